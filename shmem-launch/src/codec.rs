@@ -1,12 +1,11 @@
 //! How what launchers and PEs tell each other becomes bytes: types that derive it, in the format of `postcard`.
 //!
 //! What arrives is not trusted. Only what is a [`Message`] is read, of which no few bytes can make much: no more is
-//! allocated than the bytes can hold, but for lists of CPUs ([`ranges`](shmem_core::ranges), 64 KiB at most). A field with
-//! a limit is measured before it is copied ([`text`], [`bytes`]), a message must be used up exactly, and each is written
-//! in one way only. All else is [`Malformed`], whatever is wrong with it.
+//! allocated than the bytes can hold, but for lists of CPUs ([`ranges`](shmem_core::ranges), 64 KiB at most). A message
+//! must be used up exactly, and each is written in one way only. All else is [`Malformed`], whatever is wrong with it.
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize as _, Deserializer, Serialize, Serializer};
 
 /// Bytes that are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,58 +55,27 @@ pub fn decode<T: Message>(bytes: &[u8]) -> Result<T, Malformed> {
     if rest.is_empty() && encode(&message) == bytes { Ok(message) } else { Err(Malformed) }
 }
 
-/// Reads a text of at most so many bytes: for `#[serde(deserialize_with)]`.
-///
-/// # Errors
-///
-/// If it is longer, or no text.
-pub fn text<'de, D: Deserializer<'de>, const MOST: usize>(from: D) -> Result<String, D::Error> {
-    limited(<&str>::deserialize(from)?, str::len, MOST)
-}
-
-/// Reads at most so many bytes: for `#[serde(deserialize_with)]`.
-///
-/// # Errors
-///
-/// If there are more.
-pub fn bytes<'de, D: Deserializer<'de>, const MOST: usize>(from: D) -> Result<Vec<u8>, D::Error> {
-    limited(<&[u8]>::deserialize(from)?, <[u8]>::len, MOST)
-}
-
-/// Writes bytes in one piece: for `#[serde(serialize_with)]`.
-///
-/// # Errors
-///
-/// As the format says.
-pub fn whole<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+/// Writes bytes in one piece, where serde takes them for a list: for `#[serde(serialize_with)]`.
+pub(crate) fn whole<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_bytes(bytes)
 }
 
-fn limited<T: ToOwned + ?Sized, E: serde::de::Error>(
-    one: &T,
-    length: impl Fn(&T) -> usize,
-    most: usize,
-) -> Result<T::Owned, E> {
-    if length(one) > most { Err(E::custom("too long")) } else { Ok(one.to_owned()) }
+/// Reads bytes in one piece: for `#[serde(deserialize_with)]`.
+pub(crate) fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    <&[u8]>::deserialize(from).map(<[u8]>::to_vec)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
+
     use super::*;
 
-    /// Something of each kind, and a list of large elements that take one byte each.
+    /// A list of large elements that take one byte each.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     enum Sample {
         Number(u64),
-        Many {
-            list: Vec<(Option<Large>, bool)>,
-        },
-        Limited {
-            #[serde(deserialize_with = "text::<_, 4>")]
-            text: String,
-            #[serde(serialize_with = "whole", deserialize_with = "bytes::<_, 4>")]
-            bytes: Vec<u8>,
-        },
+        Many { list: Vec<(Option<Large>, bool)> },
     }
 
     impl Message for Sample {}
@@ -117,20 +85,6 @@ mod tests {
 
     fn refused(bytes: &[u8]) {
         assert_eq!(decode::<Sample>(bytes), Err(Malformed), "{bytes:?}");
-    }
-
-    #[test]
-    fn a_limit_is_kept_where_the_text_is_long_enough() {
-        let message = |text: usize, bytes: usize| {
-            encode(&Sample::Limited { text: "x".repeat(text), bytes: vec![0; bytes] })
-        };
-        assert!(decode::<Sample>(&message(4, 4)).is_ok());
-        refused(&message(5, 4));
-        refused(&message(4, 5));
-        // Not even for a moment is there memory for what is refused.
-        let long = message(1 << 20, 0);
-        let (_, most) = crate::allocated::most(|| refused(&long));
-        assert!(most < 1 << 10, "{most} bytes");
     }
 
     #[test]

@@ -27,9 +27,14 @@ pub fn allowed() -> io::Result<Vec<usize>> {
 ///
 /// If the system does not let it run on any of them.
 pub fn bind(cpus: &[usize]) -> io::Result<()> {
+    Ok(sched_setaffinity(None, &set(cpus))?)
+}
+
+/// These CPUs, as the kernel takes them.
+pub(crate) fn set(cpus: &[usize]) -> CpuSet {
     let mut set = CpuSet::new();
     cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
-    Ok(sched_setaffinity(None, &set)?)
+    set
 }
 
 /// The CPUs that a PE may run on, as it tells the others.

@@ -12,15 +12,15 @@ mod choice;
 mod collective;
 mod error;
 mod given;
+mod list;
 mod settings;
-mod variable;
 
 pub use choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
 pub use collective::{CollectiveFamily, CollectiveWay, CollectiveWays, WaysFault};
 pub use error::EnvError;
-pub use given::{Row, process, rows};
-pub use settings::Settings;
-pub use variable::*;
+pub use given::{ValueKind, Variable, process};
+pub use list::{Row, rows, unknown};
+pub use settings::*;
 
 #[cfg(test)]
 mod strange;

@@ -46,16 +46,7 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
 /// ```no_run
 /// # use shmem::prelude::*;
 /// # use shmem::bootstrap::ProcessManager;
-/// # fn started_by(_: &str) -> impl ProcessManager + 'static { Alone }
-/// # struct Alone;
-/// # impl ProcessManager for Alone {
-/// #     fn number(&self) -> usize { 0 }
-/// #     fn count(&self) -> usize { 1 }
-/// #     fn put(&self, _: &str, _: &[u8]) -> std::io::Result<()> { Ok(()) }
-/// #     fn fence(&self) -> std::io::Result<()> { Ok(()) }
-/// #     fn get(&self, _: usize, _: &str) -> std::io::Result<Vec<u8>> { Ok(vec![]) }
-/// #     fn abort(&self, _: i32) {}
-/// # }
+/// # fn started_by(_: &str) -> impl ProcessManager + 'static { shmem::bootstrap::Singleton::new() }
 /// # fn main() -> Result<()> {
 /// // SAFETY: the framework gives each process a number of its own, and values as they were put.
 /// let world: World = unsafe { shmem::init_with(started_by("the framework")) }?;

@@ -182,19 +182,17 @@ fn shown(command: &Command) -> String {
             false => format!("'{}'", text.replace('\'', "'\\''")),
         }
     };
-    let removed: Vec<_> =
-        command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
-    let removed = removed.iter().map(|name| format!("-u {}", name.display()));
-    let assigned =
-        |(name, value): (&OsStr, Option<&OsStr>)| Some(format!("{}={}", name.display(), plain(value?)));
-    let unset = removed.len() > 0;
-    let variables = unset
-        .then(|| "env".to_owned())
-        .into_iter()
-        .chain(removed)
-        .chain(command.get_envs().filter_map(assigned));
-    let words = [command.get_program()].into_iter().chain(command.get_args()).map(plain);
-    variables.chain(words).collect::<Vec<_>>().join(" ")
+    let (set, unset): (Vec<_>, Vec<_>) = command.get_envs().partition(|(_, value)| value.is_some());
+    let mut words: Vec<String> = unset.iter().map(|(name, _)| format!("-u {}", name.display())).collect();
+    if !unset.is_empty() {
+        words.insert(0, "env".to_owned());
+    }
+    let assigned = |(name, value): (&OsStr, Option<&OsStr>)| {
+        format!("{}={}", name.display(), plain(value.unwrap_or_default()))
+    };
+    words.extend(set.into_iter().map(assigned));
+    words.extend([command.get_program()].into_iter().chain(command.get_args()).map(plain));
+    words.join(" ")
 }
 
 /// `-np 4` as `-n 4`: other launchers take it so. What stands behind the program is the program's.
@@ -214,14 +212,10 @@ fn with_np(command: &clap::Command, words: impl IntoIterator<Item = OsString>) -
 
 /// Whether the word behind this one is the value of an option.
 fn takes_the_next(command: &clap::Command, word: &str) -> bool {
-    let mut options = command.get_arguments();
-    let option = match word.strip_prefix("--") {
-        // `--env=A=b` has its value.
-        Some(long) => options.find(|option| option.get_long() == Some(long)),
-        // As has `-n4`.
-        None => options.find(|option| {
-            option.get_short().is_some_and(|short| OsStr::new(word) == OsStr::new(&format!("-{short}")))
-        }),
+    // `--env=A=b` has its value, as has `-n4`.
+    let is_it = |option: &&clap::Arg| match word.strip_prefix("--") {
+        Some(long) => option.get_long() == Some(long),
+        None => option.get_short().is_some_and(|short| word == format!("-{short}")),
     };
-    option.is_some_and(|option| option.get_action().takes_values())
+    command.get_arguments().find(is_it).is_some_and(|option| option.get_action().takes_values())
 }

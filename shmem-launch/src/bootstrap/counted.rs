@@ -3,26 +3,23 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use shmem_core::exclusion::Mutex;
 
 use super::launcher::{Bootstrap, Exchanged};
+use super::steps::owned;
 
 /// A launcher, and counters: the exchange of a start is no path on which they would be felt.
 pub struct CountedBootstrap {
     of: Arc<dyn Bootstrap>,
     apart: bool,
-    rounds: AtomicU64,
-    puts: AtomicU64,
-    bytes_put: AtomicU64,
-    gets: AtomicU64,
-    bytes_got: AtomicU64,
+    exchanged: Mutex<Exchanged>,
 }
 
 impl CountedBootstrap {
     /// Counts what is asked of this one. Whether PEs are kept apart: then each counts as alone on its host.
     pub fn new(of: Arc<dyn Bootstrap>, apart: bool) -> Self {
-        let zero = || AtomicU64::new(0);
-        Self { of, apart, rounds: zero(), puts: zero(), bytes_put: zero(), gets: zero(), bytes_got: zero() }
+        Self { of, apart, exchanged: Mutex::default() }
     }
 }
 
@@ -44,29 +41,28 @@ impl Bootstrap for CountedBootstrap {
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        self.puts.fetch_add(1, Ordering::Relaxed);
-        self.bytes_put.fetch_add(value.len() as u64, Ordering::Relaxed);
+        let mut exchanged = self.exchanged.lock();
+        exchanged.puts += 1;
+        exchanged.bytes_put += value.len() as u64;
+        drop(exchanged);
         self.of.put(key, value)
     }
 
     fn fence(&self) -> io::Result<()> {
-        self.rounds.fetch_add(1, Ordering::Relaxed);
+        self.exchanged.lock().rounds += 1;
         self.of.fence()
     }
 
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
         let value = self.of.get(pe, key)?;
-        self.gets.fetch_add(1, Ordering::Relaxed);
-        self.bytes_got.fetch_add(value.len() as u64, Ordering::Relaxed);
+        let mut exchanged = self.exchanged.lock();
+        exchanged.gets += 1;
+        exchanged.bytes_got += value.len() as u64;
         Ok(value)
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        if !self.apart {
-            return self.of.share(descriptors);
-        }
-        let own = descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
-        Ok(vec![own])
+        if self.apart { Ok(vec![owned(descriptors)?]) } else { self.of.share(descriptors) }
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
@@ -82,13 +78,6 @@ impl Bootstrap for CountedBootstrap {
     }
 
     fn exchanged(&self) -> Exchanged {
-        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Exchanged {
-            rounds: of(&self.rounds),
-            puts: of(&self.puts),
-            bytes_put: of(&self.bytes_put),
-            gets: of(&self.gets),
-            bytes_got: of(&self.bytes_got),
-        }
+        *self.exchanged.lock()
     }
 }

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use super::steps::invalid;
+
 /// What one PE has exchanged with the others by way of the launcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchanged {
@@ -120,14 +122,10 @@ pub trait Bootstrap: Send + Sync {
             self.fence()?;
             for (pe, value) in tellers.iter().zip(&mut values) {
                 value.extend(self.get(*pe, &key)?);
-                let framed = value.first_chunk().map(|length| u64::from_le_bytes(*length));
-                let framed = framed.map_or(0, |length| (length as usize).saturating_add(size_of::<u64>()));
-                // Whoever announces more than it says would keep all others waiting for the rest.
-                if framed == 0 || value.len() != framed.min((round + 1) * ROUND_BYTES) {
-                    let what = format!("what PE {pe} says under `{key}` is not as long as it says");
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-                }
-                rounds = rounds.max(framed.div_ceil(ROUND_BYTES));
+                let needed = rounds_of(value, round + 1).ok_or_else(|| {
+                    invalid(format!("what PE {pe} says under `{key}` is not as long as it says"))
+                })?;
+                rounds = rounds.max(needed);
             }
             round += 1;
         }
@@ -136,81 +134,35 @@ pub trait Bootstrap: Send + Sync {
     }
 }
 
-/// Nothing is there to be taken.
-pub(super) fn no_value(pe: usize, key: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("PE {pe} has put nothing under `{key}`"))
-}
-
 /// Bytes of a value that every launcher carries in one piece.
 const ROUND_BYTES: usize = 32 << 10;
 
+/// How many rounds a value takes of which so many have brought this: its length, and what follows. `None`: that is less or more
+/// than it announces, and who announces more than it says would keep all others waiting for the rest.
+fn rounds_of(said: &[u8], rounds: usize) -> Option<usize> {
+    let length = u64::from_le_bytes(*said.first_chunk()?) as usize;
+    let framed = length.saturating_add(size_of::<u64>());
+    (said.len() == framed.min(rounds * ROUND_BYTES)).then(|| framed.div_ceil(ROUND_BYTES))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use super::*;
-
-    /// Two PEs, of which the other says the same bytes in each round.
-    struct With {
-        other: Vec<u8>,
-        own: Mutex<Vec<u8>>,
-    }
-
-    impl Bootstrap for With {
-        fn name(&self) -> &'static str {
-            "test"
-        }
-
-        fn number(&self) -> usize {
-            0
-        }
-
-        fn count(&self) -> usize {
-            2
-        }
-
-        fn hosts(&self) -> Vec<u32> {
-            vec![0, 1]
-        }
-
-        fn put(&self, _: &str, value: &[u8]) -> io::Result<()> {
-            value.clone_into(&mut self.own.lock().unwrap());
-            Ok(())
-        }
-
-        fn fence(&self) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn get(&self, pe: usize, _: &str) -> io::Result<Vec<u8>> {
-            Ok(if pe == 0 { self.own.lock().unwrap().clone() } else { self.other.clone() })
-        }
-
-        fn share(&self, _: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-            unreachable!("nothing is shared")
-        }
-
-        fn abort(&self, _: i32, message: &str) -> ! {
-            panic!("{message}")
-        }
-
-        fn finish(&self) {}
-    }
 
     #[test]
     fn who_announces_another_length_than_it_says_is_refused() {
-        let exchange = |other: &[u8]| {
-            let with = With { other: other.to_vec(), own: Mutex::default() };
-            with.exchange("key", b"mine")
-        };
-        let framed = |length: u64, said: &[u8]| [&length.to_le_bytes(), said].concat();
-        let with = With { other: framed(3, b"yes"), own: Mutex::new(b"nothing was put".to_vec()) };
-        assert_eq!(with.told_by(&[1], "key", b"mine").unwrap(), [b"yes"]);
-        assert_eq!(*with.own.lock().unwrap(), b"nothing was put");
-        assert_eq!(exchange(&framed(3, b"yes")).unwrap(), [&b"mine"[..], b"yes"]);
-        for other in [vec![], vec![1; 7], framed(4, b"yes"), framed(2, b"yes"), framed(u64::MAX, b"yes")] {
-            let error = exchange(&other).unwrap_err();
-            assert_eq!(error.to_string(), "what PE 1 says under `key#0` is not as long as it says");
+        let framed = |length: u64, said: usize| [&length.to_le_bytes()[..], &vec![1; said]].concat();
+        for (said, rounds, needed) in [
+            (framed(3, 3), 1, Some(1)),
+            (framed(40_000, ROUND_BYTES - 8), 1, Some(2)),
+            (framed(40_000, 40_000), 2, Some(2)),
+            (vec![], 1, None),
+            (vec![1; 7], 1, None),
+            (framed(4, 3), 1, None),
+            (framed(2, 3), 1, None),
+            (framed(u64::MAX, 3), 1, None),
+        ] {
+            assert_eq!(rounds_of(&said, rounds), needed, "{} bytes", said.len());
         }
     }
 }

@@ -1,19 +1,20 @@
 //! A PE's side of `shmrun`.
 
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
-use rustix::io::FdFlags;
-use rustix::net::{AddressFamily, SocketType, sockopt};
-use rustix::process::{getpid, getuid};
+use rustix::net::SocketType;
+use rustix::process::getuid;
 use shmem_core::alike::Alike;
 use shmem_core::exit;
 
 use super::launcher::Bootstrap;
-use super::peer::Peer;
-use super::steps::{self, Steps};
+use super::peer::inherited;
+use super::steps::{self, Served, Steps as _};
+use crate::codec;
 use crate::launch::channel::Channel;
 use crate::launch::wire::{Reply, Request, VERSION, cut};
 use crate::launch::{JOB, NPES, PE, SOCKET};
@@ -29,7 +30,7 @@ const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 /// The launcher of this host, `shmrun` or the program itself.
 #[derive(Debug)]
 pub struct Local {
-    steps: Steps,
+    steps: Served,
     number: usize,
     /// The host of each PE.
     hosts: Alike<u32>,
@@ -62,7 +63,7 @@ impl Local {
         }
         // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
         let channel = Channel::inherited(unsafe { duplicate(descriptor) }?);
-        channel.send(&Request::Hello { version: VERSION, job, pe }.encode(), &[])?;
+        channel.send(&codec::encode(&Request::Hello { version: VERSION, job, pe }), &[])?;
         let mut ready = [PollFd::new(&channel, PollFlags::IN)];
         if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&GREETING)))? == 0 {
             return Err(not_ours(descriptor, "whoever holds the other end does not answer"));
@@ -85,7 +86,7 @@ impl Local {
         hold_on_to(&lifeline)?;
         let number = pe as usize;
         let neighbours = (0..hosts.len()).filter(|other| hosts[*other] == hosts[number]).collect();
-        let steps = Steps::new(channel, number, neighbours, SERVER);
+        let steps = Served::new(Arc::new(channel), number, neighbours, SERVER, None);
         let hosts = hosts.into_iter().collect();
         Ok(Some(Self { steps, number, hosts, _lifeline: lifeline }))
     }
@@ -113,7 +114,7 @@ impl Bootstrap for Local {
     }
 
     fn fence(&self) -> io::Result<()> {
-        self.steps.fence(|| Ok(()))
+        self.steps.fence()
     }
 
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
@@ -149,37 +150,23 @@ impl Local {
     }
 }
 
-/// A descriptor of our own for the socket that the environment names, if it is one that a launcher may have made. The
-/// number may be wrong: until the launcher has answered, what has it may belong to some other part of the program.
+/// A descriptor of our own for the socket that the environment names, if it is one that a launcher may have made. Until the
+/// launcher has answered, what has the number may belong to some other part of the program.
 ///
 /// # Safety
 ///
 /// Nobody closes the descriptor meanwhile, if it is open.
 unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
-    if descriptor < 3 {
-        return Err(invalid(format!("{SOCKET}={descriptor}: that is no socket of a launcher")));
-    }
-    // SAFETY: not -1, which `BorrowedFd` may not be; whether it is open is what the first call on it
-    // finds out, and nothing closes it meanwhile (caller).
-    let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    let flags = rustix::io::fcntl_getfd(socket)
-        .map_err(|_| not_ours(descriptor, "it is not open in this process"))?;
-    let is_channel = sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
-        && sockopt::socket_type(socket) == Ok(SocketType::SEQPACKET)
-        && !flags.contains(FdFlags::CLOEXEC);
-    if !is_channel {
-        return Err(not_ours(descriptor, "it is something else in this process"));
-    }
-    let maker = Peer::of(socket)?;
-    if maker.user != getuid() {
-        let (maker, user) = (maker.user.as_raw(), getuid().as_raw());
-        return Err(not_ours(
-            descriptor,
-            &format!("user {maker} made it, and this process runs as user {user}"),
-        ));
-    }
-    if maker.process == Some(getpid()) {
-        return Err(not_ours(descriptor, "this process has made it itself"));
+    // SAFETY: nobody closes it, and it is used in this function only (caller).
+    let found = unsafe { inherited(descriptor, SocketType::SEQPACKET) };
+    let (socket, maker) = found.map_err(|why| match descriptor {
+        ..3 => invalid(format!("{SOCKET}={descriptor}: {why}")),
+        _ => not_ours(descriptor, why),
+    })?;
+    let (maker, user) = (maker.user.as_raw(), getuid().as_raw());
+    if maker != user {
+        let why = format!("user {maker} made it, and this process runs as user {user}");
+        return Err(not_ours(descriptor, &why));
     }
     Ok(rustix::io::fcntl_dupfd_cloexec(socket, 3)?)
 }
@@ -202,7 +189,7 @@ fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     rustix::fs::fcntl_setfl(lifeline, OFlags::ASYNC)?;
     // What closed before the lines above sends nothing.
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let mut list = [PollFd::from_borrowed_fd(lifeline.as_fd(), PollFlags::IN)];
+    let mut list = [PollFd::new(lifeline, PollFlags::IN)];
     match poll(&mut list, Some(&now))? {
         0 => Ok(()),
         _ => Err(steps::gone(SERVER)),

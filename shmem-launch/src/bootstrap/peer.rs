@@ -1,12 +1,15 @@
-//! The user and the process at the other end of a Unix socket: `SO_PEERCRED` of unix(7).
+//! The user and the process at the other end of a Unix socket: `SO_PEERCRED` of unix(7); and sockets that launchers leave to
+//! what they start.
 //!
 //! The kernel reports process 0 where the other end is outside this process's PID namespace. rustix reads that into a
 //! `Pid`, which cannot be 0, so the call is made here.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, RawFd};
 
-use rustix::process::{Pid, Uid};
+use rustix::io::FdFlags;
+use rustix::net::{AddressFamily, SocketType, sockopt};
+use rustix::process::{Pid, Uid, getpid};
 
 /// Who made or connected the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,50 +47,48 @@ impl Peer {
     }
 }
 
+/// The socket of this type that a launcher has left to this process under a number, and who has made it; or why it is none.
+/// The number may be wrong: what has it may belong to some other part of the program.
+///
+/// # Safety
+///
+/// Nobody closes the descriptor, if it is open, as long as the result is used.
+pub(super) unsafe fn inherited(
+    descriptor: RawFd,
+    of: SocketType,
+) -> Result<(BorrowedFd<'static>, Peer), &'static str> {
+    if descriptor < 3 {
+        return Err("that is no socket of a launcher");
+    }
+    // SAFETY: not -1, which `BorrowedFd` may not be; whether it is open is what the first call on it finds out, and nothing closes it
+    // meanwhile (caller).
+    let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    let Ok(flags) = rustix::io::fcntl_getfd(socket) else { return Err("it is not open in this process") };
+    let is_socket =
+        sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX) && sockopt::socket_type(socket) == Ok(of);
+    // What a launcher leaves to a process is inherited by `exec`.
+    if !is_socket || flags.contains(FdFlags::CLOEXEC) {
+        return Err("it is something else in this process");
+    }
+    match Peer::of(socket) {
+        Ok(peer) if peer.process != Some(getpid()) => Ok((socket, peer)),
+        _ => Err("this process has made it itself"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::net::{UnixListener, UnixStream};
-    use std::process::Command;
+    use std::os::unix::net::UnixStream;
 
-    use rustix::process::{getpid, getuid};
+    use rustix::process::getuid;
 
     use super::*;
 
-    /// Set for a copy of this program in a PID namespace of its own: the socket that it connects to.
-    const ELSEWHERE: &str = "SHMEM_TEST_PEER_ELSEWHERE";
-
+    // One outside this PID namespace: `pes_meet_from_pid_namespaces_of_their_own` of shmrun.
     #[test]
     fn the_other_end_is_this_process() {
         let (one, _other) = UnixStream::pair().unwrap();
         assert_eq!(Peer::of(&one).unwrap(), Peer { user: getuid(), process: Some(getpid()) });
         assert!(Peer::of(std::fs::File::open("/dev/null").unwrap()).is_err());
-    }
-
-    /// Not a test by itself: a copy of this program that does not see the process at the other end.
-    #[test]
-    fn in_another_pid_namespace() {
-        let Ok(path) = std::env::var(ELSEWHERE) else { return };
-        let peer = Peer::of(UnixStream::connect(path).unwrap()).unwrap();
-        assert_eq!(peer.process, None);
-    }
-
-    #[test]
-    fn a_process_outside_the_pid_namespace_has_no_number() {
-        let elsewhere = ["--user", "--map-root-user", "--pid", "--fork"];
-        if !Command::new("unshare").args(elsewhere).arg("true").output().is_ok_and(|o| o.status.success()) {
-            return eprintln!("skipped: this user may not make PID namespaces");
-        }
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("socket");
-        let _listener = UnixListener::bind(&path).unwrap();
-        let copy = Command::new("unshare")
-            .args(elsewhere)
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", "bootstrap::peer::tests::in_another_pid_namespace", "--test-threads=1"])
-            .env(ELSEWHERE, &path)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&copy.stdout);
-        assert!(copy.status.success() && said.contains("1 passed"), "{said}");
     }
 }

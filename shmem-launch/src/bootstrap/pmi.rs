@@ -10,21 +10,20 @@
 //! Source: "Simple Process Manager Interface v1" (Flux RFC 13), and `src/pmi` of MPICH 4.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::net::TcpStream;
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
-use std::sync::MutexGuard;
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::FdFlags;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, sockopt};
-use rustix::process::{getpid, getppid};
+use rustix::net::{SendFlags, SocketType, send, sockopt};
+use rustix::process::getppid;
 use shmem_core::exclusion::Mutex;
 
 use super::manager::{Claim, ProcessManager, left, numbered, unknown};
-use super::peer::Peer;
+use super::peer::inherited;
 use crate::say::say;
 
 /// The socket that the launcher left open, and which process this is.
@@ -43,7 +42,7 @@ const MAPPING: &str = "PMI_process_mapping";
 const MOST_REQUEST: usize = 1000;
 
 /// Most bytes of a line of the launcher, and of a value that was put in pieces.
-const MOST_LINE: usize = 64 << 10;
+const MOST_LINE: u64 = 64 << 10;
 const MOST_VALUE: usize = 64 << 20;
 
 /// Most bytes of a key, of which ours are no longer.
@@ -70,8 +69,8 @@ pub(super) struct Client {
     /// Bytes of the longest key and of the longest value.
     most: (usize, usize),
     socket: OwnedFd,
-    /// What has come behind the last line. Locked for a request and its answer.
-    rest: Mutex<Vec<u8>>,
+    /// What comes over it. Locked for a request and its answer.
+    lines: Mutex<BufReader<File>>,
     left: AtomicBool,
 }
 
@@ -89,8 +88,8 @@ impl Client {
         if let Some(descriptor) = std::env::var_os(FD) {
             let descriptor: RawFd = number(FD, Some(descriptor))?;
             // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
-            let socket = match unsafe { announced(descriptor) } {
-                Ok(socket) => socket,
+            let socket = match unsafe { inherited(descriptor, SocketType::STREAM) } {
+                Ok((socket, _)) => socket,
                 Err(why) => {
                     say(&format!(
                         "shmem: {FD}={descriptor} is left over from another process, and passed over: {why}"
@@ -118,15 +117,14 @@ impl Client {
         let socket = TcpStream::connect(&port).map_err(|error| {
             io::Error::new(error.kind(), format!("the launcher at {PORT}={port}: {error}"))
         })?;
-        let (socket, mut rest) = (OwnedFd::from(socket), Vec::new());
+        socket.set_read_timeout(GREETING)?;
+        let mut lines = BufReader::new(File::from(OwnedFd::from(socket.try_clone()?)));
+        let socket = OwnedFd::from(socket);
         write(&socket, &format!("cmd=initack pmiid={id}\n"))?;
-        Answer::next(&socket, &mut rest, "initack", GREETING)?;
-        let mut of = |name: &str| {
-            let answer = Answer::next(&socket, &mut rest, "set", GREETING)?;
-            answer.number(name)
-        };
+        Answer::next(&mut lines, "initack")?;
+        let mut of = |name: &str| Answer::next(&mut lines, "set")?.number(name);
         let (size, rank, _debug) = (of("size")?, of("rank")?, of("debug")?);
-        if !rest.is_empty() {
+        if !lines.buffer().is_empty() {
             return Err(garbled("more than was asked for"));
         }
         Ok(Some((Self::greet(socket, rank, size)?, claim)))
@@ -137,43 +135,37 @@ impl Client {
         if number >= count || count > MOST_PROCESSES {
             return Err(unknown(format!("process {number} of {count}")));
         }
-        let (rest, left) = (Mutex::default(), AtomicBool::new(false));
-        let mut client = Self { number, count, space: String::new(), most: (0, 0), socket, rest, left };
-        let greeting =
-            |request, answer| client.ask_in_turn(&mut client.rest.lock(), request, answer, GREETING);
-        greeting("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")?;
-        let most = greeting("cmd=get_maxes\n", "maxes")?;
+        let lines = Mutex::new(BufReader::new(File::from(socket.try_clone()?)));
+        let left = AtomicBool::new(false);
+        let mut client = Self { number, count, space: String::new(), most: (0, 0), socket, lines, left };
+        client.wait_at_most(GREETING)?;
+        client.ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")?;
+        let most = client.ask("cmd=get_maxes\n", "maxes")?;
         let (key, value) = (most.number("keylen_max")?.min(MOST_KEY), most.number("vallen_max")?);
-        let space = greeting("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
-        let rest = put(&space, &"k".repeat(key), "").len();
-        let room = value.min(MOST_REQUEST.saturating_sub(rest));
+        let space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
+        let room = value.min(MOST_REQUEST.saturating_sub(put(&space, &"k".repeat(key), "").len()));
         if key < 32 || room < 2 * LENGTH {
             return Err(garbled(&format!("keys of {key} and values of {value} bytes, which are too short")));
         }
         client.space = space;
         client.most = (key - 1, room - 1);
+        // Others may come to a fence as late as they like.
+        client.wait_at_most(None)?;
         Ok(client)
+    }
+
+    fn wait_at_most(&self, limit: Option<Duration>) -> io::Result<()> {
+        Ok(sockopt::set_socket_timeout(&self.socket, sockopt::Timeout::Recv, limit)?)
     }
 
     /// Asks the launcher for something.
     fn ask(&self, request: &str, answer: &str) -> io::Result<Answer> {
-        let mut rest = self.rest.lock();
+        let mut lines = self.lines.lock();
         if self.left.load(Ordering::Acquire) {
             return Err(left(self.number));
         }
-        // Others may come to a fence as late as they like.
-        self.ask_in_turn(&mut rest, request, answer, None)
-    }
-
-    fn ask_in_turn(
-        &self,
-        rest: &mut MutexGuard<'_, Vec<u8>>,
-        request: &str,
-        answer: &str,
-        limit: Option<Duration>,
-    ) -> io::Result<Answer> {
         write(&self.socket, request)?;
-        Answer::next(&self.socket, rest, answer, limit)
+        Answer::next(&mut lines, answer)
     }
 
     /// What stands under a key of the launcher's.
@@ -270,9 +262,11 @@ impl ProcessManager for Client {
     }
 
     fn leave(&self) {
-        let mut rest = self.rest.lock();
+        let mut lines = self.lines.lock();
         if !self.left.swap(true, Ordering::AcqRel) {
-            let _ = self.ask_in_turn(&mut rest, "cmd=finalize\n", "finalize_ack", GREETING);
+            let _ = self.wait_at_most(GREETING);
+            let _ =
+                write(&self.socket, "cmd=finalize\n").and_then(|()| Answer::next(&mut lines, "finalize_ack"));
         }
     }
 }
@@ -311,30 +305,22 @@ struct Answer(String);
 
 impl Answer {
     /// The next line, which must be of a command, and not say that it has failed.
-    fn next(
-        socket: &OwnedFd,
-        rest: &mut Vec<u8>,
-        command: &str,
-        limit: Option<Duration>,
-    ) -> io::Result<Self> {
-        let until = limit.map(|limit| Instant::now() + limit);
-        let end = loop {
-            if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-                break end;
-            }
-            if rest.len() > MOST_LINE {
-                return Err(garbled(&format!("a line of more than {MOST_LINE} bytes")));
-            }
-            if let Some(until) = until {
-                come(socket, until)?;
-            }
-            let mut room = [0; 4096];
-            match rustix::io::retry_on_intr(|| recv(socket, &mut room, RecvFlags::empty()))? {
-                (0, _) => return Err(io::Error::new(io::ErrorKind::ConnectionReset, "the launcher is gone")),
-                (come, _) => rest.extend(&room[..come]),
-            }
-        };
-        let line: Vec<u8> = rest.drain(..=end).collect();
+    fn next(lines: &mut BufReader<File>, command: &str) -> io::Result<Self> {
+        let mut line = Vec::new();
+        let length =
+            lines.take(MOST_LINE).read_until(b'\n', &mut line).map_err(|error| match error.kind() {
+                io::ErrorKind::WouldBlock => io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "whoever is at the other end of the launcher's PMI socket does not answer",
+                ),
+                _ => error,
+            })?;
+        if length as u64 == MOST_LINE {
+            return Err(garbled(&format!("a line of more than {MOST_LINE} bytes")));
+        }
+        if line.last() != Some(&b'\n') {
+            return Err(io::Error::new(io::ErrorKind::ConnectionReset, "the launcher is gone"));
+        }
         let answer = Self(String::from_utf8(line).map_err(|_| garbled("what is no text"))?);
         if answer.word("cmd")? != command {
             return Err(garbled(&format!("`{}`, and not {command}", answer.0.trim_end().escape_debug())));
@@ -371,20 +357,6 @@ fn write(socket: &OwnedFd, line: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until something has come.
-fn come(socket: &OwnedFd, until: Instant) -> io::Result<()> {
-    let left = until.saturating_duration_since(Instant::now());
-    let left = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
-    let mut ready = [PollFd::new(socket, PollFlags::IN)];
-    match rustix::io::retry_on_intr(|| poll(&mut ready, Some(&left)))? {
-        0 => Err(io::Error::new(
-            io::ErrorKind::TimedOut,
-            "whoever is at the other end of the launcher's PMI socket does not answer",
-        )),
-        _ => Ok(()),
-    }
-}
-
 fn garbled(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the launcher answers {what}"))
 }
@@ -400,31 +372,6 @@ fn number<N: std::str::FromStr>(name: &str, value: Option<OsString>) -> io::Resu
     })
 }
 
-/// The socket that the environment names, or why it is none that a launcher has left to this process.
-///
-/// # Safety
-///
-/// Nobody closes the descriptor, if it is open, as long as the result is used.
-unsafe fn announced(descriptor: RawFd) -> Result<BorrowedFd<'static>, &'static str> {
-    if descriptor < 3 {
-        return Err("a launcher leaves none of that number");
-    }
-    // SAFETY: not -1, which `BorrowedFd` may not be; whether it is open is what the first call on it finds out, and nothing closes it
-    // meanwhile (caller).
-    let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    let Ok(flags) = rustix::io::fcntl_getfd(socket) else { return Err("it is not open here") };
-    let is_socket = sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
-        && sockopt::socket_type(socket) == Ok(SocketType::STREAM);
-    // What a launcher leaves to a process is inherited by `exec`.
-    if !is_socket || flags.contains(FdFlags::CLOEXEC) {
-        return Err("it is something else here");
-    }
-    match Peer::of(socket) {
-        Ok(Peer { process, .. }) if process != Some(getpid()) => Ok(socket),
-        _ => Err("this process has made it itself"),
-    }
-}
-
 /// Whether the parent of this process has made the socket that the environment names: no launcher is nearer.
 ///
 /// # Safety
@@ -434,15 +381,15 @@ pub(super) unsafe fn is_of_the_parent() -> bool {
     let descriptor = std::env::var(FD).ok().and_then(|text| text.trim().parse().ok());
     descriptor.is_some_and(|descriptor| {
         // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
-        let socket = unsafe { announced(descriptor) };
-        socket.is_ok_and(|socket| Peer::of(socket).is_ok_and(|peer| peer.process == getppid()))
+        let socket = unsafe { inherited(descriptor, SocketType::STREAM) };
+        socket.is_ok_and(|(_, peer)| peer.process == getppid())
     })
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::io::Write as _;
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -567,7 +514,7 @@ mod tests {
             let error = served(1, of(command, instead), work).unwrap_err().to_string();
             assert!(error.contains(said), "{command}: {error}");
         }
-        let endless = served(1, |_| vec![b'x'; 2 * MOST_LINE], work).unwrap_err().to_string();
+        let endless = served(1, |_| vec![b'x'; 2 * MOST_LINE as usize], work).unwrap_err().to_string();
         assert!(endless.contains("more than 65536 bytes"), "{endless}");
     }
 

@@ -1,40 +1,21 @@
 //! A job of one PE, without a launcher.
 
-use std::collections::HashMap;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::MutexGuard;
 
-use shmem_core::exclusion::Mutex;
-use shmem_core::exit;
+use super::manager::ProcessManager;
 
-use super::launcher::{Bootstrap, no_value};
-use crate::say::say;
-
-/// One PE that is alone.
+/// One PE that is alone: nobody is asked for anything, and its values stay with it.
 #[derive(Debug, Default)]
-pub struct Singleton {
-    values: Mutex<Values>,
-}
-
-#[derive(Debug, Default)]
-struct Values {
-    put: HashMap<String, Vec<u8>>,
-    visible: HashMap<String, Vec<u8>>,
-}
+pub struct Singleton;
 
 impl Singleton {
     /// A job of one PE.
     pub fn new() -> Self {
-        Self::default()
-    }
-
-    fn values(&self) -> MutexGuard<'_, Values> {
-        self.values.lock()
+        Self
     }
 }
 
-impl Bootstrap for Singleton {
+impl ProcessManager for Singleton {
     fn name(&self) -> &'static str {
         "singleton"
     }
@@ -47,49 +28,30 @@ impl Bootstrap for Singleton {
         1
     }
 
-    fn hosts(&self) -> Vec<u32> {
-        vec![0]
-    }
-
-    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        self.values().put.insert(key.into(), value.into());
+    fn put(&self, _: &str, _: &[u8]) -> io::Result<()> {
         Ok(())
     }
 
     fn fence(&self) -> io::Result<()> {
-        let mut values = self.values();
-        let put = std::mem::take(&mut values.put);
-        values.visible.extend(put);
         Ok(())
     }
 
-    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        let value = if pe == 0 { self.values().visible.get(key).cloned() } else { None };
-        value.ok_or_else(|| no_value(pe, key))
+    fn get(&self, _: usize, _: &str) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::NotFound.into())
     }
 
-    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        Ok(vec![descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?])
-    }
-
-    fn abort(&self, code: i32, message: &str) -> ! {
-        exit::end(code, || {
-            if !message.is_empty() {
-                say(&format!("PE 0 ended the job with code {code}: {message}"));
-            }
-        })
-    }
-
-    fn finish(&self) {}
+    fn abort(&self, _: i32) {}
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bootstrap::{Bootstrap as _, Managed};
 
     #[test]
     fn what_is_put_is_there_after_the_fence() {
-        let alone = Singleton::new();
+        // SAFETY: there is one process, which shares nothing with itself.
+        let alone = unsafe { Managed::by(Singleton::new()) }.unwrap();
         alone.put("k", b"1").unwrap();
         assert!(alone.get(0, "k").is_err());
         alone.fence().unwrap();

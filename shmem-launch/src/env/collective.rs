@@ -130,14 +130,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn families_are_asked_one_by_one() {
-        let ways: CollectiveWays = "alltoall:windows, Broadcast:Rings".parse().unwrap();
-        assert_eq!(ways.of(CollectiveFamily::Broadcast), Some(CollectiveWay::Rings));
-        assert_eq!(ways.of(CollectiveFamily::Alltoall), Some(CollectiveWay::Windows));
-        assert_eq!(ways.of(CollectiveFamily::Reduce), None);
-        assert_eq!(ways.to_string(), "broadcast:rings,alltoall:windows");
-        assert_eq!(CollectiveWays::default().to_string(), "auto");
-    }
 }

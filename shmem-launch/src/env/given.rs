@@ -1,4 +1,4 @@
-//! The variables that are set, what they say, and the list of all with what they are set to.
+//! A variable, and what the environment says of it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,45 @@ use shmem_core::partition::parse_size;
 use super::choice::Choice;
 use super::collective::CollectiveWays;
 use super::error::EnvError;
-use super::variable::{VARIABLES, ValueKind, Variable};
+
+/// What values a variable takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Bytes: a number and at most one of K, M, G, T.
+    Size,
+    /// A whole number from 1 up.
+    Count,
+    /// Seconds, a fraction allowed; 0 switches off.
+    Seconds,
+    /// On if set to anything but nothing, `0`, `no`, `off`, `false`.
+    Flag,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The name of a file.
+    Path,
+    /// The name of something else.
+    Name,
+    /// The traits of a partition.
+    Traits,
+    /// A way for each of some collectives.
+    Ways,
+}
+
+/// An environment variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name; in `<ID>` and `<NAME>` it is a family of variables.
+    pub name: &'static str,
+    /// Its older name, which is read where the newer one is not set.
+    pub alias: Option<&'static str>,
+    /// What values it takes.
+    pub kind: ValueKind,
+    /// The value that counts where it is not set; empty: that it is not set means something of
+    /// its own.
+    pub default: &'static str,
+    /// What it does, in one sentence.
+    pub help: &'static str,
+}
 
 /// The environment of this process. What is not UTF-8 is shown as `\u{fffd}`, which no variable may
 /// contain.
@@ -57,9 +95,9 @@ impl Given {
             .collect()
     }
 
-    /// One warning for each flag that is set by both of its names, differently.
-    pub(super) fn differences(&self) -> Vec<String> {
-        VARIABLES
+    /// One warning for each of these that is a flag, and set by both of its names, differently.
+    pub(super) fn differences(&self, variables: &[Variable]) -> Vec<String> {
+        variables
             .iter()
             .filter(|variable| matches!(variable.kind, ValueKind::Flag))
             .filter_map(|variable| {
@@ -157,41 +195,4 @@ impl<T: Choice> Setting for T {
             allowed: T::CHOICES.iter().map(|one| one.word()).collect::<Vec<_>>().join(", "),
         })
     }
-}
-
-/// A line of the list of variables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// The variable; of a family, the one that is set.
-    pub name: String,
-    /// The default, or `-`.
-    pub default: &'static str,
-    /// The value that is set, with the older name if it is set by that.
-    pub current: Option<String>,
-    /// What the variable does.
-    pub help: &'static str,
-}
-
-/// Every variable with its current value, those of partitions once for each that is set.
-pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row> {
-    let given: Given = environment.into_iter().collect();
-    let mut rows = Vec::new();
-    for variable in VARIABLES {
-        let row = |name: &str, current| Row {
-            name: name.escape_debug().to_string(),
-            default: if variable.default.is_empty() { "-" } else { variable.default },
-            current,
-            help: variable.help,
-        };
-        let members = given.members(variable);
-        if members.is_empty() {
-            let current = given.find(variable).map(|(name, value)| match name == variable.name {
-                true => value.into(),
-                false => format!("{value} (from {name})"),
-            });
-            rows.push(row(variable.name, current));
-        }
-        rows.extend(members.into_iter().map(|(name, value)| row(name, Some(value.into()))));
-    }
-    rows
 }

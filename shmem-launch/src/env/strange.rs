@@ -59,66 +59,33 @@ fn names() -> Vec<String> {
     all.flat_map(each).collect()
 }
 
-/// Something that is done to a text.
-#[derive(Clone, Debug)]
-enum Change {
-    Remove(Index),
-    Insert(Index, char),
-    Repeat(Index, usize),
-    Cut(Index),
-    Append(String),
-    SwapCase,
-}
-
-fn change() -> impl Strategy<Value = Change> {
+/// Such a text, pieces of which were replaced by others.
+fn changed(text: Vec<String>, changes: usize) -> impl Strategy<Value = String> {
     let character = prop_oneof![
         select("0123456789.:=,-+eEKMGTkB_/ %\\\"'`{}".chars().collect::<Vec<_>>()),
         any::<char>()
     ];
-    prop_oneof![
-        any::<Index>().prop_map(Change::Remove),
-        (any::<Index>(), character).prop_map(|(at, character)| Change::Insert(at, character)),
-        (any::<Index>(), 1..40_usize).prop_map(|(at, times)| Change::Repeat(at, times)),
-        any::<Index>().prop_map(Change::Cut),
-        select(values()).prop_map(Change::Append),
-        Just(Change::SwapCase),
-    ]
-}
-
-fn changed(text: &str, changes: &[Change]) -> String {
-    let mut text: Vec<char> = text.chars().collect();
-    for change in changes {
-        match change {
-            Change::Insert(at, character) => text.insert(at.index(text.len() + 1), *character),
-            Change::Append(more) => text.extend(more.chars()),
-            Change::SwapCase => {
-                let swap = |c: &mut char| {
-                    *c = if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
-                };
-                text.iter_mut().for_each(swap);
-            }
-            _ if text.is_empty() => {}
-            Change::Remove(at) => drop(text.remove(at.index(text.len()))),
-            Change::Repeat(at, times) => {
-                let at = at.index(text.len());
-                text.splice(at..at, vec![text[at]; *times]);
-            }
-            Change::Cut(at) => text.truncate(at.index(text.len())),
+    let piece = prop_oneof![
+        2 => Just(String::new()),
+        2 => (character, 1..40_usize).prop_map(|(one, times)| one.to_string().repeat(times)),
+        1 => select(values()),
+    ];
+    let change = (any::<Index>(), 0..4_usize, piece);
+    (select(text), proptest::collection::vec(change, 0..=changes)).prop_map(|(text, changes)| {
+        let mut text: Vec<char> = text.chars().collect();
+        for (at, length, piece) in changes {
+            let at = at.index(text.len() + 1);
+            text.splice(at..text.len().min(at + length), piece.chars());
         }
-    }
-    // The system has no others.
-    text.retain(|c| *c != '\0');
-    text.into_iter().collect()
+        // The system has no others.
+        text.into_iter().filter(|c| *c != '\0').collect()
+    })
 }
 
 fn environment() -> impl Strategy<Value = Vec<(String, String)>> {
-    let few = || proptest::collection::vec(change(), 0..4);
-    let name = (select(names()), prop_oneof![8 => Just(Vec::new()), 1 => few()]);
-    let variable = (name, select(values()), few()).prop_map(|((name, slips), value, changes)| {
-        (changed(&name, &slips).replace('=', ""), changed(&value, &changes))
-    });
-    let all = proptest::collection::btree_map(any::<u8>(), variable, 1..5);
-    all.prop_map(|all| all.into_values().collect())
+    let name = prop_oneof![8 => select(names()), 1 => changed(names(), 3)];
+    let name = name.prop_map(|name| name.replace('=', ""));
+    proptest::collection::vec((name, changed(values(), 3)), 1..5)
 }
 
 static TOPOLOGY: LazyLock<Topology> = LazyLock::new(|| Machine::default().topology());

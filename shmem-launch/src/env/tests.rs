@@ -4,7 +4,6 @@ use shmem_core::partition::{DEFAULT_HEAP_BYTES, parse_size};
 use shmem_core::strided::Algorithm;
 use std::time::Duration;
 
-use super::variable::HEAP;
 use super::*;
 
 fn environment(variables: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -16,7 +15,7 @@ fn settings(variables: &[(&str, &str)]) -> Settings {
 }
 
 /// What is set where nothing is: one line of it is wrong if any default is another one.
-const DEFAULTS: &str = "Settings { npes: None, singleton: false, bind: Share, partition_warn: true, info: false, debug: false, version: false, \
+const DEFAULTS: &str = "Settings { partition_warn: true, npes: None, singleton: false, bind: Share, info: false, debug: false, version: false, \
     wait_warn: Some(5s), standstill: true, test_timeout: Some(60s), timeout: Some(60s), max_resources: None, \
     context_mapping: Auto, context_sharing: Conservative, max_num_threads: None, transport: Auto, libfabric: None, \
     ofi_provider: None, ofi_interface: None, libpmix: None, barrier: Auto, collective_ways: CollectiveWays([None, None, \

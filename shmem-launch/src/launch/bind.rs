@@ -21,29 +21,21 @@ use shmem_core::topology::{NumaNode, Topology};
 use crate::cpus;
 use crate::env::Bind;
 
-/// The CPUs of each PE.
-#[derive(Default)]
-pub(crate) struct Binding {
-    /// Empty: not bound. Else the i-th PE gets the i-th set, starting over at the end.
-    pub(crate) sets: Vec<CpuSet>,
-    /// What the user should know.
-    pub(crate) remark: Option<String>,
-}
-
 impl Bind {
-    /// The CPUs for so many PEs.
-    pub(crate) fn binding(self, pes: usize) -> io::Result<Binding> {
+    /// The CPUs for so many PEs: none, where they are not bound; else the i-th PE gets the i-th set, starting over at the end.
+    /// Beside them what the user should know.
+    pub(crate) fn binding(self, pes: usize) -> io::Result<(Vec<CpuSet>, Option<String>)> {
         // A control group may allow less time than its CPUs have.
         let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
         if self == Self::None || self == Self::Share && (pes == 1 || pes > cores()) {
-            return Ok(Binding::default());
+            return Ok(Default::default());
         }
         // A system that refuses any binding refuses the present one as well.
         let allowed = cpus::allowed().and_then(|allowed| cpus::bind(&allowed).map(|()| allowed));
         let allowed = match allowed {
             Err(error) if self == Self::Share => {
                 let remark = format!("PEs are not bound to CPUs, because this system refuses it: {error}");
-                return Ok(Binding { remark: Some(remark), ..Binding::default() });
+                return Ok((Vec::new(), Some(remark)));
             }
             allowed => allowed?,
         };
@@ -57,7 +49,7 @@ impl Bind {
             Self::Share => (by_share(&groups, pes, core), None),
             _ => by_core(&groups, pes),
         };
-        Ok(Binding { sets: sets.iter().map(|cpus| set(cpus)).collect(), remark })
+        Ok((sets.iter().map(|cpus| cpus::set(cpus)).collect(), remark))
     }
 }
 
@@ -139,12 +131,6 @@ fn memory_of(node: &NumaNode, topology: &Topology) -> u32 {
         return node.number;
     }
     topology.of_kind(Kind::NormalMem, node.number).first().copied().unwrap_or(node.number)
-}
-
-fn set(cpus: &[usize]) -> CpuSet {
-    let mut set = CpuSet::new();
-    cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
-    set
 }
 
 #[cfg(test)]

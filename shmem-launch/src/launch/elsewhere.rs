@@ -202,10 +202,13 @@ impl Dialect {
 
     /// How it is asked for the PEs of a job, each host taking so many of them.
     fn options(self, job: &Launch, hosts: Option<&[(&str, usize)]>) -> Vec<String> {
-        let (pes, tags) = (job.pes, job.output == Output::Tag);
+        let (pes, is_tagged) = (job.pes, job.output == Output::Tag);
         let mut words: Vec<String> = Vec::new();
         let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
-        match self {
+        let (number, list, map, bind, tag): (_, _, &[&str], _, &[&str]) = match self {
+            Self::Hydra => ("-n", "-hosts", &[], "-bind-to", &["-prepend-rank"]),
+            Self::OpenMpi => ("-np", "--host", &["--map-by", "slot"], "--bind-to", &["--tag-output"]),
+            Self::Prrte => ("-np", "--host", &["--map-by", "slot"], "--bind-to", &["--output", "tag"]),
             Self::Slurm(plugin) => {
                 add(&[&format!("--mpi={plugin}"), "--kill-on-bad-exit", &format!("--ntasks={pes}")]);
                 if let Some(hosts) = hosts {
@@ -219,36 +222,23 @@ impl Dialect {
                     Bind::None => add(&["--cpu-bind=none"]),
                     Bind::Share => {}
                 }
-                if tags {
+                if is_tagged {
                     add(&["--label"]);
                 }
+                return words;
             }
-            Self::Hydra => {
-                add(&["-n", &pes.to_string()]);
-                if let Some(hosts) = hosts {
-                    let list: Vec<_> = hosts.iter().map(|(name, pes)| format!("{name}:{pes}")).collect();
-                    add(&["-hosts", &list.join(",")]);
-                }
-                if job.bind != Bind::Share {
-                    add(&["-bind-to", job.bind.name()]);
-                }
-                if tags {
-                    add(&["-prepend-rank"]);
-                }
-            }
-            Self::OpenMpi | Self::Prrte => {
-                add(&["-np", &pes.to_string()]);
-                if let Some(hosts) = hosts {
-                    let list: Vec<_> = hosts.iter().map(|(name, pes)| format!("{name}:{pes}")).collect();
-                    add(&["--host", &list.join(","), "--map-by", "slot"]);
-                }
-                if job.bind != Bind::Share {
-                    add(&["--bind-to", job.bind.name()]);
-                }
-                if tags {
-                    add(if self == Self::Prrte { &["--output", "tag"] } else { &["--tag-output"] });
-                }
-            }
+        };
+        add(&[number, &pes.to_string()]);
+        if let Some(hosts) = hosts {
+            let each: Vec<_> = hosts.iter().map(|(name, pes)| format!("{name}:{pes}")).collect();
+            add(&[list, &each.join(",")]);
+            add(map);
+        }
+        if job.bind != Bind::Share {
+            add(&[bind, job.bind.name()]);
+        }
+        if is_tagged {
+            add(tag);
         }
         words
     }

@@ -20,15 +20,9 @@ const OWN: u64 = 3;
 /// Makes sure that `pes` can be started, raising the launcher's soft limit on descriptors where the
 /// hard one lets it. Gives the limit that was in force if it has: the PEs are to start with it.
 pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
-    let processes = getrlimit(Resource::Nproc);
-    let descriptors = getrlimit(Resource::Nofile);
-    check(pes, processes.current, descriptors.maximum)?;
-    let needed = needed(pes);
-    if descriptors.current.is_none_or(|now| now >= needed) {
-        return Ok(None);
-    }
-    raise(descriptors);
-    Ok(Some(descriptors))
+    let before = getrlimit(Resource::Nofile);
+    check(pes, getrlimit(Resource::Nproc).current, before.maximum)?;
+    Ok(make_room((pes as u64).saturating_mul(PER_PE)).is_ok_and(|is_raised| is_raised).then_some(before))
 }
 
 /// The hard limit on descriptors is too low.
@@ -39,28 +33,24 @@ pub(crate) struct TooFew {
     needed: u64,
 }
 
-/// Raises the soft limit on descriptors until `needed` more fit.
+/// Raises the soft limit on descriptors until `needed` more fit; says whether that was necessary.
 ///
 /// # Errors
 ///
 /// If the hard limit does not let it.
-pub(crate) fn make_room(needed: u64) -> Result<(), TooFew> {
+pub(crate) fn make_room(needed: u64) -> Result<bool, TooFew> {
     let limit = getrlimit(Resource::Nofile);
     let needed = needed.saturating_add(BESIDE);
     match (limit.current, limit.maximum) {
-        (None, _) => Ok(()),
-        (Some(now), _) if now >= needed => Ok(()),
+        (None, _) => Ok(false),
+        (Some(now), _) if now >= needed => Ok(false),
         (_, Some(most)) if most < needed => Err(TooFew { allowed: most, needed }),
         _ => {
-            raise(limit);
-            Ok(())
+            // That a soft limit may be raised to the hard one is the definition of the two.
+            let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+            Ok(true)
         }
     }
-}
-
-fn raise(limit: Rlimit) {
-    // That a soft limit may be raised to the hard one is the definition of the two.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 fn needed(pes: usize) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
 use std::rc::Rc;
 use std::time::Instant;
@@ -13,8 +13,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use super::channel::{Channel, Packet, Sender};
 use super::record;
 use super::report::{Death, Standing, end_of};
-use super::spawn::{Lifeline, Spawned};
 use super::wire::Reply;
+use crate::codec;
 
 /// `PF_SIGNALED` of the kernel: a signal has ended the thread.
 const SIGNALED: u32 = 0x400;
@@ -31,9 +31,12 @@ pub(crate) struct Member {
     /// Whether nothing more is taken from it.
     unheard: bool,
     joined: Option<Joined>,
-    pub(crate) lifeline: Lifeline,
+    /// For the PE, a pipe that nobody writes to: its end tells the PE that the launcher is gone.
+    pub(crate) lifeline: Rc<OwnedFd>,
+    /// The other end of it, held by the launcher as long as it lives.
+    _held: OwnedFd,
     /// The first descriptor it shared: its record is in it.
-    pub(crate) memory: Option<OwnedFd>,
+    pub(crate) memory: Option<Rc<OwnedFd>>,
     pub(crate) finished: bool,
     /// What it said when it ended the job.
     pub(crate) aborted: Option<String>,
@@ -50,19 +53,8 @@ pub(crate) struct Member {
 /// A packet to a PE; the same may go to many.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
-    bytes: Rc<[u8]>,
-    descriptors: Rc<Vec<OwnedFd>>,
-}
-
-impl Outgoing {
-    pub(crate) fn new(reply: &Reply, descriptors: Vec<OwnedFd>) -> Self {
-        Self { bytes: reply.encode().into(), descriptors: Rc::new(descriptors) }
-    }
-
-    /// From a packet that is encoded already.
-    pub(crate) fn encoded(packet: &[u8]) -> Self {
-        Self { bytes: packet.into(), descriptors: Rc::default() }
-    }
+    pub(crate) bytes: Rc<[u8]>,
+    pub(crate) descriptors: Vec<Rc<OwnedFd>>,
 }
 
 /// The process that joined as the PE: the one that was started, or a descendant of it.
@@ -76,17 +68,18 @@ struct Joined {
 }
 
 impl Member {
-    pub(crate) fn new(pe: usize, spawned: Spawned) -> Self {
-        let handle = open(spawned.child.id());
+    /// Of a process that was started, and the lifeline of both sides.
+    pub(crate) fn new(pe: usize, child: Child, channel: Channel, (given, held): (OwnedFd, OwnedFd)) -> Self {
         Self {
             pe,
-            child: spawned.child,
-            handle,
-            channel: Some(spawned.channel),
+            handle: open(child.id()),
+            child,
+            channel: Some(channel),
             outbox: VecDeque::new(),
             unheard: false,
             joined: None,
-            lifeline: spawned.lifeline,
+            lifeline: Rc::new(given),
+            _held: held,
             memory: None,
             finished: false,
             aborted: None,
@@ -101,9 +94,6 @@ impl Member {
 
     /// The descriptors to wait on.
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
-        fn input(fd: BorrowedFd<'_>) -> PollFd<'_> {
-            PollFd::from_borrowed_fd(fd, PollFlags::IN)
-        }
         let mut list = Vec::new();
         // The end of one that is not heard any more would be ready for ever.
         let heard = |_: &&Channel| !self.unheard || !self.outbox.is_empty();
@@ -112,11 +102,10 @@ impl Member {
             let output = if self.outbox.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             list.push(PollFd::new(channel, input | output));
         }
-        if self.ended.is_none() {
-            list.extend(self.handle.iter().map(|h| input(h.as_fd())));
-        }
-        let joined = self.joined.as_ref().filter(|joined| !joined.gone);
-        list.extend(joined.and_then(|joined| joined.handle.as_ref()).map(|h| input(h.as_fd())));
+        let child = self.handle.iter().filter(|_| self.ended.is_none());
+        let joined =
+            self.joined.iter().filter(|joined| !joined.gone).filter_map(|joined| joined.handle.as_ref());
+        list.extend(child.chain(joined).map(|handle| PollFd::new(handle, PollFlags::IN)));
         list
     }
 
@@ -149,6 +138,11 @@ impl Member {
     /// Queues a packet.
     pub(crate) fn send(&mut self, packet: Outgoing) {
         self.outbox.push_back(packet);
+    }
+
+    /// Queues a reply, with descriptors.
+    pub(crate) fn reply(&mut self, reply: &Reply, descriptors: Vec<Rc<OwnedFd>>) {
+        self.send(Outgoing { bytes: codec::encode(reply).into(), descriptors });
     }
 
     /// Sends what there is room for. A PE that is gone needs nothing more.
@@ -260,7 +254,7 @@ impl Member {
         } else if self.death_told || self.died() {
             Standing::Ended(self.death().how())
         } else if self.finished {
-            Standing::Inside(record::Doing::Finished)
+            Standing::Finished
         } else if self.joined.is_none() && self.ended.is_some() {
             Standing::Ended("ended without joining the job".into())
         } else if let Some(held) = self.held() {
@@ -270,7 +264,7 @@ impl Member {
         } else if meeting {
             Standing::Meeting
         } else {
-            Standing::Inside(self.memory.as_ref().map_or(record::Doing::Starting, record::read))
+            self.memory.as_deref().map_or(Standing::Starting, record::read)
         }
     }
 }

@@ -13,12 +13,11 @@
 //! elsewhere    the command of an installed launcher        host_list  the hosts for it
 //! run          the loop, and how a job comes to its end
 //! pes          the PEs as they are served, and what happens to them
+//! spawn        starting a process, with program, limits, bind
 //! member       one PE: its process, its socket, what it does, and what the kernel says about it
-//! spawn        starting a process
-//! start        from what was asked to PEs that run, with program, limits, bind
 //! hosts        which PEs are told that they share a host
 //! rendezvous   fences and shared descriptors
-//! report       what people are told        record    what a PE says about itself
+//! record       what a PE says about itself     report    what people are told
 //! channel      packets with descriptors    wire      what stands in them
 //! output       lines of what they print    signals   those to the launcher
 //! ```
@@ -40,7 +39,6 @@ pub mod report;
 mod run;
 mod signals;
 mod spawn;
-mod start;
 pub(crate) mod wire;
 
 use std::ffi::OsString;
@@ -54,6 +52,12 @@ pub use error::LaunchError;
 pub use host_list::{HostList, HostListError};
 pub use hosts::{HostsAs, HostsError};
 pub use member::held;
+
+use output::{Outlets, pipes};
+use pes::Pes;
+use run::Run;
+use signals::Signals;
+use spawn::{Before, Spawner};
 
 /// Variable that announces the socket: the number of an inherited descriptor.
 pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
@@ -267,6 +271,28 @@ impl Launch {
         self.time = Some(time);
         self
     }
+
+    /// Starts the job on this host and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be started. What happens to a job that runs is its [`Outcome`].
+    pub fn run(self) -> Result<Outcome, LaunchError> {
+        let descriptors = limits::prepare(self.pes)?;
+        let signals = self.watch_signals.then(Signals::watch).transpose();
+        let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
+        let before = Before { descriptors, mask: signals.as_ref().map(Signals::before) };
+        let pipes = pipes(self.output, self.pes);
+        let outlets = Outlets::new(self.output, &pipes).map_err(LaunchError::system(
+            "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
+        ))?;
+        let (spawner, remark) = Spawner::new(self, pipes, before)?;
+        let mut run = Run::new(Pes::start(spawner, &outlets)?, signals, outlets);
+        if let Some(remark) = remark {
+            run.say(&remark);
+        }
+        Ok(run.finish())
+    }
 }
 
 /// Launches the calling program, with its arguments, as `pes` PEs that are bound so, and gives its exit code at the
@@ -303,7 +329,7 @@ fn say(speaker: &str, text: &str) {
 }
 
 /// As the kernel takes it; rounded up, not to wake before it is time.
-fn timespec(time: Duration) -> Timespec {
+pub(crate) fn timespec(time: Duration) -> Timespec {
     let time = time.saturating_add(Duration::from_micros(1));
     Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
 }

@@ -4,19 +4,22 @@
 //! [`Event`] for the [run](super::run).
 
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFd;
 use rustix::process::Signal;
 
+use super::Launch;
 use super::channel::{Packet, Sender};
 use super::error::LaunchError;
 use super::member::{Member, Outgoing};
 use super::output::Outlets;
-use super::rendezvous::{Met, Mismatch, Rendezvous, pack};
-use super::report::{Notice, Standing, ended_with};
-use super::spawn::{Before, Description, Spawner};
-use super::wire::{MAX_DESCRIPTORS, Reply, Request, VERSION};
+use super::rendezvous::{Met, Rendezvous, hand_round, pack};
+use super::report::{Death, Standing, ended_with};
+use super::spawn::Spawner;
+use super::wire::{Reply, Request, VERSION};
+use crate::codec;
 
 /// How long a PE may be out of reach while the process that started it goes on.
 const LOST: Duration = Duration::from_millis(500);
@@ -45,7 +48,7 @@ pub(crate) enum Event {
     /// It cannot go on, because another one seems to be lost.
     Suspected { pe: usize, message: String },
     /// It has ended as it should not.
-    Died(Notice),
+    Died(Death),
     /// No process of it runs any more.
     Over { pe: usize },
     /// It and the launcher do not understand each other.
@@ -57,41 +60,35 @@ pub(crate) enum Event {
 pub(crate) struct Pes {
     spawner: Spawner,
     members: Vec<Member>,
-    meeting: Rendezvous<OwnedFd>,
+    meeting: Rendezvous<Rc<OwnedFd>>,
     events: Vec<Event>,
 }
 
 impl Pes {
-    /// Starts the PEs, which print to these outlets; if one cannot be started, none is left. Beside them what there is to be
-    /// remarked.
-    pub(crate) fn start(
-        description: Description,
-        before: Before,
-        outlets: &Outlets,
-    ) -> Result<(Self, Option<String>), LaunchError> {
-        let pes = description.hosts.len();
-        let (spawner, remark) = Spawner::new(description, before)?;
+    /// Starts the PEs, which print to these outlets; if one cannot be started, none is left.
+    pub(crate) fn start(spawner: Spawner, outlets: &Outlets) -> Result<Self, LaunchError> {
         let mut started = Self::of(spawner);
-        for pe in 0..pes {
-            match started.spawner.spawn(pe) {
-                Ok(mut spawned) => {
-                    let sources = spawned.sources.drain(..);
-                    sources.for_each(|(kind, pipe)| outlets.read(pe, kind, pipe));
-                    started.members.push(Member::new(pe, spawned));
-                }
+        for pe in 0..started.job().pes {
+            match started.spawner.spawn(pe, outlets) {
+                Ok(member) => started.members.push(member),
                 Err(source) => {
                     started.kill();
                     return Err(LaunchError::Spawn { pe, source });
                 }
             }
         }
-        Ok((started, remark))
+        Ok(started)
     }
 
     /// None of them is started.
     fn of(spawner: Spawner) -> Self {
-        let meeting = Rendezvous::new(spawner.description.hosts.clone());
+        let meeting = Rendezvous::new(spawner.hosts.iter().copied().enumerate());
         Self { spawner, members: Vec::new(), meeting, events: Vec::new() }
+    }
+
+    /// What was asked for.
+    pub(crate) fn job(&self) -> &Launch {
+        &self.spawner.job
     }
 
     /// Ends all PEs, and waits until they have.
@@ -197,7 +194,7 @@ impl Pes {
             let over = member.is_over() && !std::mem::replace(&mut member.end_told, true);
             let death = member.death();
             if died {
-                self.events.push(Event::Died(death.notice()));
+                self.events.push(Event::Died(death));
             }
             if over {
                 self.events.push(Event::Over { pe });
@@ -209,7 +206,7 @@ impl Pes {
     fn take(&mut self, pe: usize, packet: Packet) {
         let Some(sender) = packet.sender else { return };
         let joined = self.members[pe].joined();
-        match Request::decode(&packet.bytes) {
+        match codec::decode(&packet.bytes) {
             Ok(Request::Hello { version, job, pe: claimed }) => {
                 self.greet(pe, sender, (version, job, claimed))
             }
@@ -234,7 +231,7 @@ impl Pes {
             format!(
                 "the program speaks version {version} of the launcher's protocol, and this launcher {VERSION}: build both from the same shmem-rt"
             )
-        } else if job != self.spawner.description.number || as_pe as usize != pe {
+        } else if job != self.spawner.number || as_pe as usize != pe {
             format!("{} and the socket belong to different jobs or PEs", super::JOB)
         } else if sender.uid != user {
             format!("the program runs as user {}, and the launcher as user {user}", sender.uid)
@@ -243,18 +240,11 @@ impl Pes {
         } else if let Some(pid) = member.joined() {
             format!("PE {pe} is process {pid} already: one process per PE")
         } else {
-            let lifeline = member.lifeline.given.try_clone();
             member.join(sender);
-            match lifeline {
-                Ok(lifeline) => {
-                    let hosts = self.spawner.description.hosts.clone();
-                    member.send(Outgoing::new(&Reply::Welcome { hosts }, vec![lifeline]));
-                }
-                Err(error) => self.break_off(pe, format!("it could not be greeted: {error}")),
-            }
-            return;
+            let hosts = self.spawner.hosts.clone();
+            return member.reply(&Reply::Welcome { hosts }, vec![Rc::clone(&member.lifeline)]);
         };
-        member.send(Outgoing::new(&Reply::Refused { reason }, Vec::new()));
+        member.reply(&Reply::Refused { reason }, Vec::new());
         member.flush();
         if member.backlog() > UNREAD {
             let what = "its processes ask again and again to be taken for it, and read no answer; see what else the \
@@ -269,43 +259,35 @@ impl Pes {
                         program speaks to the launcher in its position";
             return self.break_off(pe, what.to_owned());
         }
-        let met: Result<Option<Met<OwnedFd>>, Mismatch> = match request {
-            Request::Hello { .. } => Ok(None),
-            Request::Put { key, value } => {
-                if let Err(too_much) = self.meeting.put(pe, key, value) {
-                    self.break_off(pe, too_much.to_string());
-                }
-                Ok(None)
-            }
-            Request::Fence => self.meeting.fence(pe),
-            Request::Share { last } => {
-                let member = &mut self.members[pe];
-                if member.memory.is_none() {
-                    member.memory = descriptors.first().and_then(|first| first.try_clone().ok());
-                }
-                self.meeting.share(pe, descriptors, last)
-            }
+        match request {
+            Request::Hello { .. } => {}
             Request::Abort { code, message } => {
                 self.give_up(pe, ended_with(code, &message), Event::Aborted { pe, code, message });
                 self.members[pe].ignore();
-                Ok(None)
             }
             Request::Suspect { message } if self.members[pe].aborted.is_none() => {
                 self.give_up(pe, SUSPECTS.to_owned(), Event::Suspected { pe, message });
-                Ok(None)
-            }
-            Request::Finish => {
-                self.members[pe].finished = true;
-                Ok(None)
             }
             // It has said more.
-            Request::Suspect { .. } => Ok(None),
-        };
-        match met {
-            Ok(None) => {}
-            Ok(Some(Met::Fence(values))) => self.deliver(&pack(values)),
-            Ok(Some(Met::Share(lists))) => self.hand_round(lists),
-            Err(mismatch) => self.break_off(pe, mismatch.to_string()),
+            Request::Suspect { .. } => {}
+            Request::Finish => self.members[pe].finished = true,
+            Request::Put { .. } | Request::Fence | Request::Share { .. } => {
+                let descriptors: Vec<_> = descriptors.into_iter().map(Rc::new).collect();
+                if let (Request::Share { .. }, None) = (&request, &self.members[pe].memory) {
+                    self.members[pe].memory = descriptors.first().cloned();
+                }
+                match self.meeting.take(pe, request, descriptors) {
+                    Ok(None) => {}
+                    Ok(Some(Met::Fence(values))) => self.deliver(&pack(values)),
+                    Ok(Some(Met::Share(lists))) => {
+                        for (to, reply, descriptors) in hand_round(&lists) {
+                            self.members[to].reply(&reply, descriptors.to_vec());
+                        }
+                        lists.iter().for_each(|(pe, _)| self.members[*pe].flush());
+                    }
+                    Err(fault) => self.break_off(pe, fault.to_string()),
+                }
+            }
         }
     }
 
@@ -324,35 +306,11 @@ impl Pes {
 
     /// Sends these packets to all PEs.
     fn deliver(&mut self, packets: &[Vec<u8>]) {
-        for packet in packets.iter().map(|packet| Outgoing::encoded(packet)) {
+        for packet in packets {
+            let packet = Outgoing { bytes: packet.as_slice().into(), descriptors: Vec::new() };
             self.members.iter_mut().for_each(|member| member.send(packet.clone()));
         }
         self.members.iter_mut().for_each(Member::flush);
-    }
-
-    /// Sends each PE of a host the descriptors of the others.
-    fn hand_round(&mut self, lists: Vec<(usize, Vec<OwnedFd>)>) {
-        let pes: Vec<usize> = lists.iter().map(|(pe, _)| *pe).collect();
-        let all: usize = lists.iter().map(|(_, list)| list.len()).sum();
-        for (pe, own) in &lists {
-            let coming = Reply::Sharing { descriptors: (all - own.len()) as u32 };
-            self.members[*pe].send(Outgoing::new(&coming, Vec::new()));
-        }
-        for (from, mut list) in lists {
-            loop {
-                let rest = list.split_off(list.len().min(MAX_DESCRIPTORS));
-                let chunk = std::mem::replace(&mut list, rest);
-                let last = list.is_empty();
-                let packet = Outgoing::new(&Reply::Shared { pe: from as u32, last }, chunk);
-                for to in pes.iter().filter(|to| **to != from) {
-                    self.members[*to].send(packet.clone());
-                }
-                if last {
-                    break;
-                }
-            }
-        }
-        pes.into_iter().for_each(|pe| self.members[pe].flush());
     }
 
     /// The launcher and a PE do not understand each other: that is told once, and nothing more is taken from it.
@@ -369,33 +327,21 @@ mod tests {
     use rustix::net::{Shutdown, shutdown};
     use rustix::pipe::{PipeFlags, pipe_with};
 
-    use super::super::Output;
     use super::super::channel::Channel;
-    use super::super::spawn::{Lifeline, Spawned};
+    use super::super::spawn::Before;
     use super::*;
-    use crate::env::Bind;
 
     impl Pes {
         /// PEs that wait for the end of their input, which is that of the test, and their ends of the sockets: the test
         /// speaks for them. Those that it joins as are this process, and cannot be killed.
-        pub(crate) fn silent(count: usize) -> (Self, Vec<Channel>) {
-            let description = Description {
-                program: "cat".into(),
-                number: 7,
-                hosts: vec![0; count],
-                bind: Bind::None,
-                output: Output::Capture,
-                ..Description::default()
-            };
-            let mut pes = Self::of(Spawner::new(description, Before::default()).unwrap().0);
+        pub(crate) fn silent(job: Launch) -> (Self, Vec<Channel>) {
+            let mut pes = Self::of(Spawner::new(job, Vec::new(), Before::default()).unwrap().0);
             let mut ends = Vec::new();
-            for pe in 0..count {
+            for pe in 0..pes.job().pes {
                 let (channel, theirs) = Channel::pair().unwrap();
-                let (given, held) = pipe_with(PipeFlags::CLOEXEC).unwrap();
                 let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
                 ends.push(theirs);
-                let lifeline = Lifeline { _held: held, given };
-                pes.members.push(Member::new(pe, Spawned { child, channel, lifeline, sources: Vec::new() }));
+                pes.members.push(Member::new(pe, child, channel, pipe_with(PipeFlags::CLOEXEC).unwrap()));
             }
             (pes, ends)
         }
@@ -406,16 +352,24 @@ mod tests {
         }
     }
 
-    fn hello(version: u32, pe: u32) -> Request {
-        Request::Hello { version, job: 7, pe }
+    fn silent(pes: usize) -> (Pes, Vec<Channel>) {
+        Pes::silent(Launch::new("cat", pes))
+    }
+
+    fn hello(host: &Pes, version: u32, pe: u32) -> Vec<u8> {
+        codec::encode(&Request::Hello { version, job: host.spawner.number, pe })
+    }
+
+    /// Says it, if there is room.
+    fn says(end: &Channel, packet: &[u8]) -> bool {
+        end.try_send(packet, &[] as &[OwnedFd]).unwrap()
     }
 
     /// Says it again and again, as often as there is room, for some turns; gives what has happened.
-    fn flood(host: &mut Pes, end: &Channel, request: &Request) -> Vec<Event> {
-        let packet = request.encode();
+    fn flood(host: &mut Pes, end: &Channel, packet: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         for _ in 0..20 {
-            while end.try_send(&packet, &[]).unwrap() {}
+            while says(end, packet) {}
             events.extend(host.serve(&[0]));
         }
         events
@@ -431,8 +385,9 @@ mod tests {
 
     #[test]
     fn who_reads_no_answer_is_broken_off_once() {
-        let (mut host, ends) = Pes::silent(2);
-        let events = flood(&mut host, &ends[0], &hello(VERSION + 1, 0));
+        let (mut host, ends) = silent(2);
+        let hello = hello(&host, VERSION + 1, 0);
+        let events = flood(&mut host, &ends[0], &hello);
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("its processes ask again and again"), "{what}");
         assert!(host.members[0].backlog() <= UNREAD + 1);
@@ -440,16 +395,13 @@ mod tests {
 
     #[test]
     fn who_talks_on_keeps_no_other_from_its_turn() {
-        let (mut host, ends) = Pes::silent(2);
-        let finish = |pe: usize| {
-            ends[pe].send(&hello(VERSION, pe as u32).encode(), &[]).unwrap();
-            ends[pe].send(&Request::Finish.encode(), &[]).unwrap();
-        };
-        let fill = || (0..).take_while(|_| ends[0].try_send(&Request::Finish.encode(), &[]).unwrap()).count();
-        finish(0);
+        let (mut host, ends) = silent(2);
+        let finish = codec::encode(&Request::Finish);
+        let fill = || (0..).take_while(|_| says(&ends[0], &finish)).count();
+        assert!(says(&ends[0], &hello(&host, VERSION, 0)) && says(&ends[0], &finish));
         assert_eq!(host.serve(&[0]), []);
         assert!(fill() > TURN);
-        finish(1);
+        assert!(says(&ends[1], &hello(&host, VERSION, 1)) && says(&ends[1], &finish));
         assert_eq!(host.serve(&[0, 1]), []);
         assert!(host.members[1].finished);
         assert_eq!(fill(), TURN, "so many were taken");
@@ -457,11 +409,11 @@ mod tests {
 
     #[test]
     fn a_step_begins_when_the_last_one_is_over() {
-        let (mut host, ends) = Pes::silent(2);
-        ends[0].send(&hello(VERSION, 0).encode(), &[]).unwrap();
+        let (mut host, ends) = silent(2);
+        assert!(says(&ends[0], &hello(&host, VERSION, 0)));
         assert_eq!(host.serve(&[0]), []);
         assert!(host.has_begun());
-        let events = flood(&mut host, &ends[0], &Request::Fence);
+        let events = flood(&mut host, &ends[0], &codec::encode(&Request::Fence));
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("it is at the next step of the start before"), "{what}");
     }
@@ -470,10 +422,9 @@ mod tests {
     #[test]
     fn who_gives_up_is_not_lost() {
         for (last, is_lost) in [(Request::Suspect { message: "why".into() }, false), (Request::Fence, true)] {
-            let (mut host, mut ends) = Pes::silent(1);
+            let (mut host, mut ends) = silent(1);
             let end = ends.remove(0);
-            end.send(&hello(VERSION, 0).encode(), &[]).unwrap();
-            end.send(&last.encode(), &[]).unwrap();
+            assert!(says(&end, &hello(&host, VERSION, 0)) && says(&end, &codec::encode(&last)));
             // Not by dropping it: a test that starts a process at this moment lends it a copy until it runs its program.
             shutdown(&end, Shutdown::Both).unwrap();
             let mut events = host.serve(&[0]);
@@ -488,8 +439,8 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_told_once() {
-        let (mut host, ends) = Pes::silent(1);
-        while ends[0].try_send(b"\xff", &[]).unwrap() {}
+        let (mut host, ends) = silent(1);
+        while says(&ends[0], b"\xff") {}
         let mut events = host.serve(&[0]);
         events.extend(host.serve(&[0]));
         assert_eq!(broken(&events).len(), 1);

@@ -9,34 +9,17 @@ use memmap2::MmapOptions;
 use rustix::fs::FileType;
 use shmem_core::system::{PeRecord, Stage, SystemArea, monotonic_now};
 
+use super::report::Standing;
+
 /// Bytes at the start of a PE's memory that hold its record.
 const BYTES: usize = offset_of!(SystemArea, record) + size_of::<PeRecord>();
 
-/// What a PE does, as far as it says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doing {
-    /// Nothing is known: no record, or it is being written.
-    Unknown,
-    /// Its memory exists; the job is being brought together.
-    Starting,
-    /// It runs the program's own code.
-    OwnCode,
-    /// It is inside the runtime, where the text says.
-    Inside(String),
-    /// It sleeps, where the text says, for so long.
-    Waiting(String, Duration),
-    /// It has left the job in order.
-    Finished,
-    /// It is ending the job.
-    Aborting,
-}
-
 /// Reads the record behind the first descriptor that a PE shared.
-pub(crate) fn read(memory: &OwnedFd) -> Doing {
-    view(memory).unwrap_or(Doing::Unknown)
+pub(crate) fn read(memory: &OwnedFd) -> Standing {
+    view(memory).unwrap_or(Standing::Unknown)
 }
 
-fn view(memory: &OwnedFd) -> Option<Doing> {
+fn view(memory: &OwnedFd) -> Option<Standing> {
     let status = rustix::fs::fstat(memory).ok()?;
     let holds_record = FileType::from_raw_mode(status.st_mode) == FileType::RegularFile
         && usize::try_from(status.st_size).is_ok_and(|bytes| bytes >= BYTES);
@@ -54,19 +37,19 @@ fn view(memory: &OwnedFd) -> Option<Doing> {
 }
 
 /// What a record says.
-pub fn describe(record: &PeRecord) -> Doing {
+pub fn describe(record: &PeRecord) -> Standing {
     if !record.is_started() {
-        return Doing::Unknown;
+        return Standing::Unknown;
     }
     match (record.stage(), record.activity()) {
-        (Stage::Finished, _) => Doing::Finished,
-        (Stage::Aborting, _) => Doing::Aborting,
-        (_, None) => Doing::Unknown,
-        (Stage::Starting, Some(activity)) if activity.operation.is_empty() => Doing::Starting,
-        (Stage::Running, Some(activity)) if activity.operation.is_empty() => Doing::OwnCode,
+        (Stage::Finished, _) => Standing::Finished,
+        (Stage::Aborting, _) => Standing::Aborting,
+        (_, None) => Standing::Unknown,
+        (Stage::Starting, Some(activity)) if activity.operation.is_empty() => Standing::Starting,
+        (Stage::Running, Some(activity)) if activity.operation.is_empty() => Standing::OwnCode,
         (_, Some(activity)) => match record.waiting_since() {
-            0 => Doing::Inside(activity.to_string()),
-            since => Doing::Waiting(
+            0 => Standing::Inside(activity.to_string()),
+            since => Standing::Waiting(
                 activity.to_string(),
                 Duration::from_nanos(monotonic_now().saturating_sub(since)),
             ),
@@ -90,14 +73,14 @@ mod tests {
     #[test]
     fn a_record_is_read_from_outside() {
         let memory = memory(size_of::<SystemArea>() as u64);
-        assert_eq!(read(&memory), Doing::Unknown, "not filled in yet");
+        assert_eq!(read(&memory), Standing::Unknown, "not filled in yet");
         let map = MmapOptions::new().len(size_of::<SystemArea>()).map_raw(memory.as_raw_fd()).unwrap();
         // SAFETY: the mapping has the size of the area, at a page; zeroes are its initial state.
         let area = unsafe { &*map.as_ptr().cast::<SystemArea>() };
         area.record.start(3, 77);
-        assert_eq!(read(&memory), Doing::Starting);
+        assert_eq!(read(&memory), Standing::Starting);
         area.record.set_stage(Stage::Running);
-        assert_eq!(read(&memory), Doing::OwnCode);
+        assert_eq!(read(&memory), Standing::OwnCode);
 
         let activity = Activity {
             operation: Text::head("barrier"),
@@ -106,23 +89,23 @@ mod tests {
             ..Activity::NONE
         };
         area.record.describe(&activity);
-        assert_eq!(read(&memory), Doing::Inside("in `barrier` at src/main.rs:88".into()));
+        assert_eq!(read(&memory), Standing::Inside("in `barrier` at src/main.rs:88".into()));
         area.record.set_waiting_since(monotonic_now() - 300_000_000);
-        let Doing::Waiting(text, waited) = read(&memory) else { panic!() };
+        let Standing::Waiting(text, waited) = read(&memory) else { panic!() };
         assert_eq!(text, "in `barrier` at src/main.rs:88");
         assert!((300..3000).contains(&waited.as_millis()), "{waited:?}");
 
         area.record.done();
         area.record.set_stage(Stage::Finished);
-        assert_eq!(read(&memory), Doing::Finished);
+        assert_eq!(read(&memory), Standing::Finished);
     }
 
     #[test]
     fn what_holds_no_record_is_no_reason_to_die() {
-        assert_eq!(read(&memory(0)), Doing::Unknown);
-        assert_eq!(read(&memory(BYTES as u64 - 1)), Doing::Unknown);
-        assert_eq!(read(&memory(1 << 20)), Doing::Unknown);
+        assert_eq!(read(&memory(0)), Standing::Unknown);
+        assert_eq!(read(&memory(BYTES as u64 - 1)), Standing::Unknown);
+        assert_eq!(read(&memory(1 << 20)), Standing::Unknown);
         let (pipe, _write) = rustix::pipe::pipe().unwrap();
-        assert_eq!(read(&pipe), Doing::Unknown);
+        assert_eq!(read(&pipe), Standing::Unknown);
     }
 }

@@ -1,11 +1,16 @@
-//! Where PEs meet: values that they put become visible at a fence, descriptors are handed round. No
-//! input or output here: packets go in, and what all PEs are to be sent comes out.
-//!
-//! All PEs meet at a fence, and those of a host share descriptors.
+//! Where PEs meet: values that they put become visible at a fence, descriptors are handed round. All PEs meet at a
+//! fence, and those of a host share descriptors. No input or output here: requests go in, and what PEs are to be sent
+//! comes out, for the launcher as for the first PE of a host.
 
 use std::collections::BTreeMap;
+use std::iter;
 
-use super::wire::{AROUND_VALUES, MAX_PACKET, OVERHEAD, Reply, Value};
+use shmem_core::partition::show_size;
+
+use super::wire::{
+    AROUND_VALUES, MAX_DESCRIPTORS, MAX_KEY, MAX_PACKET, MAX_VALUE, OVERHEAD, Reply, Request, Value,
+};
+use crate::codec;
 
 /// Most bytes of values, with their keys, that a PE offers between two fences. The library offers 32 KiB.
 pub(crate) const MAX_OFFERED: usize = 1 << 20;
@@ -13,57 +18,18 @@ pub(crate) const MAX_OFFERED: usize = 1 << 20;
 /// What the PEs have brought so far. `D` is a descriptor.
 #[derive(Debug)]
 pub(crate) struct Rendezvous<D> {
-    /// The host of each.
-    hosts: Vec<u32>,
-    arrived: Vec<Option<Step>>,
-    /// By PE, what it offers, and how many bytes that is.
-    offers: Vec<Offers>,
-    shared: Vec<Vec<D>>,
+    seats: BTreeMap<usize, Seat<D>>,
 }
 
-/// What one PE offers until the next fence.
-#[derive(Debug, Default)]
-pub(crate) struct Offers {
-    values: BTreeMap<String, Vec<u8>>,
+/// What one PE has brought.
+#[derive(Debug)]
+struct Seat<D> {
+    host: u32,
+    arrived: Option<Step>,
+    offers: BTreeMap<String, Vec<u8>>,
+    /// Bytes of these.
     bytes: usize,
-}
-
-/// A PE offers more than anybody keeps.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "PE {pe} offers its launcher more than {most} bytes between two fences: `{key}` is one value too many; the library \
-     offers less, so look which program speaks to the launcher in its position",
-    most = MAX_OFFERED
-)]
-pub(crate) struct TooMuch {
-    pe: usize,
-    key: String,
-}
-
-impl Offers {
-    /// Takes a value; the last one under a key counts.
-    ///
-    /// # Errors
-    ///
-    /// If it is more than a PE may offer.
-    pub(crate) fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), TooMuch> {
-        // As much as it takes in a packet: many short values are much, too.
-        let weight = |value: &[u8]| OVERHEAD + key.len() + value.len();
-        let before = self.values.get(&key).map_or(0, |value| weight(value));
-        let bytes = self.bytes - before + weight(&value);
-        if bytes > MAX_OFFERED {
-            return Err(TooMuch { pe, key });
-        }
-        self.bytes = bytes;
-        self.values.insert(key, value);
-        Ok(())
-    }
-
-    /// All that was offered, which is forgotten.
-    pub(crate) fn take(&mut self, pe: usize) -> impl Iterator<Item = Value> + use<> {
-        let Self { values, .. } = std::mem::take(self);
-        values.into_iter().map(move |(key, value)| Value { pe: pe as u32, key, value })
-    }
+    shared: Vec<D>,
 }
 
 /// What a PE waits in.
@@ -82,14 +48,34 @@ pub(crate) enum Met<D> {
     Share(Vec<(usize, Vec<D>)>),
 }
 
-/// Two PEs do different things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is at a {a_step} of the start, and PE {b} at a {b_step}: are they the same program?",
-    a_step = .a_step.name(), b_step = .b_step.name())]
-pub(crate) struct Mismatch {
-    a_step: Step,
-    b: usize,
-    b_step: Step,
+/// What a PE may not do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Fault {
+    #[error(
+        "a key of {} with a value of {}: the launcher passes on at most {} and {}",
+        show_size(*.key), show_size(*.value), show_size(MAX_KEY as u64), show_size(MAX_VALUE as u64)
+    )]
+    TooLong { key: u64, value: u64 },
+    #[error(
+        "PE {pe} offers its launcher more than {MAX_OFFERED} bytes between two fences: `{key}` is one value too many; the library \
+         offers less, so look which program speaks to the launcher in its position"
+    )]
+    TooMuch { pe: usize, key: String },
+    #[error("it is at a {here} of the start, and PE {other} at a {there}: are they the same program?",
+        here = .here.name(), there = .there.name())]
+    Mismatch { here: Step, other: usize, there: Step },
+    #[error("it says what belongs to another protocol: are they the same program?")]
+    NoStep,
+}
+
+impl Fault {
+    /// Checks that a value is one that launchers pass on.
+    pub(crate) fn check(key: &str, value: &[u8]) -> Result<(), Self> {
+        match key.len() <= MAX_KEY && value.len() <= MAX_VALUE {
+            true => Ok(()),
+            false => Err(Self::TooLong { key: key.len() as u64, value: value.len() as u64 }),
+        }
+    }
 }
 
 impl Step {
@@ -102,69 +88,87 @@ impl Step {
 }
 
 impl<D> Rendezvous<D> {
-    /// For PEs on these hosts.
-    pub(crate) fn new(hosts: Vec<u32>) -> Self {
-        let shared = hosts.iter().map(|_| Vec::new()).collect();
-        let offers = hosts.iter().map(|_| Offers::default()).collect();
-        Self { arrived: vec![None; hosts.len()], hosts, offers, shared }
+    /// For PEs, each with its host.
+    pub(crate) fn new(pes: impl IntoIterator<Item = (usize, u32)>) -> Self {
+        let seat = |host| Seat { host, arrived: None, offers: BTreeMap::new(), bytes: 0, shared: Vec::new() };
+        Self { seats: pes.into_iter().map(|(pe, host)| (pe, seat(host))).collect() }
     }
 
     /// Whether the PE waits here for others.
     pub(crate) fn is_waiting(&self, pe: usize) -> bool {
-        self.arrived[pe].is_some()
+        self.seats[&pe].arrived.is_some()
     }
 
-    /// The PE puts a value; the last one under a key counts.
+    /// Takes what a PE puts, fences or shares; gives what it has completed.
     ///
     /// # Errors
     ///
-    /// If it is more than a PE may offer.
-    pub(crate) fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), TooMuch> {
-        self.offers[pe].put(pe, key, value)
-    }
-
-    /// The PE is at a fence.
-    pub(crate) fn fence(&mut self, pe: usize) -> Result<Option<Met<D>>, Mismatch> {
-        self.arrive(pe, Step::Fence)
-    }
-
-    /// The PE shares descriptors; `last`: these were all.
-    pub(crate) fn share(
+    /// If it offers more than it may, or another PE does something else.
+    pub(crate) fn take(
         &mut self,
         pe: usize,
+        request: Request,
         descriptors: Vec<D>,
-        last: bool,
-    ) -> Result<Option<Met<D>>, Mismatch> {
-        self.shared[pe].extend(descriptors);
-        if last { self.arrive(pe, Step::Share) } else { Ok(None) }
+    ) -> Result<Option<Met<D>>, Fault> {
+        let Some(seat) = self.seats.get_mut(&pe) else { return Err(Fault::NoStep) };
+        match request {
+            Request::Put { key, value } => seat.put(pe, key, value).map(|()| None),
+            Request::Fence => self.arrive(pe, Step::Fence),
+            Request::Share { last } => {
+                seat.shared.extend(descriptors);
+                if last { self.arrive(pe, Step::Share) } else { Ok(None) }
+            }
+            _ => Err(Fault::NoStep),
+        }
     }
 
-    fn arrive(&mut self, pe: usize, step: Step) -> Result<Option<Met<D>>, Mismatch> {
-        let neighbours: Vec<usize> =
-            (0..self.hosts.len()).filter(|other| self.hosts[*other] == self.hosts[pe]).collect();
+    fn arrive(&mut self, pe: usize, step: Step) -> Result<Option<Met<D>>, Fault> {
+        let host = self.seats[&pe].host;
+        let mut neighbours = self.seats.iter().filter(|(_, seat)| seat.host == host);
         // PEs of another host may be a step ahead.
-        let other = neighbours.iter().find_map(|&b| Some((b, self.arrived[b]?)));
-        if let Some((b, b_step)) = other
-            && b_step != step
+        if let Some((other, there)) = neighbours.find_map(|(other, seat)| Some((*other, seat.arrived?)))
+            && there != step
         {
-            return Err(Mismatch { a_step: step, b, b_step });
+            return Err(Fault::Mismatch { here: step, other, there });
         }
-        self.arrived[pe] = Some(step);
-        match step {
-            Step::Fence if self.arrived.iter().all(|arrived| *arrived == Some(Step::Fence)) => {
-                self.arrived.fill(None);
-                let all = self.offers.iter_mut().enumerate();
-                Ok(Some(Met::Fence(all.flat_map(|(pe, offers)| offers.take(pe)).collect())))
-            }
-            Step::Share if neighbours.iter().all(|&b| self.arrived[b].is_some()) => {
-                let mut share = |pe: usize| {
-                    self.arrived[pe] = None;
-                    (pe, std::mem::take(&mut self.shared[pe]))
-                };
-                Ok(Some(Met::Share(neighbours.into_iter().map(&mut share).collect())))
-            }
-            _ => Ok(None),
+        self.seats.entry(pe).and_modify(|seat| seat.arrived = Some(step));
+        let meets = |seat: &Seat<D>| step == Step::Fence || seat.host == host;
+        if self.seats.values().any(|seat| meets(seat) && seat.arrived != Some(step)) {
+            return Ok(None);
         }
+        let all = self.seats.iter_mut().filter(|(_, seat)| meets(seat));
+        let all = all.map(|(pe, seat)| {
+            seat.arrived = None;
+            (*pe, seat)
+        });
+        Ok(Some(match step {
+            Step::Fence => Met::Fence(all.flat_map(|(pe, seat)| seat.take_offers(pe)).collect()),
+            Step::Share => Met::Share(all.map(|(pe, seat)| (pe, std::mem::take(&mut seat.shared))).collect()),
+        }))
+    }
+}
+
+impl<D> Seat<D> {
+    /// Takes a value; the last one under a key counts.
+    fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), Fault> {
+        Fault::check(&key, &value)?;
+        // As much as it takes in a packet: many short values are much, too.
+        let weight = |value: &[u8]| OVERHEAD + key.len() + value.len();
+        let before = self.offers.get(&key).map_or(0, |value| weight(value));
+        let bytes = self.bytes - before + weight(&value);
+        if bytes > MAX_OFFERED {
+            return Err(Fault::TooMuch { pe, key });
+        }
+        self.bytes = bytes;
+        self.offers.insert(key, value);
+        Ok(())
+    }
+
+    /// All that was offered, which is forgotten.
+    fn take_offers(&mut self, pe: usize) -> impl Iterator<Item = Value> + use<D> {
+        self.bytes = 0;
+        let offers = std::mem::take(&mut self.offers);
+        offers.into_iter().map(move |(key, value)| Value { pe: pe as u32, key, value })
     }
 }
 
@@ -174,14 +178,35 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     let (mut portion, mut bytes) = (Vec::new(), AROUND_VALUES);
     for value in values {
         if bytes + value.most_bytes() > MAX_PACKET {
-            packets.push(Reply::Fenced { values: std::mem::take(&mut portion), last: false }.encode());
+            let values = std::mem::take(&mut portion);
+            packets.push(codec::encode(&Reply::Fenced { values, last: false }));
             bytes = AROUND_VALUES;
         }
         bytes += value.most_bytes();
         portion.push(value);
     }
-    packets.push(Reply::Fenced { values: portion, last: true }.encode());
+    packets.push(codec::encode(&Reply::Fenced { values: portion, last: true }));
     packets
+}
+
+/// What each PE of a host is sent of the others' descriptors: how many will come, and then those of each.
+pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, Reply, &[D])> {
+    let all: usize = lists.iter().map(|(_, list)| list.len()).sum();
+    lists.iter().flat_map(move |(to, own)| {
+        let coming = Reply::Sharing { descriptors: (all - own.len()) as u32 };
+        let others = lists.iter().filter(move |(pe, _)| pe != to);
+        let theirs = others.flat_map(move |(pe, list)| {
+            portions(list).map(move |(chunk, last)| (*to, Reply::Shared { pe: *pe as u32, last }, chunk))
+        });
+        iter::once((*to, coming, &[][..])).chain(theirs)
+    })
+}
+
+/// Descriptors in as many packets as they need, and one at least; beside each whether it is the last.
+pub(crate) fn portions<D>(list: &[D]) -> impl Iterator<Item = (&[D], bool)> {
+    let count = list.len().div_ceil(MAX_DESCRIPTORS).max(1);
+    let end = |k: usize| list.len().min(k * MAX_DESCRIPTORS);
+    (0..count).map(move |k| (&list[end(k)..end(k + 1)], k + 1 == count))
 }
 
 #[cfg(test)]
@@ -194,7 +219,7 @@ mod tests {
         let mut all = BTreeMap::new();
         for (i, packet) in packets.iter().enumerate() {
             assert!(packet.len() <= MAX_PACKET);
-            let Ok(Reply::Fenced { values, last }) = Reply::decode(packet) else { panic!("{packet:?}") };
+            let Ok(Reply::Fenced { values, last }) = codec::decode(packet) else { panic!("{packet:?}") };
             assert_eq!(last, i + 1 == packets.len());
             all.extend(values.into_iter().map(|value| ((value.pe, value.key), value.value)));
         }
@@ -208,19 +233,20 @@ mod tests {
             puts in prop::collection::vec((0..5u32, "[ab]", 0..48usize << 10), 0..40),
             order in Just([0, 1, 2, 3, 4usize]).prop_shuffle(),
         ) {
-            let mut meeting = Rendezvous::<()>::new(vec![0, 1, 1, 0, 7]);
+            let mut meeting = Rendezvous::<()>::new((0..).zip([0, 1, 1, 0, 7]));
             let mut model = BTreeMap::new();
             for (n, (pe, key, length)) in puts.into_iter().enumerate() {
                 let value = vec![n as u8; length];
-                prop_assert_eq!(meeting.put(pe as usize, key.clone(), value.clone()), Ok(()));
+                let put = Request::Put { key: key.clone(), value: value.clone() };
+                prop_assert_eq!(meeting.take(pe as usize, put, vec![]), Ok(None));
                 model.insert((pe, key), value);
             }
             for expected in [model, BTreeMap::new()] {
                 for &pe in &order[..4] {
-                    prop_assert_eq!(meeting.fence(pe), Ok(None));
+                    prop_assert_eq!(meeting.take(pe, Request::Fence, vec![]), Ok(None));
                     prop_assert!(meeting.is_waiting(pe));
                 }
-                let Ok(Some(Met::Fence(values))) = meeting.fence(order[4]) else { panic!() };
+                let Ok(Some(Met::Fence(values))) = meeting.take(order[4], Request::Fence, vec![]) else { panic!() };
                 prop_assert!(!order.iter().any(|&pe| meeting.is_waiting(pe)));
                 prop_assert_eq!(unpack(&pack(values)), expected);
             }
@@ -229,50 +255,38 @@ mod tests {
 
     #[test]
     fn a_pe_offers_so_much_and_no_more() {
-        let mut meeting = Rendezvous::<()>::new(vec![0, 0]);
-        let value = |bytes: usize| vec![1; bytes];
-        let kept = MAX_OFFERED - 13;
-        assert_eq!(meeting.put(1, "a".into(), value(kept)), Ok(()));
-        assert_eq!(meeting.put(1, "a".into(), value(kept)), Ok(()), "the same key again is not more");
-        let error = meeting.put(1, "b".into(), vec![]).unwrap_err().to_string();
+        let mut meeting = Rendezvous::<()>::new([(0, 0), (1, 0)]);
+        let mut put = |pe: usize, key: &str, bytes: usize| {
+            meeting.take(pe, Request::Put { key: key.into(), value: vec![1; bytes] }, vec![])
+        };
+        let keys: Vec<String> = (0..MAX_OFFERED / MAX_VALUE).map(|key| key.to_string()).collect();
+        for key in keys.iter().chain(&keys) {
+            assert_eq!(put(1, key, MAX_VALUE), Ok(None), "the same key again is not more");
+        }
+        let error = put(1, "b", MAX_VALUE).unwrap_err().to_string();
         assert!(
             error.starts_with("PE 1 offers its launcher more than 1048576 bytes between two fences: `b`"),
             "{error}"
         );
-        assert_eq!(meeting.put(0, "b".into(), value(kept)), Ok(()), "each PE by itself");
-        meeting.fence(1).unwrap();
-        let Ok(Some(Met::Fence(values))) = meeting.fence(0) else { panic!() };
-        assert_eq!(values.len(), 2);
-        assert_eq!(meeting.put(1, "b".into(), value(kept)), Ok(()), "a fence makes room");
+        assert_eq!(put(0, "b", MAX_VALUE), Ok(None), "each PE by itself");
+        for (key, bytes) in [("b", MAX_VALUE + 1), (&*"k".repeat(MAX_KEY + 1), 0)] {
+            assert!(matches!(put(0, key, bytes), Err(Fault::TooLong { .. })));
+        }
+        meeting.take(1, Request::Fence, vec![]).unwrap();
+        let Ok(Some(Met::Fence(values))) = meeting.take(0, Request::Fence, vec![]) else { panic!() };
+        assert_eq!(values.len(), keys.len() + 1);
+        let again = Request::Put { key: "b".into(), value: vec![1; MAX_VALUE] };
+        assert_eq!(meeting.take(1, again, vec![]), Ok(None), "a fence makes room");
     }
 
     /// As many values as the bytes allow are taken without looking at each for each, which would take minutes.
     #[test]
     fn many_values_are_taken_one_by_one() {
-        let mut meeting = Rendezvous::<()>::new(vec![0]);
-        let put = |number: &usize| meeting.put(0, format!("{number:x}"), vec![0]).is_ok();
-        let taken = (0..MAX_OFFERED).take_while(put).count();
+        let mut meeting = Rendezvous::<()>::new([(0, 0)]);
+        let mut put = |number: usize| {
+            meeting.take(0, Request::Put { key: format!("{number:x}"), value: vec![0] }, vec![]).is_ok()
+        };
+        let taken = (0..MAX_OFFERED).take_while(|number| put(*number)).count();
         assert!(taken > 50_000 && taken < MAX_OFFERED, "{taken}");
-    }
-
-    /// In the order they were given, by PE, and on each host as soon as all of it have come.
-    #[test]
-    fn descriptors_are_shared_on_a_host() {
-        let mut meeting = Rendezvous::new(vec![4, 9, 4]);
-        assert_eq!(meeting.share(2, vec![10, 11], false), Ok(None));
-        assert_eq!(meeting.share(0, vec![], true), Ok(None));
-        assert_eq!(meeting.share(1, vec![7], true), Ok(Some(Met::Share(vec![(1, vec![7])]))));
-        assert_eq!(meeting.fence(1), Ok(None), "a step ahead of the other host");
-        let shared = Met::Share(vec![(0, vec![]), (2, vec![10, 11, 12])]);
-        assert_eq!(meeting.share(2, vec![12], true), Ok(Some(shared)));
-        assert_eq!([0, 1, 2].map(|pe| meeting.is_waiting(pe)), [false, true, false]);
-    }
-
-    #[test]
-    fn pes_that_do_different_things_are_told_apart() {
-        let mut meeting = Rendezvous::<()>::new(vec![0, 0, 0]);
-        meeting.fence(2).unwrap();
-        let error = meeting.share(0, vec![], true).unwrap_err().to_string();
-        assert!(error.starts_with("it is at a share of the start, and PE 2 at a fence"), "{error}");
     }
 }

@@ -1,13 +1,11 @@
 //! What the launcher tells people: who died how, and what the others were doing.
 
-use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
 use shmem_core::memory::Machine;
 
-use super::record::Doing;
 use super::signals;
 use crate::text::numbers;
 
@@ -29,80 +27,84 @@ pub enum Standing {
     Traced,
     /// A signal has ended its process, which is not over: the kernel writes its core dump, or takes its memory back.
     Dying,
-    /// As its record says.
-    Inside(Doing),
+    /// Nothing is known: no record, or it is being written.
+    Unknown,
+    /// Its memory exists; the job is being brought together.
+    Starting,
+    /// It runs the program's own code.
+    OwnCode,
+    /// It is inside the runtime, where the text says.
+    Inside(String),
+    /// It sleeps, where the text says, for so long.
+    Waiting(String, Duration),
+    /// It has left the job in order.
+    Finished,
+    /// It is ending the job.
+    Aborting,
 }
-
-/// What one PE does, what several do if they are not told of one by one, and since when.
-type Words = (String, Option<String>, Option<Duration>);
 
 impl Standing {
     /// Whether it will stay so until something happens to the PE.
     pub(crate) fn is_at_rest(&self) -> bool {
+        use Standing::{Ended, Finished, Meeting, Stopped, Traced, Waiting};
+        matches!(self, Meeting | Ended(_) | Stopped | Traced | Waiting(..) | Finished)
+    }
+
+    /// What one PE does, and several, if they are not told of one by one; and the rest of the sentence.
+    fn words(&self) -> (&str, &str, &str) {
         match self {
-            Self::Meeting | Self::Ended(_) | Self::Stopped | Self::Traced => true,
-            Self::Inside(doing) => matches!(doing, Doing::Waiting(..) | Doing::Finished),
-            Self::NotJoined | Self::Dying => false,
+            Self::NotJoined => ("has", "have", "not joined the job"),
+            Self::Meeting => ("waits", "wait", "for the others to start"),
+            Self::Ended(how) => ("", "", how),
+            Self::Stopped => (
+                "is stopped by a signal (SIGCONT lets it",
+                "are stopped by a signal (SIGCONT lets them",
+                "go on)",
+            ),
+            Self::Traced => ("is", "are", "stopped by a debugger"),
+            Self::Dying => ("is", "are", "being ended by a signal"),
+            Self::Unknown => ("does not say what it does", "do not say what they do", ""),
+            Self::Starting => ("is", "are", "starting"),
+            Self::OwnCode => ("runs its", "run their", "own code"),
+            Self::Inside(activity) => ("is", "are", activity),
+            Self::Waiting(activity, _) => ("waits", "wait", activity),
+            Self::Finished => ("has", "have", "finished"),
+            Self::Aborting => ("is", "are", "ending the job"),
         }
     }
 
-    fn text(&self) -> Words {
-        let both = |one: &str, many: &str| (one.to_owned(), Some(many.to_owned()), None);
-        match self {
-            Self::NotJoined => both("has not joined the job", "have not joined the job"),
-            Self::Meeting => both("waits for the others to start", "wait for the others to start"),
-            Self::Ended(how) => (how.clone(), None, None),
-            Self::Stopped => both(
-                "is stopped by a signal (SIGCONT lets it go on)",
-                "are stopped by a signal (SIGCONT lets them go on)",
-            ),
-            Self::Traced => both("is stopped by a debugger", "are stopped by a debugger"),
-            Self::Dying => both("is being ended by a signal", "are being ended by a signal"),
-            Self::Inside(Doing::Unknown) => both("does not say what it does", "do not say what they do"),
-            Self::Inside(Doing::Starting) => both("is starting", "are starting"),
-            Self::Inside(Doing::OwnCode) => both("runs its own code", "run their own code"),
-            Self::Inside(Doing::Inside(activity)) => {
-                (format!("is {activity}"), Some(format!("are {activity}")), None)
-            }
-            Self::Inside(Doing::Waiting(activity, waited)) => {
-                (format!("waits {activity}"), Some(format!("wait {activity}")), Some(*waited))
-            }
-            Self::Inside(Doing::Finished) => both("has finished", "have finished"),
-            Self::Inside(Doing::Aborting) => both("is ending the job", "are ending the job"),
-        }
+    fn waited(&self) -> Option<Duration> {
+        if let Self::Waiting(_, waited) = self { Some(*waited) } else { None }
     }
 }
 
 /// One clause for all PEs that do the same: `PEs 0, 2-5 wait in .. since 0.3 s`.
 pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
-    let mut groups: Vec<(Words, Vec<usize>)> = Vec::new();
+    let mut groups: Vec<(&Standing, Option<Duration>, Vec<usize>)> = Vec::new();
     for (pe, standing) in all {
-        let words = standing.text();
-        if let Some((known, pes)) = groups.iter_mut().find(|(known, _)| known.0 == words.0) {
-            known.2 = known.2.max(words.2);
-            pes.push(*pe);
-        } else {
-            groups.push((words, vec![*pe]));
+        match groups.iter_mut().find(|(known, ..)| known.words() == standing.words()) {
+            Some((_, waited, pes)) => {
+                *waited = (*waited).max(standing.waited());
+                pes.push(*pe);
+            }
+            None => groups.push((standing, standing.waited(), vec![*pe])),
         }
     }
     let beyond = groups.split_off(groups.len().min(MOST_GROUPS));
-    let mut clauses: Vec<String> = groups
-        .into_iter()
-        .map(|((one, many, waited), pes)| {
-            let who = numbers(&pes);
-            let mut clause = match many {
-                _ if pes.len() == 1 => format!("{who} {one}"),
-                Some(many) => format!("{who} {many}"),
-                None => format!("each of {who} {one}"),
-            };
-            if let Some(waited) = waited {
-                let _ = write!(clause, " since {:.1} s", waited.as_secs_f64());
-            }
-            clause
-        })
-        .collect();
+    let clause = |(standing, waited, pes): (&Standing, Option<Duration>, Vec<usize>)| {
+        let (one, many, what) = standing.words();
+        let (each, does) = match pes.len() {
+            1 => ("", one),
+            _ if many.is_empty() => ("each of", many),
+            _ => ("", many),
+        };
+        let since = waited.map(|waited| format!("since {:.1} s", waited.as_secs_f64())).unwrap_or_default();
+        let words = [each, &numbers(&pes), does, what, &since];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let mut clauses: Vec<String> = groups.into_iter().map(clause).collect();
     if !beyond.is_empty() {
-        let pes: usize = beyond.iter().map(|group| group.1.len()).sum();
+        let pes: usize = beyond.iter().map(|(.., pes)| pes.len()).sum();
         clauses.push(format!("{pes} more PEs are elsewhere"));
     }
     clauses
@@ -130,14 +132,13 @@ pub(crate) struct Death {
 }
 
 impl Death {
-    /// What is to be told of it.
-    pub(crate) fn notice(&self) -> Notice {
-        let pid = self.joined.unwrap_or(self.started);
-        Notice { pe: self.pe, pid, how: self.how(), hint: self.hint(), code: self.code() }
+    /// The process that was the PE.
+    pub(crate) fn pid(&self) -> u32 {
+        self.joined.unwrap_or(self.started)
     }
 
     /// The job's exit code for it.
-    fn code(&self) -> u8 {
+    pub(crate) fn code(&self) -> u8 {
         let status = self.status.map(|status| match (status.code(), status.signal()) {
             (Some(code), _) => code as u8,
             (None, Some(signal)) => 128u8.saturating_add(signal as u8),
@@ -177,7 +178,7 @@ impl Death {
     }
 
     /// What may be behind it.
-    fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         let memory = || Machine::default().available();
         match self.status?.signal()? {
             libc::SIGKILL => Some(format!(
@@ -194,19 +195,6 @@ impl Death {
     }
 }
 
-/// What is told of a PE's end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Notice {
-    pub(crate) pe: usize,
-    pub(crate) pid: u32,
-    /// In words: `was killed by signal 11 (SIGSEGV)`.
-    pub(crate) how: String,
-    /// What may be behind it.
-    pub(crate) hint: Option<String>,
-    /// The job's exit code for it.
-    pub(crate) code: u8,
-}
-
 /// What is told of a PE that has ended the job.
 pub(crate) fn ended_with(code: i32, message: &str) -> String {
     let with = format!("ended the job with code {code}");
@@ -221,15 +209,11 @@ mod tests {
 
     #[test]
     fn pes_that_do_the_same_are_named_together() {
-        let waiting = |ms| {
-            Standing::Inside(Doing::Waiting(
-                "in `barrier` at src/main.rs:88".into(),
-                Duration::from_millis(ms),
-            ))
-        };
+        let waiting =
+            |ms| Standing::Waiting("in `barrier` at src/main.rs:88".into(), Duration::from_millis(ms));
         let all = [
             (0, waiting(100)),
-            (1, Standing::Inside(Doing::OwnCode)),
+            (1, Standing::OwnCode),
             (3, waiting(340)),
             (4, waiting(0)),
             (5, waiting(0)),
@@ -247,8 +231,7 @@ mod tests {
                 "PEs 7, 9 are stopped by a signal (SIGCONT lets them go on)"
             ]
         );
-        let many: Vec<_> =
-            (0..20).map(|pe| (pe, Standing::Inside(Doing::Inside(format!("in `f` at {pe}"))))).collect();
+        let many: Vec<_> = (0..20).map(|pe| (pe, Standing::Inside(format!("in `f` at {pe}")))).collect();
         let clauses = standings(&many);
         assert_eq!((clauses.len(), clauses[8].as_str()), (9, "12 more PEs are elsewhere"));
     }
@@ -282,7 +265,7 @@ mod tests {
         for (status, joined, how, code) in cases {
             let death = Death { pe: 2, started: 10, joined, status };
             assert_eq!((death.how().as_str(), death.code()), (how, code));
-            assert_eq!(death.notice().pid, joined.unwrap_or(10));
+            assert_eq!(death.pid(), joined.unwrap_or(10));
         }
     }
 
@@ -291,7 +274,7 @@ mod tests {
         for signal in [libc::SIGBUS, libc::SIGKILL] {
             let status = Some(ExitStatus::from_raw(signal));
             let death = Death { pe: 0, started: 1, joined: None, status };
-            assert!(death.notice().hint.unwrap().contains(" has left "));
+            assert!(death.hint().unwrap().contains(" has left "));
         }
     }
 }

@@ -1,11 +1,16 @@
-//! A running job: one thread that waits for what happens to its PEs and for signals, and decides
-//! when the job is over.
-//!
+//! A running job: one thread that waits for what happens to its PEs and for signals, and decides when the job is over.
 //! Nothing waits here for who reads the output.
+//!
+//! A PE that ends badly ends the job. The launcher first lets the others settle for a moment, so that
+//! it can say what they were waiting for, and so that a mistake that all PEs make at once is told
+//! once; then it tells, asks the rest to end, and ends it. A PE that has left the job in order cannot
+//! make others wait any more: its exit code counts, but the others go on to their own end if they
+//! have left too.
+//!
+//! What a PE notices of another one's end is an effect, and the launcher may hear of the cause later. So a suspicion waits
+//! for a moment, and gives way to a death, and to a PE that ends the job of its own. A PE that
+//! a signal has ended may take long to be over, because the kernel writes its core dump: until then the suspicion waits.
 
-mod ending;
-
-use std::ffi::OsString;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -15,8 +20,8 @@ use rustix::process::Signal;
 
 use super::output::{Kind, Outlets};
 use super::pes::{Event, LOOK, Pes};
-use super::report::Notice;
-use super::signals::Signals;
+use super::report::{Death, Standing, ended_with, standings};
+use super::signals::{self, Received, Signals};
 use super::{Failure, Outcome, Output, timespec};
 use crate::say::line;
 
@@ -26,42 +31,59 @@ const GRACE: Duration = Duration::from_millis(200);
 /// Between a signal of the user's and SIGKILL: programs may want to save something.
 const GRACE_OF_USER: Duration = Duration::from_secs(2);
 
-/// What is the same for all PEs.
-#[derive(Debug)]
-pub(crate) struct Terms {
-    pub(crate) program: OsString,
-    pub(crate) output: Output,
-    pub(crate) debugged: bool,
-    pub(crate) time: Option<Duration>,
-    /// What the launcher is called.
-    pub(crate) speaker: String,
-}
+/// How long the others may go on after a death, until all of them wait.
+const SETTLE: Duration = Duration::from_millis(250);
+
+/// How long a suspicion waits for somebody who knows more.
+const SUSPECT: Duration = Duration::from_secs(1);
+
+/// Bytes of a message that still reads as one sentence, in two lines of a terminal; a longer one has a
+/// line for each clause.
+const ONE_SENTENCE: usize = 160;
 
 /// A job that runs.
 #[derive(Debug)]
 pub(crate) struct Run {
-    terms: Terms,
     pes: Pes,
     signals: Option<Signals>,
     outlets: Outlets,
     deadline: Option<Instant>,
     phase: Phase,
-    deaths: Vec<Notice>,
+    /// The first that has died.
+    death: Option<Death>,
     failure: Option<(Failure, u8)>,
     report: String,
 }
 
+/// How far a job is on the way to its end.
+#[derive(Debug)]
+enum Phase {
+    Running,
+    /// Somebody has died; the others are let go on until then.
+    Settling(Instant),
+    /// A PE cannot go on because somebody else seems to be lost; who knows more may say so until then.
+    Suspecting(Instant, Suspicion),
+    /// All have been asked to end, and are killed then; `None`: they have been.
+    Ending(Option<Instant>),
+}
+
+/// Why a PE takes another one to be lost.
+#[derive(Debug)]
+struct Suspicion {
+    pe: usize,
+    message: String,
+}
+
 impl Run {
     /// Of PEs that have been started.
-    pub(crate) fn new(terms: Terms, pes: Pes, signals: Option<Signals>, outlets: Outlets) -> Self {
+    pub(crate) fn new(pes: Pes, signals: Option<Signals>, outlets: Outlets) -> Self {
         Self {
-            deadline: terms.time.and_then(|time| Instant::now().checked_add(time)),
-            terms,
+            deadline: pes.job().time.and_then(|time| Instant::now().checked_add(time)),
             pes,
             signals,
             outlets,
             phase: Phase::Running,
-            deaths: Vec::new(),
+            death: None,
             failure: None,
             report: String::new(),
         }
@@ -79,7 +101,7 @@ impl Run {
             self.move_on(Instant::now());
         }
         match std::mem::replace(&mut self.phase, Phase::Running) {
-            Phase::Settling(_) => self.tell_deaths(),
+            Phase::Settling(_) => self.tell_death(),
             Phase::Suspecting(_, suspicion) => self.believe(suspicion),
             Phase::Running | Phase::Ending(_) => {}
         }
@@ -87,13 +109,13 @@ impl Run {
         self.write_rest(Kind::Out);
         let pes = self.pes.count();
         if self.failure.is_none() && pes > 1 && !self.pes.has_begun() {
-            let program = self.terms.program.display();
+            let program = self.pes.job().program.display();
             let text =
                 format!("{pes} copies of `{program}` ran, and none of them joined the job: each was alone");
             self.say(&text);
         }
         self.write_rest(Kind::Err);
-        let outputs = match self.terms.output {
+        let outputs = match self.pes.job().output {
             Output::Capture => self.outlets.into_printed(pes),
             Output::Inherit | Output::Tag => Vec::new(),
         };
@@ -130,17 +152,164 @@ impl Run {
         }
     }
 
+    /// How long it may be waited for what happens.
+    fn timeout(&self, now: Instant) -> Option<Duration> {
+        let settling = matches!(self.phase, Phase::Settling(_)).then_some(LOOK);
+        let until = match self.phase {
+            Phase::Settling(until) => Some(until),
+            Phase::Suspecting(until, _) => [Some(until), self.deadline].into_iter().flatten().min(),
+            Phase::Ending(until) => until,
+            Phase::Running => self.deadline,
+        };
+        let next = [self.pes.patience(), settling, until.map(|at| at.saturating_duration_since(now))];
+        next.into_iter().flatten().min()
+    }
+
     /// Something has happened to a PE.
     fn hear(&mut self, event: Event) {
         match event {
             Event::Aborted { pe, code, message } => self.abort(pe, code, message),
             Event::Suspected { pe, message } => self.suspect(Suspicion { pe, message }),
-            Event::Died(notice) => self.note(notice),
+            Event::Died(death) => self.note(death),
             Event::Over { pe } => self.outlets.finish(pe),
             Event::Broken { pe, what } => {
-                let failure = Failure::Broken { pe, what: what.clone() };
-                self.break_down(Cause::new(format!("PE {pe}: {what}"), failure, 1));
+                self.break_down(&format!("PE {pe}: {what}"), Failure::Broken { pe, what: what.clone() }, 1);
             }
+        }
+    }
+
+    /// What time brings: deaths, the end of patience.
+    fn move_on(&mut self, now: Instant) {
+        // A PE may be dying for long: a core dump ends when its file system lets it.
+        if matches!(self.phase, Phase::Running | Phase::Suspecting(..))
+            && let (Some(at), Some(time)) = (self.deadline, self.pes.job().time)
+            && now >= at
+        {
+            self.phase = Phase::Running;
+            let text = format!("the job has run for the {time:?} it was given");
+            self.break_down(&text, Failure::TimedOut, 124);
+        }
+        match std::mem::replace(&mut self.phase, Phase::Running) {
+            Phase::Settling(until) if now >= until || self.is_settled() => self.tell_death(),
+            Phase::Suspecting(until, suspicion) if now >= until => {
+                let is_dying = |(_, standing): &(usize, Standing)| *standing == Standing::Dying;
+                if self.pes.standings().iter().any(is_dying) {
+                    self.suspect(suspicion);
+                } else {
+                    self.believe(suspicion);
+                }
+            }
+            Phase::Ending(Some(until)) if now >= until => {
+                self.phase = Phase::Ending(None);
+                self.pes.signal(Signal::KILL, None);
+            }
+            unchanged => self.phase = unchanged,
+        }
+    }
+
+    /// A PE has died.
+    fn note(&mut self, death: Death) {
+        if !matches!(self.phase, Phase::Ending(_)) {
+            self.death.get_or_insert(death);
+        }
+        if matches!(self.phase, Phase::Running | Phase::Suspecting(..)) && self.failure.is_none() {
+            self.phase = Phase::Settling(Instant::now() + SETTLE);
+        }
+    }
+
+    /// Whether all PEs will stay as they are until something happens to them.
+    fn is_settled(&self) -> bool {
+        self.pes.standings().into_iter().all(|(pe, standing)| self.pes.is_over(pe) || standing.is_at_rest())
+    }
+
+    /// Says who has died, and ends the job if somebody might wait for them.
+    fn tell_death(&mut self) {
+        self.phase = Phase::Running;
+        let Some(death) = self.death else { return };
+        let (pe, how) = (death.pe, death.how());
+        let hint = death.hint().map(|hint| format!(": {hint}")).unwrap_or_default();
+        let text = format!("PE {pe} (pid {}) {how}{hint}", death.pid());
+        self.fail(&text, Failure::Died { pe, how }, death.code(), Some(pe));
+        if !self.pes.have_left() {
+            self.end(Some(Signal::TERM), GRACE, None);
+        }
+    }
+
+    /// A PE cannot go on, and who is to blame may be told by others.
+    fn suspect(&mut self, suspicion: Suspicion) {
+        if matches!(self.phase, Phase::Running) && self.failure.is_none() {
+            self.phase = Phase::Suspecting(Instant::now() + SUSPECT, suspicion);
+        }
+    }
+
+    /// Nobody has known more.
+    fn believe(&mut self, suspicion: Suspicion) {
+        self.phase = Phase::Running;
+        self.abort(suspicion.pe, 1, suspicion.message);
+    }
+
+    /// A PE ends the job.
+    fn abort(&mut self, pe: usize, code: i32, message: String) {
+        if !matches!(self.phase, Phase::Running | Phase::Suspecting(..)) || self.failure.is_some() {
+            return;
+        }
+        let code8 = if code != 0 && code & 0xff == 0 { 1 } else { (code & 0xff) as u8 };
+        let text = (code != 0 || !message.is_empty()).then(|| ended_with(code, &message));
+        self.failure = Some((Failure::Aborted { pe, code, message }, code8));
+        if let Some(text) = text {
+            let pid = self.pes.process(pe).unwrap_or_default();
+            self.say(&format!("PE {pe} (pid {pid}) {text}"));
+        }
+        self.end(Some(Signal::TERM), GRACE, Some(pe));
+    }
+
+    /// A signal has come to the launcher.
+    fn heed(&mut self, Received { number, by_terminal }: Received) {
+        if number == libc::SIGQUIT {
+            let clauses = standings(&self.pes.standings());
+            return self.say(&format!("the PEs now:\n  {}", clauses.join("\n  ")));
+        }
+        // At the prompt of a debugger that key is the debugger's.
+        if self.pes.job().debugger.is_some() && number == libc::SIGINT {
+            return;
+        }
+        if let Phase::Ending(until) = &mut self.phase {
+            *until = until.map(|_| Instant::now());
+            return;
+        }
+        let code = 128u8.saturating_add(number as u8);
+        let text = format!("ended by {}", signals::name(number));
+        self.fail(&text, Failure::Interrupted { signal: number }, code, None);
+        // A key of the terminal has sent it to the PEs, too.
+        self.end(Signal::from_named_raw(number).filter(|_| !by_terminal), GRACE_OF_USER, None);
+    }
+
+    /// Ends a job that could go on, and says what the PEs were doing.
+    fn break_down(&mut self, text: &str, failure: Failure, code: u8) {
+        if !matches!(self.phase, Phase::Ending(_)) {
+            self.fail(text, failure, code, None);
+            self.end(Some(Signal::TERM), GRACE, None);
+        }
+    }
+
+    fn fail(&mut self, text: &str, failure: Failure, code: u8, without: Option<usize>) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.failure = Some((failure, code));
+        let mut others = self.pes.standings();
+        others.retain(|(pe, _)| Some(*pe) != without);
+        let clauses = [vec![text.to_owned()], standings(&others)].concat();
+        let bytes: usize = clauses.iter().map(String::len).sum();
+        self.say(&clauses.join(if bytes < ONE_SENTENCE { "; " } else { "\n  " }));
+    }
+
+    /// Asks all PEs but one to end, by the signal if they have not got one yet, and sees to it that
+    /// they do.
+    fn end(&mut self, signal: Option<Signal>, grace: Duration, except: Option<usize>) {
+        self.phase = Phase::Ending(Some(Instant::now() + grace));
+        if let Some(signal) = signal {
+            self.pes.signal(signal, except);
         }
     }
 
@@ -151,7 +320,7 @@ impl Run {
         let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };
         while self.outlets.close(kind) {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            let key_of_debugger = self.terms.debugged.then_some(libc::SIGINT);
+            let key_of_debugger = self.pes.job().debugger.map(|_| libc::SIGINT);
             let signal = self.signals.as_ref().and_then(Signals::next).map(|signal| signal.number);
             let cut_short = match signal
                 .filter(|signal| ![Some(libc::SIGQUIT), key_of_debugger].contains(&Some(*signal)))
@@ -182,72 +351,33 @@ impl Run {
             self.say(&what);
             self.failure = Some((Failure::Output { what }, 1));
         } else {
-            self.break_down(Cause::new(what.clone(), Failure::Output { what }, 1));
+            self.break_down(&what, Failure::Output { what: what.clone() }, 1);
         }
     }
 
     /// All that a job's launcher says, wherever it has it from.
     pub(crate) fn say(&mut self, text: &str) {
-        if self.terms.output != Output::Capture {
-            self.outlets.say(line(&format!("{}: {text}", self.terms.speaker)));
+        let job = self.pes.job();
+        if job.output != Output::Capture {
+            self.outlets.say(line(&format!("{}: {text}", job.speaker)));
         }
         self.report.push_str(&line(text));
     }
 }
 
-/// How far a job is on the way to its end.
-#[derive(Debug)]
-enum Phase {
-    Running,
-    /// Somebody has died; the others are let go on until then.
-    Settling(Instant),
-    /// A PE cannot go on because somebody else seems to be lost; who knows more may say so until then.
-    Suspecting(Instant, Suspicion),
-    /// All have been asked to end, and are killed then; `None`: they have been.
-    Ending(Option<Instant>),
-}
-
-/// Why a job ends that could go on.
-#[derive(Debug)]
-struct Cause {
-    text: String,
-    failure: Failure,
-    code: u8,
-    grace: Duration,
-    /// What asks the PEs to end.
-    signal: Option<Signal>,
-}
-
-impl Cause {
-    /// Something that has gone wrong.
-    fn new(text: String, failure: Failure, code: u8) -> Self {
-        Self { text, failure, code, grace: GRACE, signal: Some(Signal::TERM) }
-    }
-}
-
-/// Why a PE takes another one to be lost.
-#[derive(Debug)]
-struct Suspicion {
-    pe: usize,
-    message: String,
-}
-
 #[cfg(test)]
 mod tests {
-    use super::ending::{SETTLE, SUSPECT};
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
+
+    use super::super::Launch;
     use super::*;
 
     /// A job of two PEs, which do nothing, that may run for so long.
     fn run(time: Option<Duration>) -> Run {
-        let terms = Terms {
-            program: "program".into(),
-            output: Output::Capture,
-            debugged: false,
-            time,
-            speaker: "shmrun".into(),
-        };
+        let job = Launch { time, ..Launch::new("cat", 2).capture_output() };
         let outlets = Outlets::new(Output::Capture, &[vec![Kind::Out, Kind::Err]]).unwrap();
-        Run::new(terms, Pes::silent(2).0, None, outlets)
+        Run::new(Pes::silent(job).0, None, outlets)
     }
 
     #[test]
@@ -257,8 +387,8 @@ mod tests {
         run.pes.let_die(1);
         run.move_on(Instant::now() + 2 * SUSPECT);
         assert_eq!(run.report, "");
-        let how = "was killed by signal 6 (SIGABRT), core dumped".to_owned();
-        run.hear(Event::Died(Notice { pe: 1, pid: 7, how, hint: None, code: 134 }));
+        let status = Some(ExitStatus::from_raw(libc::SIGABRT));
+        run.hear(Event::Died(Death { pe: 1, started: 7, joined: None, status }));
         run.move_on(Instant::now() + 2 * SETTLE);
         assert!(run.report.starts_with("PE 1 (pid 7) was killed by signal 6"), "{}", run.report);
     }
@@ -287,12 +417,10 @@ mod tests {
     #[test]
     fn what_is_said_prints() {
         let evil = || "\x1b]0;x\x07\r\u{9b}2J".to_owned();
-        let notice = || Notice { pe: 0, pid: 1, how: evil(), hint: Some(evil()), code: 1 };
         for event in [
             Event::Aborted { pe: 0, code: 1, message: evil() },
             Event::Suspected { pe: 0, message: evil() },
             Event::Broken { pe: 0, what: evil() },
-            Event::Died(notice()),
         ] {
             let mut run = run(None);
             run.hear(event.clone());

@@ -26,7 +26,6 @@ use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::Settings;
-use shmem_launch::launch::record::Doing;
 use shmem_launch::launch::report::Standing;
 use shmem_launch::launch::{self, HOSTS_AS, HostsAs};
 use shmem_launch::say::say;
@@ -202,7 +201,7 @@ fn at_exit() {
 fn exited(code: Option<c_int>) {
     let running = RUNNING.lock();
     let Some(pes) = running.as_ref() else { return };
-    let has_left = |pe: report::Peer<'_>| launch::record::describe(pe.record) == Doing::Finished;
+    let has_left = |pe: report::Peer<'_>| launch::record::describe(pe.record) == Standing::Finished;
     if pes.peers().all(has_left) {
         return;
     }
@@ -216,8 +215,7 @@ fn exited(code: Option<c_int>) {
 /// Ends the process, and says why and where its PEs are, but for one.
 fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
     let others = pes.peers().filter(|peer| Some(peer.number) != except);
-    let all: Vec<_> =
-        others.map(|peer| (peer.number, Standing::Inside(launch::record::describe(peer.record)))).collect();
+    let all: Vec<_> = others.map(|peer| (peer.number, launch::record::describe(peer.record))).collect();
     let clauses: String =
         launch::report::standings(&all).iter().map(|clause| format!("\n  {clause}")).collect();
     exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))

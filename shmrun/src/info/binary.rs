@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use object::elf::FileHeader64;
 use object::read::elf::{ElfFile, ElfSection};
@@ -10,7 +10,9 @@ use object::{
     LittleEndian, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SectionKind, SymbolKind,
 };
 use shmem_core::partition::{Declaration, StaticEntry};
-use shmem_core::section::{self, SectionError};
+use shmem_core::section;
+
+use crate::Fault;
 
 /// A program or library, as far as it concerns symmetric memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,55 +36,42 @@ pub(crate) struct Global {
     pub(crate) name: String,
 }
 
-/// A binary cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum BinaryError {
-    /// The file cannot be opened.
-    #[error("{}: {source}", .path.display())]
-    Open { path: PathBuf, source: io::Error },
-    /// It is no ELF file of a kind that this version runs on.
-    #[error("{}: not a 64-bit little-endian ELF program ({reason}); give the path of a compiled program", .path.display())]
-    NotElf { path: PathBuf, reason: object::read::Error },
-    /// It has no section for statics: even a program without statics has one.
-    #[error(
-        "{}: has no section `{}`: it was not built with shmem-rt, or its sections were stripped",
-        .path.display(),
-        section::STATICS
-    )]
-    NoSection { path: PathBuf },
-    /// A section is not of this version, or damaged.
-    #[error("{}: {source}", .path.display())]
-    Section { path: PathBuf, source: SectionError },
-}
-
 impl Binary {
     /// Reads a file.
     ///
     /// # Errors
     ///
     /// If it cannot be opened, is no program of shmem-rt, or one of another version.
-    pub(crate) fn read(path: &Path) -> Result<Self, BinaryError> {
-        let open = |source| BinaryError::Open { path: path.to_owned(), source };
-        let file = File::open(path).map_err(open)?;
-        if file.metadata().map_err(open)?.is_dir() {
-            return Err(open(io::ErrorKind::IsADirectory.into()));
+    pub(crate) fn read(path: &Path) -> Result<Self, Fault> {
+        Self::contents(path).map_err(|why| format!("{}: {why}", path.display()).into())
+    }
+
+    fn contents(path: &Path) -> Result<Self, Fault> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
         }
-        let not_elf = |reason| BinaryError::NotElf { path: path.to_owned(), reason };
+        let not_elf = |why: object::read::Error| {
+            format!("not a 64-bit little-endian ELF program ({why}); give the path of a compiled program")
+        };
         // Read piece by piece: sections are small, binaries with debug information are not.
         let cache = ReadCache::new(file);
         let elf = ElfFile::<FileHeader64<LittleEndian>, _>::parse(&cache).map_err(not_elf)?;
         let data = |name| elf.section_by_name(name).map(|section| section.data()).transpose();
-        let wrong = |source| BinaryError::Section { path: path.to_owned(), source };
         let statics = data(section::STATICS).map_err(not_elf)?;
         let globals = globals(&elf);
         if statics.is_none() && globals.is_none() {
-            return Err(BinaryError::NoSection { path: path.to_owned() });
+            // Even a program without statics has one.
+            let name = section::STATICS;
+            return Err(format!(
+                "has no section `{name}`: it was not built with shmem-rt, or its sections were stripped"
+            )
+            .into());
         }
-        let statics = statics.unwrap_or_default();
         let declarations = data(section::PARTITIONS).map_err(not_elf)?.unwrap_or_default();
         Ok(Self {
-            statics: section::statics_in(statics).map_err(wrong)?,
-            declarations: section::partitions_in(declarations).map_err(wrong)?,
+            statics: section::statics_in(statics.unwrap_or_default())?,
+            declarations: section::partitions_in(declarations)?,
             globals,
         })
     }

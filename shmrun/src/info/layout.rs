@@ -6,8 +6,8 @@ use shmem_core::columns::Columns;
 use shmem_core::heap::statics::{Layout, LayoutError, arrange};
 use shmem_core::partition::{Environment, show_size};
 
+use crate::Fault;
 use crate::binary::{Binary, Global};
-use crate::error::InfoError;
 use crate::partitions::resolve;
 
 /// The section `layout`.
@@ -28,7 +28,7 @@ pub(crate) struct Statics {
 /// # Errors
 ///
 /// If the partitions are not usable, or a static has none.
-pub(crate) fn statics(binary: &Binary, environment: &Environment) -> Result<Statics, InfoError> {
+pub(crate) fn statics(binary: &Binary, environment: &Environment) -> Result<Statics, Fault> {
     let table = resolve(binary, environment)?;
     let layout = arrange(&binary.statics, table.specs())?;
     Ok(Statics {

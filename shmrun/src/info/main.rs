@@ -6,7 +6,6 @@
 //! [`shmem::env`]. What a machine has is read below a [`Root`], so that tests can invent machines.
 
 mod binary;
-mod error;
 mod layout;
 mod pages;
 mod partitions;
@@ -20,17 +19,16 @@ use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use shmem::env;
 use shmem_core::columns::Columns;
 use shmem_core::memory::Machine;
-use shmem_core::partition::{Environment, parse_size};
+use shmem_core::partition::Environment;
 use shmem_core::root::Root;
-use shmem_core::transport::ofi::Offer;
+use shmem_core::transport::ofi::{Offer, Options};
 
 use binary::Binary;
-use error::InfoError;
-use plan::{Family, Question};
+use plan::Together;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
@@ -94,43 +92,8 @@ enum Command {
     },
 }
 
-/// A collective of a job, which may be of any size.
-#[derive(Args)]
-struct Together {
-    /// What PEs do together.
-    #[arg(long, requires = "pes", conflicts_with_all = ["block", "count", "to", "from"])]
-    collective: Option<Family>,
-    /// Number of PEs.
-    #[arg(long, requires = "collective")]
-    pes: Option<usize>,
-    /// PEs on each node.
-    #[arg(long, requires = "collective", default_value_t = 1)]
-    per_node: usize,
-    /// Bytes of each PE, of the root of a broadcast, and of each part of an alltoall: a number and at most one of K, M, G, T.
-    #[arg(long, requires = "collective", default_value = "8", value_parser = parse_size)]
-    bytes: u64,
-    /// Data lie in symmetric objects.
-    #[arg(long, requires = "collective")]
-    symmetric: bool,
-    /// Provider of libfabric between nodes, as `shmem-info transports` names it: by what is known of it, times are predicted.
-    #[arg(long, requires = "collective", default_value = "tcp;ofi_rxm")]
-    provider: String,
-}
-
-impl Together {
-    /// What is asked of a collective, if one is given.
-    fn question(&self) -> Option<Question> {
-        let (family, pes) = self.collective.zip(self.pes)?;
-        let Self { per_node, bytes, symmetric, .. } = *self;
-        Some(Question {
-            family,
-            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
-            pes,
-            per_node,
-            symmetric,
-        })
-    }
-}
+/// What can keep a section from being shown, for people.
+type Fault = Box<dyn std::error::Error>;
 
 /// What a trial says that has worked.
 const WORKS: &str = "works";
@@ -192,7 +155,7 @@ fn main() -> ExitCode {
 }
 
 impl Answer {
-    fn add(&mut self, command: Option<Command>) -> Result<(), InfoError> {
+    fn add(&mut self, command: Option<Command>) -> Result<(), Fault> {
         match command {
             Some(Command::Layout { binary, check }) => self.layout(&Binary::read(&binary)?, check)?,
             Some(Command::Env) => self.environment(),
@@ -200,27 +163,34 @@ impl Answer {
             Some(Command::Pages) => self.text += &pages::pages(&Root::default()),
             Some(Command::Partitions { binary }) => {
                 let binary = binary.map(|path| Binary::read(&path)).transpose()?;
-                self.partitions(&binary.unwrap_or_default())?;
+                let (environment, topology) =
+                    (Environment::collect(env::process())?, Machine::default().topology());
+                let (text, warnings) =
+                    partitions::partitions(&binary.unwrap_or_default(), &environment, &topology)?;
+                self.text += &text;
+                self.warnings.extend(warnings);
             }
             Some(Command::Plan { block, count, to, from, together }) => {
-                let settings = env::Settings::from_process().map_err(Box::new)?;
-                self.text += &match (block.zip(count).zip(to), together.question()) {
-                    (_, Some(question)) => plan::collectives(&question, &together.provider, &settings)?,
-                    (Some(((block, count), to)), None) => {
+                let settings = env::Settings::from_process()?;
+                self.text += &match (together.plan(&settings)?, block.zip(count).zip(to)) {
+                    (Some(plan), _) => plan,
+                    (None, Some(((block, count), to))) => {
                         plan::transfers(block, count, to, from.unwrap_or(to), &settings)?
                     }
                     (None, None) => unreachable!("one of both is required"),
                 };
             }
             Some(Command::Transports) => {
-                let settings = env::Settings::from_process().map_err(Box::new)?;
+                let settings = env::Settings::from_process()?;
                 // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
                 self.text += &unsafe { transports::transports(&settings, &tried) };
             }
             Some(Command::TryFabric { provider, interface }) => {
-                let settings = env::Settings::from_process().map_err(Box::new)?;
+                let settings = env::Settings::from_process()?;
+                let (provider, interface) = (Some(provider), Some(interface));
+                let options = Options { provider, interface, ..settings.fabric(0) };
                 // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
-                let result = unsafe { transports::try_fabric(&settings, &provider, &interface) };
+                let result = unsafe { trial::try_alone(&options) };
                 self.text += &result.map_or_else(|why| why + "\n", |()| format!("{WORKS}\n"));
             }
             None => {
@@ -238,7 +208,7 @@ impl Answer {
         Ok(())
     }
 
-    fn layout(&mut self, binary: &Binary, check: bool) -> Result<(), InfoError> {
+    fn layout(&mut self, binary: &Binary, check: bool) -> Result<(), Fault> {
         let statics = layout::statics(binary, &Environment::collect(env::process())?)?;
         self.warnings.extend(statics.warnings.clone());
         match &statics.fault {
@@ -261,17 +231,6 @@ impl Answer {
         }
         self.text += &columns.to_string();
         self.warnings.extend(env::unknown(env::process()));
-    }
-
-    fn partitions(&mut self, binary: &Binary) -> Result<(), InfoError> {
-        let resolved = partitions::partitions(
-            binary,
-            &Environment::collect(env::process())?,
-            &Machine::default().topology(),
-        )?;
-        self.text += &resolved.text;
-        self.warnings.extend(resolved.warnings);
-        Ok(())
     }
 }
 

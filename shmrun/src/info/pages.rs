@@ -1,10 +1,7 @@
 //! Page sizes: huge-page pools and transparent huge pages.
 
-use std::fmt::Write;
-
 use shmem_core::columns::Columns;
 use shmem_core::partition::show_size;
-
 use shmem_core::root::Root;
 
 /// A pool of huge pages, of the machine or of one memory node.
@@ -43,48 +40,6 @@ impl Pool {
     }
 }
 
-/// How the kernel treats transparent huge pages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TransparentPages {
-    /// Bytes of such a page; `None`: the kernel has none.
-    pub(crate) size: Option<u64>,
-    /// For anonymous memory: `always`, `madvise`, `never`.
-    pub(crate) anonymous: Option<String>,
-    /// For shared memory, which symmetric memory is.
-    pub(crate) shared: Option<String>,
-    /// What the kernel does to get such a page at a page fault.
-    pub(crate) defrag: Option<String>,
-}
-
-impl TransparentPages {
-    fn read(root: &Root) -> Self {
-        let directory = "sys/kernel/mm/transparent_hugepage";
-        let chosen = |file| {
-            let text = root.text(&format!("{directory}/{file}"))?;
-            let (_, rest) = text.split_once('[')?;
-            Some(rest.split_once(']')?.0.to_owned())
-        };
-        Self {
-            size: root.number(&format!("{directory}/hpage_pmd_size")),
-            anonymous: chosen("enabled"),
-            shared: chosen("shmem_enabled"),
-            defrag: chosen("defrag"),
-        }
-    }
-
-    /// What that means for symmetric memory.
-    fn meaning(&self) -> &'static str {
-        match (self.size, self.shared.as_deref()) {
-            (None, _) => "this kernel cannot merge pages",
-            (_, Some("deny")) => "this kernel does not merge pages of shared memory",
-            (_, Some("always" | "force" | "within_size")) => {
-                "pages of symmetric memory are merged when touched"
-            }
-            _ => "pages of symmetric memory are merged where PGSIZE asks for it",
-        }
-    }
-}
-
 /// The section `pages`.
 pub(crate) fn pages(root: &Root) -> String {
     let base = rustix::param::page_size() as u64;
@@ -106,19 +61,31 @@ pub(crate) fn pages(root: &Root) -> String {
             text += "  all pools are empty: `sysctl vm.nr_hugepages=N` fills that of the default size\n";
         }
     }
-    let transparent = TransparentPages::read(root);
-    let show = |setting: &Option<String>| setting.clone().unwrap_or_else(|| "-".to_owned());
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "transparent huge pages: {}; for anonymous memory {}, for shared memory {}, defrag {}: {}",
-        transparent.size.map_or_else(|| "none".to_owned(), show_size),
-        show(&transparent.anonymous),
-        show(&transparent.shared),
-        show(&transparent.defrag),
-        transparent.meaning()
-    );
-    text
+    text + &transparent(root)
+}
+
+/// How the kernel treats transparent huge pages, and what that means for symmetric memory, which is shared.
+fn transparent(root: &Root) -> String {
+    let directory = "sys/kernel/mm/transparent_hugepage";
+    let chosen = |file| {
+        let text = root.text(&format!("{directory}/{file}"))?;
+        let (_, rest) = text.split_once('[')?;
+        Some(rest.split_once(']')?.0.to_owned())
+    };
+    let size = root.number(&format!("{directory}/hpage_pmd_size"));
+    let shared = chosen("shmem_enabled");
+    let meaning = match (size, shared.as_deref()) {
+        (None, _) => "this kernel cannot merge pages",
+        (_, Some("deny")) => "this kernel does not merge pages of shared memory",
+        (_, Some("always" | "force" | "within_size")) => "pages of symmetric memory are merged when touched",
+        _ => "pages of symmetric memory are merged where PGSIZE asks for it",
+    };
+    let [anonymous, shared, defrag] = [chosen("enabled"), shared, chosen("defrag")]
+        .map(|setting| setting.unwrap_or_else(|| "-".to_owned()));
+    let size = size.map_or_else(|| "none".to_owned(), show_size);
+    format!(
+        "transparent huge pages: {size}; for anonymous memory {anonymous}, for shared memory {shared}, defrag {defrag}: {meaning}\n"
+    )
 }
 
 #[cfg(test)]

@@ -5,17 +5,8 @@ use shmem_core::memory::placement;
 use shmem_core::partition::{Environment, Origin, PartitionError, Table, show_size};
 use shmem_core::topology::Topology;
 
+use crate::Fault;
 use crate::binary::Binary;
-use crate::error::InfoError;
-
-/// The section `partitions`.
-#[derive(Clone, Debug)]
-pub(crate) struct Resolved {
-    /// A line for each partition.
-    pub(crate) text: String,
-    /// What is allowed and probably not meant, one line each.
-    pub(crate) warnings: Vec<String>,
-}
 
 /// The partitions of a program in this environment.
 ///
@@ -26,8 +17,9 @@ pub(crate) fn resolve(binary: &Binary, environment: &Environment) -> Result<Tabl
     Table::resolve(&binary.declarations, &binary.statics, environment)
 }
 
-/// The partitions that a job of this program would ask for in this environment, and where a PE like
-/// this process would get them from. A job of no program in particular is one that declares nothing.
+/// The section `partitions`, and what is allowed and probably not meant, one line each: the partitions that a job of this program
+/// would ask for in this environment, and where a PE like this process would get them from. A job of no program in
+/// particular is one that declares nothing.
 ///
 /// # Errors
 ///
@@ -36,7 +28,7 @@ pub(crate) fn partitions(
     binary: &Binary,
     environment: &Environment,
     topology: &Topology,
-) -> Result<Resolved, InfoError> {
+) -> Result<(String, Vec<String>), Fault> {
     let table = resolve(binary, environment)?;
     let mut warnings = table.warnings().to_vec();
     let heads = ["ID", "NAME", "SIZE", "PGSIZE", "KIND", "POLICY", "COMES FROM", "ASKED BY"];
@@ -61,7 +53,7 @@ pub(crate) fn partitions(
         let downgrade = placement.downgrade.filter(|_| spec.origin != Origin::BuiltIn);
         warnings.extend(downgrade.map(|why| format!("{} (from {}): {why}", spec.title(), spec.origin)));
     }
-    Ok(Resolved { text: columns.to_string(), warnings })
+    Ok((columns.to_string(), warnings))
 }
 
 #[cfg(test)]
@@ -92,12 +84,12 @@ mod tests {
         let traits = Traits { size: Some(8 << 20), kind, policy, ..Traits::NONE };
         let declarations = vec![Declaration::new("bulk", 9, traits, "src/main.rs", 3)];
         let binary = Binary { declarations, ..Binary::default() };
-        let resolved =
+        let (text, warnings) =
             partitions(&binary, &environment(&[("SHMEM_SYMMETRIC_PARTITION23", "SIZE=3M")]), &machine())
                 .unwrap();
         let line = |name: &str| {
-            let line = resolved.text.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
-            line.unwrap_or_else(|| panic!("{name}: {}", resolved.text)).to_owned()
+            let line = text.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
+            line.unwrap_or_else(|| panic!("{name}: {text}")).to_owned()
         };
         assert!(line("default").contains(" 1  default ") && line("default").contains(" 64M "));
         assert!(line("bulk").contains(" 9  bulk ") && line("bulk").contains("  8M "));
@@ -112,15 +104,15 @@ mod tests {
             )
         );
         assert!(line("fast").contains("  FASTMEM    PREFERRED  node 1, then any  "), "{}", line("fast"));
-        assert_eq!(resolved.warnings.len(), 1, "{:?}", resolved.warnings);
-        assert!(resolved.warnings[0].contains("LARGEMEM"), "{:?}", resolved.warnings);
+        assert_eq!(warnings.len(), 1, "{:?}", warnings);
+        assert!(warnings[0].contains("LARGEMEM"), "{:?}", warnings);
     }
 
     #[test]
     fn files_are_named() {
         let file = [("SHMEM_SYMMETRIC_PARTITION7", "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/mnt/heap")];
-        let resolved = partitions(&Binary::default(), &environment(&file), &machine()).unwrap();
-        assert!(resolved.text.contains("  PMEM       MANDATORY  /mnt/heap.<PE>"), "{}", resolved.text);
+        let (text, _) = partitions(&Binary::default(), &environment(&file), &machine()).unwrap();
+        assert!(text.contains("  PMEM       MANDATORY  /mnt/heap.<PE>"), "{text}");
     }
 
     #[test]

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use shmem::calibration;
 use shmem::env::{CollectiveWay, Settings};
 use shmem::scale::{Collective, Cost, Model, Shape};
 use shmem_core::columns::Columns;
-use shmem_core::partition::show_size;
+use shmem_core::partition::{parse_size, show_size};
 use shmem_core::strided::{self as regions, Advice, Algorithm, Level, Pattern, Plan};
 use shmem_core::text::counted;
 use shmem_core::transport::ofi::strided;
 
-use crate::error::InfoError;
+use crate::Fault;
 
 /// Most bytes that a PE has of what a plan is made for, and most PEs: nobody waits long for what is counted, and all of it
 /// has room in a word.
@@ -38,132 +38,131 @@ pub(crate) enum Family {
     Alltoall,
 }
 
-/// What is asked of a job.
-pub(crate) struct Question {
-    pub(crate) family: Family,
-    /// Bytes of each PE, of the root of a broadcast, and of each part of an alltoall.
-    pub(crate) bytes: usize,
-    pub(crate) pes: usize,
+/// A collective of a job, which may be of any size.
+#[derive(Args)]
+pub(crate) struct Together {
+    /// What PEs do together.
+    #[arg(long, requires = "pes", conflicts_with_all = ["block", "count", "to", "from"])]
+    collective: Option<Family>,
+    /// Number of PEs.
+    #[arg(long, requires = "collective")]
+    pes: Option<usize>,
     /// PEs on each node.
-    pub(crate) per_node: usize,
-    /// Whether data lie in symmetric objects.
-    pub(crate) symmetric: bool,
+    #[arg(long, requires = "collective", default_value_t = 1)]
+    per_node: usize,
+    /// Bytes of each PE, of the root of a broadcast, and of each part of an alltoall: a number and at most one of K, M, G, T.
+    #[arg(long, requires = "collective", default_value = "8", value_parser = parse_size)]
+    bytes: u64,
+    /// Data lie in symmetric objects.
+    #[arg(long, requires = "collective")]
+    symmetric: bool,
+    /// Provider of libfabric between nodes, as `shmem-info transports` names it: by what is known of it, times are predicted.
+    #[arg(long, requires = "collective", default_value = "tcp;ofi_rxm")]
+    provider: String,
 }
 
-impl Question {
-    fn collective(&self) -> Collective {
-        match self.family {
-            Family::Barrier => Collective::Barrier,
-            Family::Broadcast => Collective::Broadcast(self.bytes),
-            Family::Sum => Collective::Sum(self.bytes),
-            Family::ExactSum => Collective::ExactSum(self.bytes),
-            Family::Scan => Collective::Scan(self.bytes),
-            Family::Fcollect => Collective::Fcollect(self.bytes),
-            Family::Alltoall => Collective::Alltoall(self.bytes),
-        }
-    }
-
-    /// Bytes that a PE has, of what it gives or of what it is given.
-    fn of_a_pe(&self) -> usize {
-        match self.family {
-            Family::Fcollect | Family::Alltoall => self.bytes.saturating_mul(self.pes),
-            _ => self.bytes,
-        }
-    }
-
-    /// What is asked, in words.
-    fn title(&self, shape: Shape) -> String {
-        let bytes = show_size(self.bytes as u64);
-        let what = match self.family {
-            Family::Barrier => "a barrier".to_owned(),
-            Family::Broadcast => format!("a broadcast of {bytes}"),
-            Family::Sum => format!("a sum of floating point, {bytes} of each PE"),
-            Family::ExactSum => format!("a sum of whole numbers, {bytes} of each PE"),
-            Family::Scan => format!("a scan, {bytes} of each PE"),
-            Family::Fcollect => format!("an fcollect, {bytes} of each PE"),
-            Family::Alltoall => format!("an alltoall, {bytes} for each pair of PEs"),
+impl Together {
+    /// How a job in this environment would do what is asked, if it is, by each way that there is, and what is predicted by what is
+    /// known of a provider: measured on this machine, or compiled in.
+    ///
+    /// # Errors
+    ///
+    /// If nodes cannot have as many PEs each, or there is more than plans are made for.
+    pub(crate) fn plan(&self, settings: &Settings) -> Result<Option<String>, Fault> {
+        let Self { collective: Some(family), pes: Some(pes), per_node, symmetric, ref provider, .. } = *self
+        else {
+            return Ok(None);
         };
-        let place = if self.symmetric { ", in symmetric objects" } else { "" };
-        match shape.nodes {
-            1 => format!("{what}{place}: {} on one node", counted(self.pes, "PE")),
-            nodes => {
+        let bytes = usize::try_from(self.bytes).unwrap_or(usize::MAX);
+        if !(1..=MOST_PES).contains(&pes) {
+            return Err(format!("--pes {pes}: plans are made for 1 to {MOST_PES} PEs").into());
+        }
+        if per_node == 0 || !pes.is_multiple_of(per_node) {
+            return Err(format!(
+                "--pes {pes} --per-node {per_node}: nodes have equally many PEs in a plan; give a number of PEs that is a multiple of those on a node"
+            )
+            .into());
+        }
+        let (collective, of_a_pe, what) = family.of(bytes, pes);
+        if of_a_pe > MOST_BYTES {
+            let [bytes, most] = [bytes, MOST_BYTES].map(|bytes| show_size(bytes as u64));
+            return Err(format!(
+                "--bytes {bytes}: among {pes} PEs, one has more than {most} then, up to which plans are made; give fewer"
+            )
+            .into());
+        }
+        let shape = Shape { nodes: pes / per_node, per_node };
+        let (measured, warning) = calibration::load(settings.strided_table.as_deref());
+        strided::install(measured.rows);
+        let model = Model::from(strided::row_of(provider));
+        let taken = collective.way(shape, settings.collective_ways, symmetric, &model);
+        let mut columns =
+            Columns::new(["", "WAY", "PLAN", "ROUNDS", "MESSAGES", "BYTES", "TIME"], &[3, 4, 5, 6])
+                .indented();
+        let if_between = |count: String| if shape.nodes == 1 { "-".to_owned() } else { count };
+        for way in collective.ways(shape, symmetric) {
+            let cost = Cost::of_way(way, collective, symmetric, shape);
+            columns.push([
+                if way == taken { "taken" } else { "" }.to_owned(),
+                way.name().to_owned(),
+                plan(way, collective, symmetric, shape, &cost),
+                if_between(cost.rounds.to_string()),
+                if_between(cost.messages.to_string()),
+                if_between(cost.bytes.to_string()),
+                if_between(time(cost.time(shape, &model))),
+            ]);
+        }
+        let place = if symmetric { ", in symmetric objects" } else { "" };
+        let (pes, warning) = (counted(pes, "PE"), warning.map(|why| format!("  warning: {why}\n")));
+        let (nodes, counts) = match shape.nodes {
+            1 => (
+                "on one node".into(),
+                "nothing goes between nodes: what goes on one is not counted here".into(),
+            ),
+            nodes => (
+                format!("{per_node} on each of {nodes} nodes"),
                 format!(
-                    "{what}{place}: {}, {} on each of {nodes} nodes",
-                    counted(self.pes, "PE"),
-                    shape.per_node
-                )
+                    "counts are exact, of all nodes together; times are predicted, for {provider}: there and back {}, a message \
+                     more {}, a byte {} ns",
+                    time(model.alpha),
+                    time(model.gap),
+                    model.beta
+                ),
+            ),
+        };
+        let comma = if shape.nodes == 1 { "" } else { "," };
+        Ok(Some(format!(
+            "{what}{place}: {pes}{comma} {nodes}\n{columns}  {counts}\n{}",
+            warning.unwrap_or_default()
+        )))
+    }
+}
+
+impl Family {
+    /// A collective of so many bytes, how many of them a PE has, of what it gives or of what it is given, and what it is in words.
+    fn of(self, bytes: usize, pes: usize) -> (Collective, usize, String) {
+        let (each, all) = (show_size(bytes as u64), bytes.saturating_mul(pes));
+        match self {
+            Self::Barrier => (Collective::Barrier, bytes, "a barrier".to_owned()),
+            Self::Broadcast => (Collective::Broadcast(bytes), bytes, format!("a broadcast of {each}")),
+            Self::Sum => {
+                (Collective::Sum(bytes), bytes, format!("a sum of floating point, {each} of each PE"))
+            }
+            Self::ExactSum => {
+                (Collective::ExactSum(bytes), bytes, format!("a sum of whole numbers, {each} of each PE"))
+            }
+            Self::Scan => (Collective::Scan(bytes), bytes, format!("a scan, {each} of each PE")),
+            Self::Fcollect => (Collective::Fcollect(bytes), all, format!("an fcollect, {each} of each PE")),
+            Self::Alltoall => {
+                (Collective::Alltoall(bytes), all, format!("an alltoall, {each} for each pair of PEs"))
             }
         }
     }
 }
 
-/// How a job in this environment would do what is asked, by each way that there is, and what is predicted by what is known of a
-/// provider: measured on this machine, or compiled in.
-///
-/// # Errors
-///
-/// If nodes cannot have as many PEs each, or there is more than plans are made for.
-pub(crate) fn collectives(
-    question: &Question,
-    provider: &str,
-    settings: &Settings,
-) -> Result<String, InfoError> {
-    let Question { pes, per_node, symmetric, .. } = *question;
-    if !(1..=MOST_PES).contains(&pes) {
-        return Err(InfoError::Pes { pes, most: MOST_PES });
-    }
-    if per_node == 0 || !pes.is_multiple_of(per_node) {
-        return Err(InfoError::Uneven { pes, per_node });
-    }
-    if question.of_a_pe() > MOST_BYTES {
-        let [bytes, most] = [question.bytes, MOST_BYTES].map(|bytes| show_size(bytes as u64));
-        return Err(InfoError::Long { bytes, pes, most });
-    }
-    let (collective, shape) = (question.collective(), Shape { nodes: pes / per_node, per_node });
-    let (measured, warning) = calibration::load(settings.strided_table.as_deref());
-    strided::install(measured.rows);
-    let model = Model::from(strided::row_of(provider));
-    let taken = collective.way(shape, settings.collective_ways, symmetric, &model);
-    let mut columns =
-        Columns::new(["", "WAY", "PLAN", "ROUNDS", "MESSAGES", "BYTES", "TIME"], &[3, 4, 5, 6]).indented();
-    let counted = |count: String| if shape.nodes == 1 { "-".to_owned() } else { count };
-    for way in collective.ways(shape, symmetric) {
-        let cost = Cost::of_way(way, collective, symmetric, shape);
-        columns.push([
-            if way == taken { "taken" } else { "" }.to_owned(),
-            way.name().to_owned(),
-            plan(way, collective, symmetric, shape, &cost),
-            counted(cost.rounds.to_string()),
-            counted(cost.messages.to_string()),
-            counted(cost.bytes.to_string()),
-            counted(time(cost.time(shape, &model))),
-        ]);
-    }
-    let mut text = format!("{}\n{columns}", question.title(shape));
-    let _ = match shape.nodes {
-        1 => writeln!(text, "  nothing goes between nodes: what goes on one is not counted here"),
-        _ => writeln!(
-            text,
-            "  counts are exact, of all nodes together; times are predicted, for {provider}: there and back {}, a message more {}, \
-             a byte {} ns",
-            time(model.alpha),
-            time(model.gap),
-            model.beta
-        ),
-    };
-    if let Some(warning) = warning {
-        let _ = writeln!(text, "  warning: {warning}");
-    }
-    Ok(text)
-}
-
 /// How a collective is carried out a way.
 fn plan(way: CollectiveWay, collective: Collective, symmetric: bool, shape: Shape, cost: &Cost) -> String {
     let chunk = || show_size(collective.chunk(symmetric, shape) as u64);
-    let each = || {
-        let groups: Vec<_> = collective.groups(shape).iter().map(ToString::to_string).collect();
-        groups.join(", ")
-    };
     match (way, collective) {
         (CollectiveWay::Rings, _) => "chunks of a ring for each PE".to_owned(),
         (CollectiveWay::Direct, _) => "from where they lie to where they belong".to_owned(),
@@ -183,7 +182,10 @@ fn plan(way: CollectiveWay, collective: Collective, symmetric: bool, shape: Shap
         (CollectiveWay::Windows, _) if collective.groups(shape).is_empty() => {
             format!("each gives the other all, in chunks of {}", chunk())
         }
-        (CollectiveWay::Windows, _) => format!("groups of {}, and back, in chunks of {}", each(), chunk()),
+        (CollectiveWay::Windows, _) => {
+            let groups: Vec<_> = collective.groups(shape).iter().map(ToString::to_string).collect();
+            format!("groups of {}, and back, in chunks of {}", groups.join(", "), chunk())
+        }
     }
 }
 
@@ -209,13 +211,19 @@ pub(crate) fn transfers(
     to: usize,
     from: usize,
     settings: &Settings,
-) -> Result<String, InfoError> {
+) -> Result<String, Fault> {
     if let Some(stride) = [to, from].into_iter().find(|stride| count > 1 && *stride < block) {
-        return Err(InfoError::Overlap { block, stride });
+        return Err(format!(
+            "blocks of {block} bytes overlap at a stride of {stride}; the stride must be at least the block"
+        )
+        .into());
     }
     let end = |stride: usize| count.saturating_sub(1).saturating_mul(stride).saturating_add(block);
     if let Some(stride) = [to, from].into_iter().find(|stride| end(*stride) > isize::MAX as usize) {
-        return Err(InfoError::Endless { block, count, stride });
+        return Err(format!(
+            "{count} blocks of {block} bytes at a stride of {stride} are more than any memory has"
+        )
+        .into());
     }
     let (measured, warning) = calibration::load(settings.strided_table.as_deref());
     let pattern = Pattern::blocks(block, count, to, from);

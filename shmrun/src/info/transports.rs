@@ -1,14 +1,13 @@
 //! How bytes can reach other PEs.
 
 use shmem_core::columns::Columns;
-use shmem_core::memory::MemoryError;
 use shmem_core::transport::ofi::{Offer, Options, offers};
 use shmem_launch::env::Settings;
 
 use crate::trial;
 
 /// The section `transports`: each is tried, not only named. `trial` tries a provider on an interface, as
-/// [`try_fabric`] does, in a process of its own: libraries of networks may hang or crash.
+/// [`trial`] does, in a process of its own: libraries of networks may hang or crash.
 ///
 /// # Safety
 ///
@@ -30,27 +29,11 @@ pub(crate) unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> R
     let mut row = |name: &str, reaches: &str, state: String| {
         columns.push([name.to_owned(), reaches.to_owned(), state]);
     };
-    row("shm", "PEs of the same node", state(trial::alone().map(drop)));
+    let shm = trial::alone().map_or_else(|error| format!("not usable: {error}"), |_| "usable".to_owned());
+    row("shm", "PEs of the same node", shm);
     row("ofi", "PEs of other nodes, through libfabric", fabric);
     row("loopback", "PEs of the same node, by copies (for tests)", "usable".to_owned());
     providers.map_or_else(|| columns.to_string(), |providers| format!("{columns}\n{providers}"))
-}
-
-/// Tries a provider on an interface, in this process.
-///
-/// # Errors
-///
-/// What failed, in words.
-///
-/// # Safety
-///
-/// The library that the settings name must be libfabric.
-pub(crate) unsafe fn try_fabric(settings: &Settings, provider: &str, interface: &str) -> Result<(), String> {
-    let options = settings.fabric(0);
-    let named = |name: &str| Some(name.to_owned());
-    let options = Options { provider: named(provider), interface: named(interface), ..options };
-    // SAFETY: the caller's promise.
-    unsafe { trial::try_alone(&options) }
 }
 
 /// What is offered, a row for each provider on an interface, and what came of its trial. Of several addresses
@@ -105,13 +88,6 @@ fn reason(options: &Options, offers: &[Offer], chosen: &Offer) -> String {
     format!("{chosen}: {provider}, {interface}")
 }
 
-fn state(result: Result<(), MemoryError>) -> String {
-    match result {
-        Ok(()) => "usable".to_owned(),
-        Err(error) => format!("not usable: {error}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,12 +103,6 @@ mod tests {
         assert!(text.lines().any(|line| line.contains("shm ") && line.ends_with("  usable")), "{text}");
         let fabric = text.lines().find(|line| line.contains("ofi ")).unwrap();
         assert!(fabric.contains("not usable: ") && fabric.contains("/nowhere/libfabric.so"), "{fabric}");
-    }
-
-    #[test]
-    fn what_fails_is_named() {
-        let failed = state(Err(MemoryError::NoMemfd { errno: rustix::io::Errno::PERM }));
-        assert!(failed.starts_with("not usable: memfd_create is not allowed here"), "{failed}");
     }
 
     fn offer(provider: &str, interface: &str, node: Option<u32>) -> Offer {

@@ -13,7 +13,7 @@ use shmem_core::topology::Topology;
 use shmem_core::transport::ofi::{Ofi, OfiError, Options, Secret, Whereabouts};
 use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport as _, Until, Width};
 
-/// Tries a provider on an interface, as a PE that is alone: puts to itself, reads it back, and counts.
+/// Tries the provider and the interface that the options name, as a PE that is alone: puts to itself, reads it back, and counts.
 ///
 /// # Errors
 ///

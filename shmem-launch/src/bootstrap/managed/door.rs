@@ -4,18 +4,20 @@
 //! through the launcher, so that only processes of the job know them; the kernel says of which user each side is. Who comes
 //! without the token, or as another user, is turned away, and nothing else happens.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::bootstrap::manager::ProcessManager;
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::steps::{gone, unexpected};
 use crate::launch::channel::{Channel, Packet};
-use crate::launch::{limits, random};
+use crate::launch::{limits, random, timespec};
 
 /// The first PE of a host, as the other PEs speak of it.
 pub(super) const FIRST: &str = "the first PE of this host";
@@ -31,21 +33,13 @@ const TOKEN: usize = 32;
 const KEY: &str = "shmem.door";
 
 /// What a PE has, once all of its host have met.
+#[derive(Default)]
 pub(super) struct Met {
-    pub(super) channels: Channels,
-    /// Sockets that say whether the others live: of the first PE one to each, of the others one to the first.
-    pub(super) lifelines: Vec<(usize, OwnedFd)>,
+    /// The way to the other PEs: from the first PE to each, from the others to the first.
+    pub(super) channels: BTreeMap<usize, Arc<Channel>>,
     /// A counter that all share, and from which the one who speaks for all takes the only one; none where a PE is
     /// alone on its host.
     pub(super) voice: Option<OwnedFd>,
-}
-
-/// The way to the other PEs of the host.
-pub(super) enum Channels {
-    /// From the first PE to each other.
-    First(Vec<(usize, Channel)>),
-    /// To the first.
-    Other(Channel),
 }
 
 /// Where the first PE of a host is.
@@ -63,32 +57,24 @@ pub(super) fn meet(
     hosts: &[u32],
 ) -> io::Result<Met> {
     // Nobody has a neighbour: nothing is told, and nobody waits. All PEs see the same.
-    let alone = hosts.iter().max().is_some_and(|last| *last as usize + 1 == hosts.len());
-    if alone {
-        return Ok(Met { channels: Channels::First(Vec::new()), lifelines: Vec::new(), voice: None });
+    if hosts.iter().max().is_some_and(|last| *last as usize + 1 == hosts.len()) {
+        return Ok(Met::default());
     }
-    let first = neighbours[0];
-    let listening = match me == first && neighbours.len() > 1 {
-        true => {
-            let invitation = Invitation::random()?;
-            let socket = listen(&invitation, neighbours.len())?;
-            manager.put(KEY, &[&invitation.name[..], &invitation.token].concat())?;
-            Some((socket, invitation))
-        }
-        false => None,
-    };
+    let (first, others) = (neighbours[0], &neighbours[1..]);
+    if me != first {
+        manager.fence()?;
+        let told = manager.get(first, KEY)?;
+        let invitation = Invitation::parse(&told).ok_or_else(|| unexpected(FIRST))?;
+        return knock(&invitation, me, first);
+    }
+    if others.is_empty() {
+        return manager.fence().map(|()| Met::default());
+    }
+    let invitation = Invitation::random()?;
+    let socket = listen(&invitation, neighbours.len())?;
+    manager.put(KEY, &[&invitation.name[..], &invitation.token].concat())?;
     manager.fence()?;
-    match listening {
-        Some((socket, invitation)) => receive_all(&socket, &invitation, &neighbours[1..]),
-        None if me == first => {
-            Ok(Met { channels: Channels::First(Vec::new()), lifelines: Vec::new(), voice: None })
-        }
-        None => {
-            let told = manager.get(first, KEY)?;
-            let invitation = Invitation::parse(&told).ok_or_else(|| unexpected(FIRST))?;
-            knock(&invitation, me, first)
-        }
-    }
+    receive_all(&socket, &invitation, others)
 }
 
 impl Invitation {
@@ -136,47 +122,41 @@ fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
     channel.send(&invitation.hello(me), &[])?;
     wait(&[PollFd::new(&channel, PollFlags::IN)], Instant::now() + PATIENCE)?;
     let Packet { mut descriptors, .. } = channel.receive()?.ok_or_else(|| gone(FIRST))?;
-    let (Some(voice), Some(lifeline)) = (descriptors.pop(), descriptors.pop()) else {
-        return Err(unexpected(FIRST));
-    };
-    Ok(Met { channels: Channels::Other(channel), lifelines: vec![(first, lifeline)], voice: Some(voice) })
+    let voice = Some(descriptors.pop().ok_or_else(|| unexpected(FIRST))?);
+    Ok(Met { channels: [(first, Arc::new(channel))].into(), voice })
 }
 
 /// The first PE's side: waits until the others have come.
 fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> io::Result<Met> {
-    limits::make_room(3 * others.len() as u64).map_err(|short| {
+    limits::make_room(2 * others.len() as u64).map_err(|short| {
         let pes = others.len() + 1;
         io::Error::other(format!("the {pes} PEs of the host meet by descriptors, but this process {short}"))
     })?;
     let end = Instant::now() + PATIENCE;
     let mut waiting: Vec<Channel> = Vec::new();
-    let mut arrived: Vec<Option<Channel>> = others.iter().map(|_| None).collect();
-    while let Some(missing) = arrived.iter().position(Option::is_none) {
+    let mut channels = BTreeMap::new();
+    while let Some(missing) = others.iter().find(|pe| !channels.contains_key(*pe)) {
         let mut list = vec![PollFd::new(socket, PollFlags::IN)];
         list.extend(waiting.iter().map(|channel| PollFd::new(channel, PollFlags::IN)));
         let ready = wait(&list, end).map_err(|error| match error.kind() {
             io::ErrorKind::TimedOut => {
-                let (pe, patience) = (others[missing], PATIENCE.as_secs());
+                let patience = PATIENCE.as_secs();
                 io::Error::new(
                     error.kind(),
-                    format!("PE {pe} has not come to the first PE of its host in {patience} s"),
+                    format!("PE {missing} has not come to the first PE of its host in {patience} s"),
                 )
             }
             _ => error,
         })?;
-        let mut still = Vec::new();
-        for (channel, ready) in waiting.into_iter().zip(&ready[1..]) {
-            match ready {
-                false => still.push(channel),
-                // Whoever says something else is a stranger, and is forgotten.
-                true => {
-                    if let Some(pe) = guest(&channel, invitation, others) {
-                        arrived[pe].get_or_insert(channel);
-                    }
-                }
+        let (come, silent): (Vec<_>, Vec<_>) =
+            waiting.into_iter().zip(&ready[1..]).partition(|(_, ready)| **ready);
+        for (channel, _) in come {
+            // Whoever says something else is a stranger, and is forgotten.
+            if let Some(pe) = guest(&channel, invitation, others) {
+                channels.entry(pe).or_insert_with(|| Arc::new(channel));
             }
         }
-        waiting = still;
+        waiting = silent.into_iter().map(|(channel, _)| channel).collect();
         if ready[0] {
             let guest = net::accept_with(socket, SocketFlags::CLOEXEC)?;
             if check_user(&guest).is_ok() {
@@ -185,21 +165,14 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
         }
     }
     let voice = eventfd(1, EventfdFlags::SEMAPHORE | EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-    let mut lifelines = Vec::with_capacity(others.len());
-    for (pe, channel) in others.iter().zip(arrived.iter().flatten()) {
-        let (ours, theirs) =
-            net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        channel.send(b"welcome", &[theirs.as_fd(), voice.as_fd()])?;
-        lifelines.push((*pe, ours));
-    }
-    let channels = others.iter().copied().zip(arrived.into_iter().flatten()).collect();
-    Ok(Met { channels: Channels::First(channels), lifelines, voice: Some(voice) })
+    channels.values().try_for_each(|channel| channel.send(b"welcome", &[voice.as_fd()]))?;
+    Ok(Met { channels, voice: Some(voice) })
 }
 
 /// Which of the PEs has come, if one has.
 fn guest(channel: &Channel, invitation: &Invitation, others: &[usize]) -> Option<usize> {
     let packet = channel.try_receive().ok()??;
-    others.iter().position(|pe| packet.bytes == invitation.hello(*pe))
+    others.iter().copied().find(|pe| packet.bytes == invitation.hello(*pe))
 }
 
 /// Checks that the other side runs as this user.
@@ -221,8 +194,7 @@ fn check_user(socket: &OwnedFd) -> io::Result<()> {
 /// Waits until one is ready: which are.
 fn wait(list: &[PollFd<'_>], end: Instant) -> io::Result<Vec<bool>> {
     let mut list = list.to_vec();
-    let left = end.saturating_duration_since(Instant::now());
-    let left = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
+    let left = timespec(end.saturating_duration_since(Instant::now()));
     match rustix::io::retry_on_intr(|| poll(&mut list, Some(&left)))? {
         0 => Err(io::Error::new(io::ErrorKind::TimedOut, format!("{FIRST} does not answer"))),
         _ => Ok(list.iter().map(|fd| !fd.revents().is_empty()).collect()),
@@ -257,12 +229,11 @@ mod tests {
             let nine = scope.spawn(|| knock(&invitation, 9, 4).unwrap());
             let seven = scope.spawn(|| knock(&invitation, 7, 4).unwrap());
             let met = receive_all(&socket, &invitation, &[7, 9]).unwrap();
-            let Channels::First(channels) = met.channels else { panic!("the first PE has the other role") };
-            assert_eq!(channels.iter().map(|(pe, _)| *pe).collect::<Vec<_>>(), [7, 9]);
-            for ((pe, channel), guest) in channels.iter().zip([seven, nine]) {
-                let Channels::Other(theirs) = guest.join().unwrap().channels else { panic!("PE {pe}") };
+            assert!(met.channels.keys().eq(&[7, 9]));
+            for ((pe, channel), guest) in met.channels.iter().zip([seven, nine]) {
+                let theirs = guest.join().unwrap().channels;
                 channel.send(&[*pe as u8], &[]).unwrap();
-                assert_eq!(theirs.receive().unwrap().unwrap().bytes, [*pe as u8]);
+                assert_eq!(theirs[&4].receive().unwrap().unwrap().bytes, [*pe as u8]);
             }
         });
         drop(socket);

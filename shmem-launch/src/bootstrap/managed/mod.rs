@@ -6,7 +6,7 @@
 //! among themselves, over sockets of their own, and only the first PE of each host speaks for it:
 //!
 //! ```text
-//! PEs of a host      [`Steps`]    as under `shmrun`: values at a fence, descriptors handed round
+//! PEs of a host      [`Served`]   as under `shmrun`: values at a fence, descriptors handed round
 //! their first PE     [`Host`]     serves them, itself among them, and exchanges their values with the other hosts' first
 //! first PEs          [`ProcessManager`]  one value per host, and a fence, in which the manager wants all PEs
 //! ```
@@ -21,7 +21,6 @@ mod watch;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use shmem_core::alike::Alike;
@@ -29,7 +28,7 @@ use shmem_core::exit;
 
 use super::launcher::Bootstrap;
 use super::manager::{Claim, ProcessManager, left, numbered, unknown};
-use super::steps::Steps;
+use super::steps::{Served, Steps};
 use super::{pmi, pmix};
 use crate::say::say;
 use door::FIRST;
@@ -47,18 +46,10 @@ pub struct Managed {
     manager: Arc<dyn ProcessManager>,
     number: usize,
     hosts: Alike<u32>,
-    role: Role,
-    watch: Watch,
-    left: AtomicBool,
+    /// How it takes part in what all do together: it speaks for its host, or to who does.
+    steps: Box<dyn Steps>,
+    watch: Arc<Watch>,
     _claim: Option<Claim>,
-}
-
-/// How a PE takes part in what all do together.
-enum Role {
-    /// It speaks for its host.
-    First(Host),
-    /// It speaks to who does.
-    Other(Steps),
 }
 
 impl Managed {
@@ -117,22 +108,27 @@ impl Managed {
         let here = hosts[number];
         let neighbours: Vec<usize> = (0..hosts.len()).filter(|pe| hosts[*pe] == here).collect();
         let met = door::meet(&*manager, number, &neighbours, &hosts)?;
-        let role = match met.channels {
-            door::Channels::First(channels) => {
+        let channels = met.channels.clone();
+        let steps: Box<dyn Steps> = match met.channels.get(&neighbours[0]) {
+            Some(first) => {
+                // On one host it is used once, to find each other.
+                let fences = hosts.iter().any(|host| *host != here).then(|| Arc::clone(&manager));
+                Box::new(Served::new(Arc::clone(first), number, neighbours, FIRST, fences))
+            }
+            None => {
                 let first_of = |host| hosts.iter().position(|h| *h == host).unwrap_or_default();
                 let firsts = (0..=hosts.iter().copied().max().unwrap_or_default()).map(first_of).collect();
-                Role::First(Host::new(Arc::clone(&manager), number, channels, firsts))
+                Box::new(Host::new(Arc::clone(&manager), number, met.channels, firsts))
             }
-            door::Channels::Other(channel) => Role::Other(Steps::new(channel, number, neighbours, FIRST)),
         };
-        let watch = Watch::new(Arc::clone(&manager), here, met.lifelines, met.voice)?;
+        let watch = Watch::new(Arc::clone(&manager), here, channels, met.voice)?;
         let hosts = hosts.into_iter().collect();
-        Ok(Self { manager, number, hosts, role, watch, left: AtomicBool::new(false), _claim: claim })
+        Ok(Self { manager, number, hosts, steps, watch, _claim: claim })
     }
 
     /// Whether values can be exchanged.
     fn stays(&self) -> io::Result<()> {
-        match self.left.load(Ordering::Acquire) {
+        match self.watch.has_left() {
             true => Err(left(self.number)),
             false => Ok(()),
         }
@@ -158,36 +154,21 @@ impl Bootstrap for Managed {
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
         self.stays()?;
-        match &self.role {
-            Role::First(host) => host.put(key, value),
-            Role::Other(steps) => steps.put(key, value),
-        }
+        self.steps.put(key, value)
     }
 
     fn fence(&self) -> io::Result<()> {
         self.stays()?;
-        match &self.role {
-            Role::First(host) => host.fence(),
-            Role::Other(steps) => steps.fence(|| match self.hosts.values() == [0] {
-                true => Ok(()),
-                false => self.manager.fence(),
-            }),
-        }
+        self.steps.fence()
     }
 
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        match &self.role {
-            Role::First(host) => host.get(pe, key),
-            Role::Other(steps) => steps.get(pe, key),
-        }
+        self.steps.get(pe, key)
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
         self.stays()?;
-        match &self.role {
-            Role::First(host) => host.share(descriptors),
-            Role::Other(steps) => steps.share(descriptors),
-        }
+        self.steps.share(descriptors)
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
@@ -210,7 +191,6 @@ impl Bootstrap for Managed {
     }
 
     fn finish(&self) {
-        self.left.store(true, Ordering::Release);
         self.watch.leave();
         self.manager.leave();
     }

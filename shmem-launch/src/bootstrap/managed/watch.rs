@@ -1,12 +1,13 @@
 //! Noticing that another PE of the host has died, and saying once why the job ends.
 //!
-//! A socket between the first PE of a host and each other one is open as long as both live. Who leaves in order says
+//! The channel between the first PE of a host and each other one is open as long as both live. Who leaves in order says
 //! so on it. When it closes without that, the PE at the other end has died: the one that notices ends the job.
 //!
 //! Launchers have no message for the whole job that only one process prints. Those of a host share a counter, from which one
 //! may take. Hosts speak in turn, because what ends a job often happens on all of them at once: the first one that does
 //! has the job ended before the next one's turn comes. A death is noticed on one host only, and told at once.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::net::{SendFlags, send};
 use shmem_core::exit;
 
 use crate::bootstrap::manager::ProcessManager;
+use crate::launch::channel::Channel;
 use crate::say::say;
 
 /// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of
@@ -31,14 +32,10 @@ const LEAVING: &[u8] = b"leaving";
 
 /// The other PEs of the host that this one hears of.
 pub(super) struct Watch {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
     manager: Arc<dyn ProcessManager>,
     /// Which of the job's hosts this is.
     host: u32,
-    lifelines: Vec<(usize, OwnedFd)>,
+    channels: BTreeMap<usize, Arc<Channel>>,
     voice: Option<OwnedFd>,
     left: AtomicBool,
 }
@@ -48,65 +45,67 @@ impl Watch {
     pub(super) fn new(
         manager: Arc<dyn ProcessManager>,
         host: u32,
-        lifelines: Vec<(usize, OwnedFd)>,
+        channels: BTreeMap<usize, Arc<Channel>>,
         voice: Option<OwnedFd>,
-    ) -> io::Result<Self> {
-        let shared = Arc::new(Shared { manager, host, lifelines, voice, left: AtomicBool::new(false) });
-        if !shared.lifelines.is_empty() {
-            let shared = Arc::clone(&shared);
-            std::thread::Builder::new().name("shmem watch".to_owned()).spawn(move || shared.run())?;
+    ) -> io::Result<Arc<Self>> {
+        let watch = Arc::new(Self { manager, host, channels, voice, left: AtomicBool::new(false) });
+        if !watch.channels.is_empty() {
+            let watch = Arc::clone(&watch);
+            std::thread::Builder::new().name("shmem watch".to_owned()).spawn(move || watch.run())?;
         }
-        Ok(Self { shared })
+        Ok(watch)
     }
 
     /// Waits until it is the host's turn to say why the job ends. It may have ended by then.
     pub(super) fn await_turn(&self) {
-        if let Some(others) = self.shared.host.checked_sub(1) {
+        if let Some(others) = self.host.checked_sub(1) {
             std::thread::sleep((FIRST_TURN + TURN * others).min(LAST_TURN));
         }
     }
 
     /// Whether this PE may say why the job ends: the first of the host that asks may.
     pub(super) fn may_speak(&self) -> bool {
-        self.shared.may_speak()
+        let Some(voice) = &self.voice else { return true };
+        rustix::io::read(voice, &mut [0; size_of::<u64>()]).is_ok()
+    }
+
+    /// Whether this PE has left.
+    pub(super) fn has_left(&self) -> bool {
+        self.left.load(Ordering::Acquire)
     }
 
     /// Says that this PE leaves in order.
     pub(super) fn leave(&self) {
-        self.shared.left.store(true, Ordering::Relaxed);
-        for (_, lifeline) in &self.shared.lifelines {
+        self.left.store(true, Ordering::Release);
+        for channel in self.channels.values() {
             // Who is not there any more has left before.
-            let _ = send(lifeline, LEAVING, SendFlags::NOSIGNAL);
+            let _ = channel.send(LEAVING, &[]);
         }
     }
-}
 
-impl Shared {
     fn run(&self) {
-        let mut watched: Vec<&(usize, OwnedFd)> = self.lifelines.iter().collect();
+        let mut watched = self.channels.clone();
         while !watched.is_empty() {
+            // Its end is reported unasked. What it says before is for the steps of the other thread.
             let mut list: Vec<_> =
-                watched.iter().map(|(_, lifeline)| PollFd::new(lifeline, PollFlags::IN)).collect();
+                watched.values().map(|channel| PollFd::new(channel, PollFlags::empty())).collect();
             if rustix::io::retry_on_intr(|| poll(&mut list, None)).is_err() {
                 return;
             }
-            let quiet: Vec<bool> = list.iter().map(|fd| fd.revents().is_empty()).collect();
-            let mut quiet = quiet.into_iter();
-            watched.retain(|(pe, lifeline)| {
-                if quiet.next().unwrap_or(true) {
-                    return true;
-                }
-                if !matches!(rustix::io::read(lifeline, &mut [0; LEAVING.len()]), Ok(n) if n > 0) {
+            let mut ended = list.iter().map(|fd| !fd.revents().is_empty()).collect::<Vec<_>>().into_iter();
+            watched.retain(|pe, channel| {
+                let has_ended = ended.next().unwrap_or(false);
+                if has_ended && !has_said_so(channel) {
                     self.end(*pe);
                 }
-                false
+                !has_ended
             });
         }
     }
 
     /// Ends the job, because a PE has died.
     fn end(&self, pe: usize) {
-        if self.left.load(Ordering::Relaxed) {
+        if self.has_left() {
             return;
         }
         exit::end(1, || {
@@ -116,9 +115,10 @@ impl Shared {
             self.manager.abort(1);
         })
     }
+}
 
-    fn may_speak(&self) -> bool {
-        let Some(voice) = &self.voice else { return true };
-        rustix::io::read(voice, &mut [0; size_of::<u64>()]).is_ok()
-    }
+/// Whether the last word of a PE that is gone was that it leaves.
+fn has_said_so(channel: &Channel) -> bool {
+    let words = std::iter::from_fn(|| channel.try_receive().ok().flatten());
+    words.last().is_some_and(|word| word.bytes == LEAVING)
 }

@@ -98,32 +98,30 @@ fn refused(pe: &str, process: Option<Pid>) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt as _;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
 
     use super::*;
 
-    /// Set for a copy of this program: the name of a job, of which it claims PE 3 until it is told to end.
+    /// Set for copies of this program: what one holds until it is told to end, and of which job the other claims PE 3.
+    const HOLDS: &str = "SHMEM_TEST_HOLDS";
     const CLAIMS: &str = "SHMEM_TEST_CLAIMS";
 
-    /// Not a test by itself: a copy of this program holds a name in it.
+    /// Not a test by itself: a copy of this program holds a name in it, or goes on without one, and says so.
     #[test]
-    fn holder_of_a_name() {
-        let Ok(name) = std::env::var(CLAIMS) else { return };
+    fn copy_with_a_name() {
+        if let Ok(job) = std::env::var(CLAIMS) {
+            assert!(Claim::new(&job, "3").unwrap().is_none());
+        }
+        let Ok(name) = std::env::var(HOLDS) else { return };
         let socket = socket().unwrap();
         net::bind(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes()).unwrap()).unwrap();
         net::listen(&socket, 1).unwrap();
         println!("it is held");
         let _ = std::io::stdin().read_line(&mut String::new());
-    }
-
-    /// Set for a copy of this program that claims PE 3 of a job whose name another user holds.
-    const CLAIMED: &str = "SHMEM_TEST_CLAIMED";
-
-    /// Not a test by itself: a copy of this program goes on without the name, and says so.
-    #[test]
-    fn claimant_of_a_name() {
-        let Ok(job) = std::env::var(CLAIMED) else { return };
-        assert!(Claim::new(&job, "3").unwrap().is_none());
     }
 
     #[test]
@@ -135,43 +133,32 @@ mod tests {
         let name = format!("shmem-pe-{}-3-{job}", getuid().as_raw());
         // Where others may run it: directories of builds may be closed to them.
         let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("holder");
+        let (file, own) = (directory.path().join("holder"), std::env::current_exe().unwrap());
         // By a process of its own: were this one to write the file, what other tests start meanwhile would hold it open
         // for a moment, and nobody may run what is being written.
-        let copied =
-            std::process::Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&file).status();
-        assert!(copied.unwrap().success());
+        assert!(Command::new("cp").arg(&own).arg(&file).status().unwrap().success());
         for path in [directory.path(), &file] {
-            let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-            std::fs::set_permissions(path, open).unwrap();
+            std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
         }
-        let mut holder = std::process::Command::new(&file)
-            .args(["holder_of_a_name", "--nocapture", "--test-threads=1"])
-            .env(CLAIMS, &name)
-            .uid(65534)
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = std::io::BufReader::new(holder.stdout.take().unwrap());
-        let mut line = String::new();
-        while !line.contains("it is held") {
-            line.clear();
-            let read = std::io::BufRead::read_line(&mut said, &mut line).unwrap();
-            assert_ne!(read, 0, "the other process holds the name");
-        }
+        let copy = |file: &Path| {
+            let mut command = Command::new(file);
+            command.args(["copy_with_a_name", "--nocapture", "--test-threads=1"]);
+            command
+        };
+        let mut holder = copy(&file);
+        holder.env(HOLDS, &name).uid(65534).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut holder = holder.spawn().unwrap();
+        let said = BufReader::new(holder.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut said = said.skip_while(|line| !line.contains("it is held"));
+        assert!(said.next().is_some(), "the other process holds the name");
         assert!(Claim::new(&job, "3").unwrap().is_none(), "nobody else is the PE");
-        let claimant = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["claimant_of_a_name", "--nocapture", "--test-threads=1"])
-            .env(CLAIMED, &job)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&claimant.stderr);
+        let claimant = copy(&own).env(CLAIMS, &job).output().unwrap();
+        let err = String::from_utf8_lossy(&claimant.stderr);
         let warning = format!(
             "shmem: warning: process {} of user 65534 holds the name by which PE 3 is known to be one process",
             holder.id()
         );
-        assert!(claimant.status.success() && said.matches(&warning).count() == 1, "{said}");
+        assert!(claimant.status.success() && err.matches(&warning).count() == 1, "{err}");
         drop(holder.stdin.take());
         holder.wait().unwrap();
         assert!(Claim::new(&job, "3").unwrap().is_some());
@@ -192,7 +179,7 @@ mod tests {
         let free = (0..10_000).any(|_| {
             let claim = Claim::new(&job, "3");
             if claim.is_err() {
-                std::thread::sleep(std::time::Duration::from_millis(1));
+                std::thread::sleep(Duration::from_millis(1));
             }
             claim.is_ok_and(|claim| claim.is_some())
         });

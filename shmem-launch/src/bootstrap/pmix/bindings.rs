@@ -2,15 +2,15 @@
 //! test compares each size, offset and value with them (`layout.rs`).
 #![allow(non_camel_case_types, non_snake_case, reason = "the names of C")]
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 
 pub(super) const PMIX_RANK_UNDEF: u32 = u32::MAX;
 pub(super) const PMIX_RANK_WILDCARD: u32 = u32::MAX - 1;
-pub(super) const PMIX_HOSTNAME: &[u8] = b"pmix.hname\0";
-pub(super) const PMIX_NODEID: &[u8] = b"pmix.nodeid\0";
-pub(super) const PMIX_LOCAL_PEERS: &[u8] = b"pmix.lpeers\0";
-pub(super) const PMIX_JOB_SIZE: &[u8] = b"pmix.job.size\0";
-pub(super) const PMIX_COLLECT_DATA: &[u8] = b"pmix.collect\0";
+pub(super) const PMIX_HOSTNAME: &CStr = c"pmix.hname";
+pub(super) const PMIX_NODEID: &CStr = c"pmix.nodeid";
+pub(super) const PMIX_LOCAL_PEERS: &CStr = c"pmix.lpeers";
+pub(super) const PMIX_JOB_SIZE: &CStr = c"pmix.job.size";
+pub(super) const PMIX_COLLECT_DATA: &CStr = c"pmix.collect";
 pub(super) const PMIX_SUCCESS: pmix_status_t = 0;
 pub(super) const PMIX_ERR_UNREACH: pmix_status_t = -25;
 pub(super) const PMIX_ERR_NOT_FOUND: pmix_status_t = -46;
@@ -18,13 +18,9 @@ pub(super) const PMIX_BOOL: pmix_data_type_t = 1;
 pub(super) const PMIX_STRING: pmix_data_type_t = 3;
 pub(super) const PMIX_SIZE: pmix_data_type_t = 4;
 pub(super) const PMIX_INT: pmix_data_type_t = 6;
-pub(super) const PMIX_INT8: pmix_data_type_t = 7;
-pub(super) const PMIX_INT16: pmix_data_type_t = 8;
 pub(super) const PMIX_INT32: pmix_data_type_t = 9;
 pub(super) const PMIX_INT64: pmix_data_type_t = 10;
 pub(super) const PMIX_UINT: pmix_data_type_t = 11;
-pub(super) const PMIX_UINT8: pmix_data_type_t = 12;
-pub(super) const PMIX_UINT16: pmix_data_type_t = 13;
 pub(super) const PMIX_UINT32: pmix_data_type_t = 14;
 pub(super) const PMIX_UINT64: pmix_data_type_t = 15;
 pub(super) const PMIX_BYTE_OBJECT: pmix_data_type_t = 27;
@@ -63,12 +59,8 @@ pub(super) union pmix_data {
     pub(super) flag: bool,
     pub(super) string: *mut c_char,
     pub(super) size: usize,
-    pub(super) int8: i8,
-    pub(super) int16: i16,
     pub(super) int32: i32,
     pub(super) int64: i64,
-    pub(super) uint8: u8,
-    pub(super) uint16: u16,
     pub(super) uint32: u32,
     pub(super) uint64: u64,
     pub(super) bo: pmix_byte_object_t,

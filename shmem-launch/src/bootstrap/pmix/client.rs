@@ -48,20 +48,6 @@ impl Client {
         Ok(Some(Self { library, me, left: RwLock::new(false) }))
     }
 
-    pub(super) fn rank(&self) -> u32 {
-        self.me.rank
-    }
-
-    /// What the launcher says of the whole job.
-    pub(super) fn of_job(&self, key: &'static [u8]) -> io::Result<Fact> {
-        self.fact(PMIX_RANK_WILDCARD, name(key))
-    }
-
-    /// What the launcher says of a process.
-    pub(super) fn of_process(&self, rank: u32, key: &'static [u8]) -> io::Result<Fact> {
-        self.fact(rank, name(key))
-    }
-
     /// As long as the guard lives, this client does not leave.
     ///
     /// # Errors
@@ -70,11 +56,12 @@ impl Client {
     fn stay(&self) -> io::Result<RwLockReadGuard<'_, bool>> {
         let left = self.left.read();
         if *left {
-            return Err(left_job(self.rank() as usize));
+            return Err(left_job(self.me.rank as usize));
         }
         Ok(left)
     }
 
+    /// What the launcher says of a process, or of the whole job (`PMIX_RANK_WILDCARD`).
     fn fact(&self, rank: u32, key: &CStr) -> io::Result<Fact> {
         let _staying = self.stay()?;
         let process = pmix_proc_t { rank, ..self.me };
@@ -131,7 +118,7 @@ impl ProcessManager for Client {
         // Data is always collected: without it, a fence under Slurm 22.05 waits for nobody on other nodes. And always all take part:
         // that Slurm does not know which nodes a fence of some processes concerns.
         let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
-        for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA) {
+        for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA.to_bytes()) {
             *to = *from as c_char;
         }
         collect.value.type_ = PMIX_BOOL;
@@ -174,7 +161,7 @@ impl ProcessManager for Client {
 
 /// How many processes the job has.
 fn count(client: &Client) -> io::Result<u32> {
-    match client.of_job(PMIX_JOB_SIZE)? {
+    match client.fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE)? {
         Fact::Number(count) if (1..=u64::from(u32::MAX)).contains(&count) => Ok(count as u32),
         other => Err(unknown(format!("{other:?} processes"))),
     }
@@ -183,18 +170,17 @@ fn count(client: &Client) -> io::Result<u32> {
 /// The host of each PE, numbered in the order of their first PEs.
 fn hosts(client: &Client) -> io::Result<Vec<u32>> {
     let count = count(client)?;
-    if client.rank() >= count {
-        return Err(unknown(format!("process {} of {count}", client.rank())));
+    if client.me.rank >= count {
+        return Err(unknown(format!("process {} of {count}", client.me.rank)));
     }
     if count == 1 {
         return Ok(vec![0]);
     }
-    let host =
-        |rank| client.of_process(rank, PMIX_NODEID).or_else(|_| client.of_process(rank, PMIX_HOSTNAME));
+    let host = |rank| client.fact(rank, PMIX_NODEID).or_else(|_| client.fact(rank, PMIX_HOSTNAME));
     let hosts = numbered((0..count).map(host).collect::<io::Result<Vec<Fact>>>()?);
     // What the launcher says of this host in another way must be the same: memory is shared on its word.
-    if let Ok(Fact::Text(peers)) = client.of_job(PMIX_LOCAL_PEERS) {
-        let here = hosts[client.rank() as usize];
+    if let Ok(Fact::Text(peers)) = client.fact(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS) {
+        let here = hosts[client.me.rank as usize];
         let same: Vec<u32> = (0..count).filter(|rank| hosts[*rank as usize] == here).collect();
         if in_order(&peers).as_ref() != Some(&same) {
             return Err(unknown(format!("the PEs of this host are {peers} and {same:?}")));
@@ -227,17 +213,9 @@ unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
         // SAFETY: the type says which field was written.
         PMIX_INT | PMIX_INT32 => number(i64::from(unsafe { data.int32 }).cast_unsigned()),
         // SAFETY: the type says which field was written.
-        PMIX_INT8 => number(i64::from(unsafe { data.int8 }).cast_unsigned()),
-        // SAFETY: the type says which field was written.
-        PMIX_INT16 => number(i64::from(unsafe { data.int16 }).cast_unsigned()),
-        // SAFETY: the type says which field was written.
         PMIX_INT64 => number(unsafe { data.int64 }.cast_unsigned()),
         // SAFETY: the type says which field was written.
         PMIX_UINT | PMIX_UINT32 | PMIX_PROC_RANK => number(unsafe { data.uint32 }.into()),
-        // SAFETY: the type says which field was written.
-        PMIX_UINT8 => number(unsafe { data.uint8 }.into()),
-        // SAFETY: the type says which field was written.
-        PMIX_UINT16 => number(unsafe { data.uint16 }.into()),
         // SAFETY: the type says which field was written.
         PMIX_UINT64 => number(unsafe { data.uint64 }),
         PMIX_STRING => {
@@ -274,11 +252,6 @@ unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
 fn empty_value() -> pmix_value_t {
     // SAFETY: numbers and pointers, for all of which zero is a value.
     unsafe { std::mem::zeroed() }
-}
-
-/// A key of PMIx itself.
-fn name(key: &'static [u8]) -> &'static CStr {
-    CStr::from_bytes_with_nul(key).unwrap_or_else(|_| unreachable!("generated from a string of C"))
 }
 
 /// A key of ours.

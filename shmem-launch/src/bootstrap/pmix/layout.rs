@@ -1,34 +1,9 @@
-//! The generated bindings against the headers of this system, where it has some.
+//! The bindings against the headers of this system, where it has some: a C compiler compares them.
 
-use std::fmt::Write as _;
 use std::mem::offset_of;
 use std::process::Command;
 
 use super::bindings::*;
-
-/// Asks the C compiler for the values of expressions, as `printf` writes them; `None`: there are no headers.
-fn ask(expressions: &[(String, &str)]) -> Option<Vec<String>> {
-    let flags = Command::new("pkg-config").args(["--cflags", "pmix"]).output().ok()?;
-    if !flags.status.success() {
-        return None;
-    }
-    let mut source =
-        "#include <pmix.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n".to_owned();
-    for (expression, format) in expressions {
-        writeln!(source, "printf(\"{format}\\n\", {expression});").unwrap();
-    }
-    source.push_str("return 0; }\n");
-    let directory = tempfile::tempdir().unwrap();
-    let (file, program) = (directory.path().join("layout.c"), directory.path().join("layout"));
-    std::fs::write(&file, &source).unwrap();
-    let flags = String::from_utf8(flags.stdout).unwrap();
-    let compiler =
-        Command::new("cc").args(flags.split_whitespace()).arg(&file).arg("-o").arg(&program).output();
-    let compiler = compiler.ok()?;
-    assert!(compiler.status.success(), "{}\n{source}", String::from_utf8_lossy(&compiler.stderr));
-    let output = Command::new(program).output().unwrap();
-    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
-}
 
 fn bytes_of<S, F>(_: impl Fn(&S) -> &F) -> usize {
     size_of::<F>()
@@ -36,23 +11,26 @@ fn bytes_of<S, F>(_: impl Fn(&S) -> &F) -> usize {
 
 /// What the library exports, with the types that [`Library`](super::library::Library) gives them.
 const FUNCTIONS: [(&str, &str); 8] = [
-    ("PMIx_Init", "(pmix_proc_t *, pmix_info_t *, size_t)"),
-    ("PMIx_Finalize", "(const pmix_info_t *, size_t)"),
-    ("PMIx_Put", "(pmix_scope_t, const char *, pmix_value_t *)"),
-    ("PMIx_Commit", "(void)"),
-    ("PMIx_Fence", "(const pmix_proc_t *, size_t, const pmix_info_t *, size_t)"),
-    ("PMIx_Get", "(const pmix_proc_t *, const char *, const pmix_info_t *, size_t, pmix_value_t **)"),
-    ("PMIx_Abort", "(int, const char *, pmix_proc_t *, size_t)"),
-    ("PMIx_Error_string", "(pmix_status_t)"),
+    ("PMIx_Init", "pmix_status_t (pmix_proc_t *, pmix_info_t *, size_t)"),
+    ("PMIx_Finalize", "pmix_status_t (const pmix_info_t *, size_t)"),
+    ("PMIx_Put", "pmix_status_t (pmix_scope_t, const char *, pmix_value_t *)"),
+    ("PMIx_Commit", "pmix_status_t (void)"),
+    ("PMIx_Fence", "pmix_status_t (const pmix_proc_t *, size_t, const pmix_info_t *, size_t)"),
+    (
+        "PMIx_Get",
+        "pmix_status_t (const pmix_proc_t *, const char *, const pmix_info_t *, size_t, pmix_value_t **)",
+    ),
+    ("PMIx_Abort", "pmix_status_t (int, const char *, pmix_proc_t *, size_t)"),
+    ("PMIx_Error_string", "const char *(pmix_status_t)"),
 ];
 
 macro_rules! layouts {
-    ($($name:ident { $($field:ident = $in_c:literal),* })*) => {
+    ($($name:ident = $in_c:literal { $($field:ident = $member:literal),* })*) => {
         vec![$(
-            (format!("sizeof({})", stringify!($name)), size_of::<$name>()),
-            (format!("_Alignof({})", stringify!($name)), align_of::<$name>()),
-            $((format!("offsetof({}, {})", stringify!($name), $in_c), offset_of!($name, $field)),)*
-            $((format!("sizeof((({} *)0)->{})", stringify!($name), $in_c), bytes_of(|of: &$name| &of.$field)),)*
+            format!("sizeof({}) == {}", $in_c, size_of::<$name>()),
+            format!("_Alignof({}) == {}", $in_c, align_of::<$name>()),
+            $(format!("offsetof({}, {}) == {}", $in_c, $member, offset_of!($name, $field)),)*
+            $(format!("sizeof((({} *)0)->{}) == {}", $in_c, $member, bytes_of(|of: &$name| &of.$field)),)*
         )*]
     };
 }
@@ -60,8 +38,9 @@ macro_rules! layouts {
 /// The members of the union of a value.
 macro_rules! members {
     ($($member:ident)*) => {
-        [$((
-            format!("sizeof(((pmix_value_t *)0)->data.{})", stringify!($member)),
+        [$(format!(
+            "sizeof(((pmix_value_t *)0)->data.{}) == {}",
+            stringify!($member),
             // SAFETY: an address of a member is all that is taken.
             bytes_of(|of: &pmix_value_t| unsafe { &of.data.$member }),
         )),*]
@@ -69,65 +48,50 @@ macro_rules! members {
 }
 
 macro_rules! numbers {
-    ($($name:ident)*) => { vec![$((stringify!($name).to_owned(), i64::from($name))),*] };
+    ($($name:ident)*) => { [$(format!("{} == {}", stringify!($name), $name)),*] };
 }
 
 macro_rules! keys {
-    ($($name:ident)*) => { vec![$((stringify!($name).to_owned(), $name)),*] };
+    ($($name:ident)*) => {
+        [$(format!("!__builtin_strcmp({}, \"{}\")", stringify!($name), $name.to_str().unwrap())),*]
+    };
 }
 
 #[test]
 fn bindings_are_those_of_the_headers_installed_here() {
-    let mut layouts = layouts! {
-        pmix_proc_t { nspace = "nspace", rank = "rank" }
-        pmix_byte_object_t { bytes = "bytes", size = "size" }
-        pmix_value_t { type_ = "type", data = "data" }
-        pmix_info { key = "key", flags = "flags", value = "value" }
-        pmix_status_t {}
-        pmix_scope_t {}
-        pmix_rank_t {}
-        pmix_data_type_t {}
+    let mut facts = layouts! {
+        pmix_proc_t = "pmix_proc_t" { nspace = "nspace", rank = "rank" }
+        pmix_byte_object_t = "pmix_byte_object_t" { bytes = "bytes", size = "size" }
+        pmix_value_t = "pmix_value_t" { type_ = "type", data = "data" }
+        pmix_info = "pmix_info_t" { key = "key", flags = "flags", value = "value" }
+        pmix_status_t = "pmix_status_t" {}
+        pmix_scope_t = "pmix_scope_t" {}
+        pmix_rank_t = "pmix_rank_t" {}
+        pmix_data_type_t = "pmix_data_type_t" {}
     };
-    layouts.extend(members! {
-        flag string size int8 int16 int32 int64 uint8 uint16 uint32 uint64 bo
-    });
-    // The struct has the name of its type only in C++.
-    for (expression, _) in &mut layouts {
-        *expression = expression.replace("pmix_info", "pmix_info_t");
-    }
-    let numbers = numbers! {
+    facts.extend(members! { flag string size int32 int64 uint32 uint64 bo });
+    facts.extend(numbers! {
         PMIX_RANK_UNDEF PMIX_RANK_WILDCARD PMIX_SUCCESS PMIX_ERR_UNREACH PMIX_ERR_NOT_FOUND PMIX_BOOL PMIX_STRING
-        PMIX_SIZE PMIX_INT PMIX_INT8 PMIX_INT16 PMIX_INT32 PMIX_INT64 PMIX_UINT PMIX_UINT8 PMIX_UINT16 PMIX_UINT32
-        PMIX_UINT64 PMIX_BYTE_OBJECT PMIX_PROC_RANK PMIX_GLOBAL
-    };
-    let keys = keys! { PMIX_HOSTNAME PMIX_NODEID PMIX_LOCAL_PEERS PMIX_JOB_SIZE PMIX_COLLECT_DATA };
+        PMIX_SIZE PMIX_INT PMIX_INT32 PMIX_INT64 PMIX_UINT PMIX_UINT32 PMIX_UINT64 PMIX_BYTE_OBJECT PMIX_PROC_RANK
+        PMIX_GLOBAL
+    });
+    facts.extend(keys! { PMIX_HOSTNAME PMIX_NODEID PMIX_LOCAL_PEERS PMIX_JOB_SIZE PMIX_COLLECT_DATA });
+    let is_of = |(name, of): (&str, &str)| format!("__builtin_types_compatible_p(__typeof__({name}), {of})");
+    facts.extend(FUNCTIONS.map(is_of));
 
-    let mut asked = Vec::new();
-    let mut expected = Vec::new();
-    for (expression, value) in layouts {
-        asked.push((format!("(size_t)({expression})"), "%zu"));
-        expected.push(value.to_string());
-    }
-    for (expression, value) in numbers {
-        asked.push((format!("(long long)({expression})"), "%lld"));
-        expected.push(value.to_string());
-    }
-    for (expression, value) in keys {
-        asked.push((expression, "%s"));
-        expected.push(String::from_utf8(value[..value.len() - 1].to_vec()).unwrap());
-    }
-    for (name, arguments) in FUNCTIONS {
-        let result = if name == "PMIx_Error_string" { "const char *" } else { "pmix_status_t" };
-        let is_of = format!("__builtin_types_compatible_p(__typeof__({name}), {result} {arguments})");
-        asked.push((is_of, "%d"));
-        expected.push("1".to_owned());
-    }
-    let Some(answers) = ask(&asked) else {
-        eprintln!("skipped: there are no headers of PMIx (libpmix-dev), or no C compiler");
-        return;
+    let flags = Command::new("pkg-config").args(["--cflags", "pmix"]).output();
+    let Some(flags) = flags.ok().filter(|flags| flags.status.success()) else {
+        return eprintln!("skipped: there are no headers of PMIx (libpmix-dev)");
     };
-    assert_eq!(answers.len(), expected.len());
-    for ((answer, expected), (expression, _)) in answers.iter().zip(&expected).zip(&asked) {
-        assert_eq!(answer, expected, "{expression}");
+    let file = tempfile::Builder::new().suffix(".c").tempfile().unwrap();
+    let facts: Vec<_> = facts.iter().map(|fact| format!("_Static_assert({fact}, \"\");\n")).collect();
+    std::fs::write(file.path(), "#include <pmix.h>\n#include <stddef.h>\n".to_owned() + &facts.concat())
+        .unwrap();
+    let flags = String::from_utf8(flags.stdout).unwrap();
+    let compiler =
+        Command::new("cc").args(flags.split_whitespace()).arg("-fsyntax-only").arg(file.path()).output();
+    match compiler {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        Err(_) => eprintln!("skipped: there is no C compiler"),
     }
 }

@@ -44,7 +44,7 @@ fn own() -> Vec<u8> {
     fs::read(std::env::current_exe().unwrap()).unwrap()
 }
 
-fn read(contents: &[u8]) -> Result<Binary, BinaryError> {
+fn read(contents: &[u8]) -> Result<Binary, Fault> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), contents).unwrap();
     Binary::read(file.path())
@@ -74,8 +74,6 @@ fn a_file_says_what_the_running_program_says() {
 
 #[test]
 fn files_that_are_no_programs_are_refused() {
-    let missing = Binary::read(Path::new("/nowhere/heat2d")).unwrap_err().to_string();
-    assert!(missing.starts_with("/nowhere/heat2d: No such file"), "{missing}");
     let directory = Binary::read(Path::new("/")).unwrap_err().to_string();
     assert!(directory.contains("is a directory"), "{directory}");
     for contents in [&b"#!/bin/sh\nexit\n"[..], b"", b"\x7fELF"] {

@@ -23,10 +23,6 @@ fn binary() -> Binary {
     }
 }
 
-fn environment(size: &str) -> Environment {
-    Environment::collect([("SHMEM_SYMMETRIC_PARTITION7".to_owned(), format!("SIZE={size}"))]).unwrap()
-}
-
 #[test]
 fn objects_are_shown_where_a_job_puts_them() {
     let shown = statics(&binary(), &Environment::default()).unwrap();
@@ -43,16 +39,6 @@ fn objects_are_shown_where_a_job_puts_them() {
     assert!(text.contains(&expected), "{text}\n{expected}");
     assert!(text.contains("partition 1 `default`, 64M: 0 static(s), 0 bytes; "), "{text}");
     assert!(text.ends_with(&format!("fingerprint {:016x}\n", shown.layout.fingerprint())), "{text}");
-}
-
-#[test]
-fn the_environment_counts_as_it_does_in_a_job() {
-    let shown = statics(&binary(), &environment("1M")).unwrap();
-    assert!(shown.text().contains("partition 7 `bulk`, 1M: "));
-    let small = statics(&binary(), &environment("8K")).unwrap();
-    let fault = small.fault.clone().expect("8K are too small").to_string();
-    assert!(fault.contains("in partition `bulk` need 16832 bytes, but it has 8K"), "{fault}");
-    assert!(small.text().contains("8640 bytes too much"), "{}", small.text());
 }
 
 #[test]

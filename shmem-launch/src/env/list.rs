@@ -1,0 +1,124 @@
+//! The list of all variables with what they are set to, and what is set and no variable.
+
+use shmem_core::partition::nearest;
+
+use super::given::Given;
+use super::settings::VARIABLES;
+
+const PREFIX: &str = "SHMEM_";
+
+/// That of older names, which other libraries have variables with, too.
+const OLDER: &str = "SMA_";
+
+/// The beginning of the variables of partitions, without the prefix.
+const PARTITION: &str = "SYMMETRIC_PARTITION";
+
+/// A line of the list of variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The variable; of a family, the one that is set.
+    pub name: String,
+    /// The default, or `-`.
+    pub default: &'static str,
+    /// The value that is set, with the older name if it is set by that.
+    pub current: Option<String>,
+    /// What the variable does.
+    pub help: &'static str,
+}
+
+/// Every variable with its current value, those of partitions once for each that is set.
+pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row> {
+    let given: Given = environment.into_iter().collect();
+    let mut rows = Vec::new();
+    for variable in VARIABLES {
+        let row = |name: &str, current| Row {
+            name: name.escape_debug().to_string(),
+            default: if variable.default.is_empty() { "-" } else { variable.default },
+            current,
+            help: variable.help,
+        };
+        let members = given.members(variable);
+        if members.is_empty() {
+            let current = given.find(variable).map(|(name, value)| match name == variable.name {
+                true => value.into(),
+                false => format!("{value} (from {name})"),
+            });
+            rows.push(row(variable.name, current));
+        }
+        rows.extend(members.into_iter().map(|(name, value)| row(name, Some(value.into()))));
+    }
+    rows
+}
+
+/// One warning for each variable that looks like one of ours and is none, with the name that was meant: in another
+/// case, mistyped, or with a slip in the prefix. Names of partitions are checked where the partitions are known.
+pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
+    let mut names: Vec<String> = environment.into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    names.dedup();
+    let is_known = |name: &str| is_of_partition(name) || spellings().any(|known| known == name);
+    names
+        .into_iter()
+        .filter(|name| !is_known(name))
+        .filter_map(|name| {
+            let advice = match in_our_case(&name).or_else(|| without_slip(&name)) {
+                Some(meant) => format!("did you mean {}?", meant.escape_debug()),
+                None if !name.to_ascii_uppercase().starts_with(PREFIX) => return None,
+                None => match meant(&name) {
+                    Some(meant) => format!("did you mean {meant}?"),
+                    None => "`shmem-info` lists those that are".into(),
+                },
+            };
+            Some(format!("{} is set and not known; {advice}", name.escape_debug()))
+        })
+        .collect()
+}
+
+/// All names that are read, the older ones included, but for families.
+fn spellings() -> impl Iterator<Item = &'static str> {
+    VARIABLES.iter().flat_map(|variable| [Some(variable.name), variable.alias]).flatten()
+}
+
+/// Whether a name is one of the variables of partitions, by its newer or older name.
+fn is_of_partition(name: &str) -> bool {
+    let stem = name.strip_prefix(PREFIX).or_else(|| name.strip_prefix(OLDER));
+    stem.is_some_and(|stem| stem.starts_with(PARTITION))
+}
+
+/// The name of ours that differs in nothing but the case of its letters. The name of a partition stays as it is.
+fn in_our_case(name: &str) -> Option<String> {
+    let capitals = name.to_ascii_uppercase();
+    let stem = capitals.strip_prefix(PREFIX).or_else(|| capitals.strip_prefix(OLDER))?;
+    if let Some(which) = stem.strip_prefix(PARTITION) {
+        let end = name.len() - which.len();
+        return Some(capitals[..end].to_owned() + &name[end..]);
+    }
+    let newer =
+        || VARIABLES.iter().map(|one| one.name).find(|known| known.strip_prefix(PREFIX) == Some(stem));
+    let found = spellings().find(|known| *known == capitals).or_else(newer)?;
+    Some(found.to_owned())
+}
+
+/// The name of ours that differs in one letter of its prefix: `SHMEN_INFO`.
+fn without_slip(name: &str) -> Option<String> {
+    let (head, stem) = name.split_once('_')?;
+    let slips = strsim::damerau_levenshtein(&head.to_ascii_uppercase(), PREFIX.trim_end_matches('_'));
+    (slips == 1).then(|| in_our_case(&format!("{PREFIX}{stem}"))).flatten()
+}
+
+/// The known name nearest to an unknown one. Names of families are compared with the ID or name
+/// taken out. The prefix, which all have, would make all of them near.
+fn meant(name: &str) -> Option<&'static str> {
+    let known = || VARIABLES.iter().filter_map(|variable| variable.name.strip_prefix(PREFIX));
+    let capitals = name.to_ascii_uppercase();
+    let name = capitals.strip_prefix(PREFIX)?;
+    let head = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let by_id = (head.len() < name.len()).then(|| format!("{head}<ID>"));
+    let by_name = name.rsplit_once('_').map(|(head, _)| format!("{head}_<NAME>"));
+    let stem = by_id
+        .into_iter()
+        .chain(by_name)
+        .find_map(|pattern| nearest(&pattern, known().filter(|stem| stem.ends_with('>'))))
+        .or_else(|| nearest(name, known()))?;
+    VARIABLES.iter().map(|one| one.name).find(|known| known.strip_prefix(PREFIX) == Some(stem))
+}
