@@ -23,7 +23,8 @@ use super::provide::{Mine, Site, adopt, provide, system};
 use super::request::Request;
 use crate::exclusion::Mutex;
 
-/// The slots of all PEs of the node.
+/// The slots of all PEs of the node. What is given a slot panics if there is none; what maps memory into it, if something is
+/// mapped there already.
 #[derive(Debug)]
 pub struct Arena {
     layout: SlotLayout,
@@ -112,10 +113,6 @@ impl Arena {
 
     /// Start of a slot. It can be read and written once the memory there was created or attached,
     /// until the arena is dropped.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such slot.
     pub fn start_of(&self, slot: usize) -> *mut u8 {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
         // SAFETY: the reservation has `slots` slots of `stride` bytes.
@@ -134,7 +131,7 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If there is no such slot, its memory is mapped already, or the partitions that are to survive are not those that have a [`Backing`].
+    /// If the partitions that are to survive are not those that have a [`Backing`].
     pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<Mine, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
@@ -158,7 +155,7 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If there is no such slot, something is mapped there already, or the later segment is not in [`SlotLayout::later`].
+    /// If the later segment is not in [`SlotLayout::later`].
     pub fn attach(
         &self,
         slot: usize,
@@ -214,8 +211,7 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If there is no such slot, the range is not in [`SlotLayout::later`], something is mapped there already, or what is given has
-    /// no whole pages.
+    /// If the range is not in [`SlotLayout::later`], or what is given has no whole pages.
     pub fn create_later(
         &self,
         slot: usize,
@@ -246,9 +242,8 @@ impl Arena {
     pub unsafe fn remove_later(&self, slot: usize, offset: usize) {
         assert!(offset >= self.layout.later().start, "{offset:#x} is not a later segment");
         let mut mapped = self.mapped.lock();
-        let end = mapped
-            .remove(&(slot, offset))
-            .unwrap_or_else(|| panic!("slot {slot} has no later segment at {offset:#x}"));
+        let end = mapped.remove(&(slot, offset));
+        let end = end.unwrap_or_else(|| panic!("slot {slot} has no later segment at {offset:#x}"));
         let origin = slot * self.stride();
         // SAFETY: the range is one segment's (it was in `mapped`), to which nothing refers (caller).
         unsafe { self.reservation.clear(origin + offset..origin + end) };

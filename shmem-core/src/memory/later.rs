@@ -81,13 +81,9 @@ impl LaterRange {
     ///
     /// If it is not in use.
     pub fn release(&mut self, segment: LaterSegment) {
-        let at = self
-            .used
-            .iter()
-            .position(|(range, index)| range.start == segment.offset && *index == segment.index)
-            .unwrap_or_else(|| {
-                panic!("there is no later segment {} at {:#x}", segment.index, segment.offset)
-            });
+        let LaterSegment { index, offset } = segment;
+        let at = self.used.iter().position(|(range, used)| (range.start, *used) == (offset, index));
+        let at = at.unwrap_or_else(|| panic!("there is no later segment {index} at {offset:#x}"));
         self.used.remove(at);
     }
 

@@ -207,16 +207,15 @@ fn grant_wishes(
 fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     let mut wishes: Vec<_> = objects.iter().filter(|object| object.pgsize != 0).collect();
     wishes.sort_by_key(|wish| (wish.file, wish.line, wish.name, wish.pgsize));
-    for wish in wishes {
-        check_traits(&Traits { pgsize: Some(wish.pgsize), ..Traits::NONE }).map_err(|fault| {
-            PartitionError::Wished {
-                object: wish.name.to_string(),
-                place: format!("{}:{}", wish.file, wish.line),
-                fault: Box::new(fault),
-            }
-        })?;
-    }
-    Ok(())
+    wishes.into_iter().try_for_each(|wish| {
+        let (object, place) = (wish.name.to_string(), format!("{}:{}", wish.file, wish.line));
+        let traits = Traits { pgsize: Some(wish.pgsize), ..Traits::NONE };
+        check_traits(&traits).map_err(|fault| PartitionError::Wished {
+            object,
+            place,
+            fault: Box::new(fault),
+        })
+    })
 }
 
 /// Partitions that ask for the same memory. Every partition costs mappings and registrations, and

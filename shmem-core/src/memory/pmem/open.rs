@@ -144,8 +144,8 @@ impl PmemFile {
 
     /// The file, and where in it the memory of the partition is: offset and bytes.
     pub(in crate::memory) fn work(&self) -> (BorrowedFd<'_>, u64, u64) {
-        let Geometry { work, bytes, .. } = self.store.geometry();
-        (self.store.disk().as_fd(), work, bytes)
+        let Geometry { work, bytes, .. } = self.store.geometry;
+        (self.store.disk.as_fd(), work, bytes)
     }
 }
 

@@ -50,9 +50,9 @@ const PAGE: usize = 4096;
 /// A file that holds a partition.
 #[derive(Debug)]
 pub(super) struct Store<D> {
-    disk: D,
+    pub(super) disk: D,
     header: Header,
-    geometry: Geometry,
+    pub(super) geometry: Geometry,
 }
 
 /// The newest header of a file that is whole, and whether the other one may be what a crash has left of it; or why there is none to
@@ -109,14 +109,6 @@ impl<D: Disk> Store<D> {
     pub(super) fn found(&self) -> Found {
         let Header { is_copying, generation, set, .. } = self.header;
         Found { generation, is_copying, set }
-    }
-
-    pub(super) fn disk(&self) -> &D {
-        &self.disk
-    }
-
-    pub(super) fn geometry(&self) -> Geometry {
-        self.geometry
     }
 
     /// Comes to the persist on which all PEs have agreed: then W holds it. For a file without one the

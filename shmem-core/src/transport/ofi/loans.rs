@@ -170,10 +170,4 @@ mod tests {
         );
         assert_eq!(slots.take(2 * LINE, 100).1, 0, "it was taken before");
     }
-
-    #[test]
-    fn slots_lie_apart() {
-        let loans = Loans::new(1, 1000);
-        assert!(loans.offset(1) >= 1000 && loans.offset(3) - loans.offset(2) >= 1000);
-    }
 }

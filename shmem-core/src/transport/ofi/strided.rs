@@ -194,16 +194,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn numbers_are_changed_by_name() {
-        for (name, value) in Row::TCP.fields() {
-            let changed = Row::TCP.with(name, value + 1).unwrap();
-            let differing: Vec<_> = changed.fields().zip(Row::TCP.fields()).filter(|(a, b)| a != b).collect();
-            assert_eq!(differing, [((name, value + 1), (name, value))]);
-        }
-        assert_eq!(Row::TCP.with("moon_phase", 1), None);
-    }
-
     /// The table of a loopback TCP where a message cost 5.2 us: how many times faster packing was.
     #[test]
     fn the_model_says_what_was_measured() {
