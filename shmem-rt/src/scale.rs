@@ -176,18 +176,15 @@ impl Cost {
     /// That of a collective that goes with the words of barriers.
     fn with_barriers(collective: Collective, shape: Shape) -> Self {
         let nodes = counts::Nodes::new(shape.nodes, shape.per_node);
-        let (barriers, bytes) = match collective {
-            Collective::Barrier => (1, 0),
-            Collective::Broadcast(bytes) => nodes.broadcast(bytes),
-            Collective::Fcollect(bytes) => nodes.fcollect(bytes),
-            Collective::Sum(bytes) => nodes.reduction(bytes, false, false),
-            Collective::ExactSum(bytes) => nodes.reduction(bytes, true, false),
-            Collective::Scan(bytes) => nodes.reduction(bytes, false, true),
-            Collective::Alltoall(bytes) => {
+        let (barriers, bytes) = match (collective, collective.pattern()) {
+            (Collective::Alltoall(bytes), _) => {
                 let each =
                     nodes.alltoall(bytes).map(|(straight, bytes)| Self::of_parts(straight, bytes, shape));
                 return each.fold(Self::default(), Self::and);
             }
+            (Collective::Scan(bytes), _) => nodes.barriers(Pattern::Reduction(bytes), true),
+            (_, Some(pattern)) => nodes.barriers(pattern, false),
+            (_, None) => (1, 0),
         };
         Self::of_barriers(barriers, bytes, shape)
     }

@@ -29,31 +29,31 @@ impl Nodes {
         Round::all(nodes).map(|round| (0..nodes).map(|node| of(node, round)).sum::<usize>()).sum()
     }
 
-    fn members(&self) -> usize {
-        self.layout.nodes() * self.per_node
-    }
-
-    /// Barriers of a broadcast of so many bytes, and the bytes that they bring.
-    pub(crate) fn broadcast(&self, bytes: usize) -> (usize, usize) {
-        let most = room_of_one(self.members(), self.layout.nodes());
-        let blocks = Blocks::of(&self.layout, Shares::Of { rank: 0, bytes: 1 }, 0);
-        (bytes.div_ceil(most).max(1), bytes * self.sent(|node, round| blocks.sent(node, round)))
-    }
-
-    /// The same of an fcollect of so many bytes of each.
-    pub(crate) fn fcollect(&self, bytes: usize) -> (usize, usize) {
-        let (most, at_once) = room_of_each(self.members(), self.layout.nodes());
-        let barriers = bytes.div_ceil(most).max(1) * self.members().div_ceil(at_once);
-        let blocks = Blocks::of(&self.layout, Shares::Equal(1), 0);
-        (barriers, bytes * self.sent(|node, round| blocks.sent(node, round)))
-    }
-
-    /// The same of a reduction or a scan of so many bytes of each.
-    pub(crate) fn reduction(&self, bytes: usize, is_exact: bool, is_scan: bool) -> (usize, usize) {
-        let op = Typed::new(|a: u64, _: u64| a, |sum| sum, is_exact);
-        let most = most_bytes(&self.layout, &op, is_scan);
-        let partial = PartialResults::of(&self.layout, &op, is_scan);
-        (bytes.div_ceil(most).max(1), bytes * self.sent(|node, round| partial.sent(node, round)))
+    /// Barriers that bring data of a pattern, or of the scan of a reduction, and the bytes of all nodes.
+    pub(crate) fn barriers(&self, pattern: Pattern, is_scan: bool) -> (usize, usize) {
+        let (members, nodes) = (self.layout.members_of_all(), self.layout.nodes());
+        let blocks = |shares| {
+            let blocks = Blocks::of(&self.layout, shares, 0);
+            self.sent(|node, round| blocks.sent(node, round))
+        };
+        let (most, times, sent) = match pattern {
+            Pattern::Broadcast(_) => {
+                (room_of_one(members, nodes), 1, blocks(Shares::Of { rank: 0, bytes: 1 }))
+            }
+            Pattern::Reduction(_) | Pattern::ExactReduction(_) => {
+                let is_exact = matches!(pattern, Pattern::ExactReduction(_));
+                let op = Typed::new(|a: u64, _: u64| a, |sum| sum, is_exact);
+                let partial = PartialResults::of(&self.layout, &op, is_scan);
+                let sent = self.sent(|node, round| partial.sent(node, round));
+                (most_bytes(&self.layout, &op, is_scan), 1, sent)
+            }
+            Pattern::Fcollect(_) => {
+                let (most, at_once) = room_of_each(members, nodes);
+                (most, members.div_ceil(at_once), blocks(Shares::Equal(1)))
+            }
+            Pattern::Alltoall(_) => unreachable!("parts go straight"),
+        };
+        (pattern.bytes().div_ceil(most).max(1) * times, pattern.bytes() * sent)
     }
 
     /// Of each barrier of an alltoall of such parts, how many messages each node sends straight to others, and the bytes of all.

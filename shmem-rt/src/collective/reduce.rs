@@ -66,7 +66,7 @@ macro_rules! reductions {
                 X: $operands<R>,
             {
                 let op = typed!(X::Item, $reducible::$number, $op, $exact);
-                self.reduction(token, Form::of_all(self, Family::$of_all, Combined::All), data, op)
+                self.reduction(token, (Family::$of_all, Combined::All, None), data, op)
             }
 
             #[doc = concat!("The ", $what, " for one PE", $note, ".")]
@@ -89,7 +89,7 @@ macro_rules! reductions {
                 let op = typed!(X::Item, $reducible::$number, $op, $exact);
                 let root = Root::of(self, root, stringify!($to));
                 let is_here = root.is_here(self);
-                let result = self.reduction(token, Form::of_one(Family::$of_one, root), data, op);
+                let result = self.reduction(token, (Family::$of_one, Combined::All, Some(root)), data, op);
                 is_here.then_some(result)
             }
 
@@ -143,7 +143,7 @@ macro_rules! scans {
                 X: Operands<R>,
             {
                 let op = typed!(X::Item, Reducible::Number, added, false);
-                self.reduction(token, Form::of_all(self, Family::$family, $combined), data, op)
+                self.reduction(token, (Family::$family, $combined, None), data, op)
             }
         )*}
     };
@@ -263,7 +263,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, Form::of_all(self, Family::Reduce, Combined::All), data, op)
+        self.operation(token, (Family::Reduce, Combined::All, None), data, op)
     }
 
     /// As [`reduce`](Self::reduce), for one member: on `root` the result is `Some` of what it would be there, on the others
@@ -299,7 +299,7 @@ impl Team {
     {
         let root = Root::of(self, root, "reduce_to");
         let is_here = root.is_here(self);
-        let result = self.operation(token, Form::of_one(Family::ReduceTo, root), data, op);
+        let result = self.operation(token, (Family::ReduceTo, Combined::All, Some(root)), data, op);
         is_here.then_some(result)
     }
 
@@ -321,7 +321,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, Form::of_all(self, Family::ReduceInscan, Combined::UpTo), data, op)
+        self.operation(token, (Family::ReduceInscan, Combined::UpTo, None), data, op)
     }
 
     /// As [`reduce`](Self::reduce), over the members before the calling one: `Some` on all but the first, which has none
@@ -343,9 +343,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        let form =
-            Form { results: 1..self.size(), ..Form::of_all(self, Family::ReduceExscan, Combined::Before) };
-        let result = self.operation(token, form, data, op);
+        let result = self.operation(token, (Family::ReduceExscan, Combined::Before, None), data, op);
         (self.rank() > 0).then_some(result)
     }
 
@@ -360,9 +358,9 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        let (combined, kind) = (form.combined, Kind { word: type_of(&op), ..Kind::of::<X::Item>() });
-        self.reduced(token, form, data, kind, |collective, purpose, results, data| {
-            collective.reduce(purpose, (combined, results), None, data, &collective.guarded(purpose, &op));
+        let kind = Kind { word: type_of(&op), ..Kind::of::<X::Item>() };
+        self.reduced(token, form, data, kind, |collective, purpose, whose, data| {
+            collective.reduce(purpose, whose, None, data, &collective.guarded(purpose, &op));
         })
     }
 
@@ -376,24 +374,27 @@ impl Team {
         op: Typed<N, impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) -> R {
         const { assert!(fits_a_tile(size_of::<N>()), "numbers have at most 1024 bytes") };
-        let combined = form.combined;
-        self.reduced(token, form, data, Kind::of::<N>(), |collective, purpose, results, data| {
-            collective.reduce(purpose, (combined, results), None, data, &op);
+        self.reduced(token, form, data, Kind::of::<N>(), |collective, purpose, whose, data| {
+            collective.reduce(purpose, whose, None, data, &op);
         })
     }
 
-    /// Carries out `reduce`, of items of a kind; it is given the ranks that have the result.
+    /// Carries out `reduce`, of items of a kind; it is told whose items are combined, and which ranks have the result.
     #[inline]
     #[track_caller]
     fn reduced<X: Contribution<R>, R>(
         &self,
         token: &(impl Initiator + ?Sized),
-        Form { family, root, results, .. }: Form,
+        (family, combined, root): Form,
         data: X,
         kind: Kind,
-        reduce: impl FnOnce(&Collective<'_>, &Purpose<'_>, Range<usize>, RecvBuf<'_>),
+        reduce: impl FnOnce(&Collective<'_>, &Purpose<'_>, (Combined, Range<usize>), RecvBuf<'_>),
     ) -> R {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        let results = match &root {
+            Some(root) => root.rank..root.rank + 1,
+            None => usize::from(family == Family::ReduceExscan)..self.size(),
+        };
         argument.changed(data, (true, results.contains(&self.rank())), |items, data| {
             let bytes = data.len();
             // Of items without bytes the number is compared.
@@ -408,7 +409,7 @@ impl Team {
                 }
             };
             argument.run(family, [amount, kinds], &subject, bytes, |collective, purpose| {
-                reduce(collective, purpose, results, data);
+                reduce(collective, purpose, (combined, results), data);
             });
         })
     }
@@ -445,23 +446,8 @@ impl Team {
     }
 }
 
-/// A form of a reduction: whose items it combines, and which ranks have the result.
-struct Form {
-    family: Family,
-    combined: Combined,
-    root: Option<Root>,
-    results: Range<usize>,
-}
-
-impl Form {
-    fn of_all(team: &Team, family: Family, combined: Combined) -> Self {
-        Self { family, combined, root: None, results: 0..team.size() }
-    }
-
-    fn of_one(family: Family, root: Root) -> Self {
-        Self { family, combined: Combined::All, results: root.rank..root.rank + 1, root: Some(root) }
-    }
-}
+/// A form of a reduction: whose items it combines, and the one that has the result, if not all have.
+type Form = (Family, Combined, Option<Root>);
 
 /// What is combined: a number to compare, the name of a type, and its bytes.
 #[derive(Clone, Copy)]
