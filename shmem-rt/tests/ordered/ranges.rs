@@ -100,4 +100,6 @@ fn objects_are_dealt_out_anew(world: &mut World) {
         one.read(world, 10, &mut [0; 3]) => "has 12 (0..12)";
         one.runs(10..13).count() => "range 10..13 does not fit: object #";
     }
+    // Who has dropped an object takes its name along where PEs are threads.
+    world.barrier_all();
 }
