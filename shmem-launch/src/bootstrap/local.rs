@@ -15,7 +15,7 @@ use super::launcher::Bootstrap;
 use super::peer::inherited;
 use super::steps::{self, Served, Steps as _};
 use crate::codec;
-use crate::launch::channel::Channel;
+use crate::launch::channel::{Channel, is_readable};
 use crate::launch::wire::{Reply, Request, VERSION, cut};
 use crate::launch::{JOB, NPES, PE, SOCKET};
 use crate::say::say;
@@ -53,11 +53,11 @@ impl Local {
     ///
     /// As [`bootstrap::connect`](super::connect).
     pub unsafe fn connect() -> io::Result<Option<Self>> {
-        let Some(descriptor) = std::env::var_os(SOCKET) else { return Ok(None) };
-        let descriptor: RawFd = number(SOCKET, &descriptor, 10)?;
-        let job: u64 = number(JOB, &variable(JOB)?, 16)?;
-        let pe: u32 = number(PE, &variable(PE)?, 10)?;
-        let pes: u32 = number(NPES, &variable(NPES)?, 10)?;
+        if std::env::var_os(SOCKET).is_none() {
+            return Ok(None);
+        }
+        let (descriptor, job): (RawFd, u64) = (number(SOCKET, 10)?, number(JOB, 16)?);
+        let (pe, pes): (u32, u32) = (number(PE, 10)?, number(NPES, 10)?);
         if pe >= pes {
             return Err(invalid(format!("{PE}={pe}, but {NPES}={pes}: the PEs are 0 to {NPES} - 1")));
         }
@@ -188,21 +188,14 @@ fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     }
     rustix::fs::fcntl_setfl(lifeline, OFlags::ASYNC)?;
     // What closed before the lines above sends nothing.
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let mut list = [PollFd::new(lifeline, PollFlags::IN)];
-    match poll(&mut list, Some(&now))? {
-        0 => Ok(()),
-        _ => Err(steps::gone(SERVER)),
-    }
+    if is_readable(lifeline) { Err(steps::gone(SERVER)) } else { Ok(()) }
 }
 
-fn variable(name: &str) -> io::Result<std::ffi::OsString> {
-    std::env::var_os(name).ok_or_else(|| {
+/// The number that a variable of the launcher's holds.
+fn number<N: TryFrom<u64>>(name: &str, radix: u32) -> io::Result<N> {
+    let value = std::env::var_os(name).ok_or_else(|| {
         invalid(format!("{SOCKET} is set and {name} is not: unset {SOCKET} to run without shmrun"))
-    })
-}
-
-fn number<N: TryFrom<u64>>(name: &str, value: &std::ffi::OsStr, radix: u32) -> io::Result<N> {
+    })?;
     let number = value.to_str().and_then(|text| u64::from_str_radix(text, radix).ok());
     number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
         invalid(format!(

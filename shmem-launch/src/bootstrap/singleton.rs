@@ -6,12 +6,12 @@ use super::manager::ProcessManager;
 
 /// One PE that is alone: nobody is asked for anything, and its values stay with it.
 #[derive(Debug, Default)]
-pub struct Singleton;
+pub struct Singleton(());
 
 impl Singleton {
     /// A job of one PE.
     pub fn new() -> Self {
-        Self
+        Self(())
     }
 }
 

@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{self, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags};
 
@@ -155,6 +156,12 @@ impl From<Channel> for OwnedFd {
     fn from(channel: Channel) -> Self {
         channel.0
     }
+}
+
+/// Whether there is something to read, or an end.
+pub(crate) fn is_readable(fd: &OwnedFd) -> bool {
+    let mut list = [PollFd::new(fd, PollFlags::IN)];
+    poll(&mut list, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-use super::channel::{Channel, Packet, Sender};
+use super::channel::{Channel, Packet, Sender, is_readable};
 use super::record;
 use super::report::{Death, Standing, end_of};
 use super::wire::Reply;
@@ -130,12 +130,10 @@ impl Member {
         self.unheard = true;
     }
 
-    /// Packets that it has not made room for.
     pub(crate) fn backlog(&self) -> usize {
         self.outbox.len()
     }
 
-    /// Queues a packet.
     pub(crate) fn send(&mut self, packet: Outgoing) {
         self.outbox.push_back(packet);
     }
@@ -165,7 +163,6 @@ impl Member {
         self.joined = Some(Joined { pid: sender.pid, handle, gone: false });
     }
 
-    /// The process that has joined.
     pub(crate) fn joined(&self) -> Option<u32> {
         self.joined.as_ref().map(|joined| joined.pid)
     }
@@ -231,7 +228,6 @@ impl Member {
         self.ended.is_some() && self.joined.is_none()
     }
 
-    /// Its end, for the report.
     pub(crate) fn death(&self) -> Death {
         Death { pe: self.pe, started: self.child.id(), joined: self.joined(), status: self.ended }
     }
@@ -247,7 +243,6 @@ impl Member {
         }
     }
 
-    /// What it does.
     pub(crate) fn standing(&self, meeting: bool) -> Standing {
         if let Some(said) = &self.aborted {
             Standing::Ended(said.clone())
@@ -272,12 +267,6 @@ impl Member {
 /// A handle of a process that is readable when the process has ended. Kernels before 5.3 have none.
 fn open(pid: u32) -> Option<OwnedFd> {
     pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty()).ok()
-}
-
-fn is_readable(handle: &OwnedFd) -> bool {
-    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-    let mut list = [PollFd::new(handle, PollFlags::IN)];
-    rustix::event::poll(&mut list, Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
 /// Where a process stands if it does nothing of its own, as the kernel says (`/proc/PID/stat`, proc(5)).

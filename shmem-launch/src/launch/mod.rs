@@ -53,12 +53,6 @@ pub use host_list::{HostList, HostListError};
 pub use hosts::{HostsAs, HostsError};
 pub use member::held;
 
-use output::{Outlets, pipes};
-use pes::Pes;
-use run::Run;
-use signals::Signals;
-use spawn::{Before, Spawner};
-
 /// Variable that announces the socket: the number of an inherited descriptor.
 pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
 /// Variable with the PE's number.
@@ -270,28 +264,6 @@ impl Launch {
     pub fn timeout(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
-    }
-
-    /// Starts the job on this host and waits for its end.
-    ///
-    /// # Errors
-    ///
-    /// If it could not be started. What happens to a job that runs is its [`Outcome`].
-    pub fn run(self) -> Result<Outcome, LaunchError> {
-        let descriptors = limits::prepare(self.pes)?;
-        let signals = self.watch_signals.then(Signals::watch).transpose();
-        let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
-        let before = Before { descriptors, mask: signals.as_ref().map(Signals::before) };
-        let pipes = pipes(self.output, self.pes);
-        let outlets = Outlets::new(self.output, &pipes).map_err(LaunchError::system(
-            "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
-        ))?;
-        let (spawner, remark) = Spawner::new(self, pipes, before)?;
-        let mut run = Run::new(Pes::start(spawner, &outlets)?, signals, outlets);
-        if let Some(remark) = remark {
-            run.say(&remark);
-        }
-        Ok(run.finish())
     }
 }
 

@@ -129,12 +129,10 @@ impl Pes {
         self.members.iter().enumerate().map(standing).collect()
     }
 
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.members.len()
     }
 
-    /// The process that has joined as the PE.
     pub(crate) fn process(&self, pe: usize) -> Option<u32> {
         self.members[pe].joined()
     }
@@ -304,7 +302,6 @@ impl Pes {
         self.events.push(event);
     }
 
-    /// Sends these packets to all PEs.
     fn deliver(&mut self, packets: &[Vec<u8>]) {
         for packet in packets {
             let packet = Outgoing { bytes: packet.as_slice().into(), descriptors: Vec::new() };

@@ -18,11 +18,13 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::output::{Kind, Outlets};
+use super::error::LaunchError;
+use super::output::{Kind, Outlets, pipes};
 use super::pes::{Event, LOOK, Pes};
 use super::report::{Death, Standing, ended_with, standings};
 use super::signals::{self, Received, Signals};
-use super::{Failure, Outcome, Output, timespec};
+use super::spawn::{Before, Spawner};
+use super::{Failure, Launch, Outcome, Output, limits, timespec};
 use crate::say::line;
 
 /// Between SIGTERM and SIGKILL after a death.
@@ -72,6 +74,30 @@ enum Phase {
 struct Suspicion {
     pe: usize,
     message: String,
+}
+
+impl Launch {
+    /// Starts the job on this host and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be started. What happens to a job that runs is its [`Outcome`].
+    pub fn run(self) -> Result<Outcome, LaunchError> {
+        let descriptors = limits::prepare(self.pes)?;
+        let signals = self.watch_signals.then(Signals::watch).transpose();
+        let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
+        let before = Before { descriptors, mask: signals.as_ref().map(Signals::before) };
+        let pipes = pipes(self.output, self.pes);
+        let outlets = Outlets::new(self.output, &pipes).map_err(LaunchError::system(
+            "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
+        ))?;
+        let (spawner, remark) = Spawner::new(self, pipes, before)?;
+        let mut run = Run::new(Pes::start(spawner, &outlets)?, signals, outlets);
+        if let Some(remark) = remark {
+            run.say(&remark);
+        }
+        Ok(run.finish())
+    }
 }
 
 impl Run {
@@ -370,7 +396,6 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
     use std::process::ExitStatus;
 
-    use super::super::Launch;
     use super::*;
 
     /// A job of two PEs, which do nothing, that may run for so long.
