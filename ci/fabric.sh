@@ -44,6 +44,9 @@ SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its ow
 # What members do together with much data, and beside the program; of those that choose no transport themselves.
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, large collectives' \
     streams::between_two streams::between_three flights::histories_on_2 flights::histories_on_3 --skip nodes
+# PEs of a host on interfaces of two networks, in turn.
+SHMEM_OFI_PROVIDER='tcp;ofi_rxm' SHMEM_OFI_INTERFACE=127.0.0.0/8,$(hostname -I | cut -d' ' -f1) \
+    part 'tcp;ofi_rxm, interfaces in turn' rma:: signal::
 for provider in sockets 'udp;ofi_rxd'; do
     SHMEM_OFI_PROVIDER=$provider part "$provider" rma:: signal::
 done

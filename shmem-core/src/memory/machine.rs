@@ -25,7 +25,10 @@ pub struct Limit {
 
 impl core::fmt::Display for Limit {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{} {}", self.source, Size(self.bytes))
+        match self.bytes {
+            u64::MAX => f.write_str(&self.source),
+            bytes => write!(f, "{} {}", self.source, Size(bytes)),
+        }
     }
 }
 
@@ -77,7 +80,10 @@ impl Machine {
             let source = format!("the control group {} {group_has}", group.path);
             Limit { bytes: of(&group), source }
         });
-        let none = Limit { bytes: u64::MAX, source: "nothing is known of the memory:".into() };
+        let none = Limit {
+            bytes: u64::MAX,
+            source: "/proc/meminfo is not there, so nothing is known of the memory".into(),
+        };
         node.into_iter().chain(groups).min_by_key(|limit| limit.bytes).unwrap_or(none)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use shmem_core::exit;
 
-use super::pmi;
+use super::{pmi, pmix};
 use crate::env::{EnvError, TRANSPORT};
 use crate::launch::{NPES, PE};
 
@@ -48,6 +48,10 @@ pub(super) struct Foreign {
 /// Launcher, number of processes, number of this one, and how it would start PEs.
 type Launcher = (&'static str, &'static str, &'static str, &'static str);
 
+/// The launcher speaks PMIx, and its server was not reached.
+const OUT_OF_REACH: &str =
+    "its PMIx server does not answer; in a container, share the host's network, users and /tmp with it";
+
 const LAUNCHERS: [Launcher; 4] = [
     (
         "mpirun",
@@ -79,6 +83,7 @@ impl Foreign {
         let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
         launchers.into_iter().find_map(|&(launcher, size, rank, advice)| {
             let count = number(size).filter(|&count| count > 1)?;
+            let advice = if variable(pmix::NAMESPACE).is_some() { OUT_OF_REACH } else { advice };
             Some(Self { launcher, variable: size, advice, count, rank: number(rank)? })
         })
     }
@@ -119,6 +124,10 @@ mod tests {
         assert!(text.contains("`shmrun -n 4`; for 4 jobs"), "{text}");
         let first = find(&[("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "0")]).unwrap();
         assert!(first.error().contains("add --mpi=pmix or --mpi=pmi2 to srun, or"));
+        let apart = [("OMPI_COMM_WORLD_SIZE", "2"), ("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_NAMESPACE", "job")];
+        assert!(
+            find(&apart).unwrap().error().contains("its PMIx server does not answer; in a container, share")
+        );
         let library = find(&[("PMI_SIZE", "2"), ("PMI_RANK", "0")]).unwrap();
         assert!(library.error().contains("use one that speaks PMIx or PMI-1"));
     }

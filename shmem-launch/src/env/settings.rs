@@ -97,7 +97,7 @@ variables! {
     OFI_PROVIDER ofi_provider: Option<String> = "SHMEM_OFI_PROVIDER", None, ValueKind::Name, "",
         "provider of libfabric, as fi_info lists them (tcp, verbs, cxi, efa); not set: the first that fits";
     OFI_INTERFACE ofi_interface: Option<String> = "SHMEM_OFI_INTERFACE", None, ValueKind::Name, "",
-        "interface of libfabric: the name of its domain (eth0, mlx5_0), an address, or a network (10.1.0.0/16); not set: the first that fits";
+        "interface of libfabric: the name of its domain (eth0, mlx5_0), an address, or a network (10.1.0.0/16), or several with commas between, which reach each other: each PE takes the nearest, equally near ones in turn; not set: the first that fits";
     LIBPMIX libpmix: Option<String> = "SHMEM_LIBPMIX", None, ValueKind::Path, "",
         "file of libpmix, with which PEs talk to mpirun, prterun or srun; not set: the system's libpmix.so.2";
     BARRIER_ALGORITHM barrier: BarrierChoice = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",

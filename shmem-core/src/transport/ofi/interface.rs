@@ -47,16 +47,18 @@ pub struct Nearness {
 }
 
 impl Nearness {
-    /// Which of the offers, of the same provider and network as `best`, is to be taken.
-    pub(super) fn choose(&self, offers: &[Offer], best: usize) -> usize {
+    /// Which of the offers, of the same provider and network as `best`, is to be taken. Where the user `lists` interfaces, they are taken
+    /// to reach each other, whatever their networks are called.
+    pub(super) fn choose(&self, offers: &[Offer], best: usize, lists: bool) -> usize {
         let Offer { provider, network, atomics, .. } = &offers[best];
-        let leads_there = |offer: &&Offer| {
-            offer.provider == *provider
-                && offer.network == *network
+        let is_alike = |offer: &Offer| {
+            offer.network == *network
                 && !network.is_empty()
-                && offer.atomics == *atomics
                 && offer.address.is_some() == offers[best].address.is_some()
                 && offer.is_virtual == offers[best].is_virtual
+        };
+        let leads_there = |offer: &&Offer| {
+            offer.provider == *provider && offer.atomics == *atomics && (lists || is_alike(offer))
         };
         let nearest = offers.iter().filter(leads_there).map(|offer| self.distance(offer)).min();
         let mut interfaces: Vec<&str> = Vec::new();
@@ -143,8 +145,14 @@ mod tests {
             (&[bridge, offer("eth0", "net", None)], 1, &[], [1; 3], "a bridge takes no turn beside a device"),
             (&[offer("a", "", Some(0)), offer("b", "", Some(0))], 0, &near_0, [0; 3], "without a network"),
         ];
+        let listed = [0, 1].map(|turn| near(&[(1, 10)], turn).choose(&two[1..], 0, true));
+        assert_eq!(listed, [0, 1], "those that are listed, of two networks");
         for (offers, best, distances, taken, why) in cases {
-            assert_eq!([0, 1, 2].map(|turn| near(distances, turn).choose(offers, best)), taken, "{why}");
+            assert_eq!(
+                [0, 1, 2].map(|turn| near(distances, turn).choose(offers, best, false)),
+                taken,
+                "{why}"
+            );
         }
     }
 

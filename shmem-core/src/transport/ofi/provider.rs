@@ -202,7 +202,8 @@ impl Chosen {
         let mut wanted: Vec<&Offered<'_>> = entries.iter().filter(|entry| entry.is_wanted(options)).collect();
         let best = (0..wanted.len()).min_by_key(|number| wanted[*number].rank());
         let offers: Vec<Offer> = wanted.iter().map(|entry| entry.offer.clone()).collect();
-        let best = best.map(|best| wanted.swap_remove(options.near.choose(&offers, best)));
+        let lists = options.interface.as_ref().is_some_and(|names| names.contains(','));
+        let best = best.map(|best| wanted.swap_remove(options.near.choose(&offers, best, lists)));
         let Some(best) = best else {
             let (major, minor) = library.version();
             let mut offered: Vec<_> = entries.iter().map(|entry| entry.offer.to_string()).collect();

@@ -13,7 +13,7 @@ pub(in crate::bootstrap) use client::Client;
 use library::Library;
 
 /// Set by every launcher that speaks PMIx: the job, and the PE's number.
-const NAMESPACE: &str = "PMIX_NAMESPACE";
+pub(super) const NAMESPACE: &str = "PMIX_NAMESPACE";
 const RANK: &str = "PMIX_RANK";
 
 /// Joins the job of the launcher that started this process; `None` if none that speaks PMIx has.
