@@ -81,7 +81,6 @@ pub(super) enum Owed {
 
 /// What is sent next.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "it lies on the stack, until it is queued")]
 pub(super) enum Answer {
     /// Acknowledgements and values of several messages.
     Batch(Batch),
