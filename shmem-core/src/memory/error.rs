@@ -1,12 +1,11 @@
 //! Errors of making and mapping symmetric memory.
 
-use core::fmt;
-
 use rustix::io::Errno;
-use shmem_grammar::{Kind, round_size, show_size};
+use shmem_grammar::Kind;
 
 use super::placement::PlacementError;
 use super::pmem::PmemError;
+use super::size::Size;
 use crate::topology;
 
 /// Memory could not be reserved, mapped or populated.
@@ -101,22 +100,6 @@ pub enum MemoryError {
         asked = Size(*asked), largest = Size(*largest), total = Size(*total)
     )]
     NoLaterRoom { asked: u64, segments: usize, most: usize, largest: u64, total: u64 },
-}
-
-/// Bytes, as messages write them: exactly if that is short, otherwise `about 1.4G`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::memory) struct Size(pub(in crate::memory) u64);
-
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(bytes) = *self;
-        const SHORT: usize = "16256G".len();
-        let exact = show_size(bytes);
-        if exact.len() > SHORT && bytes >> 10 > 0 {
-            return write!(f, "about {}", round_size(bytes));
-        }
-        f.write_str(&exact)
-    }
 }
 
 /// Nodes with a word in front; nothing if there are none.

@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::Kind;
 
-use super::error::{MemoryError, Size};
+use super::error::MemoryError;
 use super::layout::{ADDRESSES, SlotLayout};
 use super::machine::{Limit, Machine};
 use super::placement::{Placement, Spread};
 use super::request::Request;
+use super::size::Size;
 use crate::partition::Pages;
 
 /// Checks what each partition alone asks of the machine.

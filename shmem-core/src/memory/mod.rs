@@ -32,6 +32,7 @@ mod provide;
 mod request;
 mod residence;
 mod sealed;
+mod size;
 
 #[cfg(test)]
 mod tests;

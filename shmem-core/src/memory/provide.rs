@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use shmem_grammar::{Kind, Policy};
 
-use super::error::{MemoryError, Size, node_list};
+use super::error::{MemoryError, node_list};
 use super::file_part::{FilePart, encode, push};
 use super::limits::{check_later, no_pages};
 use super::machine::Machine;
@@ -26,6 +26,7 @@ use super::placed::{Found, apply, compare};
 use super::placement::{Placement, Spread};
 use super::pmem::{Backing, PmemFile};
 use super::request::Request;
+use super::size::Size;
 use crate::partition::{FileGrant, Grant, Pages};
 
 /// Memory that this process made.

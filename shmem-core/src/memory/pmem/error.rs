@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::format::VERSION;
-use crate::memory::error::Size;
+use crate::memory::size::Size;
 
 /// The file of a partition cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -14,7 +14,7 @@ use super::error::{Fault, PmemError};
 use super::format::{Geometry, Header, Identity, MAX_LAYOUT, TEXT};
 use super::store::{Disk, Store, newest};
 use crate::fingerprint::fingerprint;
-use crate::memory::error::Size;
+use crate::memory::size::Size;
 use crate::text::first_difference;
 
 /// How long a lock is waited for: the processes of a job that was killed take a moment to go.
