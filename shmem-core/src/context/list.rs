@@ -3,7 +3,6 @@
 
 use core::mem::MaybeUninit;
 
-use super::rma::Matching;
 use crate::data::{Contents, Movable, PlainData, zeroed_items};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
@@ -66,32 +65,43 @@ pub unsafe trait Destination<I>: Sized {
     fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R;
 }
 
-#[diagnostic::do_not_recommend]
-// SAFETY: it lies in memory of the program: no place is given.
-unsafe impl<T: PlainData, L: Matching<[T]> + ?Sized> Source<T> for L {
-    #[inline(always)]
-    fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
-        self.source().len()
-    }
+// Written out, and not for all that is `Matching`: a program can implement that, with another length each time it is asked.
+macro_rules! private_lists {
+    ($([$($const:tt)*] $list:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        // SAFETY: it lies in memory of the program: no place is given.
+        unsafe impl<T: PlainData, $($const)*> Source<T> for $list {
+            #[inline(always)]
+            fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
+                self.len()
+            }
 
-    #[inline(always)]
-    fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> R) -> R {
-        collective(self.source())
-    }
+            #[inline(always)]
+            fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> R) -> R {
+                collective(&self[..])
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        // SAFETY: it lies in memory of the program: no place is given.
+        unsafe impl<T: PlainData, $($const)*> Destination<T> for &mut $list {
+            #[inline(always)]
+            fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
+                self.len()
+            }
+
+            #[inline(always)]
+            fn write<R>(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T]) -> R) -> R {
+                collective(&mut self[..])
+            }
+        }
+    )*};
 }
-
-#[diagnostic::do_not_recommend]
-// SAFETY: it lies in memory of the program: no place is given.
-unsafe impl<T: PlainData, L: Matching<[T]> + ?Sized> Destination<T> for &mut L {
-    #[inline(always)]
-    fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
-        <L as Matching<[T]>>::source(self).len()
-    }
-
-    #[inline(always)]
-    fn write<R>(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T]) -> R) -> R {
-        collective(self.destination())
-    }
+private_lists! {
+    [] [T];
+    [] Vec<T>;
+    [] Box<[T]>;
+    [const N: usize] [T; N];
 }
 
 /// Of symmetric memory: `$of` is what reads it as a source, `$to` what writes it as a destination.
