@@ -169,6 +169,17 @@ fn lists_of_pairs_are_summed_pair_by_pair(world: &mut World) {
     }
 }
 
+/// So large that members are served in several steps, of which the first has the own item.
+#[shmem::test(pes = [4, 5])]
+fn large_items_are_exchanged_in_several_steps(world: &mut World) {
+    type Item = [u8; 11_000];
+    let (me, pes) = (world.my_pe() as u8, world.n_pes() as u8);
+    let source: Vec<Item> = (0..pes).map(|to| [me << 4 | to; 11_000]).collect();
+    let mut into = vec![[0; 11_000]; usize::from(pes)];
+    world.alltoalls(&source, 1, &mut into, 1, 1);
+    assert!(into.iter().zip(0..pes).all(|(item, from)| *item == [from << 4 | me; 11_000]));
+}
+
 #[shmem::test(pes = 3)]
 fn items_without_bytes_keep_their_count(world: &mut World) {
     // More than any loop comes to the end of.
