@@ -100,7 +100,7 @@ fn of_the_program(globals: &[Global]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use shmem_core::heap::statics::StaticEntry;
+    use shmem_core::partition::StaticEntry;
     use shmem_core::partition::{Declaration, Traits};
     use shmem_core::text::Text;
 
