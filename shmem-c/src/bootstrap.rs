@@ -114,9 +114,10 @@ mod tests {
         value: *const c_void,
         bytes: usize,
     ) -> c_int {
-        // SAFETY: the vector of the test, and a value of so many bytes.
-        let (kept, value) =
-            unsafe { (&mut *state.cast::<Vec<u8>>(), std::slice::from_raw_parts(value.cast(), bytes)) };
+        // SAFETY: the vector of the test.
+        let kept = unsafe { &mut *state.cast::<Vec<u8>>() };
+        // SAFETY: a value of so many bytes.
+        let value = unsafe { std::slice::from_raw_parts(value.cast(), bytes) };
         kept.clear();
         kept.extend_from_slice(value);
         0

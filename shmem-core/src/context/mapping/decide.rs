@@ -335,7 +335,7 @@ impl Mapping {
         let free = self.units.free();
         match (self.units.limit, self.hints, self.sharing) {
             (None, ..) => true,
-            (Some(_), Some(_), _) => free > self.kept(self.hints).iter().sum(),
+            (Some(_), Some(_), _) => free > self.kept(self.hints).iter().sum::<usize>(),
             (Some(limit), None, Sharing::Conservative) => free > limit / 2,
             (Some(_), None, Sharing::Efficient) => free > 0,
         }
