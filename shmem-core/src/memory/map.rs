@@ -57,8 +57,6 @@ pub(super) fn punch(memfd: &OwnedFd, offset: u64, bytes: u64) -> Result<(), Errn
 pub(super) struct Reservation {
     start: NonNull<u8>,
     bytes: usize,
-    /// All that is ours, with what lies before and behind the range so that it is aligned.
-    whole: (*mut c_void, usize),
 }
 
 // SAFETY: a reservation is a range of addresses; whoever reads or writes there goes through raw
@@ -77,7 +75,15 @@ impl Reservation {
         let start = unsafe { rustix::mm::mmap_anonymous(null_mut(), all, ProtFlags::empty(), flags) }?;
         // Less than `align`, so `bytes` are left behind it.
         let head = start.cast::<u8>().wrapping_add(origin).align_offset(align);
-        Ok(Self { start: not_null(start.wrapping_byte_add(head))?, bytes, whole: (start, all) })
+        let (first, tail) = (start.wrapping_byte_add(head), align - head);
+        // What lies before and behind is given back: there may be a limit of addresses.
+        for (rest, length) in [(start, head), (first.wrapping_byte_add(bytes), tail)] {
+            if length > 0 {
+                // SAFETY: the mapping made just now, before and behind its aligned range; nobody knows of it.
+                unsafe { rustix::mm::munmap(rest, length) }?;
+            }
+        }
+        Ok(Self { start: not_null(first)?, bytes })
     }
 
     /// A second mapping of shared memory that is mapped at an address.
@@ -85,7 +91,7 @@ impl Reservation {
         // A length of 0 leaves the old mapping as it is.
         // SAFETY: the new mapping is at an address that the kernel chooses, and nothing is unmapped.
         let start = unsafe { rustix::mm::mremap(address.cast(), 0, bytes, MremapFlags::MAYMOVE) }?;
-        Ok(Self { start: not_null(start)?, bytes, whole: (start, bytes) })
+        Ok(Self { start: not_null(start)?, bytes })
     }
 
     /// A mapping of a memfd at an address that the kernel chooses.
@@ -93,7 +99,7 @@ impl Reservation {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start = unsafe { rustix::mm::mmap(null_mut(), bytes, protection, flags, memfd, offset) }?;
-        Ok(Self { start: not_null(start)?, bytes, whole: (start, bytes) })
+        Ok(Self { start: not_null(start)?, bytes })
     }
 
     /// Its first byte.
@@ -258,7 +264,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         // SAFETY: all of it is ours; whoever holds pointers into it promised to outlive them.
-        _ = unsafe { rustix::mm::munmap(self.whole.0, self.whole.1) };
+        _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
 

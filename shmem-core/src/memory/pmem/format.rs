@@ -36,6 +36,7 @@ pub(super) const VERSION: u64 = 1;
 const WORDS: usize = 13;
 
 /// The states in a header.
+const NEW: u64 = 1;
 const COPYING: u64 = 2;
 const STABLE: u64 = 3;
 
@@ -170,8 +171,12 @@ impl Header {
         }
         let (Ok(pe), Ok(pes)) = (u32::try_from(pe), u32::try_from(pes)) else { return Slot::Nothing };
         let (is_copying, open) = (state == COPYING, open != 0);
-        // The first persist is number 1.
-        let is_state = matches!(state, COPYING | STABLE) && generation >= u64::from(is_copying);
+        // The first persist is number 1. State 1 is what nothing persisted was called once.
+        let is_state = match state {
+            COPYING => generation > 0,
+            STABLE => true,
+            _ => state == NEW && generation == 0,
+        };
         if stored != sum || !is_state || generation.max(sequence) >= MOST {
             return Slot::Nothing;
         }
@@ -220,6 +225,20 @@ mod tests {
             }
         }
         assert_eq!(Header::decode(&[0; SLOT as usize]), Slot::Nothing);
+    }
+
+    #[test]
+    fn nothing_persisted_has_an_older_name() {
+        let stable = Header { is_copying: false, generation: 0, ..HEADER };
+        let older = |header: Header| {
+            let mut page = header.encode();
+            page[16] = NEW as u8;
+            let sum = fingerprint(page.iter().copied().take((WORDS - 1) * 8));
+            page[(WORDS - 1) * 8..WORDS * 8].copy_from_slice(&sum.to_le_bytes());
+            Header::decode(&page)
+        };
+        assert_eq!(older(stable), Slot::Header(stable));
+        assert_eq!(older(Header { generation: 1, ..stable }), Slot::Nothing);
     }
 
     #[test]

@@ -57,8 +57,11 @@ impl Nearness {
                 && offer.address.is_some() == offers[best].address.is_some()
                 && offer.is_virtual == offers[best].is_virtual
         };
+        let family = |offer: &Offer| offer.address.map(|address| address.is_ipv4());
         let leads_there = |offer: &&Offer| {
-            offer.provider == *provider && offer.atomics == *atomics && (lists || is_alike(offer))
+            offer.provider == *provider
+                && offer.atomics == *atomics
+                && (is_alike(offer) || lists && family(offer) == family(&offers[best]))
         };
         let nearest = offers.iter().filter(leads_there).map(|offer| self.distance(offer)).min();
         let mut interfaces: Vec<&str> = Vec::new();

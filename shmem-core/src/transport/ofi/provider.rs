@@ -301,7 +301,8 @@ impl<'l> Offered<'l> {
         };
         let is_named =
             |name: &str| interface == name || address.is_some_and(|address| lies_in(address, name));
-        let interface = options.interface.as_ref().is_none_or(|names| names.split(',').any(is_named));
+        let interface =
+            options.interface.as_ref().is_none_or(|names| names.split(',').map(str::trim).any(is_named));
         provider && interface
     }
 
