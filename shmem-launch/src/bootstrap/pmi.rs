@@ -70,7 +70,7 @@ pub(super) struct Client {
     most: (usize, usize),
     socket: OwnedFd,
     /// What comes over it. Locked for a request and its answer.
-    lines: Mutex<BufReader<File>>,
+    lines: Mutex<BufReader<Timed>>,
     left: AtomicBool,
 }
 
@@ -117,9 +117,9 @@ impl Client {
         let socket = TcpStream::connect(&port).map_err(|error| {
             io::Error::new(error.kind(), format!("the launcher at {PORT}={port}: {error}"))
         })?;
-        socket.set_read_timeout(GREETING)?;
-        let mut lines = BufReader::new(File::from(OwnedFd::from(socket.try_clone()?)));
         let socket = OwnedFd::from(socket);
+        let mut lines = BufReader::new(Timed::new(&socket)?);
+        lines.get_mut().wait_at_most(GREETING)?;
         write(&socket, &format!("cmd=initack pmiid={id}\n"))?;
         Answer::next(&mut lines, "initack")?;
         let mut of = |name: &str| Answer::next(&mut lines, "set")?.number(name);
@@ -135,10 +135,10 @@ impl Client {
         if number >= count || count > MOST_PROCESSES {
             return Err(unknown(format!("process {number} of {count}")));
         }
-        let lines = Mutex::new(BufReader::new(File::from(socket.try_clone()?)));
+        let lines = Mutex::new(BufReader::new(Timed::new(&socket)?));
         let left = AtomicBool::new(false);
         let mut client = Self { number, count, space: String::new(), most: (0, 0), socket, lines, left };
-        client.wait_at_most(GREETING)?;
+        client.lines.lock().get_mut().wait_at_most(GREETING)?;
         client.ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")?;
         let most = client.ask("cmd=get_maxes\n", "maxes")?;
         let (key, value) = (most.number("keylen_max")?.min(MOST_KEY), most.number("vallen_max")?);
@@ -150,12 +150,8 @@ impl Client {
         client.space = space;
         client.most = (key - 1, room - 1);
         // Others may come to a fence as late as they like.
-        client.wait_at_most(None)?;
+        client.lines.lock().get_mut().wait_at_most(None)?;
         Ok(client)
-    }
-
-    fn wait_at_most(&self, limit: Option<Duration>) -> io::Result<()> {
-        Ok(sockopt::set_socket_timeout(&self.socket, sockopt::Timeout::Recv, limit)?)
     }
 
     /// Asks the launcher for something.
@@ -264,7 +260,7 @@ impl ProcessManager for Client {
     fn leave(&self) {
         let mut lines = self.lines.lock();
         if !self.left.swap(true, Ordering::AcqRel) {
-            let _ = self.wait_at_most(GREETING);
+            let _ = lines.get_mut().wait_at_most(GREETING);
             let _ =
                 write(&self.socket, "cmd=finalize\n").and_then(|()| Answer::next(&mut lines, "finalize_ack"));
         }
@@ -300,12 +296,43 @@ fn mapped(mapping: &str, processes: usize) -> Option<Vec<u32>> {
     Some(numbered(hosts.take(processes)))
 }
 
+/// A socket that is read up to a moment: whoever sends a byte now and then does not make it later.
+struct Timed {
+    socket: File,
+    until: Option<Instant>,
+}
+
+impl Timed {
+    fn new(socket: &OwnedFd) -> io::Result<Self> {
+        Ok(Self { socket: File::from(socket.try_clone()?), until: None })
+    }
+
+    /// From now on; `None`: for ever.
+    fn wait_at_most(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        self.until = limit.map(|limit| Instant::now() + limit);
+        Ok(sockopt::set_socket_timeout(&self.socket, sockopt::Timeout::Recv, limit)?)
+    }
+}
+
+impl io::Read for Timed {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if let Some(until) = self.until {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            sockopt::set_socket_timeout(&self.socket, sockopt::Timeout::Recv, Some(left))?;
+        }
+        self.socket.read(bytes)
+    }
+}
+
 /// A line of the launcher.
 struct Answer(String);
 
 impl Answer {
     /// The next line, which must be of a command, and not say that it has failed.
-    fn next(lines: &mut BufReader<File>, command: &str) -> io::Result<Self> {
+    fn next(lines: &mut BufReader<Timed>, command: &str) -> io::Result<Self> {
         let mut line = Vec::new();
         let length =
             lines.take(MOST_LINE).read_until(b'\n', &mut line).map_err(|error| match error.kind() {

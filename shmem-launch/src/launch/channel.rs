@@ -7,6 +7,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,9 +25,20 @@ const ATTEMPTS: usize = 10_000;
 /// Between two attempts.
 const BETWEEN: Duration = Duration::from_millis(1);
 
+/// What an end says last that leaves in order, where the other one watches for its death.
+pub(crate) const LEAVING: &[u8] = b"leaving";
+
+/// How often a packet that is another thread's is found before it counts as nobody's, and how often nothing is found.
+const LOOKS: usize = 2000;
+const EMPTY_LOOKS: usize = 10;
+
 /// One end of the socket.
 #[derive(Debug)]
-pub(crate) struct Channel(OwnedFd);
+pub(crate) struct Channel {
+    socket: OwnedFd,
+    /// Whether [`LEAVING`] was received.
+    has_left: AtomicBool,
+}
 
 /// What arrived.
 #[derive(Debug)]
@@ -54,12 +66,12 @@ impl Channel {
             None,
         )?;
         net::sockopt::set_socket_passcred(&ours, true)?;
-        Ok((Self(ours), Self(theirs)))
+        Ok((Self::inherited(ours), Self::inherited(theirs)))
     }
 
     /// The end that was inherited.
     pub(crate) fn inherited(socket: OwnedFd) -> Self {
-        Self(socket)
+        Self { socket, has_left: AtomicBool::new(false) }
     }
 
     /// Sends, waiting for room.
@@ -93,7 +105,7 @@ impl Channel {
         if !descriptors.is_empty() && !control.push(net::SendAncillaryMessage::ScmRights(descriptors)) {
             return Err(Errno::INVAL);
         }
-        retry_on_intr(|| net::sendmsg(&self.0, &[IoSlice::new(bytes)], &mut control, flags)).map(drop)
+        retry_on_intr(|| net::sendmsg(&self.socket, &[IoSlice::new(bytes)], &mut control, flags)).map(drop)
     }
 
     /// The next packet, waiting for it; `None`: the other side is gone.
@@ -106,13 +118,33 @@ impl Channel {
         self.receive_with(RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
     }
 
+    /// Whether the other end, which is gone, has said that it leaves. What it has sent before may be what another thread is about to
+    /// receive, and is left there.
+    pub(crate) fn has_left(&self) -> bool {
+        let (mut word, mut empty) = ([0; LEAVING.len() + 1], 0);
+        for _ in 0..LOOKS {
+            let found = net::recv(&self.socket, &mut word[..], RecvFlags::PEEK | RecvFlags::DONTWAIT)
+                .map(|(bytes, _)| bytes);
+            match found {
+                Ok(bytes) if bytes > 0 && word[..bytes] == *LEAVING => return true,
+                Ok(0) | Err(Errno::AGAIN) => empty += 1,
+                _ => {}
+            }
+            if self.has_left.load(Ordering::Acquire) || empty == EMPTY_LOOKS {
+                break;
+            }
+            std::thread::sleep(BETWEEN);
+        }
+        self.has_left.load(Ordering::Acquire)
+    }
+
     fn receive_with(&self, flags: RecvFlags) -> io::Result<Option<Packet>> {
         let mut bytes = vec![0; MAX_PACKET];
         let mut space = [MaybeUninit::uninit(); SPACE];
         let mut control = net::RecvAncillaryBuffer::new(&mut space);
         let received = loop {
             let mut chunks = [IoSliceMut::new(&mut bytes)];
-            match retry_on_intr(|| net::recvmsg(&self.0, &mut chunks, &mut control, flags)) {
+            match retry_on_intr(|| net::recvmsg(&self.socket, &mut chunks, &mut control, flags)) {
                 // It died with packets of ours unread. That is told once, and before what it has sent.
                 Err(Errno::CONNRESET) => {}
                 result => break result?,
@@ -141,6 +173,10 @@ impl Channel {
             return Ok(None);
         }
         bytes.truncate(received.bytes);
+        if bytes == LEAVING {
+            self.has_left.store(true, Ordering::Release);
+            return Ok(None);
+        }
         packet.bytes = bytes;
         Ok(Some(packet))
     }
@@ -148,13 +184,13 @@ impl Channel {
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.socket.as_fd()
     }
 }
 
 impl From<Channel> for OwnedFd {
     fn from(channel: Channel) -> Self {
-        channel.0
+        channel.socket
     }
 }
 
@@ -167,6 +203,24 @@ pub(crate) fn is_readable(fd: &OwnedFd) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_leaves_has_said_so_before_its_end_whoever_receives_what_it_sent() {
+        let say = |words: &[&[u8]]| {
+            let (ours, theirs) = Channel::pair().unwrap();
+            words.iter().for_each(|word| theirs.send(word, &[]).unwrap());
+            ours
+        };
+        assert!(say(&[LEAVING]).has_left() && !say(&[]).has_left());
+        let ours = say(&[b"fenced", LEAVING]);
+        std::thread::scope(|scope| {
+            let watch = scope.spawn(|| ours.has_left());
+            std::thread::sleep(3 * BETWEEN);
+            assert_eq!(ours.receive().unwrap().unwrap().bytes, b"fenced");
+            assert!(watch.join().unwrap());
+        });
+        assert!(ours.receive().unwrap().is_none() && ours.has_left(), "received by a step");
+    }
 
     #[test]
     fn a_packet_that_is_too_long_is_an_error_and_not_a_part() {

@@ -108,9 +108,10 @@ fn interpreters() -> Vec<String> {
 fn interprets(entry: &str, head: &[u8]) -> bool {
     let magic = entry.lines().find_map(|line| line.strip_prefix("magic 7f454c46"));
     // The digits of the same two bytes as in `machine`, behind the first four.
-    let of = magic.and_then(|magic| magic.get(28..32));
     let theirs = head.get(18..20).map(|bytes| format!("{:02x}{:02x}", bytes[0], bytes[1]));
-    entry.starts_with("enabled") && of.is_some() && of == theirs.as_deref()
+    // One that does not name a processor serves programs of any.
+    let serves = magic.is_some_and(|magic| magic.get(28..32).is_none_or(|of| Some(of) == theirs.as_deref()));
+    entry.starts_with("enabled") && serves
 }
 
 /// What stands behind `#!`.

@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use shmem_core::exit;
 
 use crate::bootstrap::manager::ProcessManager;
-use crate::launch::channel::Channel;
+use crate::launch::channel::{Channel, LEAVING};
 use crate::say::say;
 
 /// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of
@@ -26,9 +26,6 @@ use crate::say::say;
 const FIRST_TURN: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(250);
 const LAST_TURN: Duration = Duration::from_secs(3);
-
-/// What a PE that leaves says.
-const LEAVING: &[u8] = b"leaving";
 
 /// The other PEs of the host that this one hears of.
 pub(super) struct Watch {
@@ -95,7 +92,7 @@ impl Watch {
             let mut ended = list.iter().map(|fd| !fd.revents().is_empty()).collect::<Vec<_>>().into_iter();
             watched.retain(|pe, channel| {
                 let has_ended = ended.next().unwrap_or(false);
-                if has_ended && !has_said_so(channel) {
+                if has_ended && !channel.has_left() {
                     self.end(*pe);
                 }
                 !has_ended
@@ -115,10 +112,4 @@ impl Watch {
             self.manager.abort(1);
         })
     }
-}
-
-/// Whether the last word of a PE that is gone was that it leaves.
-fn has_said_so(channel: &Channel) -> bool {
-    let words = std::iter::from_fn(|| channel.try_receive().ok().flatten());
-    words.last().is_some_and(|word| word.bytes == LEAVING)
 }
