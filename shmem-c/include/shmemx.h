@@ -24,8 +24,7 @@ typedef struct {
 
 /* How processes that something else has started become PEs, by shmemx_init_with: which process this is, and functions by
    which all of them exchange bytes. The functions get `state` first. They are called by one thread at a time, `abort` by any thread at
-   any time; `put`, `fence` and `get` until shmemx_init_with returns, and, if there are several hosts, wherever all PEs allocate memory
-   beyond the heaps. Processes have different numbers, a value is what was put, and a fence waits for all: on that rests which memory
+   any time; none behind the last shmem_finalize of the process. Processes have different numbers, a value is what was put, and a fence waits for all: on that rests which memory
    is whose. */
 typedef struct {
     void *state;

@@ -2,8 +2,10 @@
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use shmem::bootstrap::ProcessManager;
+use shmem_core::exclusion::Mutex;
 
 /// `shmemx_bootstrap_t`: which process this is, and how the processes of the job exchange bytes.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,28 @@ unsafe impl Send for Bootstrap {}
 // SAFETY: the runtime makes one call at a time but for `abort`, as `shmemx.h` says.
 unsafe impl Sync for Bootstrap {}
 
+/// Whether a program's functions may be called no more: from its last `shmem_finalize` on, behind which what they use may go.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// A call of one of them.
+static CALLING: Mutex<()> = Mutex::new(());
+
+/// Calls the program's functions no more, once those that run have returned.
+pub(crate) fn close() {
+    CLOSED.store(true, Ordering::Release);
+    drop(CALLING.lock());
+}
+
 impl Bootstrap {
+    /// A call of a function, if it may be called.
+    fn call<R>(call: impl FnOnce() -> R) -> io::Result<R> {
+        let _calling = CALLING.lock();
+        match CLOSED.load(Ordering::Acquire) {
+            true => Err(io::Error::other("what the program exchanges by ended with its last shmem_finalize")),
+            false => Ok(call()),
+        }
+    }
+
     /// What is wrong with it.
     pub(crate) fn mistake(&self) -> Option<String> {
         let missing = [
@@ -64,7 +87,7 @@ impl ProcessManager for Bootstrap {
     fn put(&self, name: &str, value: &[u8]) -> io::Result<()> {
         let (put, name) = (self.put.ok_or_else(|| failed("put", -1))?, key(name)?);
         // SAFETY: the program's function, a string that ends with a zero, and a value of so many bytes.
-        match unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) } {
+        match Self::call(|| unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) })? {
             0 => Ok(()),
             code => Err(failed("put", code.into())),
         }
@@ -73,7 +96,7 @@ impl ProcessManager for Bootstrap {
     fn fence(&self) -> io::Result<()> {
         let fence = self.fence.ok_or_else(|| failed("fence", -1))?;
         // SAFETY: the program's function.
-        match unsafe { fence(self.state) } {
+        match Self::call(|| unsafe { fence(self.state) })? {
             0 => Ok(()),
             code => Err(failed("fence", code.into())),
         }
@@ -84,9 +107,10 @@ impl ProcessManager for Bootstrap {
         let mut value = vec![0; 1024];
         loop {
             let room = value.len();
+            let into = value.as_mut_ptr().cast();
             // SAFETY: the program's function, a string that ends with a zero, and room for so many bytes.
             let bytes =
-                unsafe { get(self.state, process as c_int, name.as_ptr(), value.as_mut_ptr().cast(), room) };
+                Self::call(|| unsafe { get(self.state, process as c_int, name.as_ptr(), into, room) })?;
             let bytes = usize::try_from(bytes).map_err(|_| failed("get", bytes))?;
             value.resize(bytes, 0);
             if bytes <= room {
@@ -96,7 +120,8 @@ impl ProcessManager for Bootstrap {
     }
 
     fn abort(&self, code: i32) {
-        if let Some(abort) = self.abort {
+        // At any time: a call that hangs is no reason not to end.
+        if let Some(abort) = self.abort.filter(|_| !CLOSED.load(Ordering::Acquire)) {
             // SAFETY: the program's function.
             unsafe { abort(self.state, code) };
         }
@@ -141,7 +166,9 @@ mod tests {
         7
     }
 
-    unsafe extern "C" fn abort(_: *mut c_void, _: c_int) {}
+    unsafe extern "C" fn abort(_: *mut c_void, _: c_int) {
+        unreachable!("nobody calls it behind the end");
+    }
 
     #[test]
     fn values_of_any_length_come_back() {
@@ -165,6 +192,9 @@ mod tests {
         assert_eq!(said(ours.get(1, "key").unwrap_err()), "the program's function get failed (-2)");
         assert_eq!(said(ours.fence().unwrap_err()), "the program's function fence failed (7)");
         assert_eq!(ours.mistake(), None);
+        close();
+        assert!(said(ours.get(0, "key").unwrap_err()).ends_with("ended with its last shmem_finalize"));
+        ours.abort(1);
         let wrong = Bootstrap { pe: 1, ..ours };
         assert_eq!(wrong.mistake().unwrap(), "has pe 1 of n_pes 1: processes are 0 to n_pes - 1");
         let without = Bootstrap { get: None, ..ours };

@@ -20,7 +20,7 @@ use crate::table::routines;
 use crate::team;
 use crate::types::{Team, threads};
 use crate::world::{self, CWorld};
-use crate::{caller, data, heap, symmetric};
+use crate::{bootstrap, caller, data, heap, symmetric};
 
 routines! {
     once {
@@ -193,6 +193,7 @@ fn finalize(routine: &'static str) {
     world.barrier_all();
     if *depth == 1 {
         world::finalise();
+        bootstrap::close();
         team::drop_all();
         // SAFETY: all PEs have come to this end, whose barrier lies behind them, and they come to no collective before they have
         // begun again; what a program has allocated ends with it.
