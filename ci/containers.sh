@@ -68,7 +68,7 @@ row 'no calls that place memory or processes' 0 all \
     "$without" mbind,set_mempolicy,get_mempolicy,move_pages,sched_setaffinity sh -c "$hello"
 row 'no memfd_create' 1 'memfd_create is not allowed here .*seccomp' "$without" memfd_create sh -c "$hello"
 
-# A limit of memory and CPUs, by control groups of version 1 or 2.
+# A limit of memory and CPUs, by control groups of version 1; tests of shmem-core read the files of version 2.
 if [ -d $groups/memory ] && mkdir -p $groups/memory/shmem-test $groups/cpu/shmem-test 2>/dev/null; then
     echo 300M >$groups/memory/shmem-test/memory.limit_in_bytes
     echo 100000 >$groups/cpu/shmem-test/cpu.cfs_quota_us
@@ -83,5 +83,5 @@ if [ -d $groups/memory ] && mkdir -p $groups/memory/shmem-test $groups/cpu/shmem
         env SHMEM_SYMMETRIC_SIZE=1G bash -c "limited $hello"
     row 'a quota of one CPU: PEs are not bound' 0 'CPUs of the PEs of this host: PEs 0, 1: ' env SHMEM_INFO=1 bash -c 'limited ./shmrun -n 2 ./hello'
 else
-    echo 'left out: control groups, which may not be made here'
+    echo 'left out: control groups of version 1, which are not here or may not be made'
 fi

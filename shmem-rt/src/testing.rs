@@ -162,14 +162,21 @@ fn launched(
     limit: Option<Duration>,
     environment: &[(&str, &str)],
 ) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
+    if words.is_empty() {
+        return Err("SHMRUN_LAUNCHER has no command".into());
+    }
     if let Some(limit) = limit {
         let timeout =
             ["timeout", "--kill-after", &GRACE.as_secs().to_string(), &limit.as_secs_f64().to_string()];
         words.splice(..0, timeout.map(str::to_owned));
     }
-    let (program, words) = words.split_first().ok_or("SHMRUN_LAUNCHER has no command")?;
-    let mut command = Command::new(program);
-    command.args(words).arg(std::env::current_exe()?).args(arguments).env(TEST, name).stdin(Stdio::null());
+    let mut command = Command::new(&words[0]);
+    command
+        .args(&words[1..])
+        .arg(std::env::current_exe()?)
+        .args(arguments)
+        .env(TEST, name)
+        .stdin(Stdio::null());
     if let Some(limit) = limit {
         command.env(WAIT_WARN.name, (limit / 2).min(Duration::from_secs(5)).as_secs_f64().to_string());
     }

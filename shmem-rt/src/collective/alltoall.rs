@@ -157,7 +157,10 @@ impl Team {
         T: PlainData,
         S: Source<T> + ?Sized,
     {
-        self.give_parts(token, (source, counts), "alltoallv", (None, 0), |all| {
+        let items = source.items(token);
+        require_counts(self, counts, items);
+        let argument = Argument::of::<T>(self, token, source.place(token));
+        give_parts(&argument, (source, items, counts), "alltoallv", (None, 0), |all| {
             if size_of::<T>() == 0 {
                 return Some(new_list(into, all));
             }
@@ -193,8 +196,12 @@ impl Team {
         let result = Argument::of::<T>(self, token, into.place(token));
         let (to, room) = ((result.place, result.offset()), into.items(token));
         let mut found = 0;
+        let items = source.items(token);
+        require_counts(self, counts, items);
+        // No closure has the caller's line.
+        let argument = Argument::of::<T>(self, token, source.place(token));
         let came = result.destination(into, |into| {
-            self.give_parts(token, (source, counts), "alltoallv_into", to, |all| {
+            give_parts(&argument, (source, items, counts), "alltoallv_into", to, |all| {
                 found = all;
                 (all <= room).then_some(into)
             })
@@ -202,34 +209,6 @@ impl Team {
         assert!(found <= room, "the members have sent {found} elements, the destination has room for {room}");
         result.tell(Family::HereStore, 0..found * size_of::<T>());
         came
-    }
-
-    /// What both forms of `alltoallv` have in common. `room` is asked for room for so many elements.
-    #[track_caller]
-    fn give_parts<'r, T, S>(
-        &self,
-        token: &(impl Initiator + ?Sized),
-        (source, counts): (&S, &[usize]),
-        name: &'static str,
-        (to, offset): (Option<Extent>, u64),
-        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
-    ) -> Vec<usize>
-    where
-        T: PlainData,
-        S: Source<T> + ?Sized,
-    {
-        let (items, size) = (source.items(token), size_of::<T>());
-        require_counts(self, counts, items);
-        let argument = Argument::of::<T>(self, token, source.place(token));
-        let (words, bytes) = ([size as u64, offset], items.saturating_mul(size));
-        let (operation, subject) =
-            (Operation::named(Family::Alltoallv, name), || argument.show_to(items, to));
-        argument.tell(Family::HereLoad, 0..bytes);
-        argument.source(source, to, |source| {
-            argument.run(operation, words, &subject, bytes, |collective, purpose| {
-                collective.alltoallv(purpose, (source, counts), size, to.is_some(), room)
-            })
-        })
     }
 
     /// Starts to send the k-th part of `source` to the member with rank k, and goes on: what has come is written to `into` as by
@@ -279,6 +258,29 @@ impl Team {
             into.write(token, |into| bytemuck::cast_slice_mut(into).copy_from_slice(result));
         })
     }
+}
+
+/// What both forms of `alltoallv` have in common, with a count for each member. `room` is asked for room for so many elements.
+fn give_parts<'r, T, S>(
+    argument: &Argument<'_, impl Initiator + ?Sized>,
+    (source, items, counts): (&S, usize, &[usize]),
+    name: &'static str,
+    (to, offset): (Option<Extent>, u64),
+    room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
+) -> Vec<usize>
+where
+    T: PlainData,
+    S: Source<T> + ?Sized,
+{
+    let size = size_of::<T>();
+    let (words, bytes) = ([size as u64, offset], items.saturating_mul(size));
+    let (operation, subject) = (Operation::named(Family::Alltoallv, name), || argument.show_to(items, to));
+    argument.tell(Family::HereLoad, 0..bytes);
+    argument.source(source, to, |source| {
+        argument.run(operation, words, &subject, bytes, |collective, purpose| {
+            collective.alltoallv(purpose, (source, counts), size, to.is_some(), room)
+        })
+    })
 }
 
 /// Requires lists of the same length, of a part for each member.

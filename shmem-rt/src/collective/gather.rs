@@ -94,7 +94,8 @@ impl Team {
         I: PlainData,
     {
         let (mut all, operation) = (Vec::new(), Operation::of(Family::Collect));
-        self.collected(token, mine, (operation, None), (None, 0), |items| Some(new_list(&mut all, items)));
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        collected(&argument, mine, (operation, None), (None, 0), |items| Some(new_list(&mut all, items)));
         all
     }
 
@@ -116,8 +117,10 @@ impl Team {
         let result = Argument::of::<I>(self, token, all.place(token));
         let (to, room) = ((result.place, result.offset()), all.items(token));
         let (mut found, operation) = (0, Operation::named(Family::Collect, "collect_into"));
+        // No closure has the caller's line.
+        let argument = Argument::of::<I>(self, token, mine.place(token));
         result.destination(all, |all| {
-            self.collected(token, mine, (operation, None), to, |items| {
+            collected(&argument, mine, (operation, None), to, |items| {
                 found = items;
                 (items <= room).then_some(all)
             });
@@ -146,35 +149,11 @@ impl Team {
         let root = Root::of(self, root, "collect_to");
         let (mut all, is_here) = (None, root.is_here(self));
         let form = (Operation::of(Family::CollectTo), Some(&root));
-        self.collected(token, mine, form, (None, root.word()), |items| {
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        collected(&argument, mine, form, (None, root.word()), |items| {
             is_here.then(|| new_list(all.insert(Vec::new()), items))
         });
         all
-    }
-
-    /// What the forms of `collect` have in common: for a root, or to an object of all members, with a number to compare. `room` is asked
-    /// for room for so many elements.
-    #[track_caller]
-    fn collected<'r, T, I>(
-        &self,
-        token: &(impl Initiator + ?Sized),
-        mine: &T,
-        (operation, root): (Operation, Option<&Root>),
-        (to, number): (Option<Extent>, u64),
-        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
-    ) where
-        T: Collected<I> + ?Sized,
-        I: PlainData,
-    {
-        let (argument, size) = (Argument::of::<I>(self, token, mine.place(token)), size_of::<I>());
-        let words = [number, size as u64];
-        argument.given(mine, to, |items, mine| {
-            let what = || argument.show_to(items, to);
-            let subject = || root.map_or_else(what, |root| format!("{} to PE {}", what(), root.pe));
-            argument.run(operation, words, &subject, mine.len(), |collective, purpose| {
-                collective.allgatherv(purpose, (items, size), mine, to.is_some(), room);
-            });
-        });
     }
 
     /// Writes what all members have, of the same length on each, to `all` of `root` in the order of ranks. On the others
@@ -262,6 +241,28 @@ impl Team {
             all.write(token, |all| bytemuck::cast_slice_mut(all).copy_from_slice(result));
         })
     }
+}
+
+/// What the forms of `collect` have in common: for a root, or to an object of all members, with a number to compare. `room` is asked
+/// for room for so many elements.
+fn collected<'r, T, I>(
+    argument: &Argument<'_, impl Initiator + ?Sized>,
+    mine: &T,
+    (operation, root): (Operation, Option<&Root>),
+    (to, number): (Option<Extent>, u64),
+    room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
+) where
+    T: Collected<I> + ?Sized,
+    I: PlainData,
+{
+    let size = size_of::<I>();
+    argument.given(mine, to, |items, mine| {
+        let what = || argument.show_to(items, to);
+        let subject = || root.map_or_else(what, |root| format!("{} to PE {}", what(), root.pe));
+        argument.run(operation, [number, size as u64], &subject, mine.len(), |collective, purpose| {
+            collective.allgatherv(purpose, (items, size), mine, to.is_some(), room);
+        });
+    });
 }
 
 /// Whether there is room for exactly what all members have.

@@ -358,7 +358,8 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        let kind = Kind { word: type_of(&op), ..Kind::of::<X::Item>() };
+        let word = fingerprint_of_words([type_of(&op), size_of::<X::Item>() as u64]);
+        let kind = Kind { word, ..Kind::of::<X::Item>() };
         self.reduced(token, form, data, kind, |collective, purpose, whose, data| {
             collective.reduce(purpose, whose, None, data, &collective.guarded(purpose, &op));
         })

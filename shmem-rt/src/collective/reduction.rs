@@ -103,7 +103,9 @@ impl<O: Reduction> Reduction for Guarded<'_, O> {
 
     fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]) {
         let combine = AssertUnwindSafe(|| self.op.combine(into, left, right));
-        if catch_unwind(combine).is_err() {
+        if let Err(payload) = catch_unwind(combine) {
+            // To drop it may panic again.
+            core::mem::forget(payload);
             self.refuse();
         }
     }

@@ -138,9 +138,8 @@ pub(crate) fn run<L: ThreadLevel>(
                 let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
                 let directory = Arc::new(Directory::new(PeList::new(numbers), &hosts));
                 let members = JobPes { directory, cores, cpus, files, fabric: None, inside };
-                let world =
+                let mut world =
                     assemble::<L>(setup, Arc::clone(&bootstrap), arena, members, grants, Some(transport));
-                let mut world = world.unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
                 program(&mut world);
             };
             let thread = std::thread::Builder::new().name(format!("PE {me}"));

@@ -22,7 +22,7 @@ use shmem_launch::say::say;
 
 use super::introduction::introduce;
 use crate::calibration;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::group::{Operation, Team};
 use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
 use crate::members::{Directory, Members};
@@ -57,11 +57,7 @@ pub(crate) struct JobPes {
     pub(crate) inside: Option<Neighbours>,
 }
 
-/// Puts a world together.
-///
-/// # Errors
-///
-/// If files, observers or the resource of contexts do not allow it: then the job ends.
+/// Puts a world together. The job ends if files, observers or the resource of contexts do not allow it.
 pub(crate) fn assemble<L: ThreadLevel>(
     setup: Setup,
     bootstrap: Arc<dyn Bootstrap>,
@@ -69,15 +65,18 @@ pub(crate) fn assemble<L: ThreadLevel>(
     members: JobPes,
     grants: Vec<Alike<Grant>>,
     transport: Option<Arc<dyn Transport>>,
-) -> Result<World<L>> {
+) -> World<L> {
     let JobPes { directory, cores, cpus, files, fabric, inside } = members;
     let number = bootstrap.number();
     let (pes, me) = (directory.pes(), directory.pes()[number]);
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
     let mine = arena.start_of(slot);
 
+    // Before anything is dropped: what is open may wait for other PEs.
+    let end = |error: &Error| -> ! { bootstrap.abort(1, &error.to_string()) };
     let mut ledger = heaps(&setup);
-    let shelves = persistent::shelve(&setup, files, mine, &mut ledger, bootstrap.as_ref())?;
+    let shelves = persistent::shelve(&setup, files, mine, &mut ledger, bootstrap.as_ref());
+    let shelves = shelves.unwrap_or_else(|error| end(&error));
     let released = Arc::clone(ledger.released());
     let names = Names { statics: names(&setup), ledger: Arc::new(Mutex::new(ledger)) };
     let Setup { settings, table, layout, .. } = setup;
@@ -97,7 +96,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         many_threads: L::USE == Level::Multiple,
         names: Box::new(names.clone().into_words()),
     };
-    let observers = Observers::new(&settings, node, &bootstrap)?;
+    let observers = Observers::new(&settings, node, &bootstrap).unwrap_or_else(|error| end(&error));
     // SAFETY: the slots of the PEs on this node, mapped for as long as anyone can wait: that takes an endpoint.
     let neighbours = unsafe { Neighbours::new(&on_node, index) };
 
@@ -126,7 +125,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
         Endpoints::new(arena.base(), arena.stride(), mine, me, far, segments, Arc::new(waiting))
     };
     let resource = resource.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
-    let holdings = Holdings::start(&settings, &resource, on_node.len(), index, L::USE)?;
+    let holdings = Holdings::start(&settings, &resource, on_node.len(), index, L::USE);
+    let holdings = holdings.unwrap_or_else(|error| end(&error));
     let endpoint = resource.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
     let runtime = |patient| transport.as_ref().map(|far| open(far, patient, &bootstrap));
     let (own, meetings) = (runtime(false), runtime(true));
@@ -135,7 +135,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     record.start(number as u32, std::process::id());
     record.set_stage(Stage::Running);
 
-    calibration::install(&settings, bootstrap.as_ref()).map_err(Error::launcher)?;
+    calibration::install(&settings, bootstrap.as_ref()).unwrap_or_else(|error| end(&Error::launcher(error)));
     // All PEs run one program: one of them is enough to speak of it.
     if number == 0 && settings.strided_advice {
         advice::install(report::advise);
@@ -183,7 +183,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     team.meet_once(&endpoint, Operation::named(Family::TeamSync, "the start of the program"), None);
     let world = World::new(job, (team, node), endpoint);
     introduce(&world);
-    Ok(world)
+    world
 }
 
 /// The heaps of the partitions, behind their statics.

@@ -90,7 +90,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let directory = Arc::new(Directory::new(list_of_the_node(pes, list)?, &hosts));
     let members = JobPes { directory, cores, cpus, files, fabric, inside: None };
     let grants = by_partition(setup.table.specs().len(), &told.map(|told| told.grants.clone()));
-    assemble(setup, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport)
+    Ok(assemble(setup, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
 }
 
 /// All PEs, as PE `me` reaches them.
