@@ -18,7 +18,10 @@ pub(crate) const MEASURE: Measure = Measure {
             keeps(runner, &runner.job("kept", pes, Given::default()), 2..4, &pes.to_string())?;
         }
         // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
-        starts_under_mpirun(runner, if cfg!(debug_assertions) { 4 } else { 64 })
+        let sizes: &[usize] = if cfg!(debug_assertions) { &[4] } else { &[4, 64] };
+        LAUNCHERS
+            .iter()
+            .try_for_each(|launcher| sizes.iter().try_for_each(|pes| starts_under(runner, launcher, *pes)))
     }),
     tasks: &[
         ("nothing", Task::Own(|_| Ok(_ = shmem::init::<Single>()?))),
@@ -29,6 +32,10 @@ pub(crate) const MEASURE: Measure = Measure {
          4 3 and +20 | ms",
         "startup mpirun/* | mpirun/PEs | a job under `mpirun` from start to end | `mpirun` of as many `hostname` | \
          */64 1.5 and +500 | ms",
+        "startup mpiexec/* | mpiexec/PEs | a job under MPICH's `mpiexec` from start to end | the same of as many `hostname` | \
+         * 1.5 and +500 | ms",
+        "startup srun/* | srun/PEs | a job under `srun --mpi=pmi2` from start to end | the same of as many `hostname` | \
+         * 1.5 and +500 | ms",
         "startup-resident ** | PEs | memory that a PE keeps after its start, the most of all PEs | 8 MiB | 4 1 | MiB",
         "startup-mappings ** | PEs | mappings that a PE keeps after its start, the most of all PEs | `vm.max_map_count` | | \"\"",
         "startup-pe * | PEs | memory that a PE has after its start and no other process has, the most of all | 8 MiB | | MiB",
@@ -123,10 +130,17 @@ fn kilobytes(lines: &str, name: &str) -> io::Result<u64> {
     kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(missing)
 }
 
-/// Measures starts by a launcher that is not ours, if it is there: this program as a job of so many PEs under `mpirun`, against
-/// `mpirun` of as many `hostname`.
-fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
-    let name = format!("startup mpirun/{pes}");
+/// Launchers that are not ours: their names in cases, their commands in front of a number of processes, and what has them.
+const LAUNCHERS: [(&str, &[&str], &str); 3] = [
+    // Where there are fewer cores it wants to be told.
+    ("mpirun", &["mpirun", "--oversubscribe", "-np"], "Debian: openmpi-bin"),
+    ("mpiexec", &["mpiexec.hydra", "-n"], "Debian: mpich"),
+    ("srun", &["srun", "--mpi=pmi2", "--overcommit", "--quiet", "-n"], "it needs a Slurm that runs"),
+];
+
+/// Measures starts by a launcher, if it is there: this program as a job of so many PEs, against as many `hostname`.
+fn starts_under(runner: &mut Runner, &(launcher, start, source): &(&str, &[&str], &str), pes: usize) -> Done {
+    let name = format!("startup {launcher}/{pes}");
     if !runner.wants(&name) {
         return Ok(());
     }
@@ -134,34 +148,43 @@ fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
     let job = [vec![program], runner.job("nothing", pes, Given::default()).args].concat();
     let mut samples = Samples::default();
     for _ in 0..FEWEST {
-        let Some(limit) = under_mpirun(pes, &["hostname".to_owned()], "4")? else {
-            runner.remark("mpirun is not installed: starts under it are not measured (Debian: openmpi-bin)");
+        let Some(limit) = under(start, pes, &["hostname".to_owned()], "4")? else {
+            runner.remark(&format!(
+                "starts under {launcher} are not measured: it does not start `hostname` ({source})"
+            ));
             return Ok(());
         };
-        samples.0.extend(under_mpirun(pes, &job, "20")?.map(|cost| (cost, limit)));
+        samples.0.extend(under(start, pes, &job, "20")?.map(|cost| (cost, limit)));
     }
     runner.taken(pes, name, samples)
 }
 
-/// Milliseconds of a command under `mpirun`; `None` if there is none. Open MPI's often never ends when its programs end at once:
-/// such a run is ended after some seconds, and does not count.
-fn under_mpirun(pes: usize, command: &[String], seconds: &str) -> Result<Option<f64>, Box<dyn Error>> {
-    let mut mpirun = Command::new("timeout");
-    mpirun.args(["--kill-after", "5", seconds, "mpirun"]).stdin(Stdio::null()).stdout(Stdio::null());
-    // Where there are fewer cores it wants to be told, and it starts nothing for root otherwise.
-    mpirun.args(["--oversubscribe", "-np", &pes.to_string()]).args(command);
-    mpirun.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
-    partitions_of_environment().for_each(|name| _ = mpirun.env_remove(name));
-    let command = command.join(" ");
+/// Milliseconds of a command under a launcher; `None` if that is not there, or a `hostname` fails. Open MPI's often never ends when its
+/// programs end at once: such a run is ended after some seconds, and does not count.
+fn under(
+    start: &[&str],
+    pes: usize,
+    command: &[String],
+    seconds: &str,
+) -> Result<Option<f64>, Box<dyn Error>> {
+    let mut launcher = Command::new("timeout");
+    launcher.args(["--kill-after", "5", seconds]).stdin(Stdio::null()).stdout(Stdio::null());
+    launcher.args(start).arg(pes.to_string()).args(command);
+    // Open MPI starts nothing for root otherwise.
+    launcher.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
+    partitions_of_environment().for_each(|name| _ = launcher.env_remove(name));
+    let (is_ours, command) = (command.len() > 1, command.join(" "));
     for _ in 0..10 {
-        let (milliseconds, output) = milliseconds(|| mpirun.output());
+        let (milliseconds, output) = milliseconds(|| launcher.output());
         match output?.status.code() {
             Some(0) => return Ok(Some(milliseconds)),
-            Some(MISSING) => return Ok(None),
             // The last signal of `timeout` ends that, too.
             Some(LATE) | None => {}
-            code => return Err(format!("mpirun of {command} has ended with {code:?}").into()),
+            code if is_ours && code != Some(MISSING) => {
+                return Err(format!("{} of {command} has ended with {code:?}", start[0]).into());
+            }
+            _ => return Ok(None),
         }
     }
-    Err(format!("mpirun of {command} did not end within {seconds} s, ten times").into())
+    Err(format!("{} of {command} did not end within {seconds} s, ten times", start[0]).into())
 }
