@@ -294,6 +294,16 @@ differences! { OF_DATA:
         true => drop(world.collect(&[1_u32])),
         false => drop(world.collect(&[1_u64])),
     } => ["collect(", "collect("];
+    // At the lines of the program, also where the library has closures between.
+    "items of collect_into": |world, first| match first {
+        true => _ = world.collect_into(&[1_u32][..], &mut [0_u32; 8][..]),
+        false => _ = world.collect_into(&[1_u64][..], &mut [0_u64; 8][..]),
+    } => ["collect_into(1 x u32)` at shmem-rt/tests/jobs/", "collect_into(1 x u64)` at shmem-rt/tests/jobs/"];
+    // As many bytes, by operations whose types are called alike.
+    "items of reduce": |world, first| match first {
+        true => drop(world.reduce(vec![1_u32; 2], |a, b| a ^ b)),
+        false => drop(world.reduce(vec![1_u64], |a, b| a ^ b)),
+    } => ["reduce(2 x u32)", "reduce(1 x u64)"];
     // As many bytes of numbers that are added up otherwise.
     "numbers of sum": |world, first| match first {
         true => world.sum(&mut 1_i64),
