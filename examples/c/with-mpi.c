@@ -1,8 +1,10 @@
 /* A program of MPI whose processes become PEs: what they exchange to begin with goes over a communicator. So it does not matter
  * what has started them, nor whether that speaks with this library; a PE has the number of its rank.
  *
- *     oshcc $(pkg-config --cflags mpich) with-mpi.c -o with-mpi $(pkg-config --libs mpich)
- *     mpiexec -n 4 ./with-mpi */
+ *     OSHCC_CC=mpicc oshcc with-mpi.c -o with-mpi
+ *     mpiexec -n 4 ./with-mpi
+ *
+ * Compiler and launcher must be of one MPI (Debian: mpicc.mpich and mpiexec.hydra, or mpicc.openmpi and mpirun.openmpi). */
 #include <mpi.h>
 #include <shmem.h>
 #include <shmemx.h>
