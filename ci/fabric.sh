@@ -44,15 +44,15 @@ SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its ow
 # What members do together with much data, and beside the program; of those that choose no transport themselves.
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, large collectives' \
     streams::between_two streams::between_three flights::histories_on_2 flights::histories_on_3 --skip nodes
-# PEs of a host on interfaces of two networks, in turn.
-SHMEM_OFI_PROVIDER='tcp;ofi_rxm' SHMEM_OFI_INTERFACE=127.0.0.0/8,$(hostname -I | cut -d' ' -f1) \
-    part 'tcp;ofi_rxm, interfaces in turn' rma:: signal::
 for provider in sockets 'udp;ofi_rxd'; do
     SHMEM_OFI_PROVIDER=$provider part "$provider" rma:: signal::
 done
 SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma:: signal::
 
-# Of two PEs on each host, one is reached through memory: words, their order, and what members do together.
+# Of two PEs on each host, one is reached through memory: words, their order, and what members do together. First on interfaces of
+# two networks, which the PEs of a host take in turn.
 export SHMRUN_HOSTS_AS='*x2' SHMEM_TRANSPORT=auto
+SHMEM_OFI_PROVIDER='tcp;ofi_rxm' SHMEM_OFI_INTERFACE=127.0.0.0/8,$(hostname -I | cut -d' ' -f1) \
+    part 'tcp;ofi_rxm, interfaces in turn' basic::
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm between hosts of two PEs' \
     basic:: collectives:: streams::between_three flights::histories_on_3 domain:: heap:: linearizability:: litmus:: lock:: long_signals:: signal_leaves nodes:: phase:: segments:: team::
