@@ -8,7 +8,7 @@
 # says so and runs what needs neither: the same examples with several PEs on this machine, over the transport of
 # the tests.
 #
-# usage: ci/hosts.sh [MODULE...]   other tests of shmem-rt/tests/ordered, instead of `basic` and `collectives`
+# usage: ci/hosts.sh [MODULE...]   other tests of shmem-rt/tests/ordered, instead of `basic` and those of `collectives` that name no transport
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/pretend.sh
@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 hosts=4
 pes=8
 modules=("$@")
-[ $# -gt 0 ] || modules=(basic:: collectives::)
+[ $# -gt 0 ] || modules=(basic:: collectives::histories collectives::sums collectives::items)
 bin=$(realpath -m "${CARGO_TARGET_DIR:-target}")/debug
 
 if ! is_inside; then
