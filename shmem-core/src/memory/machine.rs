@@ -123,8 +123,11 @@ impl Machine {
             let above = || Path::new(path.trim_start_matches('/')).ancestors().map(Path::display);
             for (mount, path) in mounts.iter().flat_map(|mount| above().map(move |path| (mount, path))) {
                 let file = |name| format!("{mount}/{path}/{name}");
-                // `max` and files that do not exist are no limit.
-                let Some(limit) = root.number(&file(limit)) else { continue };
+                // `max`, its number in version 1, and files that do not exist are no limit. What such a group uses is not asked, since
+                // the kernel adds it up for whoever reads it, which takes milliseconds.
+                let Some(limit) = root.number(&file(limit)).filter(|limit| *limit < UNLIMITED) else {
+                    continue;
+                };
                 let files = root.field(&file("memory.stat"), files).unwrap_or(0);
                 let used = root.number(&file(used)).unwrap_or(0).saturating_sub(files);
                 groups.push(Group { path: format!("/{path}"), limit, used });
@@ -133,6 +136,9 @@ impl Machine {
         groups
     }
 }
+
+/// More than any machine has: version 1 writes the largest number of whole pages.
+const UNLIMITED: u64 = 1 << 60;
 
 /// A control group: bytes that it allows, and those that are used and cannot be dropped.
 struct Group {
@@ -177,6 +183,14 @@ mod tests {
             assert_eq!(machine.memory().to_string(), memory);
             assert_eq!(machine.available().to_string(), available);
         }
+    }
+
+    #[test]
+    fn a_control_group_without_a_limit_is_none() {
+        let tree = Tree::new();
+        tree.write("proc/self/cgroup", "4:memory:/\n");
+        tree.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+        assert_eq!(Machine::at(tree.root()).memory().bytes, u64::MAX);
     }
 
     #[test]
