@@ -67,15 +67,18 @@ pub unsafe trait Contribution<R>: Sized {
 unsafe impl<M: Movable> Contribution<M> for M {
     type Item = M::Item;
 
+    #[doc(hidden)]
     fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[M::Item]) -> O) -> O {
         collective(self.items())
     }
 
+    #[doc(hidden)]
     #[inline(always)]
     fn changed(self) -> M {
         self
     }
 
+    #[doc(hidden)]
     #[inline(always)]
     fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [M::Item])) -> M {
         collective(self.items_mut());
