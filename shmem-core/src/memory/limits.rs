@@ -16,6 +16,7 @@ use super::placement::{Placement, Spread};
 use super::request::Request;
 use super::size::Size;
 use crate::partition::Pages;
+use crate::root::Root;
 
 /// Checks what each partition alone asks of the machine.
 pub(super) fn check_each(layout: &SlotLayout, machine: &Machine) -> Result<(), MemoryError> {
@@ -168,13 +169,18 @@ fn file_size(asked: u64) -> Result<(), MemoryError> {
 
 /// Each PE hands over a descriptor per class of page sizes; all of them may be open at once.
 fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<(), MemoryError> {
-    let sizes = machine.page_sizes();
-    let huge =
-        requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > sizes.base)).count();
+    let base = machine.base_page();
+    let huge = requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > base)).count();
+    let huge = if huge > 0 { huge.min(machine.page_sizes().pools.len()) } else { 0 };
     let named = requests.iter().filter(|request| request.is_in_file()).count();
-    let needed = (slots as u64).saturating_mul(1 + huge.min(sizes.pools.len()) as u64 + named as u64);
-    let open = std::fs::read_dir("/proc/self/fd").map_or(0, |list| list.count() as u64);
+    let needed = (slots as u64).saturating_mul(1 + huge as u64 + named as u64);
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    // No more are open than the table has room for; the list takes as long as each that a launcher has left open.
+    let most = Root::default().field("proc/self/status", "FDSize:").unwrap_or(u64::MAX);
+    if current.is_some_and(|limit| limit >= needed.saturating_add(most)) {
+        return Ok(());
+    }
+    let open = std::fs::read_dir("/proc/self/fd").map_or(0, |list| list.count() as u64);
     if current.is_none_or(|limit| limit >= needed.saturating_add(open)) {
         return Ok(());
     }

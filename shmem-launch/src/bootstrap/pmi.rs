@@ -66,8 +66,6 @@ pub(super) struct Client {
     count: usize,
     /// The name that the launcher has given to the job's values.
     space: String,
-    /// Bytes of the longest key and of the longest value.
-    most: (usize, usize),
     socket: OwnedFd,
     /// What comes over it. Locked for a request and its answer.
     lines: Mutex<BufReader<Timed>>,
@@ -137,21 +135,24 @@ impl Client {
         }
         let lines = Mutex::new(BufReader::new(Timed::new(&socket)?));
         let left = AtomicBool::new(false);
-        let mut client = Self { number, count, space: String::new(), most: (0, 0), socket, lines, left };
+        let mut client = Self { number, count, space: String::new(), socket, lines, left };
         client.lines.lock().get_mut().wait_at_most(GREETING)?;
         client.ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")?;
-        let most = client.ask("cmd=get_maxes\n", "maxes")?;
-        let (key, value) = (most.number("keylen_max")?.min(MOST_KEY), most.number("vallen_max")?);
-        let space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
-        let room = value.min(MOST_REQUEST.saturating_sub(put(&space, &"k".repeat(key), "").len()));
-        if key < 32 || room < 2 * LENGTH {
-            return Err(garbled(&format!("keys of {key} and values of {value} bytes, which are too short")));
-        }
-        client.space = space;
-        client.most = (key - 1, room - 1);
+        client.space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
         // Others may come to a fence as late as they like.
         client.lines.lock().get_mut().wait_at_most(None)?;
         Ok(client)
+    }
+
+    /// Bytes of the longest key and of the longest value: asked by those who put, which are few.
+    fn longest(&self) -> io::Result<(usize, usize)> {
+        let most = self.ask("cmd=get_maxes\n", "maxes")?;
+        let (key, value) = (most.number("keylen_max")?.min(MOST_KEY), most.number("vallen_max")?);
+        let room = value.min(MOST_REQUEST.saturating_sub(put(&self.space, &"k".repeat(key), "").len()));
+        if key < 32 || room < 2 * LENGTH {
+            return Err(garbled(&format!("keys of {key} and values of {value} bytes, which are too short")));
+        }
+        Ok((key - 1, room - 1))
     }
 
     /// Asks the launcher for something.
@@ -198,15 +199,16 @@ impl ProcessManager for Client {
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        let (longest_key, longest_value) = self.longest()?;
         let text: String = format!("{:0LENGTH$x}", value.len());
         let text = value.iter().fold(text, |text, byte| text + &format!("{byte:02x}"));
-        for (piece, start) in (0..text.len()).step_by(self.most.1).enumerate() {
+        for (piece, start) in (0..text.len()).step_by(longest_value).enumerate() {
             let (key, text) =
-                (piece_of(self.number, key, piece), &text[start..text.len().min(start + self.most.1)]);
-            if key.len() > self.most.0 {
+                (piece_of(self.number, key, piece), &text[start..text.len().min(start + longest_value)]);
+            if key.len() > longest_key {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    format!("the key `{key}`: the launcher takes {} bytes", self.most.0),
+                    format!("the key `{key}`: the launcher takes {longest_key} bytes"),
                 ));
             }
             self.ask(&put(&self.space, &key, text), "put_result")?;

@@ -98,22 +98,23 @@ impl Steps for Served {
         for (chunk, last) in portions(descriptors) {
             self.request(&Request::Share { last }, chunk)?;
         }
-        let (Reply::Sharing { descriptors: coming }, _) = self.receive()? else {
-            return Err(unexpected(self.server));
-        };
-        make_room(self.neighbours.len(), coming as usize, descriptors.len())?;
-        let mut lists: BTreeMap<usize, Vec<OwnedFd>> =
-            self.neighbours.iter().map(|pe| (*pe, Vec::new())).collect();
-        let mut missing = lists.len() - 1;
-        while missing > 0 {
-            let (Reply::Shared { pe, last }, descriptors) = self.receive()? else {
-                return Err(unexpected(self.server));
-            };
-            lists.get_mut(&(pe as usize)).ok_or_else(|| unexpected(self.server))?.extend(descriptors);
-            missing -= usize::from(last);
+        let Reply::Sharing { each } = self.receive()?.0 else { return Err(unexpected(self.server)) };
+        let coming = each.iter().map(|one| *one as usize).sum();
+        make_room(self.neighbours.len(), coming, descriptors.len())?;
+        let mut all = Vec::new();
+        while all.len() < coming {
+            let (Reply::Shared, packet) = self.receive()? else { return Err(unexpected(self.server)) };
+            all.extend(packet);
         }
+        let others = self.neighbours.iter().filter(|pe| **pe != self.number);
+        let mut all = all.into_iter();
+        let mut lists: BTreeMap<usize, Vec<OwnedFd>> =
+            others.zip(each).map(|(pe, one)| (*pe, all.by_ref().take(one as usize).collect())).collect();
         lists.insert(self.number, owned(descriptors)?);
-        Ok(lists.into_values().collect())
+        match lists.len() == self.neighbours.len() {
+            true => Ok(lists.into_values().collect()),
+            false => Err(unexpected(self.server)),
+        }
     }
 }
 

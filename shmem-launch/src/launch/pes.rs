@@ -279,7 +279,7 @@ impl Pes {
                     Ok(Some(Met::Fence(values))) => self.deliver(&pack(values)),
                     Ok(Some(Met::Share(lists))) => {
                         for (to, reply, descriptors) in hand_round(&lists) {
-                            self.members[to].reply(&reply, descriptors.to_vec());
+                            self.members[to].reply(&reply, descriptors.into_iter().cloned().collect());
                         }
                         lists.iter().for_each(|(pe, _)| self.members[*pe].flush());
                     }

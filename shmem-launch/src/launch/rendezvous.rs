@@ -189,16 +189,15 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     packets
 }
 
-/// What each PE of a host is sent of the others' descriptors: how many will come, and then those of each.
-pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, Reply, &[D])> {
-    let all: usize = lists.iter().map(|(_, list)| list.len()).sum();
-    lists.iter().flat_map(move |(to, own)| {
-        let coming = Reply::Sharing { descriptors: (all - own.len()) as u32 };
-        let others = lists.iter().filter(move |(pe, _)| pe != to);
-        let theirs = others.flat_map(move |(pe, list)| {
-            portions(list).map(move |(chunk, last)| (*to, Reply::Shared { pe: *pe as u32, last }, chunk))
-        });
-        iter::once((*to, coming, &[][..])).chain(theirs)
+/// What each PE of a host is sent of the others' descriptors: how many of each will come, and then all of them, in few packets.
+pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, Reply, Vec<&D>)> {
+    lists.iter().flat_map(move |(to, _)| {
+        let others = || lists.iter().filter(|(pe, _)| pe != to).map(|(_, list)| list);
+        let each = others().map(|list| list.len() as u32).collect();
+        let all: Vec<&D> = others().flatten().collect();
+        let packets: Vec<_> = all.chunks(MAX_DESCRIPTORS).map(<[_]>::to_vec).collect();
+        let shared = packets.into_iter().map(move |packet| (*to, Reply::Shared, packet));
+        iter::once((*to, Reply::Sharing { each }, Vec::new())).chain(shared)
     })
 }
 
@@ -250,6 +249,25 @@ mod tests {
                 prop_assert!(!order.iter().any(|&pe| meeting.is_waiting(pe)));
                 prop_assert_eq!(unpack(&pack(values)), expected);
             }
+        }
+    }
+
+    #[test]
+    fn each_pe_is_sent_all_descriptors_of_the_others_in_order_and_in_few_packets() {
+        let lists: Vec<(usize, Vec<usize>)> = [(1, 0), (3, 300), (4, 2), (9, 260)]
+            .map(|(pe, count)| (pe, (0..count).map(|k| 1000 * pe + k).collect()))
+            .into();
+        for (pe, own) in &lists {
+            let mut sent = hand_round(&lists).filter(|(to, ..)| to == pe);
+            let Some((_, Reply::Sharing { each }, none)) = sent.next() else { panic!() };
+            assert!(none.is_empty());
+            let others: Vec<&Vec<usize>> =
+                lists.iter().filter(|(to, _)| to != pe).map(|(_, list)| list).collect();
+            assert!(each.iter().map(|one| *one as usize).eq(others.iter().map(|list| list.len())));
+            let packets: Vec<Vec<&usize>> = sent.map(|(.., packet)| packet).collect();
+            assert!(packets.iter().all(|packet| packet.len() <= MAX_DESCRIPTORS));
+            assert_eq!(packets.len(), (562 - own.len()).div_ceil(MAX_DESCRIPTORS));
+            assert!(packets.into_iter().flatten().eq(others.into_iter().flatten()));
         }
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::codec::Message;
 
 /// Counted up when a message changes: the two sides must agree.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// Most bytes of a packet. Below the smallest socket buffer that systems are set up with.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
@@ -65,10 +65,10 @@ pub(crate) enum Reply {
     Refused { reason: String },
     /// All PEs have fenced: what they put since the last time; `last`: these were all.
     Fenced { values: Vec<Value>, last: bool },
-    /// All PEs have shared: so many descriptors will follow.
-    Sharing { descriptors: u32 },
-    /// Descriptors of `pe` come with it; `last`: these were all of its.
-    Shared { pe: u32, last: bool },
+    /// All PEs have shared: so many descriptors of each other PE of this host will follow, in the order of their numbers.
+    Sharing { each: Vec<u32> },
+    /// The next of these come with it.
+    Shared,
 }
 
 /// What `pe` put under `key`.

@@ -129,7 +129,7 @@ impl Steps for Host {
             return Err(unexpected("a PE of this host"));
         };
         for (to, reply, list) in hand_round(&lists).filter(|(to, ..)| *to != self.number) {
-            let list: Vec<_> = list.iter().map(OwnedFd::as_fd).collect();
+            let list: Vec<_> = list.into_iter().map(OwnedFd::as_fd).collect();
             self.say(to, &codec::encode(&reply), &list)?;
         }
         Ok(lists.into_iter().map(|(_, list)| list).collect())
