@@ -122,6 +122,16 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
                    start one program that does what the number of its PE says";
         return Err((2, why.into()));
     }
+    if let (None, Some(count)) =
+        (arguments.pes, arguments.program[0].to_str().filter(|word| number(word).is_ok()))
+    {
+        return Err((
+            2,
+            format!(
+                "`{count}` would be the program: write -n {count} for so many PEs, or ./{count} for a file"
+            ),
+        ));
+    }
     let hosts = hosts(&arguments).map_err(|error| (2, error.to_string()))?;
     let mut variables = arguments.variables;
     // PEs show what counts.

@@ -135,7 +135,7 @@ impl Launcher {
     fn named(words: &str) -> Result<Self, LaunchError> {
         let mut words = words.split_whitespace().map(str::to_owned);
         let name = words.next().unwrap_or_default();
-        let (file, dialect) = Self::at(&name).map_err(|why| LaunchError::NoLauncher { why })?;
+        let (file, dialect) = Self::at(&name).map_err(|why| LaunchError::NotALauncher { why })?;
         Ok(Self { file, dialect, options: words.collect() })
     }
 

@@ -64,6 +64,14 @@ pub enum LaunchError {
         /// What was looked for, and why it is none.
         why: String,
     },
+    /// What was named starts no PEs.
+    #[error(
+        "--launcher: {why}; name prterun, mpirun, mpiexec or srun, or leave it out: the first that is there is taken"
+    )]
+    NotALauncher {
+        /// Why it does not.
+        why: String,
+    },
     /// The debugger needs the terminal.
     #[error(
         "the debugger was asked for PE {pe}, which may be on another host, and its terminal is here; start with --attach-wait, \
@@ -135,7 +143,10 @@ impl LaunchError {
     /// run, 2 for everything else.
     pub fn code(&self) -> u8 {
         match self {
-            Self::NotFound { .. } | Self::NoDebugger | Self::NoLauncher { .. } => 127,
+            Self::NotFound { .. }
+            | Self::NoDebugger
+            | Self::NoLauncher { .. }
+            | Self::NotALauncher { .. } => 127,
             Self::NotExecutable { .. } => 126,
             _ => 2,
         }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::bootstrap::manager::ProcessManager;
+use crate::bootstrap::manager::{ProcessManager, unknown};
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::steps::{gone, unexpected};
 use crate::launch::channel::{Channel, Packet};
@@ -153,7 +153,9 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
         for (channel, _) in come {
             // Whoever says something else is a stranger, and is forgotten.
             if let Some(pe) = guest(&channel, invitation, others) {
-                channels.entry(pe).or_insert_with(|| Arc::new(channel));
+                if channels.insert(pe, Arc::new(channel)).is_some() {
+                    return Err(unknown(format!("two processes are PE {pe}")));
+                }
             }
         }
         waiting = silent.into_iter().map(|(channel, _)| channel).collect();
