@@ -27,7 +27,6 @@ const MARK: &str = "shmem-rt: this process has its world";
 /// Worlds that live in this process: one at most, or one for each PE over loopback.
 static WORLDS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many worlds live in this process.
 pub(crate) fn worlds() -> usize {
     WORLDS.load(Ordering::Relaxed)
 }
