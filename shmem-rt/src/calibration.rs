@@ -31,7 +31,6 @@ pub fn path(machine: &str) -> Option<PathBuf> {
     Some(directory()?.join(format!("strided-{key:016x}.json")))
 }
 
-/// Where tables are left.
 fn directory() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;

@@ -49,6 +49,11 @@ impl Caller {
     }
 }
 
+/// A call of a program in Rust, for messages: file and line.
+pub(crate) fn at(call: &Location<'_>) -> String {
+    format!("{}:{}", call.file(), call.line())
+}
+
 impl fmt::Display for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

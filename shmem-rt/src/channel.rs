@@ -1,32 +1,25 @@
-//! Messages between PEs, one behind the other.
+//! Messages between PEs, one behind the other, in [`Rings`].
 //!
-//! From each PE to each other one a ring of slots lies at the receiver, with a signal beside each slot. A message is a put
-//! with signal: the signal is the number of the message, so it stands for this message alone, and comes behind its data on
-//! any network. (Of a counter that every message adds to, "two have come" may mean the second and the third.) Numbers count on
-//! for ever, and their lower bits find the slot. Messages that are sent together lie in slots that follow each other, and take
-//! one put: the signal of the first of them is the number behind the last.
-//!
-//! Credits for slots that were taken go to a word of the sender, several at once: so a ring has more slots than the channel
-//! promises. Each PE waits on its own memory alone.
+//! A PE acknowledges several messages at once: so a ring has more slots than the channel promises.
 
 use std::fmt;
 use std::panic::Location;
-use std::sync::atomic::{Ordering, fence};
 
-use shmem_core::context::{Amo, Initiator, PutSignal, SignalOp, Stores, gt};
+use shmem_core::context::{Initiator, Stores};
 use shmem_core::data::PlainData;
-use shmem_core::object::{Here, Signal, SymBox};
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::text::counted;
 
 use crate::error::Result;
 use crate::group::Purpose;
-use crate::initial::zeroed;
-use crate::termination::Termination;
+use crate::rings::Rings;
 use crate::thread::ThreadLevel;
 use crate::waiting;
 use crate::world::World;
+
+/// What messages call it.
+const WHAT: &str = "channel";
 
 /// Most messages that a channel can be asked to have room for.
 const MOST: usize = 1 << 31;
@@ -79,20 +72,7 @@ impl<L: ThreadLevel> World<L> {
         let arguments = [capacity as u64, size_of::<T>() as u64, align_of::<T>() as u64];
         let purpose = Purpose::of_memory("channel", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
-        let (pes, ring) = (self.n_pes(), Ring::new(capacity));
-        let all = pes.saturating_mul(ring.slots);
-        Ok(Channel {
-            me: self.me(),
-            pes: self.pes().iter().collect(),
-            ring,
-            slots: self.alloc(zeroed(all))?,
-            signals: self.alloc(zeroed(all))?,
-            credits: self.alloc(zeroed(pes))?,
-            outgoing: vec![Outgoing::default(); pes],
-            incoming: vec![Incoming::default(); pes],
-            turn: 0,
-            termination: Termination::new(self, true)?,
-        })
+        Ok(Channel { rings: Rings::new(self, slots_of(capacity), 1, true)? })
     }
 }
 
@@ -107,20 +87,7 @@ impl<L: ThreadLevel> World<L> {
 /// puts in any order; a slot is used again when its message was copied out, and not when it was seen; both ends sleep while they
 /// wait, and are woken; and [`next`](Self::next) knows when no message will come any more.
 pub struct Channel<T> {
-    me: Pe,
-    pes: Vec<Pe>,
-    ring: Ring,
-    /// The messages of every PE to this one: a ring for each.
-    slots: SymBox<[T]>,
-    /// For each slot, behind which message its data has come.
-    signals: SymBox<[Signal]>,
-    /// For each PE, how many messages of this one it has taken.
-    credits: SymBox<[Signal]>,
-    outgoing: Vec<Outgoing>,
-    incoming: Vec<Incoming>,
-    /// The PE whose messages are looked for first.
-    turn: usize,
-    termination: Termination,
+    rings: Rings<T>,
 }
 
 impl<T: PlainData> Channel<T> {
@@ -143,9 +110,9 @@ impl<T: PlainData> Channel<T> {
     #[inline]
     #[track_caller]
     pub fn send_all(&mut self, token: &(impl Stores + ?Sized), to: Pe, mut messages: &[T]) {
-        self.check(token);
+        self.rings.check(token, WHAT);
         while !messages.is_empty() {
-            if self.room(token, to) > 0 {
+            if self.rings.room(token, to.number()) > 0 {
                 messages = &messages[self.put(token, to, messages)..];
             } else {
                 self.wait_for_room(token, to, Location::caller(), || false);
@@ -162,8 +129,8 @@ impl<T: PlainData> Channel<T> {
     #[track_caller]
     #[must_use = "without room the message was not sent"]
     pub fn try_send(&mut self, token: &(impl Stores + ?Sized), to: Pe, message: T) -> bool {
-        self.check(token);
-        self.room(token, to) > 0 && self.put(token, to, &[message]) > 0
+        self.rings.check(token, WHAT);
+        self.rings.room(token, to.number()) > 0 && self.put(token, to, &[message]) > 0
     }
 
     /// Sends a message. While there is no room for it, takes messages, and gives them to `take` with who has sent them; waits
@@ -213,9 +180,12 @@ impl<T: PlainData> Channel<T> {
     #[inline]
     #[track_caller]
     pub fn try_recv(&mut self, token: &(impl Stores + ?Sized)) -> Option<(Pe, T)> {
-        self.check(token);
-        let from = self.first_to_take(token)?;
-        Some((self.pes[from], self.take(token, from)))
+        self.rings.check(token, WHAT);
+        let from = self.rings.find(token, |_, _| true)?;
+        let (items, slot) = self.rings.next(token, from);
+        let message = items.index(slot).load();
+        self.rings.taken(token, from);
+        Some((self.rings.pes[from], message))
     }
 
     /// Takes a message, and tells who has sent it. Waits while there is none, and others may send one. `None` on all PEs when all
@@ -239,8 +209,8 @@ impl<T: PlainData> Channel<T> {
     /// If the channel was made by another PE.
     #[track_caller]
     pub fn is_empty(&self, token: &(impl Initiator + ?Sized)) -> bool {
-        self.check(token);
-        !(0..self.pes.len()).any(|from| self.arrived(token, from) > self.incoming[from].taken)
+        self.rings.check(token, WHAT);
+        self.rings.is_empty(token)
     }
 
     #[cold]
@@ -249,27 +219,17 @@ impl<T: PlainData> Channel<T> {
         world: &World<L>,
         location: &'static Location<'static>,
     ) -> Option<(Pe, T)> {
-        self.termination.rest(world, world.pes());
-        let is_over = || self.termination.is_over(world);
+        self.rings.termination.rest(world, world.pes());
+        let is_over = || self.rings.termination.is_over(world);
         let subject = || "no message has come, and others do not rest".to_owned();
         waiting::until(world.endpoint(), "next", location, || self.has_come(world) || is_over(), subject);
         if is_over() {
-            self.termination.end(world, location);
+            self.rings.termination.end(world, location);
             return None;
         }
         // Before it is taken, so that it is always with somebody who does not rest.
-        self.termination.resume(world);
+        self.rings.termination.resume(world);
         self.try_recv(world)
-    }
-
-    /// How many messages there is room for.
-    #[inline]
-    fn room(&mut self, token: &(impl Stores + ?Sized), to: Pe) -> usize {
-        let (ring, outgoing) = (self.ring, &mut self.outgoing[to.number()]);
-        if outgoing.room(ring) == 0 {
-            outgoing.freed = token.signal_fetch(self.credits.on(self.me).index(to.number()));
-        }
-        outgoing.room(ring)
     }
 
     /// Waits until the receiver has said that it has taken more, or `other` is true.
@@ -281,11 +241,9 @@ impl<T: PlainData> Channel<T> {
         location: &'static Location<'static>,
         other: impl Fn() -> bool,
     ) {
-        let Outgoing { sent, freed } = self.outgoing[to.number()];
-        let credit = self.credits.here(token).index(to.number());
-        let is_told = || credit.__look() > freed || other();
+        let is_told = || self.rings.has_credit(token, to.number()) || other();
         let subject = || {
-            let room = self.ring.slots;
+            let (sent, freed, room) = self.rings.sent(to.number());
             format!(
                 "to PE {to}, which is to take messages: {sent} were sent, {freed} taken, and there is room for {room}"
             )
@@ -296,149 +254,28 @@ impl<T: PlainData> Channel<T> {
     /// Sends the first messages, as many as there is room for in slots that follow each other; gives how many.
     #[inline]
     fn put(&mut self, token: &(impl Stores + ?Sized), to: Pe, messages: &[T]) -> usize {
-        let (ring, outgoing) = (self.ring, &mut self.outgoing[to.number()]);
-        let slot = ring.slot(outgoing.sent);
-        let count = messages.len().min(outgoing.room(ring)).min(ring.slots - slot);
-        let first = self.me.number() * ring.slots + slot;
-        let sent = outgoing.sent + count as u64;
-        let place = self.slots.on(to).index(first..first + count);
-        let signal = self.signals.on(to).index(first);
-        token.put_signal(place, &messages[..count], signal, SignalOp::Set(sent));
-        outgoing.sent = sent;
-        self.termination.sent(count);
+        let count = messages.len().min(self.rings.room_in_a_row(to.number()));
+        self.rings.put(token, to, &messages[..count], count, 1);
         count
-    }
-
-    /// The next PE of which a message has come.
-    #[inline]
-    fn first_to_take(&mut self, token: &(impl Stores + ?Sized)) -> Option<usize> {
-        let pes = self.pes.len();
-        for _ in 0..pes {
-            let incoming = self.incoming[self.turn];
-            if incoming.arrived > incoming.taken {
-                return Some(self.turn);
-            }
-            let arrived = self.arrived(token, self.turn);
-            if arrived > incoming.taken {
-                self.incoming[self.turn].arrived = arrived;
-                return Some(self.turn);
-            }
-            self.turn = if self.turn + 1 == pes { 0 } else { self.turn + 1 };
-        }
-        None
-    }
-
-    /// Behind which message of a PE all have come, as far as the signal of the next one tells.
-    #[inline]
-    fn arrived(&self, token: &(impl Initiator + ?Sized), from: usize) -> u64 {
-        let Incoming { taken, arrived, .. } = self.incoming[from];
-        if arrived > taken {
-            return arrived;
-        }
-        // Looks once, and makes progress: a message may lie with the network.
-        let signal = self.signal(token, from);
-        if signal.test(gt(taken)) { signal.__look() } else { taken }
     }
 
     /// Whether a message has come that was not taken, for who waits.
     fn has_come(&self, token: &(impl Initiator + ?Sized)) -> bool {
-        let has = |(from, incoming): (usize, &Incoming)| {
-            incoming.arrived > incoming.taken || self.signal(token, from).__look() > incoming.taken
-        };
-        self.incoming.iter().enumerate().any(has)
-    }
-
-    /// The signal of the next message of a PE.
-    #[inline]
-    fn signal<'a>(&'a self, token: &'a (impl Initiator + ?Sized), from: usize) -> Here<'a, Signal> {
-        self.signals.here(token).index(from * self.ring.slots + self.ring.slot(self.incoming[from].taken))
-    }
-
-    /// Takes the next message of a PE, which has come.
-    #[inline]
-    fn take(&mut self, token: &(impl Stores + ?Sized), from: usize) -> T {
-        let (ring, incoming) = (self.ring, &mut self.incoming[from]);
-        let slot = from * ring.slots + ring.slot(incoming.taken);
-        let message = self.slots.here(token).index(slot).load();
-        incoming.taken += 1;
-        self.termination.taken();
-        if incoming.taken == incoming.arrived {
-            self.turn = if from + 1 == self.pes.len() { 0 } else { from + 1 };
-        }
-        incoming.kept += 1;
-        if incoming.kept == ring.step {
-            incoming.kept = 0;
-            // The message is copied before the sender is told, on processors as well that would write first.
-            fence(Ordering::Release);
-            let credit = self.credits.on(self.pes[from]).index(self.me.number());
-            // Added, because two of these may arrive in any order: what is set last might be the number set first.
-            token.signal_add(credit, ring.step);
-        }
-        message
-    }
-
-    #[inline]
-    #[track_caller]
-    fn check(&self, token: &(impl Initiator + ?Sized)) {
-        assert!(self.me == token.endpoint().me(), "this is the channel of PE {}: make one here", self.me);
-        token.endpoint().require_open(Location::caller());
+        (0..self.rings.pes.len()).any(|from| self.rings.has_come(token, from))
     }
 }
 
 impl<T> fmt::Debug for Channel<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Channel (PE {} of {})", self.me, self.pes.len())
+        write!(f, "Channel (PE {} of {})", self.rings.me, self.rings.pes.len())
     }
 }
 
-/// How messages from one PE to another lie in the ring that they have at the receiver: message k in slot k mod `slots`.
-#[derive(Clone, Copy)]
-struct Ring {
-    /// A power of two.
-    slots: usize,
-    /// The receiver tells of so many messages at a time that it has taken them.
-    step: u64,
-}
-
-/// What a PE has sent to another one.
-#[derive(Clone, Copy, Default)]
-struct Outgoing {
-    sent: u64,
-    /// Those of which the other one has said that it has taken them.
-    freed: u64,
-}
-
-/// What a PE has from another one.
-#[derive(Clone, Copy, Default)]
-struct Incoming {
-    taken: u64,
-    /// Those that are known to have arrived.
-    arrived: u64,
-    /// Those of the taken ones of which the other one has yet to be told.
-    kept: u64,
-}
-
-impl Ring {
-    /// A ring that has room for `capacity` messages, although not every one that was taken is told of: half of the ring is
-    /// told of at once, or less where there is no room for as much.
-    fn new(capacity: usize) -> Self {
-        let slots = (capacity + capacity / 4).next_power_of_two();
-        Self { slots, step: (slots - capacity + 1).min(slots / 2).max(1) as u64 }
-    }
-
-    /// The slot of a message.
-    #[inline(always)]
-    fn slot(self, message: u64) -> usize {
-        message as usize & (self.slots - 1)
-    }
-}
-
-impl Outgoing {
-    /// How many messages there is room for.
-    #[inline(always)]
-    fn room(self, ring: Ring) -> usize {
-        ring.slots - (self.sent - self.freed) as usize
-    }
+/// The slots of a ring that has room for `capacity` messages although not every one that was taken is acknowledged, and
+/// how many are at once: half of the ring, or less where there is no room for as much.
+fn slots_of(capacity: usize) -> (usize, u64) {
+    let slots = (capacity + capacity / 4).next_power_of_two();
+    (slots, (slots - capacity + 1).min(slots / 2).max(1) as u64)
 }
 
 #[cfg(test)]
@@ -448,13 +285,10 @@ mod tests {
     #[test]
     fn a_sender_has_room_for_the_capacity_whatever_it_was_not_told_of() {
         for capacity in (1..300).chain([4096, 5000]) {
-            let ring = Ring::new(capacity);
-            let Ring { slots, step } = ring;
+            let (slots, step) = slots_of(capacity);
             assert!(slots.is_power_of_two() && slots < 3 * capacity, "{capacity}: {slots}");
+            // It was not told of the last ones that were taken.
             assert!(step > 0 && slots as u64 - (step - 1) >= capacity as u64, "{capacity}: {slots}, {step}");
-            // It was not told of the last ones that were taken, and has as many on their way as it may.
-            let outgoing = Outgoing { sent: capacity as u64 - 1 + step - 1, freed: 0 };
-            assert!(outgoing.room(ring) > 0, "{capacity}");
         }
     }
 }

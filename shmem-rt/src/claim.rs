@@ -32,7 +32,6 @@ const NUMBER: RawFd = 255;
 /// Worlds that live in this process: one at most, or one for each PE over loopback.
 static WORLDS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many worlds live in this process.
 pub(crate) fn worlds() -> usize {
     WORLDS.load(Ordering::Relaxed)
 }

@@ -14,6 +14,7 @@ use shmem_launch::bootstrap::{self, Bootstrap as _, Connection, Local, Managed, 
 use shmem_launch::env::{Settings, TransportChoice};
 use shmem_launch::say::say;
 
+use crate::caller::at;
 use crate::claim;
 use crate::error::{Error, ErrorKind, Result};
 use crate::loopback;
@@ -32,11 +33,8 @@ use crate::world::World;
 /// If this process has had a world already, or the environment is malformed. What goes wrong with
 /// memory or between PEs ends the job with one message instead.
 pub fn init<L: ThreadLevel>() -> Result<World<L>> {
-    match join()? {
-        Joined::World(world) => Ok(*world),
-        // What the program has left to do at its exit is for its PEs.
-        Joined::Launched(code) => exit::end(code.into(), || ()),
-    }
+    // What the program has left to do at its exit is for its PEs.
+    Ok(join()?.unwrap_or_else(|code| exit::end(code.into(), || ())))
 }
 
 /// As [`init`], for processes that have been started by other means than a launcher: by a framework, a scheduler of one's
@@ -82,15 +80,8 @@ pub fn initialized() -> bool {
     claim::worlds() > 0
 }
 
-/// What this process became.
-enum Joined<L: ThreadLevel> {
-    /// A PE.
-    World(Box<World<L>>),
-    /// The launcher of its own program; the job has ended with this code.
-    Launched(u8),
-}
-
-fn join<L: ThreadLevel>() -> Result<Joined<L>> {
+/// Joins the job; or gives the code with which it has ended, if this process was the launcher of its own program.
+fn join<L: ThreadLevel>() -> Result<std::result::Result<World<L>, u8>> {
     let settings = Settings::from_process()?;
     claim::claim()?;
     // SAFETY: the claim was taken just now, by which there is one world in a process; who sets the environment of a PE
@@ -101,9 +92,9 @@ fn join<L: ThreadLevel>() -> Result<Joined<L>> {
             if settings.attach_wait {
                 bootstrap::attach_wait(bootstrap.number());
             }
-            Ok(Joined::World(Box::new(start::start(settings, bootstrap.into()))))
+            Ok(Ok(start::start(settings, bootstrap.into())))
         }
-        Connection::Launched(code) => Ok(Joined::Launched(code)),
+        Connection::Launched(code) => Ok(Err(code)),
     }
 }
 
@@ -127,7 +118,7 @@ impl<E: Display + 'static> Outcome for std::result::Result<(), E> {
     fn error(self) -> Option<String> {
         let error = self.err()?;
         Some(match call_of(&error) {
-            Some(call) => format!("{}:{}: {error}", call.file(), call.line()),
+            Some(call) => format!("{}: {error}", at(call)),
             None => error.to_string(),
         })
     }
@@ -149,8 +140,7 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
     let place = Location::caller();
     let run = |world: &mut World<L>| {
         if let Some(error) = body(world).error() {
-            let (file, line) = (place.file(), place.line());
-            world.job().abort(1, &format!("`main` ({file}:{line}) returned: {error}"));
+            world.job().abort(1, &format!("`main` ({}) returned: {error}", at(place)));
         }
     };
     let joined = Settings::from_process().map_err(Error::from).and_then(|settings| {
@@ -164,8 +154,8 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
     });
     match joined {
         Ok(None) => ExitCode::SUCCESS,
-        Ok(Some(Joined::Launched(code))) => ExitCode::from(code),
-        Ok(Some(Joined::World(mut world))) => {
+        Ok(Some(Err(code))) => ExitCode::from(code),
+        Ok(Some(Ok(mut world))) => {
             panics::tell_as(&world);
             run(&mut world);
             ExitCode::SUCCESS

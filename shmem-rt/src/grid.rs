@@ -110,12 +110,12 @@ impl<const D: usize> PeGrid<D> {
     /// is its own.
     #[must_use]
     pub fn periodic(self, dimensions: [bool; D]) -> Self {
-        Self { shape: self.shape.periodic(dimensions), ..self }
+        Self { shape: Shape { periodic: dimensions, ..self.shape }, ..self }
     }
 
     /// The lengths: how many PEs there are in each dimension.
     pub fn shape(&self) -> [usize; D] {
-        self.shape.lengths()
+        self.shape.lengths
     }
 
     /// The rank of the calling PE: its number, in a grid of all PEs.
@@ -269,14 +269,6 @@ impl<const D: usize> Shape<D> {
         }
     }
 
-    fn periodic(self, periodic: [bool; D]) -> Self {
-        Self { periodic, ..self }
-    }
-
-    fn lengths(&self) -> [usize; D] {
-        self.lengths
-    }
-
     /// Those of a rank that there is.
     fn coordinates_of(&self, rank: usize) -> [usize; D] {
         let (mut rest, mut coordinates) = (rank, [0; D]);
@@ -348,7 +340,7 @@ mod tests {
             lengths in [1..5_usize, 1..5, 1..5], periodic: [bool; 3], steps in [-9..9_isize, -9..9, -9..9],
         ) {
             let all = all(lengths);
-            let shape = Shape::new(lengths, all.len()).unwrap().periodic(periodic);
+            let shape = Shape { periodic, ..Shape::new(lengths, all.len()).unwrap() };
             for from in &all {
                 // One step after the other: back at the other end of what is periodic, lost behind the end of what is not.
                 let mut to = Some(from.map(|at| at as isize));
@@ -376,23 +368,14 @@ mod tests {
             let lines = (1..=places).flat_map(|a| (1..=places).map(move |b| [a, b]));
             let squares = lines.clone().filter(|[a, b]| a >= b && a * b == places);
             let square = squares.min_by_key(|lengths| lengths.iter().sum::<usize>()).unwrap();
-            prop_assert_eq!(Shape::cubic(places).lengths(), square);
+            prop_assert_eq!(Shape::cubic(places).lengths, square);
 
             let cubes = lines.filter(|[a, b]| places.is_multiple_of(a * b)).map(|[a, b]| [a, b, places / (a * b)]);
             let cubes = cubes.filter(|[a, b, c]| a >= b && b >= c);
             let cube = cubes.min_by_key(|lengths| (lengths.iter().sum::<usize>(), lengths[0])).unwrap();
-            prop_assert_eq!(Shape::cubic(places).lengths(), cube);
-            prop_assert_eq!(Shape::cubic(places).lengths(), [places]);
+            prop_assert_eq!(Shape::cubic(places).lengths, cube);
+            prop_assert_eq!(Shape::cubic(places).lengths, [places]);
         }
-    }
-
-    #[test]
-    fn numbers_of_pes_that_programs_have() {
-        assert_eq!(Shape::cubic(12).lengths(), [4, 3]);
-        assert_eq!(Shape::cubic(7).lengths(), [7, 1]);
-        assert_eq!(Shape::cubic(64).lengths(), [4, 4, 4]);
-        assert_eq!(Shape::cubic(100_000).lengths(), [50, 50, 40]);
-        assert_eq!(Shape::cubic(1).lengths(), [1, 1, 1, 1]);
     }
 
     #[test]
@@ -404,7 +387,7 @@ mod tests {
 
     #[test]
     fn the_longest_steps_overflow_nothing() {
-        let ring = Shape::new([3], 3).unwrap().periodic([true]);
+        let ring = Shape { periodic: [true], ..Shape::new([3], 3).unwrap() };
         assert_eq!(ring.displaced([1], [isize::MIN]), Some((1 + isize::MIN.rem_euclid(3) as usize) % 3));
         let line = Shape::new([3], 3).unwrap();
         assert_eq!([isize::MIN, isize::MAX].map(|step| line.displaced([1], [step])), [None, None]);

@@ -10,18 +10,18 @@ use std::sync::Arc;
 use shmem_core::context::Initiator;
 use shmem_core::data::PlainData;
 use shmem_core::halo::{Edge, Halo, Plan};
-use shmem_core::heap::{Allocator, HeapError, MAX_ALIGN, Owner};
+use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::object::SymBox;
 use shmem_core::partition::{Traits, show_size};
 use shmem_core::text::Text;
 
+use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::Result;
 use crate::group::Purpose;
 use crate::job::Job;
 use crate::segments::{self, Wanted};
-use crate::state::later::End;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -136,7 +136,7 @@ fn memory_of(job: &Job, agreed: &Agreed<'_>, plan: &Plan, location: &Location<'_
     // A multiple of pages that is a number of bytes, however much is asked.
     let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;
     let request = Request {
-        what: format!("halo at {}:{}", location.file(), location.line()),
+        what: format!("halo at {}", at(location)),
         bytes,
         traits: Traits::NONE,
         placement: Placement::system(),
@@ -146,11 +146,7 @@ fn memory_of(job: &Job, agreed: &Agreed<'_>, plan: &Plan, location: &Location<'_
     let name = Text::head("halo");
     let wanted = Wanted { request, partition: 0, name, taken: Vec::new(), hidden: true, given: None };
     let made = segments::make(job, agreed, Ok(wanted), |_| Ok(Vec::new()))?;
-    let mut ledger = job.memory.ledger.lock();
-    ledger.add_heap(made.index, Allocator::new(0, name, made.offset..made.offset + bytes));
-    let block = ledger.allocate(made.index, bytes, plan.align, Owner::Handle)?;
-    drop(ledger);
-    job.memory.later.lock().ends.insert(block.id, End::Segment(made.index));
+    let block = segments::enter_whole(job, &made, (0, name), bytes, plan.align)?;
     let words = bytes / size_of::<u64>();
     let released = Arc::clone(&job.memory.released);
     // SAFETY: the ledger of this PE has just reserved the words under this number, in fresh memory, which is zeroed.

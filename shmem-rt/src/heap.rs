@@ -27,12 +27,12 @@ use crate::world::World;
 
 /// The heap of one partition. From [`World::heap`] and [`World::partition`].
 pub struct Heap<'w, L: ThreadLevel> {
-    world: &'w World<L>,
-    segment: u32,
+    pub(crate) world: &'w World<L>,
+    pub(crate) segment: u32,
     id: u32,
     name: Text<32>,
     /// Bytes of the pages that the calling PE was given.
-    page_bytes: u64,
+    pub(crate) page_bytes: u64,
 }
 
 impl<L: ThreadLevel> World<L> {
@@ -53,7 +53,6 @@ impl<L: ThreadLevel> World<L> {
         Ok(self.heap_at(&partitions, index))
     }
 
-    /// The heap of the partition at a position in the table.
     fn heap_at(&self, partitions: &Partitions, index: usize) -> Heap<'_, L> {
         let spec = &partitions.table().specs()[index];
         let page_bytes = partitions.granted(index, self.my_pe()).pgsize;
@@ -213,20 +212,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.name.as_str()
     }
 
-    /// Bytes of the pages that the calling PE was given for it.
-    pub(crate) fn page_bytes(&self) -> u64 {
-        self.page_bytes
-    }
-
-    pub(crate) fn world(&self) -> &World<L> {
-        self.world
-    }
-
-    /// Index of its segment.
-    pub(crate) fn segment(&self) -> u32 {
-        self.segment
-    }
-
     /// Bytes used, free and used at most, on this PE's heap; the same on every PE.
     pub fn usage(&self) -> Usage {
         let usage = self.world.job().memory.ledger.lock().usage(self.segment);
@@ -369,7 +354,6 @@ impl Agreed<'_> {
     }
 }
 
-/// What is asked of a heap.
 struct Wish {
     operation: &'static str,
     /// What it is, or the name of its variable.

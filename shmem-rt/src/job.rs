@@ -67,14 +67,12 @@ pub(crate) struct Site {
     pub(crate) most_homes: OnceLock<usize>,
 }
 
-/// Which contexts there are.
 pub(crate) struct Contexts {
     /// Who has what of the resource.
     pub(crate) holdings: Mutex<Holdings>,
     pub(crate) threads: Mutex<Threads>,
 }
 
-/// Which teams there are.
 pub(crate) struct Teams {
     /// Which ones this PE is in.
     pub(crate) indexes: Mutex<Indexes>,
@@ -84,7 +82,6 @@ pub(crate) struct Teams {
     pub(crate) room: Mutex<Room>,
 }
 
-/// How operations reach other PEs.
 pub(crate) struct Network {
     /// What endpoints are made of.
     pub(crate) resource: Box<dyn Resource>,
@@ -229,17 +226,15 @@ impl Job {
 }
 
 impl Site {
-    /// All PEs, in the order of their numbers.
     #[inline]
     pub(crate) fn pes(&self) -> &[Pe] {
-        self.everyone.directory().pes()
+        self.everyone.directory.pes()
     }
 
     pub(crate) fn topology(&self) -> &Topology {
         self.topology.get_or_init(|| Machine::default().topology())
     }
 
-    /// Bytes of a base page.
     #[expect(clippy::unused_self, reason = "that of the machine on which the job runs")]
     pub(crate) fn base_page(&self) -> usize {
         rustix::param::page_size()

@@ -15,13 +15,14 @@
 // panics                                                           how the panic of a PE is told
 // array, halo, partitions, persistent, plan                        kinds of memory, and what all have planned
 // channel, exchange, queue                                         what PEs hand each other
+// rings                                                            messages from each PE to each other one
 // termination                                                      when nobody has anything any more
 // heap                                                             symmetric heaps
 // free                                                             giving memory back
 // segments                                                         memory that comes after the start
 // team                                                             what the members of a team do by themselves
 // phase, context                                                   references, and further streams of operations
-// lock, reach, grid, observing, rayon, ndarray                     small views of a world
+// lock, grid, rayon, ndarray                                       small views of a world
 // scale                                                            what collectives cost, counted without a job
 // collective                                                       what members do together
 // world                                                            the token
@@ -71,7 +72,6 @@ mod model;
 pub mod ndarray;
 mod nearness;
 mod observe;
-mod observing;
 mod panics;
 mod partitions;
 mod persistent;
@@ -84,8 +84,8 @@ mod queue;
 pub mod raw;
 #[cfg(feature = "rayon")]
 mod rayon;
-mod reach;
 mod report;
+mod rings;
 #[doc(hidden)]
 pub mod scale;
 mod scoped;
@@ -142,8 +142,8 @@ pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::{OnPe, Pe};
 pub use shmem_core::segment::Miss;
 pub use shmem_core::transport::{SessionOptions, Traffic};
-pub use state::config::TeamConfig;
 pub use state::granted::{Granted, Resources};
+pub use state::uses::TeamConfig;
 pub use team::{TeamBox, TeamObjects};
 pub use world::World;
 

@@ -34,23 +34,3 @@ impl Model {
         self.alpha + messages.saturating_sub(1) as f64 * self.gap + bytes as f64 * self.beta
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_provider_has_these_numbers() {
-        let row = Row { latency: 6_000_000, operation: 2_000_000, byte: 175, ..Row::TCP };
-        assert_eq!(Model::from(row), Model { alpha: 8000.0, gap: 2000.0, beta: 0.175 });
-    }
-
-    #[test]
-    fn one_message_saves_what_the_others_cost() {
-        let model = Model { alpha: 1000.0, gap: 100.0, beta: 0.5 };
-        assert_eq!(
-            (model.messages(1, 0), model.messages(11, 0), model.messages(1, 8)),
-            (1000.0, 2000.0, 1004.0)
-        );
-    }
-}

@@ -263,23 +263,10 @@ where
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, ArrayView1, ArrayView3, Axis, s};
+    use ndarray::{Array2, ArrayView1, Axis, s};
     use shmem_core::padded;
 
     use super::*;
-
-    #[test]
-    fn a_view_has_the_elements_of_the_array() {
-        let cube: [[[u32; 4]; 3]; 2] = core::array::from_fn(|i| {
-            core::array::from_fn(|j| core::array::from_fn(|k| (100 * i + 10 * j + k) as u32))
-        });
-        let view: ArrayView3<'_, u32> = cube.view();
-        assert_eq!(view.dim(), (2, 3, 4));
-        assert!(view.is_standard_layout());
-        assert!(view.indexed_iter().all(|((i, j, k), value)| *value == cube[i][j][k]));
-        let row: ArrayView1<'_, u32> = cube[1][2].view();
-        assert_eq!(row, ArrayView1::from(&[120, 121, 122, 123]));
-    }
 
     #[test]
     fn the_elements_behind_padded_rows_are_left_out() {

@@ -196,8 +196,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// ```
     #[track_caller]
     pub fn pages_per_node(&self) -> Result<Vec<(u32, u64)>> {
-        let (job, page) = (self.world().job(), self.page_bytes() as usize);
-        let segment = job.memory.segments.list().into_iter().find(|(index, _)| *index == self.segment());
+        let (job, page) = (self.world.job(), self.page_bytes as usize);
+        let segment = job.memory.segments.list().into_iter().find(|(index, _)| *index == self.segment);
         let (_, segment) = segment.unwrap_or_else(|| unreachable!("every partition is a segment"));
         let range = segment.start..segment.start + segment.bytes.next_multiple_of(page);
         Ok(job.memory.arena.pages_per_node(job.site.slot, range, page)?)

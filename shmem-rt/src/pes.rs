@@ -52,12 +52,6 @@ impl<'a> Pes<'a> {
     }
 
     /// The PE with an index, if there is one.
-    ///
-    /// ```
-    /// fn third(world: &shmem::World) -> Option<shmem::Pe> {
-    ///     world.pes().get(2)
-    /// }
-    /// ```
     pub fn get(self, index: usize) -> Option<Pe> {
         self.0.get(index).copied()
     }
@@ -139,13 +133,6 @@ impl fmt::Debug for Pes<'_> {
 }
 
 /// PEs one after the other, from both ends: what [`Pes::iter`] gives.
-///
-/// ```
-/// fn others(world: &shmem::World) -> impl Iterator<Item = shmem::Pe> {
-///     let pes: shmem::PesIter<'_> = world.pes().iter();
-///     pes.rev().filter(|pe| *pe != world.me())
-/// }
-/// ```
 #[derive(Clone)]
 pub struct PesIter<'a> {
     pes: &'a Members,

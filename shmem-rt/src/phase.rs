@@ -55,6 +55,7 @@ use shmem_core::object::{Extent, Objects};
 use shmem_core::observe::{Call, Family, Observer};
 use shmem_core::transport::under_way;
 
+use crate::caller::at;
 use crate::group::{Operation, Purpose, Team};
 use crate::job::Job;
 use crate::thread::ThreadLevel;
@@ -93,29 +94,18 @@ impl<L: ThreadLevel> World<L> {
     /// ```
     /// use shmem::prelude::*;
     ///
-    /// /// Works inside a phase as on any other memory.
-    /// fn scale(field: &mut [f64], by: f64) {
-    ///     field.iter_mut().for_each(|x| *x *= by);
-    /// }
-    ///
-    /// /// Opens one phase. The field may be part of a larger struct.
+    /// /// Opens a phase. The field may be part of a larger struct.
     /// fn norm(world: &mut World, field: &SymBox<[f64]>) -> f64 {
     ///     let mut sum = world.frozen(field, |field| field.iter().map(|x| x * x).sum());
     ///     world.sum(&mut sum);
     ///     f64::sqrt(sum)
     /// }
     ///
-    /// /// Calls what opens a phase, and opens another one.
-    /// fn normalise(world: &mut World, field: &SymBox<[f64]>) {
-    ///     let norm = norm(world, field);
-    ///     world.local(field, |field| scale(field, 1.0 / norm));
-    /// }
-    ///
     /// #[shmem::main]
     /// fn main(world: &mut World) -> Result<()> {
     ///     let field = world.alloc(filled(3.0, 10))?;
-    ///     normalise(world, &field);
-    ///     assert!((norm(world, &field) - 1.0).abs() < 1e-12);
+    ///     let norm = norm(world, &field);
+    ///     world.local(&field, |field| field.iter_mut().for_each(|x| *x /= norm));
     ///     Ok(())
     /// }
     /// ```
@@ -125,7 +115,7 @@ impl<L: ThreadLevel> World<L> {
     /// If an object is named twice, or two of them overlap. A panic inside `body` ends the job.
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
-        self.local_exchanging(objects, |opened, _| body(opened), Location::caller())
+        self.local_exchanging(objects, |opened, _| body(opened))
     }
 
     /// As [`local`](Self::local), with halos exchanged in between: a whole run of a stencil on symmetric
@@ -170,29 +160,11 @@ impl<L: ThreadLevel> World<L> {
         objects: O,
         body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
     ) -> R {
-        self.local_exchanging(objects, body, Location::caller())
+        self.local_exchanging(objects, body)
     }
 
     /// As [`local`](Self::local), with items [exchanged](crate::Exchange) in between: their handlers change symmetric objects as
-    /// `&mut`. Halos may be exchanged as well.
-    ///
-    /// ```
-    /// use shmem::prelude::*;
-    ///
-    /// #[symmetric]
-    /// static TOTALS: [u64; 10];
-    ///
-    /// /// Adds amounts to accounts: account k lies with PE k % n.
-    /// fn book(world: &mut World, exchange: &mut Exchange<[u64; 2]>, amounts: &[[u64; 2]]) {
-    ///     let pes: Vec<Pe> = world.pes().iter().collect();
-    ///     let items = amounts.iter().map(|amount| (pes[amount[0] as usize % pes.len()], *amount));
-    ///     world.local_with_exchanges(&TOTALS, |totals, phase| {
-    ///         exchange.run(phase, items, |_from, [account, amount]| totals[account as usize / pes.len()] += amount);
-    ///     });
-    /// }
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) -> Result<()> { let _ = world; Ok(()) }
-    /// ```
+    /// `&mut`. Halos may be exchanged as well. [`exchange`](Self::exchange) has an example.
     ///
     /// # Panics
     ///
@@ -203,7 +175,7 @@ impl<L: ThreadLevel> World<L> {
         objects: O,
         body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
     ) -> R {
-        self.local_exchanging(objects, body, Location::caller())
+        self.local_exchanging(objects, body)
     }
 
     /// Opens objects for reading on all PEs: two barriers, and in between `body` with a `&` to the
@@ -214,7 +186,7 @@ impl<L: ThreadLevel> World<L> {
     /// A panic inside `body` ends the job.
     #[track_caller]
     pub fn frozen<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Ref<'x>) -> R) -> R {
-        let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects, Location::caller());
+        let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects);
         phase.run(self, None, |endpoint| {
             // SAFETY: by (1) to (5) of the module's argument nobody writes until `leave`: PEs in the same phase hold shared
             // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
@@ -222,13 +194,13 @@ impl<L: ThreadLevel> World<L> {
         })
     }
 
+    #[track_caller]
     fn local_exchanging<O: Objects, R>(
         &mut self,
         objects: O,
         body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
-        location: &'static Location<'static>,
     ) -> R {
-        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, location);
+        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects);
         phase.run(self, None, |endpoint| {
             // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
             // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
@@ -269,7 +241,6 @@ pub(crate) struct Phase {
     left: bool,
 }
 
-/// What a phase has opened, and where.
 struct Opened {
     kind: Kind,
     extents: Vec<Extent>,
@@ -281,13 +252,8 @@ struct Opened {
 impl Phase {
     /// Begins a phase of a team's members. Each of them has lent its world to the caller exclusively.
     #[track_caller]
-    pub(crate) fn enter<O: Objects>(
-        team: &Team,
-        endpoint: &Endpoint,
-        kind: Kind,
-        objects: O,
-        location: &'static Location<'static>,
-    ) -> Self {
+    pub(crate) fn enter<O: Objects>(team: &Team, endpoint: &Endpoint, kind: Kind, objects: O) -> Self {
+        let location = Location::caller();
         endpoint.require_open(location);
         let mut extents = Vec::new();
         objects.extents(endpoint, &mut extents);
@@ -407,7 +373,7 @@ impl Opened {
 /// Refuses every operation: only what runs while the process ends inside the phase can come to that.
 impl Observer for Opened {
     fn begin(&self, call: &Call<'_>) -> u64 {
-        panic!("{}", self.refusal(&format!("the call at {}:{}", call.location.file(), call.location.line())))
+        panic!("{}", self.refusal(&format!("the call at {}", at(call.location))))
     }
 
     fn end(&self, _: &Call<'_>, _: u64) {}
@@ -415,8 +381,7 @@ impl Observer for Opened {
 
 impl fmt::Display for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (operation, location) = (self.kind.begin.name(), self.location);
-        write!(f, "`{operation}({})` at {}:{}", self.subject(), location.file(), location.line())
+        write!(f, "`{}({})` at {}", self.kind.begin.name(), self.subject(), at(self.location))
     }
 }
 
@@ -433,10 +398,9 @@ fn refuse_overlap(job: &Job, extents: &[Extent], location: &'static Location<'st
     for pair in sorted.windows(2) {
         assert!(
             !pair[0].overlaps(pair[1]),
-            "`{}` is named twice in one `local` at {}:{}; name each object once",
+            "`{}` is named twice in one `local` at {}; name each object once",
             job.name_of(pair[0]),
-            location.file(),
-            location.line()
+            at(location)
         );
     }
 }

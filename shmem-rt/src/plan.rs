@@ -196,10 +196,9 @@ impl<T: PlainData> Plan<T> {
         let (me, pe) = (self.me, part.pe());
         assert!(pe == me, "this is the part of PE {pe}: PE {me} gives its own, `.on(world.me())`");
         self.check_part(part.len());
-        let mut packed = std::mem::take(&mut self.packed);
-        packed.resize(self.given.len(), T::zeroed());
-        token.gather(&mut packed, part.at(&self.given));
-        self.packed = packed;
+        let Self { given, packed, .. } = self;
+        packed.resize(given.len(), T::zeroed());
+        token.gather(packed, part.at(given));
         self.send(token);
         &self.found
     }
@@ -245,7 +244,6 @@ impl<T: PlainData> Plan<T> {
         self.spread(into);
     }
 
-    /// Sends what is packed, and receives what has come.
     #[track_caller]
     fn send(&mut self, token: &(impl HaloToken + ?Sized)) {
         let Self { halo, packed, counts, found, .. } = self;

@@ -138,7 +138,6 @@ impl<T: PlainData> WorkQueue<T> {
         if item.is_some() { item } else { self.find(world, Location::caller()) }
     }
 
-    /// An item of this PE.
     #[inline]
     fn pop<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<T> {
         if self.own.is_empty() {
@@ -150,7 +149,6 @@ impl<T: PlainData> WorkQueue<T> {
         Some(item)
     }
 
-    /// Lets others have the oldest items.
     #[inline]
     fn offer<L: ThreadLevel>(&mut self, world: &World<L>, items: usize) {
         if items > 0 && world.n_pes() > 1 {
@@ -158,7 +156,6 @@ impl<T: PlainData> WorkQueue<T> {
         }
     }
 
-    /// An item of another PE, when there is one.
     #[cold]
     fn find<L: ThreadLevel>(&mut self, world: &World<L>, location: &'static Location<'static>) -> Option<T> {
         self.termination.rest(world, world.pes());
@@ -230,7 +227,6 @@ impl<T> fmt::Debug for WorkQueue<T> {
 /// Words from one to the next, which are on lines of their own.
 const LINE: usize = 16;
 
-/// The words of a window.
 #[derive(Clone, Copy)]
 enum Word {
     /// Which items are left: the first one in the upper half, and the one behind the last.
@@ -299,7 +295,6 @@ impl<T: PlainData> Window<T> {
         }
     }
 
-    /// Whether a PE's window has something.
     fn has_any<L: ThreadLevel>(&self, world: &World<L>, pe: Pe) -> bool {
         let (first, end) = split(world.fetch(self.word(pe, Word::Span)));
         first < end
@@ -352,7 +347,6 @@ impl<T: PlainData> Window<T> {
         world.fetch_or(self.word(source, Word::Hungry), 1 << step);
     }
 
-    /// How often this PE was called.
     fn calls<L: ThreadLevel>(&self, world: &World<L>) -> u64 {
         self.words.here(world).index(Word::Calls as usize * LINE).__look()
     }

@@ -214,14 +214,13 @@ mod tests {
 
     #[test]
     fn a_collective_names_those_who_are_missing() {
-        let (here, missing, asleep, too) = (record(), record(), record(), record());
-        here.enter_collective(7);
-        missing.enter_collective(6);
-        asleep.enter_collective(6);
-        too.enter_collective(6);
-        asleep.describe(&at("wait_until", 30, 0));
-        let peers = [&here, &here, &missing, &asleep, &too];
-        let peers = peers.iter().enumerate().map(|(number, record)| Peer { number, record });
+        let records = [7, 7, 6, 6, 6].map(|entered| {
+            let record = record();
+            record.enter_collective(entered);
+            record
+        });
+        records[3].describe(&at("wait_until", 30, 0));
+        let peers = records.iter().enumerate().map(|(number, record)| Peer { number, record });
         let report = WaitReport { activity: at("barrier", 12, 7), waited: Duration::from_millis(5100) };
         assert_eq!(
             long_wait(0, &report, peers),

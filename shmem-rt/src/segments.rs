@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
 
 use serde::{Deserialize, Serialize};
-use shmem_core::heap::Allocation;
+use shmem_core::heap::{Allocation, Allocator, Owner};
 use shmem_core::memory::{LaterSegment, MemoryError, Request};
 use shmem_core::partition::Grant;
 use shmem_core::segment::Segment;
@@ -37,7 +37,6 @@ use crate::state::later::End;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// What is wanted of a segment.
 pub(crate) struct Wanted {
     pub(crate) request: Request,
     /// The partition's ID, or 0.
@@ -53,9 +52,7 @@ pub(crate) struct Wanted {
     pub(crate) given: Option<OwnedFd>,
 }
 
-/// A segment that has been made.
 pub(crate) struct Made {
-    /// Index of the segment.
     pub(crate) index: u32,
     /// Bytes from the start of a slot.
     pub(crate) offset: usize,
@@ -67,7 +64,6 @@ pub(crate) struct Made {
 pub(crate) struct Own<'a> {
     /// Bytes from the start of the slot.
     pub(crate) offset: usize,
-    /// What the memory is.
     pub(crate) grant: &'a Grant,
 }
 
@@ -141,9 +137,7 @@ pub(crate) fn make(
                 // what is not hidden are lent by phases of all PEs alone.
                 unsafe { job.memory.segments.insert(place.index, segment) };
             }
-            let mut later = job.memory.later.lock();
-            later.places.insert(place.index, place);
-            later.registrations += 1;
+            job.memory.later.lock().registrations += 1;
             Ok(Made { index: place.index, offset: place.offset, said })
         }
         Err(error) => {
@@ -151,6 +145,23 @@ pub(crate) fn make(
             Err(error)
         }
     }
+}
+
+/// Enters the first `bytes` bytes of a segment that was made as one object, with which it ends. The same on every PE.
+#[track_caller]
+pub(crate) fn enter_whole(
+    job: &Job,
+    made: &Made,
+    (partition, name): (u32, Text<32>),
+    bytes: usize,
+    align: usize,
+) -> Result<Allocation> {
+    let mut ledger = job.memory.ledger.lock();
+    ledger.add_heap(made.index, Allocator::new(partition, name, made.offset..made.offset + bytes));
+    let block = ledger.allocate(made.index, bytes, align, Owner::Handle)?;
+    drop(ledger);
+    job.memory.later.lock().ends.insert(block.id, End::Segment(made.index));
+    Ok(block)
 }
 
 /// Makes the own part of a segment and maps those of the others; leaves nothing after an error.
@@ -174,12 +185,8 @@ fn make_in(
     });
     let mine = mine.as_ref();
     let told = agreed.settle(told).inspect_err(|_| {
-        // SAFETY: nobody was told of the segment.
-        unsafe { forget(job, index) };
-        if mine.is_some() {
-            // SAFETY: nobody was told of the segment, so nobody has used it.
-            unsafe { unmap(job, offset, [job.site.slot]) };
-        }
+        // SAFETY: nobody was told of the segment, so nobody has used it.
+        unsafe { take_away(job, place, mine.map(|_| slot)) };
     })?;
     let told: std::result::Result<Vec<Part>, codec::Malformed> =
         told.iter().map(|told| codec::decode(told)).collect();
@@ -191,15 +198,13 @@ fn make_in(
         .bootstrap
         .share(&descriptors)
         .unwrap_or_else(|error| job.abort(1, &Error::launcher(error).to_string()));
-    let mut mapped = vec![job.site.slot];
+    let mut mapped = vec![slot];
     let neighbours = job.site.pes().iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
-    let attach = |((number, slot), descriptors): ((usize, usize), Vec<OwnedFd>)| {
-        if slot == job.site.slot {
-            return Ok(());
+    let attach = |((number, theirs), descriptors): ((usize, usize), Vec<OwnedFd>)| {
+        if theirs != slot {
+            arena.attach(theirs, Some((offset, request)), &descriptors, &told[number].pieces)?;
+            mapped.push(theirs);
         }
-        let pieces = &told[number].pieces;
-        job.memory.arena.attach(slot, Some((offset, request)), &descriptors, pieces)?;
-        mapped.push(slot);
         Ok(())
     };
     let attached = neighbours.zip(shared).try_for_each(attach);
@@ -213,9 +218,7 @@ fn make_in(
     }
     agreed.settle(attached.map(|()| Vec::new())).inspect_err(|_| {
         // SAFETY: the segment fails on all PEs: nobody has used it.
-        unsafe { forget(job, index) };
-        // SAFETY: the segment fails on all PEs: nobody has used it.
-        unsafe { unmap(job, offset, mapped) };
+        unsafe { take_away(job, place, mapped) };
     })?;
     Ok(told.into_iter().map(|told| told.said).collect())
 }
@@ -223,7 +226,7 @@ fn make_in(
 /// Makes the own part known to the transport, if there is one.
 fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<Vec<u8>> {
     let Some(transport) = &job.network.far else { return Ok(Vec::new()) };
-    // SAFETY: `make_in` has mapped it; `forget` comes before `unmap`, on every path.
+    // SAFETY: `make_in` has mapped it; `take_away` has it forgotten before it is unmapped, on every path.
     let key =
         unsafe { transport.register(index, job.memory.arena.start_of(job.site.slot), offset, request.bytes) };
     key.map_err(|reason| {
@@ -231,23 +234,19 @@ fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<V
     })
 }
 
+/// Takes the segment from the transport, and unmaps the parts in these slots.
+///
 /// # Safety
 ///
 /// Nobody uses the segment, as yet or any more, and nothing for it is under way.
-unsafe fn forget(job: &Job, index: u32) {
+unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Item = usize>) {
     if let Some(transport) = &job.network.far {
         // SAFETY: the promise of this function's caller.
-        unsafe { transport.forget(index) };
+        unsafe { transport.forget(place.index) };
     }
-}
-
-/// # Safety
-///
-/// Nobody uses the segment at that offset, as yet or any more, and nothing for it is under way.
-unsafe fn unmap(job: &Job, offset: usize, slots: impl IntoIterator<Item = usize>) {
     for slot in slots {
         // SAFETY: the promise of this function's caller.
-        unsafe { job.memory.arena.remove_later(slot, offset) };
+        unsafe { job.memory.arena.remove_later(slot, place.offset) };
     }
 }
 
@@ -263,16 +262,13 @@ unsafe fn unmap(job: &Job, offset: usize, slots: impl IntoIterator<Item = usize>
 /// goes only with the world borrowed exclusively (`drop_partition`), when no token is left.
 pub(crate) unsafe fn remove(job: &Job, index: u32) {
     let mut later = job.memory.later.lock();
-    let place = later.places.remove(&index);
-    let place = place.unwrap_or_else(|| unreachable!("segment {index} was made by `make`"));
     // SAFETY: all PEs have given it up and met since (caller), so there are no handles of objects in it.
     let Segment { start, bytes, .. } = unsafe { job.memory.segments.remove(index) };
+    let place = LaterSegment { index, offset: start };
     // Whatever comes to these addresses has pages of its own.
     later.misplaced.leave_out(&(start..start + bytes));
-    // SAFETY: all PEs have given it up, and were quiet before they met (caller).
-    unsafe { forget(job, index) };
     // SAFETY: all PEs have given it up, and were quiet before they met (caller); no address or handle leads there.
-    unsafe { unmap(job, place.offset, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
+    unsafe { take_away(job, place, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
     later.range.release(place);
 }
 

@@ -30,7 +30,6 @@ pub struct Program {
 /// What the program has said, if it is not in Rust.
 pub(crate) static PROGRAM: OnceLock<Program> = OnceLock::new();
 
-/// What the job is to look like, before anything exists.
 pub(crate) struct Setup {
     pub(crate) settings: Settings,
     pub(crate) table: Table,

@@ -29,7 +29,7 @@ use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::initial::zeroed;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -48,12 +48,11 @@ pub(crate) struct Termination {
     words: SymBox<[Atomic<u64>]>,
     /// PE 0, where the count is.
     home: Pe,
-    /// The number of PEs.
     all: u64,
     /// Whether a meeting ends each round.
     meets: bool,
     /// From 1.
-    round: u64,
+    pub(crate) round: u64,
     /// Messages sent less messages taken, since this PE has last rested.
     balance: i64,
 }
@@ -71,18 +70,11 @@ impl Termination {
         Ok(Self { words, home: world.pe(0)?, all, meets, round: 1, balance: 0 })
     }
 
-    /// The number of the round, from 1.
-    pub(crate) fn round(&self) -> u64 {
-        self.round
-    }
-
-    /// This PE has sent messages.
     #[inline(always)]
     pub(crate) fn sent(&mut self, messages: usize) {
         self.balance += messages as i64;
     }
 
-    /// This PE has taken a message.
     #[inline(always)]
     pub(crate) fn taken(&mut self) {
         self.balance -= 1;
@@ -107,7 +99,6 @@ impl Termination {
         token.fetch_add(self.count(), 1_u64.wrapping_neg());
     }
 
-    /// Whether nobody has anything any more.
     pub(crate) fn is_over(&self, token: &impl Stores) -> bool {
         self.words.here(token).index(OVER).__look() == self.round
     }
@@ -124,17 +115,13 @@ impl Termination {
             // Nobody has used it since the round before, whose end all have met in.
             world.set(self.count(), 0);
         }
-        let purpose = Purpose {
-            operation: Operation::named(Family::TeamBarrier, "next"),
-            opens: false,
-            arguments: &[self.words.offset() as u64, self.round],
-            subject: &|| "nobody has anything any more".to_owned(),
-            location: Some(location),
-        };
+        let (arguments, subject) =
+            ([self.words.offset() as u64, self.round], || "nobody has anything any more".to_owned());
+        let purpose = Purpose::of_call(Family::TeamBarrier, "next", &arguments, &subject);
+        let purpose = Purpose { location: Some(location), ..purpose };
         world.team().agree_on(world.endpoint(), &purpose);
     }
 
-    /// The word that counts in this round.
     fn count(&self) -> On<'_, Atomic<u64>> {
         let is_second = self.meets && self.round.is_multiple_of(2);
         self.words.on(self.home).index(if is_second { LINE } else { 0 })

@@ -38,7 +38,6 @@ const LAUNCHER: &str = "SHMRUN_LAUNCHER";
 /// How much longer than it may run a test is waited for whose process ends itself.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Exit code of a process that panicked.
 const PANICKED: u8 = 101;
 
 /// Runs a test: what `#[shmem::test]` makes of its function.

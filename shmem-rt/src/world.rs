@@ -6,13 +6,16 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use shmem_core::context::{Endpoint, Initiator, Stores};
-use shmem_core::observe::Observer;
+use shmem_core::context::{Endpoint, Initiator, Raw, Stores};
+use shmem_core::object::SymAddr;
+use shmem_core::observe::{Observer, Statistics};
 use shmem_core::pe::Pe;
+use shmem_core::transport::Traffic;
+use shmem_launch::bootstrap::Exchanged;
 
 use crate::claim::LivingWorld;
 use crate::error::{ErrorKind, Result};
-use crate::group::Team;
+use crate::group::{Team, offset_of};
 use crate::job::Job;
 use crate::pes::Pes;
 use crate::thread::{Single, ThreadLevel};
@@ -180,6 +183,61 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `SHMEM_TEAM_SHARED`.
     pub fn node_team(&self) -> &Team {
         &self.inner.node
+    }
+
+    /// Whether there is a PE with this number. All PEs of a job can be reached by all operations;
+    /// [`pe`](Self::pe) gives the PE itself.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_pe_accessible`.
+    pub fn pe_accessible(&self, number: usize) -> bool {
+        number < self.n_pes()
+    }
+
+    /// Whether a pointer of this process is a symmetric address, which `putmem` and its relatives take for
+    /// `pe` as for every other PE: symmetric memory is reached on all of them. To use one, turn it into an
+    /// address by [`Raw::address`], which says what is wrong with the others.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_addr_accessible`.
+    pub fn addr_accessible<T>(&self, pointer: *const T, pe: Pe) -> bool {
+        self.address(pointer).is_ok() && self.pe_accessible(pe.number())
+    }
+
+    /// Where a symmetric address lies on `pe`, as a pointer of this process; `None`: the PE is on another
+    /// node. What [`On::ptr`](crate::On::ptr) says of loads and stores holds here, too.
+    ///
+    /// # Panics
+    ///
+    /// If the address is no symmetric one.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ptr`.
+    #[track_caller]
+    pub fn ptr(&self, address: SymAddr, pe: Pe) -> Option<*mut u8> {
+        let offset = self.offset_of("ptr", address);
+        self.endpoint().mapped(pe, offset)
+    }
+
+    /// Where an address lies in the calling PE's slot.
+    #[track_caller]
+    pub(crate) fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
+        offset_of(&self.endpoint, operation, address)
+    }
+
+    /// What this PE's operations did so far; none, if nobody counts (`SHMEM_STATS`).
+    pub fn statistics(&self) -> Option<Statistics> {
+        self.job().observers.as_ref()?.statistics()
+    }
+
+    /// What this PE has sent to, and got from, each PE on another node so far, by number, that of collectives
+    /// included; none, if nobody counts (`SHMEM_STATS`).
+    pub fn traffic(&self) -> Option<Vec<Traffic>> {
+        let Job { network, site, settings, .. } = &**self.job();
+        let nothing = || settings.stats.then(|| vec![Traffic::default(); site.pes().len()]);
+        network.counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
+    }
+
+    /// What this PE has exchanged with the others by way of the launcher so far: what its start has cost them.
+    pub fn exchanged(&self) -> Exchanged {
+        self.job().bootstrap.exchanged()
     }
 
     /// Ends the job on all PEs. This one ends behind what it has printed, and at once: no destructor runs, also of no thread-local,

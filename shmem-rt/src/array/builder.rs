@@ -7,15 +7,15 @@ use shmem_core::array::{ArrayError, Chosen, Chunking, Keep, NumaArray, Parts, St
 use shmem_core::context::Initiator as _;
 use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
-use shmem_core::observe::Family;
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 
-use super::contents::{Contents, Fresh, from_indices};
+use super::contents::{Fresh, Written, from_indices};
 use super::make::{Maker, is_elsewhere, strictness};
-use super::placing::{Homes, Placing};
+use super::placing::Homes;
+use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::Result;
-use crate::group::{Operation, Purpose, words_of};
+use crate::group::{Purpose, words_of};
 use crate::nearness::{memory_near, several};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -101,7 +101,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     /// the partition does not exist, or there is no room: the same error on every PE, and nothing is left.
     #[track_caller]
     pub fn zeroed<T: SymmetricData>(self) -> Result<NumaArray<T, D, S>> {
-        self.build(&Contents::Zeroed, Location::caller())
+        self.build(None)
     }
 
     /// Makes the array, each element `value`. Collective.
@@ -111,7 +111,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     /// As [`zeroed`](Self::zeroed).
     #[track_caller]
     pub fn filled<T: PlainData + Sync>(self, value: T) -> Result<NumaArray<T, D, S>> {
-        self.build(&Contents::Written(&|run, _| run.write_each(|| value)), Location::caller())
+        self.build(Some(&|run, _| run.write_each(|| value)))
     }
 
     /// Makes the array, each element what `element` gives for its index. Chunks of different nodes are
@@ -130,17 +130,13 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         element: impl Fn([usize; D]) -> T + Sync,
     ) -> Result<NumaArray<T, D, S>> {
         let written = from_indices(self.shape, element);
-        self.build(&Contents::Written(&written), Location::caller())
+        self.build(Some(&written))
     }
 
     #[track_caller]
-    fn build<T: SymmetricData>(
-        self,
-        contents: &Contents<'_, T>,
-        location: &'static Location<'static>,
-    ) -> Result<NumaArray<T, D, S>> {
+    fn build<T: SymmetricData>(self, contents: Option<&Written<'_, T>>) -> Result<NumaArray<T, D, S>> {
         let Self { world, shape, chunks, .. } = self;
-        let job = world.job();
+        let (job, location) = (world.job(), Location::caller());
         let named = self.storage.kind().or(self.kind);
         let (element, align) = (size_of::<T>(), align_of::<T>());
         let dimensions = shape.map(|length| length.to_string()).join("x");
@@ -151,20 +147,14 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             .chain(words_of(&format!("{named:?} {}", self.partition)))
             .collect();
         let subject = || format!("{dimensions} x {}", show_size(element as u64));
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "array"),
-            opens: false,
-            arguments: &words,
-            subject: &subject,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory("array", &words, &subject);
         let agreed = world.team().agree_on(world.endpoint(), &purpose);
         world.reclaim_for(&agreed);
 
         let homes = world.homes(&agreed);
         let chunking = match chunks {
             Some(chunks) => Chunking::exactly(shape, chunks),
-            None => Chunking::at_most(shape, homes.most()),
+            None => Chunking::at_most(shape, homes.most),
         };
         let chunking = chunking.map_err(|error| match error {
             ArrayError::TooLarge { shape, .. } => ArrayError::TooLarge { shape, element },
@@ -198,13 +188,6 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let placed = several(job.site.topology()) && !is_elsewhere(&spec);
         let kind_of_memory = spec.traits.kind.and(grant.kind);
         let from = nodes.iter().map_while(|home| memory_near(job.site.topology(), *home, kind_of_memory));
-        let placing = Placing {
-            what: format!("array of {dimensions} at {}:{}", location.file(), location.line()),
-            location,
-            nodes: if placed { from.collect() } else { Vec::new() },
-            spread: strictness(&spec),
-            kind: kind_of_memory,
-        };
         let fill = |parts: &[_], zero| {
             let fresh = Fresh { chunking: &chunking, kind, parts, nodes: &nodes, zero };
             let writing = Writing { world, location };
@@ -225,7 +208,11 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             page,
             huge,
             too_small: named.is_none() && is_small(bytes, chunking.chunks(), page as usize),
-            placing,
+            what: format!("array of {dimensions} at {}", at(location)),
+            location,
+            nodes: if placed { from.collect() } else { Vec::new() },
+            spread: strictness(&spec),
+            kind: kind_of_memory,
             fill: &fill,
         };
         let memory = maker.make(kind)?;
@@ -279,9 +266,9 @@ struct Writing<'w, L: ThreadLevel> {
 
 impl<L: ThreadLevel> Drop for Writing<'_, L> {
     fn drop(&mut self) {
-        let (file, line) = (self.location.file(), self.location.line());
         let text = format!(
-            "a panic in the first elements of the array at {file}:{line} ends the job: other PEs make the same array"
+            "a panic in the first elements of the array at {} ends the job: other PEs make the same array",
+            at(self.location)
         );
         self.world.job().abort(101, &text);
     }

@@ -1,13 +1,15 @@
 //! Making an array: what all storages have in common.
 
+use std::panic::Location;
+
 use shmem_core::array::{Chunking, Part, StorageKind};
 use shmem_core::heap::Allocation;
 use shmem_core::memory::{Placement, Request, Spread};
 use shmem_core::partition::{Grant, Kind, PartitionSpec, Policy, Traits, show_size};
 
-use super::placing::{Homes, Placing};
+use super::placing::Homes;
 use crate::collective::Agreed;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::segments;
 
@@ -34,7 +36,15 @@ pub(super) struct Maker<'a, const D: usize> {
     /// Whether it is too small for pages of its own on each node, and nobody asked for them by naming a
     /// storage.
     pub(super) too_small: bool,
-    pub(super) placing: Placing,
+    /// What the array is, for messages, and the call that makes it.
+    pub(super) what: String,
+    pub(super) location: &'static Location<'static>,
+    /// The node from which the memory of each chunk comes on this PE; empty: wherever it is touched.
+    pub(super) nodes: Vec<u32>,
+    /// [`Spread::Bound`] or [`Spread::Preferred`].
+    pub(super) spread: Spread,
+    /// The kind of memory that was asked for.
+    pub(super) kind: Option<Kind>,
     pub(super) fill: Fill<'a>,
 }
 
@@ -56,27 +66,22 @@ impl<const D: usize> Maker<'_, D> {
     pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
         match kind {
             StorageKind::Single => self.single(),
-            _ if self.spec.is_in_file() => Err(ErrorKind::Placed {
-                what: self.placing.what.clone(),
-                reason: format!(
-                    "storage `{kind}` takes memory outside the heap, and {} is a file, of which there is only the heap; take storage `single`, or another partition",
-                    self.spec.title()
-                ),
-            }
-            .into()),
+            _ if self.spec.is_in_file() => Err(self.placed(format!(
+                "storage `{kind}` takes memory outside the heap, and {} is a file, of which there is only the heap; take storage `single`, or another partition",
+                self.spec.title()
+            ))),
             StorageKind::Separate | StorageKind::Cyclic { .. } => self.separate(kind),
             StorageKind::Multi => self.multi(),
         }
     }
 
-    /// Bytes of all elements.
     pub(super) fn bytes(&self) -> usize {
         self.chunking.len() * self.element
     }
 
     /// Whether chunks of one range lie on different nodes, on any PE.
     pub(super) fn split(&self) -> bool {
-        self.homes.most() > 1 && self.chunking.chunks() > 1
+        self.homes.most > 1 && self.chunking.chunks() > 1
     }
 
     /// The partition has pages that cannot be split among nodes, and that is what the storage would do.
@@ -86,36 +91,34 @@ impl<const D: usize> Maker<'_, D> {
             return Ok(());
         }
         let (partition, page) = (self.spec.title(), show_size(self.page));
-        Err(ErrorKind::Placed {
-            what: self.placing.what.clone(),
-            reason: format!(
-                "storage `{kind}` places pages of one range by chunk, and {partition} has pages of {page} that exist already; take storage `multi`, whose pools get such pages on each node, or a partition without PGSIZE"
-            ),
-        }
-        .into())
+        Err(self.placed(format!(
+            "storage `{kind}` places pages of one range by chunk, and {partition} has pages of {page} that exist already; take storage `multi`, whose pools get such pages on each node, or a partition without PGSIZE"
+        )))
+    }
+
+    #[track_caller]
+    pub(super) fn placed(&self, reason: String) -> Error {
+        ErrorKind::Placed { what: self.what.clone(), reason }.into()
+    }
+
+    /// Memory of a kind on one node, or on any.
+    pub(super) fn placement(&self, node: Option<u32>, kind: Option<Kind>) -> Placement {
+        let on = |node| Placement { kind, nodes: vec![node], spread: self.spread, downgrade: None };
+        node.map_or_else(Placement::system, on)
     }
 
     /// What is asked of memory on one node, or on any.
     pub(super) fn request(&self, bytes: usize, node: Option<u32>) -> Request {
         let traits = Traits { size: None, ..self.spec.traits };
-        let placement = match node {
-            Some(node) => Placement {
-                kind: self.grant.kind,
-                nodes: vec![node],
-                spread: self.placing.spread,
-                downgrade: None,
-            },
-            None => Placement::system(),
-        };
-        let populate = traits.pgsize.is_some();
-        Request { what: self.placing.what.clone(), bytes, traits, placement, populate }
+        let (placement, populate) = (self.placement(node, self.grant.kind), traits.pgsize.is_some());
+        Request { what: self.what.clone(), bytes, traits, placement, populate }
     }
 
     /// What is asked of memory whose pages are placed by chunk.
     pub(super) fn request_split(&self, bytes: usize) -> Request {
         // With SYSDEFAULT, the system is not asked for huge pages, which would lie across chunks.
         let traits = Traits { kind: Some(Kind::SysDefault), ..Traits::NONE };
-        let (what, placement) = (self.placing.what.clone(), Placement::system());
+        let (what, placement) = (self.what.clone(), Placement::system());
         Request { what, bytes, traits, placement, populate: false }
     }
 
@@ -126,7 +129,7 @@ impl<const D: usize> Maker<'_, D> {
     ///
     /// If it does not fit, on any PE.
     pub(super) fn agree_on_room(&self, demands: impl FnOnce() -> Result<Vec<Request>>) -> Result<()> {
-        if self.placing.spread != Spread::Bound {
+        if self.spread != Spread::Bound {
             return Ok(());
         }
         let fits = demands().and_then(|demands| {

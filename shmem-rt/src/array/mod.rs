@@ -6,7 +6,7 @@
 //! one_range in the heap, or in a segment of its own
 //! multi     in pools of segments bound to one node
 //! bindings  which page is whose      placing   which nodes chunks live on, placing pages and making them
-//! contents  the first elements       affinity  where the pages are
+//! contents  the first elements
 //! parallel, split, threads           loops on the chunks' nodes
 //! ```
 //!
@@ -20,7 +20,6 @@
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 
-mod affinity;
 mod bindings;
 mod builder;
 mod contents;

@@ -27,7 +27,7 @@ const STEP: usize = 2 << 20;
 
 impl<const D: usize> Maker<'_, D> {
     pub(super) fn multi(&self) -> Result<Memory> {
-        let pools = self.job.memory.later.lock().pools.count();
+        let pools = self.job.memory.later.lock().pools.len();
         let mut blocks = Vec::with_capacity(self.chunking.chunks());
         let made = self.fill_blocks(&mut blocks);
         let ids: Vec<_> = blocks.iter().map(|block| block.id).collect();
@@ -55,7 +55,7 @@ impl<const D: usize> Maker<'_, D> {
             let pages = self.pages_of(block);
             (pages.start, vec![(0..pages.len(), *chunk)])
         });
-        self.agree_on_room(|| self.placing.missing(self.job, pages))?;
+        self.agree_on_room(|| self.missing(pages))?;
         let made = bare.iter().try_for_each(|(chunk, block)| self.make_pages(*chunk, block)).map(|()| {
             (self.fill)(&parts, false);
             Vec::new()
@@ -76,11 +76,8 @@ impl<const D: usize> Maker<'_, D> {
 
     fn make_pages(&self, chunk: usize, block: &Allocation) -> Result<()> {
         let (job, pages) = (self.job, self.pages_of(block));
-        job.memory
-            .arena
-            .populate(job.site.slot, pages.clone())
-            .map_err(|error| self.placing.unmade(error))?;
-        self.placing.verify(job, pages.start, &[(0..pages.len(), chunk)])
+        job.memory.arena.populate(job.site.slot, pages.clone()).map_err(|error| self.unmade(error))?;
+        self.verify(pages.start, &[(0..pages.len(), chunk)])
     }
 
     /// Takes a block of the pools of a class of chunks, and says whether its pages exist. Makes a pool if
@@ -89,7 +86,7 @@ impl<const D: usize> Maker<'_, D> {
         let traits = Traits { size: None, ..self.spec.traits };
         let fitting: Vec<_> = {
             let later = self.job.memory.later.lock();
-            let fitting = later.pools.0.iter().filter(|pool| pool.traits == traits && pool.class == class);
+            let fitting = later.pools.iter().filter(|pool| pool.traits == traits && pool.class == class);
             fitting.map(|pool| (pool.segment, pool.populated)).collect()
         };
         for (segment, populated) in fitting {
@@ -106,7 +103,7 @@ impl<const D: usize> Maker<'_, D> {
         let page = traits.pgsize.unwrap_or(0) as usize;
         let needed = (bytes.saturating_add(align)).checked_next_multiple_of(STEP.max(page)).unwrap_or(bytes);
         // All nodes need one, and arrays of other storages some room.
-        let share = self.job.memory.later.lock().largest_free() / (4 * self.homes.most()) / STEP * STEP;
+        let share = self.job.memory.later.lock().range.largest_free() / (4 * self.homes.most) / STEP * STEP;
         let bytes = if page == 0 { needed.max(POOL_BYTES.min(share)) } else { needed };
         let node = self.homes.of_class(class).and(self.node_of_class(class));
         let request = self.request(bytes, node);
@@ -117,7 +114,7 @@ impl<const D: usize> Maker<'_, D> {
             Wanted { request, partition: self.spec.id, name, taken: vec![first], hidden: true, given: None };
         let mut populated = false;
         let made = segments::make(self.job, self.agreed, Ok(wanted), |own| {
-            self.placing.compare(self.job, own.grant, self.grant);
+            self.compare(own.grant);
             populated = own.grant.populated;
             Ok(Vec::new())
         })?;
@@ -127,14 +124,14 @@ impl<const D: usize> Maker<'_, D> {
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
         let heap = Allocator::new(self.spec.id, name, start + colour..end);
         self.job.memory.ledger.lock().add_heap(made.index, heap);
-        self.job.memory.later.lock().pools.0.push(Pool { traits, class, segment: made.index, populated });
+        self.job.memory.later.lock().pools.push(Pool { traits, class, segment: made.index, populated });
         Ok((made.index, populated))
     }
 
     /// Drops all pools but the first `keep`, in which nothing is any more, on every PE: those that were made
     /// for an array that came to nothing.
     fn drop_pools(&self, keep: usize) {
-        let dropped = self.job.memory.later.lock().pools.0.split_off(keep);
+        let dropped = self.job.memory.later.lock().pools.split_off(keep);
         for Pool { segment, .. } in dropped {
             self.job.memory.ledger.lock().remove_heap(segment);
             // SAFETY: nothing is in the pool on any PE (caller): it was made in this call for an array that all PEs
@@ -147,6 +144,6 @@ impl<const D: usize> Maker<'_, D> {
     fn node_of_class(&self, class: usize) -> Option<u32> {
         (0..self.chunking.chunks())
             .find(|chunk| self.homes.class(*chunk) == class)
-            .and_then(|chunk| self.placing.nodes.get(chunk).copied())
+            .and_then(|chunk| self.nodes.get(chunk).copied())
     }
 }

@@ -11,7 +11,7 @@
 //! Cyclic Localization".
 
 use shmem_core::array::{ArrayError, Part, StorageKind};
-use shmem_core::heap::{Allocator, MIN_ALIGN, Owner};
+use shmem_core::heap::{MIN_ALIGN, Owner};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::partition::{Pages, show_size};
 use shmem_core::text::Text;
@@ -29,7 +29,7 @@ impl<const D: usize> Maker<'_, D> {
         if !self.too_small {
             self.refuse_huge_pages(kind)?;
         }
-        let by_pages = self.homes.most() > 1 && !self.too_small && !self.huge;
+        let by_pages = self.homes.most > 1 && !self.too_small && !self.huge;
         let slide = if by_pages { slide(self.chunking, self.element, page) } else { 0 };
         let room = (slide + self.bytes()).next_multiple_of(page);
         let block = job.memory.ledger.lock().allocate(segment, room, self.align.max(page), Owner::Handle);
@@ -38,23 +38,23 @@ impl<const D: usize> Maker<'_, D> {
         let part = Part { segment, offset: block.offset + slide, elements: self.chunking.len() };
 
         let bound = if by_pages { by_chunk(self.chunking, self.element, slide, page) } else { Vec::new() };
-        self.agree_on_room(|| self.placing.missing(job, [(block.offset, bound.clone())]))
+        self.agree_on_room(|| self.missing([(block.offset, bound.clone())]))
             .inspect_err(|_| self.undo(&[block.id]))?;
-        if by_pages && !self.placing.nodes.is_empty() {
+        if by_pages && !self.nodes.is_empty() {
             job.memory.later.lock().misplaced.leave_out(&range);
         } else {
             segments::renew_pages(job, &range, || self.grant.populated);
         }
-        let made = if by_pages && !self.placing.nodes.is_empty() {
+        let made = if by_pages && !self.nodes.is_empty() {
             // What the partition had at the start it has still.
             let request = Request::partition(self.spec, job.site.topology());
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
             let end = End::Pages { range, nodes: placement.nodes, spread: placement.spread };
             job.memory.later.lock().ends.insert(block.id, end);
             // SAFETY: the block was allocated just now, and holds whole pages.
-            unsafe { self.placing.place(job, block.offset, &bound) }
+            unsafe { self.place(block.offset, &bound) }
         } else if !self.grant.populated {
-            job.memory.arena.populate(job.site.slot, range).map_err(|error| self.placing.unmade(error))
+            job.memory.arena.populate(job.site.slot, range).map_err(|error| self.unmade(error))
         } else {
             Ok(())
         };
@@ -74,25 +74,17 @@ impl<const D: usize> Maker<'_, D> {
             StorageKind::Cyclic { block } => Some(block).filter(|&block| block > 0),
             _ => None,
         };
-        let (kind, slide) = match in_turn {
-            Some(block) => {
-                if !block.is_multiple_of(page) {
-                    let reason = format!("pages have {} here", show_size(page as u64));
-                    return Err(ArrayError::Block { text: kind.to_string(), reason }.into());
-                }
-                (kind, 0)
+        if in_turn.is_some_and(|block| !block.is_multiple_of(page)) {
+            let reason = format!("pages have {} here", show_size(page as u64));
+            return Err(ArrayError::Block { text: kind.to_string(), reason }.into());
+        }
+        let slide = if in_turn.is_none() && self.split() { slide(chunking, element, page) } else { 0 };
+        // The blocks that fit the chunks are their runs: of one length but for what pages ask.
+        let kind = match kind {
+            StorageKind::Cyclic { block: 0 } => {
+                StorageKind::Cyclic { block: natural_block(chunking, element, page) }
             }
-            None => {
-                let slide = if self.split() { slide(chunking, element, page) } else { 0 };
-                // The blocks that fit the chunks are their runs: of one length but for what pages ask.
-                let kind = match kind {
-                    StorageKind::Cyclic { .. } => {
-                        StorageKind::Cyclic { block: natural_block(chunking, element, page) }
-                    }
-                    kind => kind,
-                };
-                (kind, slide)
-            }
+            kind => kind,
         };
         // Not before it is known that there is so much memory: there may be very many.
         let bound = || match in_turn {
@@ -102,36 +94,31 @@ impl<const D: usize> Maker<'_, D> {
         let room = (slide + bytes).next_multiple_of(page);
         let request = match self.split() {
             true => self.request_split(room),
-            false => self.request(room, self.placing.nodes.first().copied()),
+            false => self.request(room, self.nodes.first().copied()),
         };
         let name = Text::head("array");
         // What the request itself populates is checked with it.
-        let base = (!request.populate).then(|| self.placing.demand(None, room));
+        let base = (!request.populate).then(|| self.demand(None, room));
         let enough = base.iter().try_for_each(|base| segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {
-            let taken = if request.populate { Vec::new() } else { self.placing.taken(bound) };
+            let taken = if request.populate { Vec::new() } else { self.taken(bound) };
             Wanted { request, partition: self.spec.id, name, taken, hidden: true, given: None }
         });
         let part =
             |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };
         let made = segments::make(job, self.agreed, wanted, |Own { offset, grant }| {
-            self.placing.compare(job, grant, self.grant);
+            self.compare(grant);
             // Huge pages are there already, all on the one node that there is.
             if grant.pages == Pages::Base {
                 // SAFETY: the segment is being made, nobody knows of it.
-                unsafe { self.placing.place(job, offset, &bound()) }?;
+                unsafe { self.place(offset, &bound()) }?;
             }
             // Which segment it is does not matter to whoever fills it.
             (self.fill)(&[part(0, offset)], true);
             Ok(Vec::new())
         })?;
 
-        let (index, range) = (made.index, made.offset..made.offset + room);
-        let mut ledger = job.memory.ledger.lock();
-        ledger.add_heap(index, Allocator::new(self.spec.id, name, range));
-        let block = ledger.allocate(index, room, MIN_ALIGN, Owner::Handle)?;
-        drop(ledger);
-        job.memory.later.lock().ends.insert(block.id, End::Segment(index));
-        Ok(Memory { kind, parts: vec![part(index, block.offset)], ids: vec![block.id] })
+        let block = segments::enter_whole(job, &made, (self.spec.id, name), room, MIN_ALIGN)?;
+        Ok(Memory { kind, parts: vec![part(made.index, block.offset)], ids: vec![block.id] })
     }
 }

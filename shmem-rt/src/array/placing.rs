@@ -1,33 +1,22 @@
-//! On which nodes the chunks of an array live, and having its pages come from there.
+//! On which nodes the chunks of an array live, having its pages come from there, and how many do.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
-use std::panic::Location;
 
-use shmem_core::memory::{MemoryError, Placement, Request, Spread};
+use shmem_core::array::{NumaArray, Storage};
+use shmem_core::data::SymmetricData;
+use shmem_core::memory::{MemoryError, Request, Spread};
 use shmem_core::partition::{Grant, Kind, show_size};
 use shmem_launch::say::say;
 
 use super::bindings::Bound;
-use crate::error::{Error, ErrorKind, Result};
-use crate::job::Job;
+use super::make::Maker;
+use crate::error::{Error, Result};
+use crate::nearness::{memory_near, several};
+use crate::thread::ThreadLevel;
+use crate::world::World;
 
-/// How the memory of an array is placed on the calling PE.
-#[derive(Clone, Debug)]
-pub(super) struct Placing {
-    /// What the array is, for messages.
-    pub(super) what: String,
-    /// The call that makes it.
-    pub(super) location: &'static Location<'static>,
-    /// The node from which the memory of each chunk comes; empty: wherever it is touched.
-    pub(super) nodes: Vec<u32>,
-    /// [`Spread::Bound`] or [`Spread::Preferred`].
-    pub(super) spread: Spread,
-    /// The kind of memory that was asked for.
-    pub(super) kind: Option<Kind>,
-}
-
-impl Placing {
+impl<const D: usize> Maker<'_, D> {
     /// What pages that belong to chunks take of the nodes on which they must be.
     pub(super) fn taken(&self, bound: impl FnOnce() -> Vec<Bound>) -> Vec<Request> {
         if self.spread != Spread::Bound {
@@ -39,16 +28,15 @@ impl Placing {
     /// As [`taken`](Self::taken), for the pages of several places that are not there yet.
     pub(super) fn missing(
         &self,
-        job: &Job,
         places: impl IntoIterator<Item = (usize, Vec<Bound>)>,
     ) -> Result<Vec<Request>> {
         let mut missing = Vec::new();
         for (start, bound) in places {
             for (range, chunk) in bound {
                 let Some(node) = self.nodes.get(chunk) else { continue };
-                let pages = self.pages(job, start + range.start..start + range.end)?.unwrap_or_default();
+                let pages = self.pages(start + range.start..start + range.end)?.unwrap_or_default();
                 let elsewhere = pages.iter().filter(|page| **page != Some(*node)).count();
-                missing.push((chunk, elsewhere * job.site.base_page()));
+                missing.push((chunk, elsewhere * self.job.site.base_page()));
             }
         }
         Ok(self.demands(missing))
@@ -66,11 +54,7 @@ impl Placing {
 
     /// The memory of an array, or a part of it, on one node or on any, which is about to be made.
     pub(super) fn demand(&self, node: Option<u32>, bytes: usize) -> Request {
-        let mut placement = Placement::system();
-        if let Some(node) = node {
-            placement =
-                Placement { kind: self.kind, nodes: vec![node], spread: self.spread, downgrade: None };
-        }
+        let placement = self.placement(node, self.kind);
         Request { what: self.what.clone(), placement, populate: true, ..Request::plain("", bytes) }
     }
 
@@ -81,8 +65,8 @@ impl Placing {
     /// # Safety
     ///
     /// Nothing refers to the pages, on any PE.
-    pub(super) unsafe fn place(&self, job: &Job, start: usize, bound: &[Bound]) -> Result<()> {
-        let (arena, slot) = (&job.memory.arena, job.site.slot);
+    pub(super) unsafe fn place(&self, start: usize, bound: &[Bound]) -> Result<()> {
+        let (arena, slot) = (&self.job.memory.arena, self.job.site.slot);
         let Some((last, _)) = bound.last() else { return Ok(()) };
         let at = |range: &Range<usize>| start + range.start..start + range.end;
         if !self.nodes.is_empty() {
@@ -90,13 +74,13 @@ impl Placing {
             let ranges: Vec<_> = bound.iter().map(|(range, chunk)| (at(range), node(*chunk))).collect();
             match arena.place_ranges(slot, &ranges, self.spread) {
                 Err(error) if error.no_nodes() && self.spread != Spread::Bound => {
-                    self.say(job, &format!("is not placed by chunk: {error}"));
+                    self.say(&format!("is not placed by chunk: {error}"));
                     return Ok(arena.populate(slot, start..start + last.end)?);
                 }
                 placed => placed?,
             }
             for (range, chunk) in bound {
-                let there = self.pages(job, at(range))?;
+                let there = self.pages(at(range))?;
                 if there.iter().flatten().flatten().any(|node| *node != self.nodes[*chunk]) {
                     // SAFETY: the caller's promise.
                     unsafe { arena.discard(slot, at(range)) }?;
@@ -104,24 +88,22 @@ impl Placing {
             }
         }
         arena.populate(slot, start..start + last.end).map_err(|error| self.unmade(error))?;
-        self.verify(job, start, bound)
+        self.verify(start, bound)
     }
 
-    /// The error for pages that could not be made.
     pub(super) fn unmade(&self, error: MemoryError) -> Error {
-        let reason = format!("there is no memory left for it ({error})");
-        ErrorKind::Placed { what: self.what.clone(), reason }.into()
+        self.placed(format!("there is no memory left for it ({error})"))
     }
 
     /// Looks where the pages have come to lie.
-    pub(super) fn verify(&self, job: &Job, start: usize, bound: &[Bound]) -> Result<()> {
+    pub(super) fn verify(&self, start: usize, bound: &[Bound]) -> Result<()> {
         if self.nodes.is_empty() {
             return Ok(());
         }
         let (mut all, mut astray, mut missed) = (0, 0, 0);
         for (range, chunk) in bound {
-            let Some(pages) = self.pages(job, start + range.start..start + range.end)? else {
-                self.say(job, "the system does not tell on which nodes its pages are");
+            let Some(pages) = self.pages(start + range.start..start + range.end)? else {
+                self.say("the system does not tell on which nodes its pages are");
                 return Ok(());
             };
             all += pages.len();
@@ -134,38 +116,44 @@ impl Placing {
         if astray == 0 {
             return Ok(());
         }
-        let free =
-            job.site.topology().nodes().iter().find(|node| node.number == missed).map_or(0, |node| node.free);
+        let free = self
+            .job
+            .site
+            .topology()
+            .nodes()
+            .iter()
+            .find(|node| node.number == missed)
+            .map_or(0, |node| node.free);
         let reason = format!(
             "{astray} of {all} pages are not on the nodes of their chunks, for example not on node {missed}, which had {} free at the start",
             show_size(free)
         );
         if self.spread == Spread::Bound {
-            return Err(ErrorKind::Placed { what: self.what.clone(), reason }.into());
+            return Err(self.placed(reason));
         }
-        self.say(job, &reason);
+        self.say(&reason);
         Ok(())
     }
 
     /// Says it where new memory has smaller pages than the partition that it should be like.
-    pub(super) fn compare(&self, job: &Job, new: &Grant, partition: &Grant) {
-        if new.pgsize < partition.pgsize && !new.downgrades.is_empty() {
-            self.say(job, &new.downgrades.join("; "));
+    pub(super) fn compare(&self, new: &Grant) {
+        if new.pgsize < self.grant.pgsize && !new.downgrades.is_empty() {
+            self.say(&new.downgrades.join("; "));
         }
     }
 
     /// The node of each page; `None`: the system does not tell.
-    fn pages(&self, job: &Job, range: Range<usize>) -> Result<Option<Vec<Option<u32>>>> {
-        match job.memory.arena.nodes_of(job.site.slot, range, job.site.base_page()) {
+    fn pages(&self, range: Range<usize>) -> Result<Option<Vec<Option<u32>>>> {
+        match self.job.memory.arena.nodes_of(self.job.site.slot, range, self.job.site.base_page()) {
             Err(error) if error.no_nodes() => Ok(None),
             pages => Ok(Some(pages?)),
         }
     }
 
     /// Says once for each place in the program what is not as it should be.
-    pub(super) fn say(&self, job: &Job, reason: &str) {
-        if job.first_time_at(self.location, "") {
-            let me = job.bootstrap.number();
+    pub(super) fn say(&self, reason: &str) {
+        if self.job.first_time_at(self.location, "") {
+            let me = self.job.bootstrap.number();
             say(&format!("shmem: warning: PE {me}: {}: {reason}", self.what));
         }
     }
@@ -176,8 +164,8 @@ impl Placing {
 pub(super) struct Homes {
     /// The nodes of this PE's CPUs; empty: the machine does not tell of nodes.
     own: Vec<u32>,
-    /// The most nodes that any PE has: on how many nodes an array is laid out.
-    most: usize,
+    /// The most nodes that any PE has: on how many nodes an array is laid out, the same on every PE.
+    pub(super) most: usize,
 }
 
 impl Homes {
@@ -185,12 +173,7 @@ impl Homes {
         Self { own, most: most.max(1) }
     }
 
-    /// On how many nodes arrays are laid out, the same on every PE.
-    pub(super) fn most(&self) -> usize {
-        self.most
-    }
-
-    /// Which of the [`most`](Self::most) nodes a chunk belongs to, the same on every PE.
+    /// Which of the `most` nodes a chunk belongs to, the same on every PE.
     pub(super) fn class(&self, chunk: usize) -> usize {
         chunk % self.most
     }
@@ -203,6 +186,49 @@ impl Homes {
     /// The node of each chunk on this PE; empty: not known.
     pub(super) fn of_chunks(&self, chunks: usize) -> Vec<u32> {
         (0..chunks).map_while(|chunk| self.of_class(self.class(chunk))).collect()
+    }
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// The share of an array's elements, from 0 to 1, that lie on the node of the threads that own their
+    /// chunk, on the calling PE, as the kernel says. For memory of a kind that has nodes of its own, that is
+    /// the nearest of them. An element is where its first byte is. Not collective.
+    ///
+    /// On a machine that has one node with memory it is 1.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell where pages lie.
+    ///
+    /// Source: "NUMA-Aware Array Storage" (Chapel), "affinity between execution and storage".
+    pub fn affinity<T: SymmetricData, const D: usize, S: Storage>(
+        &self,
+        array: &NumaArray<T, D, S>,
+    ) -> Result<f64> {
+        let (job, page) = (self.job(), self.job().site.base_page());
+        let topology = job.site.topology();
+        if !several(topology) {
+            return Ok(1.0);
+        }
+        let kind = self.kind_of_memory(array.parts().list()[0].segment);
+        let homes = array.nodes().iter().map(|&home| (home, memory_near(topology, home, kind)));
+        let memory: BTreeMap<u32, Option<u32>> = homes.collect();
+        let at_home = array.elements_at_home(
+            page,
+            |bytes| job.memory.arena.nodes_of(job.site.slot, bytes, page),
+            |home, node| memory[&home] == Some(node),
+        )?;
+        Ok(at_home as f64 / array.len() as f64)
+    }
+
+    /// The kind of memory that the calling PE was given for the partition of a segment, if one was asked.
+    fn kind_of_memory(&self, segment: u32) -> Option<Kind> {
+        let job = self.job();
+        let partition =
+            job.memory.segments.list().into_iter().find(|(index, _)| *index == segment)?.1.partition;
+        let partitions = job.memory.partitions.read();
+        let at = partitions.table().position_of(partition).ok()?;
+        partitions.table().specs()[at].traits.kind.and(partitions.granted(at, self.my_pe()).kind)
     }
 }
 
@@ -219,6 +245,6 @@ mod tests {
         assert_eq!(homes.of_chunks(6), [5, 7, 5, 7, 5, 7]);
         assert_eq!((homes.class(6), homes.of_class(3)), (2, Some(7)));
         assert_eq!(Homes::new(Vec::new(), 0).of_chunks(3), [0; 0]);
-        assert_eq!(Homes::new(Vec::new(), 0).most(), 1);
+        assert_eq!(Homes::new(Vec::new(), 0).most, 1);
     }
 }

@@ -276,17 +276,13 @@ mod tests {
         let new = "|0|-1|1e999|18446744073709551615|18446744073709551616|null|{}|[[[[|\"|\u{1b}[31m|\\n|\\u0000|\"latency\": 5,|here";
         let part = (any::<Index>(), 0..30_usize, 0..3_usize, select(new.split('|').collect::<Vec<_>>()));
         proptest::collection::vec(part, 0..5).prop_map(move |parts| {
-            let mut text: Vec<char> = text.chars().collect();
-            for (at, length, times, new) in parts {
-                let start = at.index(text.len());
+            parts.into_iter().fold(text.clone(), |mut text, (at, length, times, new)| {
+                let start = at.index(text.len() + 1);
                 let end = (start + length).min(text.len());
                 let old = text[start..end].repeat(times);
-                text.splice(start..end, old.into_iter().chain(new.chars()));
-                if text.is_empty() {
-                    break;
-                }
-            }
-            text.into_iter().collect()
+                text.replace_range(start..end, &(old + new));
+                text
+            })
         })
     }
 

@@ -1,13 +1,11 @@
 //! What a program says of the domains that it will have.
 
-use std::panic::Location;
-
 use shmem_core::context::Initiator;
 use shmem_core::context::mapping::{Hints, by_need};
 use shmem_core::observe::Family;
 
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -39,7 +37,6 @@ impl<L: ThreadLevel> World<L> {
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_config`.
     #[track_caller]
     pub fn domain_config(&self, hints: Hints, scope: HintScope) -> Result<()> {
-        let location = Location::caller();
         // Held until all are decided: what another thread creates meanwhile waits.
         let mut holdings = self.job().contexts.holdings.lock();
         let idle = holdings.idle();
@@ -48,17 +45,12 @@ impl<L: ThreadLevel> World<L> {
             holdings.configure(hints, None);
             return Ok(());
         }
-        let purpose = Purpose {
-            operation: Operation::of(Family::DomainConfig),
-            opens: false,
-            arguments: &[],
-            subject: &String::new,
-            location: Some(location),
-        };
+        let family = Family::DomainConfig;
+        let purpose = Purpose::of_call(family, family.name(), &[], &String::new);
         let wanted = hints.total().saturating_add(1) as u64;
         let said = idle.map(|()| wanted.to_le_bytes().to_vec()).map_err(Into::into);
         let all = self.team().agree_on(self.endpoint(), &purpose).settle(said)?;
-        let part = holdings.node_limit().map(|limit| {
+        let part = holdings.node.map(|limit| {
             let team = self.team();
             let wants = |said: &Vec<u8>| said.as_slice().try_into().map_or(1, u64::from_le_bytes) as usize;
             let on_node = |pe: &&shmem_core::pe::Pe| team.neighbours().contains(pe);

@@ -7,7 +7,7 @@
 //! ```text
 //! domain         groups of contexts of one level, and the turn of a serialized one
 //! hints          what the program says of the domains it will have
-//! team           contexts of teams                membership     what these know of theirs
+//! team           contexts of teams
 //! registration   threads with contexts of their own, first come, first served
 //! ```
 //!
@@ -15,7 +15,6 @@
 
 mod domain;
 mod hints;
-mod membership;
 mod registration;
 mod team;
 
@@ -27,26 +26,27 @@ use std::sync::Arc;
 use shmem_core::context::mapping::Level;
 use shmem_core::context::{Endpoint, Initiator, Order, Stores};
 
-use self::membership::OfTeam;
 use crate::error::{ContextError, Result};
 use crate::group::Team;
 use crate::job::Job;
 use crate::state::granted::{Granted, Resources};
 use crate::state::holdings::Held;
+use crate::state::uses::ContextClaim;
 use crate::thread::{Allows, ContextKind, ContextLevel, OutOfTurn, Storing, ThreadLevel};
 use crate::world::World;
 
 pub use domain::{Domain, Turn};
 pub use hints::HintScope;
-pub use membership::ContextTeam;
 pub use registration::Registration;
+pub use team::ContextTeam;
 
 /// A further stream of operations. Dropping it completes what it has started.
 pub struct Context<K: ContextKind> {
     /// Given back to the resource on drop.
     endpoint: Option<Endpoint>,
     held: Held,
-    team: Option<Box<OfTeam>>,
+    /// Counted by the team that it was created by.
+    team: Option<ContextClaim>,
     job: Arc<Job>,
     _kind: PhantomData<K>,
 }
@@ -78,9 +78,7 @@ impl<L: ThreadLevel> World<L> {
     where
         L: Allows<K>,
     {
-        let level = <K::Level as ContextLevel>::LEVEL;
-        let held = self.job().contexts.holdings.lock().create_alone(level, L::USE, Location::caller())?;
-        Context::open(self.job(), held)
+        Context::at_level(self, None, <K::Level as ContextLevel>::LEVEL, Location::caller())
     }
 
     /// What this PE has of the resource that contexts need, and what was granted of it.
@@ -135,14 +133,13 @@ impl<K: ContextKind> Context<K> {
         level: Level,
         location: &'static Location<'static>,
     ) -> Result<Self> {
-        let of_team = team.map(OfTeam::claim).transpose()?;
+        let claim = team.map(Team::claim_context).transpose()?;
         let held = world.job().contexts.holdings.lock().create_alone(level, L::USE, location)?;
         let mut context = Self::open(world.job(), held)?;
-        context.team = of_team.map(Box::new);
+        context.team = claim;
         Ok(context)
     }
 
-    /// Its stream of operations.
     pub(crate) fn stream(&self) -> &Endpoint {
         self.endpoint.as_ref().unwrap_or_else(|| unreachable!("only `drop` takes the endpoint"))
     }
@@ -170,8 +167,8 @@ impl<K: Storing> Stores for Ctx<'_, K> {}
 
 impl<K: ContextKind> Drop for Context<K> {
     fn drop(&mut self) {
+        self.token().quiet();
         if let Some(endpoint) = self.endpoint.take() {
-            Quieting(&endpoint).quiet();
             // SAFETY: opened with this assignment (`open`), and quieted just now; tokens of it borrow the context, which is
             // dropped.
             unsafe { self.job.network.resource.close(endpoint, self.held.assignment) };
@@ -183,16 +180,6 @@ impl<K: ContextKind> Drop for Context<K> {
 impl<K: ContextKind> std::fmt::Debug for Context<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Context ({})", self.grant())
-    }
-}
-
-/// A token for the quiet that ends a context.
-struct Quieting<'e>(&'e Endpoint);
-
-// SAFETY: used by `drop` to complete operations only; it starts none.
-unsafe impl Initiator for Quieting<'_> {
-    fn endpoint(&self) -> &Endpoint {
-        self.0
     }
 }
 

@@ -3,10 +3,13 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use shmem_core::pe::Pe;
+
 use super::Context;
-use super::membership::ContextTeam;
 use crate::error::Result;
 use crate::group::Team;
+use crate::pes::Pes;
+use crate::state::uses::ContextClaim;
 use crate::thread::{Allows, ContextKind, ContextLevel, ThreadLevel};
 use crate::world::World;
 
@@ -42,9 +45,38 @@ impl<K: ContextKind> Context<K> {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_get_team`.
     pub fn team(&self) -> ContextTeam<'_> {
-        match &self.team {
-            Some(team) => team.team(),
-            None => ContextTeam::new(&self.job.site.everyone, self.job.bootstrap.number()),
-        }
+        let members = self.team.as_ref().map_or(&self.job.site.everyone, ContextClaim::members);
+        let rank = members.rank_of(self.job.bootstrap.number());
+        let rank = rank.unwrap_or_else(|| unreachable!("a context is made by a member"));
+        ContextTeam { pes: Pes::new(members), rank }
+    }
+}
+
+/// The team of a context: its PEs by their ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextTeam<'c> {
+    pes: Pes<'c>,
+    rank: usize,
+}
+
+impl<'c> ContextTeam<'c> {
+    /// Number of members.
+    pub fn size(self) -> usize {
+        self.pes.len()
+    }
+
+    /// The calling PE's rank.
+    pub fn rank(self) -> usize {
+        self.rank
+    }
+
+    /// The member with a rank.
+    pub fn pe(self, rank: usize) -> Option<Pe> {
+        self.pes.get(rank)
+    }
+
+    /// The members, in the order of their ranks.
+    pub fn pes(self) -> Pes<'c> {
+        self.pes
     }
 }

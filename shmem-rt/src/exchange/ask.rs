@@ -46,16 +46,16 @@ impl<T: PlainData> Exchange<T> {
         mut answer: impl FnMut(Pe, T) -> A,
         mut take: impl FnMut(usize, A),
     ) {
-        let room = self.belt.post.capacity(size_of::<A>());
+        let (room, capacity) = (self.belt.post.capacity(size_of::<A>()), self.belt.capacity);
         // Their numbers are kept: no more than there is room for of these.
-        let limit = ASKED * self.belt.capacity.min(self.belt.post.capacity(size_of::<usize>()));
+        let limit = ASKED * capacity.min(self.belt.post.capacity(size_of::<usize>()));
         assert!(
             room > 0,
             "an answer of {} bytes, and messages of this exchange have {}: make it with more `bytes`",
             size_of::<A>(),
             self.belt.post.bytes()
         );
-        let pes = self.belt.post.pes.clone();
+        let pes = self.belt.post.rings.pes.clone();
         let mut queries = queries.into_iter().enumerate().fuse();
         let mut next = None;
         // The numbers of the queries that each PE has to answer, and what it has asked and was not told yet.
@@ -63,7 +63,6 @@ impl<T: PlainData> Exchange<T> {
         let mut aside: Vec<VecDeque<T>> = pes.iter().map(|_| VecDeque::new()).collect();
         let mut left = 0;
         let mut conveyor = self.begin(token);
-        let capacity = conveyor.capacity();
         loop {
             // What has come is taken first: it makes room for queries, and nobody may wait who could go on.
             while let Some(Come { from, kind }) = conveyor.look() {

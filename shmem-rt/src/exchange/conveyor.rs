@@ -66,7 +66,6 @@ pub(super) struct Belt {
     pub(super) buffers: [Vec<Message>; 2],
     /// The message that is taken apart.
     pub(super) inbox: Message,
-    /// What it is.
     pub(super) come: Option<Come>,
     /// Items of it that were taken.
     pub(super) read: usize,
@@ -74,7 +73,6 @@ pub(super) struct Belt {
     pub(super) begun: Option<&'static Location<'static>>,
 }
 
-/// Something that has come.
 #[derive(Clone, Copy)]
 pub(super) struct Come {
     pub(super) from: usize,
@@ -84,7 +82,7 @@ pub(super) struct Come {
 impl Belt {
     /// For items of `size` bytes.
     pub(super) fn new(post: Post, size: usize) -> Self {
-        let messages = || post.pes.iter().map(|_| Message::default()).collect();
+        let messages = || post.rings.pes.iter().map(|_| Message::default()).collect();
         Self {
             capacity: post.capacity(size),
             buffers: [messages(), messages()],
@@ -151,8 +149,8 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
         let Come { from, kind } = if self.is_over { None } else { self.look() }?;
         let item = self.read::<T>();
         match kind {
-            Kind::Item => Some((self.belt.post.pes[from], item)),
-            Kind::Answer => answered(self.belt.post.pes[from]),
+            Kind::Item => Some((self.belt.post.rings.pes[from], item)),
+            Kind::Answer => answered(self.belt.post.rings.pes[from]),
         }
     }
 
@@ -220,11 +218,11 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     pub(super) fn put(&mut self, kind: Kind, to: usize, item: &[u8], capacity: usize) -> bool {
         let Belt { post, buffers, .. } = &mut *self.belt;
         let message = &mut buffers[kind as usize][to];
-        if message.count() == capacity && !post.send(self.token, to, kind, message) {
+        if message.count == capacity && !post.send(self.token, to, kind, message) {
             return false;
         }
         message.add(item, post.bytes());
-        if message.count() == capacity {
+        if message.count == capacity {
             post.send(self.token, to, kind, message);
         }
         true
@@ -233,14 +231,14 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     /// Whether there is room for an answer.
     pub(super) fn has_room(&mut self, to: usize, capacity: usize) -> bool {
         let Belt { post, buffers, .. } = &mut *self.belt;
-        buffers[Kind::Answer as usize][to].count() < capacity || post.has_room(self.token, to)
+        buffers[Kind::Answer as usize][to].count < capacity || post.rings.room(&self.token, to) > 0
     }
 
     /// Who has sent the next thing that has come, and what it is.
     #[inline]
     pub(super) fn look(&mut self) -> Option<Come> {
         let Belt { inbox, read, come, .. } = &mut *self.belt;
-        if *read < inbox.count() { *come } else { self.receive() }
+        if *read < inbox.count { *come } else { self.receive() }
     }
 
     /// Takes that next thing.
@@ -260,15 +258,10 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
         item
     }
 
-    /// Items that a message has room for.
-    pub(super) fn capacity(&self) -> usize {
-        self.belt.capacity
-    }
-
     #[cold]
     #[track_caller]
     fn is_ignored(&self) -> ! {
-        let from = self.belt.come.map_or(self.belt.post.me(), |come| self.belt.post.pes[come.from]);
+        let from = self.belt.come.map_or(self.belt.post.rings.me, |come| self.belt.post.rings.pes[come.from]);
         panic!(
             "`advance(true)` was called {IGNORED} times, and `pull` never, though something has come from PE {from}: the round ends \
              when all was pulled; call `pull` until it gives `None`, and then `advance`"
@@ -279,7 +272,7 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     #[track_caller]
     fn is_of_another_size(&self, size: usize) -> ! {
         let Belt { post, come, .. } = &*self.belt;
-        let by = come.map_or(post.me(), |come| post.pes[come.from]);
+        let by = come.map_or(post.rings.me, |come| post.rings.pes[come.from]);
         panic!(
             "what PE {by} sends is not of {size} bytes, as what this PE takes: all PEs give `ask` answers of one type"
         )
@@ -302,7 +295,7 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
         let mut has_sent = false;
         for kind in Kind::ALL.into_iter().rev() {
             for (to, message) in buffers[kind as usize].iter_mut().enumerate() {
-                if message.count() > 0 && (all || post.is_idle(self.token, to)) {
+                if message.count > 0 && (all || post.rings.under_way(&self.token, to, 0) == 0) {
                     has_sent |= post.send(self.token, to, kind, message);
                 }
             }
@@ -313,14 +306,14 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     /// The PEs for which something is left.
     fn unsent(&self) -> Vec<usize> {
         let buffers = &self.belt.buffers;
-        let has = |to: &usize| buffers.iter().any(|of_kind| of_kind[*to].count() > 0);
-        (0..self.belt.post.pes.len()).filter(has).collect()
+        let has = |to: &usize| buffers.iter().any(|of_kind| of_kind[*to].count > 0);
+        (0..self.belt.post.rings.pes.len()).filter(has).collect()
     }
 }
 
 impl<T> fmt::Debug for Conveyor<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Conveyor (PE {} of {})", self.belt.post.me(), self.belt.post.pes.len())
+        write!(f, "Conveyor (PE {} of {})", self.belt.post.rings.me, self.belt.post.rings.pes.len())
     }
 }
 

@@ -171,24 +171,14 @@ impl<T: PlainData> Exchange<T> {
         let (mut outbox, mut items) =
             (Outbox { items: VecDeque::new() }, items.into_iter().fuse().peekable());
         let mut conveyor = self.begin(token);
-        // What there was no room for: nothing else is pushed before it.
         let mut refused = None;
         loop {
-            while refused.is_none()
-                && let Some((to, item)) = outbox.items.pop_front().or_else(|| items.next())
-            {
-                refused = conveyor.push(to, item).err().map(|Full(item)| (to, item));
-            }
+            push_all(&mut conveyor, &mut refused, || outbox.items.pop_front().or_else(|| items.next()));
             while let Some((from, item)) = conveyor.pull() {
                 handle(&mut outbox, from, item);
-                while refused.is_none()
-                    && let Some((to, item)) = outbox.items.pop_front()
-                {
-                    refused = conveyor.push(to, item).err().map(|Full(item)| (to, item));
+                if refused.is_none() {
+                    push_all(&mut conveyor, &mut refused, || outbox.items.pop_front());
                 }
-            }
-            if let Some((to, item)) = refused.take() {
-                refused = conveyor.push(to, item).err().map(|Full(item)| (to, item));
             }
             let next = match refused {
                 Some(_) => Next::Wait,
@@ -209,10 +199,8 @@ impl<T: PlainData> Exchange<T> {
     /// As [`run`](Self::run).
     #[track_caller]
     pub fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> Conveyor<'x, T> {
-        let (me, location) = (self.belt.post.me(), Location::caller());
-        let token = Through(token.__endpoint());
-        assert!(me == token.endpoint().me(), "this is the exchange of PE {me}: make one here");
-        token.endpoint().require_open(location);
+        let (token, location) = (Through(token.__endpoint()), Location::caller());
+        self.belt.post.rings.check(&token, "exchange");
         if let Some(begun) = self.belt.begun {
             panic!(
                 "the round begun at {begun} was given up before it was over, and others may still wait in it: call \
@@ -224,9 +212,23 @@ impl<T: PlainData> Exchange<T> {
     }
 }
 
+/// Pushes items until there is no room for one, which is `refused`, and goes before all others.
+fn push_all<T: PlainData>(
+    conveyor: &mut Conveyor<'_, T>,
+    refused: &mut Option<(Pe, T)>,
+    mut next: impl FnMut() -> Option<(Pe, T)>,
+) {
+    while let Some((to, item)) = refused.take().or_else(&mut next) {
+        if let Err(Full(item)) = conveyor.push(to, item) {
+            *refused = Some((to, item));
+            return;
+        }
+    }
+}
+
 impl<T> fmt::Debug for Exchange<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Exchange (PE {} of {})", self.belt.post.me(), self.belt.post.pes.len())
+        write!(f, "Exchange (PE {} of {})", self.belt.post.rings.me, self.belt.post.rings.pes.len())
     }
 }
 

@@ -1,24 +1,16 @@
-//! Messages of many items between all PEs.
-//!
-//! From each PE to each other one a ring of slots lies at the receiver, with a signal beside each slot: the number of the
-//! message, which comes behind its data. The sender writes to a slot again when the receiver has said, in a word of the sender, that it
-//! has copied what was there. (`channel` has the same for single items.) A message begins with a word that says what it is and how many items it has.
+//! Messages of many items between all PEs, in [`Rings`]. A message begins with a word that says what it is and how many items it
+//! has.
 //!
 //! A PE that has ended a round may send messages of the next one to others that have not. These stay where they are
 //! until the receiver has come to that round, which the first word of the message tells.
 
 use std::panic::Location;
-use std::sync::atomic::{Ordering, fence};
 
-use shmem_core::context::{Amo, PutSignal, SignalOp, gt};
 use shmem_core::endpoint::{Endpoint, Initiator, Stores};
 use shmem_core::halo::HaloToken;
-use shmem_core::object::{Signal, SymBox};
-use shmem_core::pe::Pe;
 
 use crate::error::Result;
-use crate::initial::zeroed;
-use crate::termination::Termination;
+use crate::rings::Rings;
 use crate::thread::ThreadLevel;
 use crate::waiting;
 use crate::world::World;
@@ -35,7 +27,6 @@ const FEWEST: usize = 64;
 /// Bytes in front of the items of a message.
 const HEAD: usize = size_of::<u64>();
 
-/// What the items of a message are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Item,
@@ -50,18 +41,12 @@ impl Kind {
 #[derive(Default)]
 pub(super) struct Message {
     words: Vec<u64>,
-    count: usize,
+    pub(super) count: usize,
     /// Bytes that are used, of the first word and the items.
     bytes: usize,
 }
 
 impl Message {
-    /// How many items it has.
-    #[inline(always)]
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
     /// Adds an item; `room` is how many bytes there may be in a slot.
     #[inline(always)]
     pub(super) fn add(&mut self, item: &[u8], room: usize) {
@@ -86,7 +71,6 @@ impl Message {
         (HEAD + self.count * size).next_multiple_of(HEAD) == self.bytes
     }
 
-    /// The bytes of an item.
     #[inline(always)]
     pub(super) fn item(&self, number: usize, size: usize) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[HEAD + number * size..][..size]
@@ -121,37 +105,11 @@ impl Stores for Through<'_> {}
 
 /// All PEs' messages to each other.
 pub(super) struct Post {
-    pub(super) pes: Vec<Pe>,
-    me: Pe,
+    pub(super) rings: Rings<u64>,
     /// Words of a slot.
     room: usize,
-    /// What was sent to this PE: a ring for each.
-    slots: SymBox<[u64]>,
-    /// For each slot, which message is there.
-    signals: SymBox<[Signal]>,
-    /// For each PE, how many messages of this one it has taken.
-    credits: SymBox<[Signal]>,
-    outgoing: Vec<Outgoing>,
-    incoming: Vec<Incoming>,
-    /// The PE whose messages are looked for first.
-    turn: usize,
-    termination: Termination,
-}
-
-/// What a PE has sent to another one.
-#[derive(Clone, Copy, Default)]
-struct Outgoing {
-    sent: u64,
-    /// Those of which the other one has said that it has taken them.
-    taken: u64,
-}
-
-/// What a PE has from another one.
-#[derive(Clone, Copy, Default)]
-struct Incoming {
-    taken: u64,
-    /// Whether the next one is of the next round.
-    is_early: bool,
+    /// Of each PE, whether its next message is of the next round.
+    early: Vec<bool>,
 }
 
 impl Post {
@@ -163,27 +121,10 @@ impl Post {
     #[track_caller]
     pub(super) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize, size: usize) -> Result<Self> {
         let pes = world.n_pes();
-        let slot = (bytes / (pes * SLOTS)).clamp(FEWEST, MOST).max(HEAD + size).div_ceil(HEAD);
-        let slots = pes * SLOTS;
-        Ok(Self {
-            pes: world.pes().iter().collect(),
-            me: world.me(),
-            room: slot,
-            slots: world.alloc(zeroed(slots.saturating_mul(slot)))?,
-            signals: world.alloc(zeroed(slots))?,
-            credits: world.alloc(zeroed(pes))?,
-            outgoing: vec![Outgoing::default(); pes],
-            incoming: vec![Incoming::default(); pes],
-            turn: 0,
-            termination: Termination::new(world, false)?,
-        })
+        let room = (bytes / (pes * SLOTS)).clamp(FEWEST, MOST).max(HEAD + size).div_ceil(HEAD);
+        Ok(Self { rings: Rings::new(world, (SLOTS, 1), room, false)?, room, early: vec![false; pes] })
     }
 
-    pub(super) fn me(&self) -> Pe {
-        self.me
-    }
-
-    /// Bytes of a message.
     #[inline(always)]
     pub(super) fn bytes(&self) -> usize {
         self.room * size_of::<u64>()
@@ -197,136 +138,79 @@ impl Post {
 
     /// Sends a message, which has items, if there is room for it now, and empties it. Says whether it has.
     pub(super) fn send(&mut self, token: Through<'_>, to: usize, kind: Kind, message: &mut Message) -> bool {
-        if !self.has_room(token, to) {
+        if self.rings.room(&token, to) == 0 {
             return false;
         }
         let Message { words, count, bytes } = message;
         let used = bytes.div_ceil(size_of::<u64>());
         let (used_bits, count_bits) = ((used as u64) << 34, (*count as u64) << 2);
-        words[0] = used_bits | count_bits | ((kind as u64) << 1) | (self.termination.round() % 2);
-        let (pe, number) = (self.pes[to], self.outgoing[to].sent);
-        let slot = self.me.number() * SLOTS + number as usize % SLOTS;
-        let words = &words[..used];
-        let place = self.slots.on(pe).index(slot * self.room..slot * self.room + words.len());
-        let signal = self.signals.on(pe).index(slot);
-        token.put_signal(place, words, signal, SignalOp::Set(number + 1));
-        self.outgoing[to].sent = number + 1;
-        self.termination.sent(1);
+        words[0] = used_bits | count_bits | ((kind as u64) << 1) | (self.rings.termination.round % 2);
+        self.rings.put(&token, self.rings.pes[to], &words[..used], 1, self.room);
         (*count, *bytes) = (0, HEAD);
         true
-    }
-
-    /// Whether there is room for a message now.
-    pub(super) fn has_room(&mut self, token: Through<'_>, to: usize) -> bool {
-        if self.under_way(to) >= SLOTS as u64 {
-            self.outgoing[to].taken = token.signal_fetch(self.credits.on(self.me).index(to));
-        }
-        self.under_way(to) < SLOTS as u64
-    }
-
-    /// Whether the receiver has taken all that was sent to it.
-    pub(super) fn is_idle(&mut self, token: Through<'_>, to: usize) -> bool {
-        if self.under_way(to) > 0 {
-            self.outgoing[to].taken = token.signal_fetch(self.credits.on(self.me).index(to));
-        }
-        self.under_way(to) == 0
-    }
-
-    fn under_way(&self, to: usize) -> u64 {
-        self.outgoing[to].sent - self.outgoing[to].taken
     }
 
     /// Copies the next message of this round, if one has come, and tells who sent it, and what it is.
     pub(super) fn take(&mut self, token: Through<'_>, into: &mut Message) -> Option<(usize, Kind)> {
         let from = self.find(token)?;
-        let slot = self.slot(from);
-        let here = self.slots.here(&token);
-        let head = here.index(slot * self.room).load();
+        let (words, slot) = self.rings.next(&token, from);
+        let start = slot * self.room;
+        let head = words.index(start).load();
         let (used, kind) = ((head >> 34) as usize, Kind::ALL[((head >> 1) & 1) as usize]);
         into.words.resize(self.room, 0);
-        here.index(slot * self.room..slot * self.room + used).copy_to(&mut into.words[..used]);
+        words.index(start..start + used).copy_to(&mut into.words[..used]);
         (into.count, into.bytes) = ((head >> 2) as u32 as usize, used * size_of::<u64>());
-        self.incoming[from].taken += 1;
-        self.termination.taken();
-        self.turn = if from + 1 == self.pes.len() { 0 } else { from + 1 };
-        // The message is copied before the sender is told, on processors as well that would write first.
-        fence(Ordering::Release);
-        // Added, because two of these may arrive in any order.
-        token.signal_add(self.credits.on(self.pes[from]).index(self.me.number()), 1);
+        self.rings.taken(&token, from);
         Some((from, kind))
     }
 
     /// The next PE of which a message of this round has come. Those of the next one are remembered.
     fn find(&mut self, token: Through<'_>) -> Option<usize> {
-        let pes = self.pes.len();
-        for step in 0..pes {
-            let from = (self.turn + step) % pes;
-            let (slot, Incoming { taken, is_early }) = (self.slot(from), self.incoming[from]);
-            // Looks once, and makes progress: a message may lie with the network.
-            if is_early || !self.signals.here(&token).index(slot).test(gt(taken)) {
-                continue;
-            }
-            let head = self.slots.here(&token).index(slot * self.room).load();
-            if head % 2 == self.termination.round() % 2 {
-                return Some(from);
-            }
-            self.incoming[from].is_early = true;
-        }
-        None
+        let Self { rings, room, early } = self;
+        rings.find(&token, |rings, from| {
+            let (words, slot) = rings.next(&token, from);
+            early[from] = early[from] || words.index(slot * *room).load() % 2 != rings.termination.round % 2;
+            !early[from]
+        })
     }
 
     /// Whether a message has come that may be of this round, for who waits.
     fn has_come(&self, token: Through<'_>) -> bool {
-        let has = |(from, incoming): (usize, &Incoming)| {
-            let signal = || self.signals.here(&token).index(self.slot(from)).__look();
-            !incoming.is_early && signal() > incoming.taken
-        };
-        self.incoming.iter().enumerate().any(has)
-    }
-
-    /// The slot of the next message of a PE.
-    fn slot(&self, from: usize) -> usize {
-        from * SLOTS + self.incoming[from].taken as usize % SLOTS
+        let has = |(from, is_early): (usize, &bool)| !is_early && self.rings.has_come(&token, from);
+        self.early.iter().enumerate().any(has)
     }
 
     /// Waits until a message has come, or one of some PEs has taken more.
     pub(super) fn wait(&self, token: Through<'_>, rooms: &[usize], location: &'static Location<'static>) {
-        let credits = self.credits.here(&token);
-        let has_room = |to: &usize| credits.index(*to).__look() > self.outgoing[*to].taken;
         let subject = || {
             rooms.first().map_or_else(
                 || "no message has come".to_owned(),
                 |to| {
-                    let Outgoing { sent, taken } = self.outgoing[*to];
+                    let (sent, taken, _) = self.rings.sent(*to);
                     format!("to PE {to}, which is to pull: {sent} messages were sent, {taken} taken")
                 },
             )
         };
-        let is_told = || self.has_come(token) || rooms.iter().any(has_room);
+        let is_told = || self.has_come(token) || rooms.iter().any(|to| self.rings.has_credit(&token, *to));
         waiting::until(token.endpoint(), "exchange", location, is_told, subject);
     }
 
     /// This PE has nothing. Waits until there is a message, or all have nothing; says whether there is one.
     pub(super) fn rest(&mut self, token: Through<'_>, location: &'static Location<'static>) -> bool {
-        self.termination.rest(&token, self.pes.iter().copied());
+        self.rings.termination.rest(&token, self.rings.pes.iter().copied());
         loop {
-            let is_over = || self.termination.is_over(&token);
+            let is_over = || self.rings.termination.is_over(&token);
             let subject = || "nothing has come, and others have not ended".to_owned();
-            waiting::until(
-                token.endpoint(),
-                "exchange",
-                location,
-                || self.has_come(token) || is_over(),
-                subject,
-            );
+            let done = || self.has_come(token) || is_over();
+            waiting::until(token.endpoint(), "exchange", location, done, subject);
             if is_over() {
-                self.termination.go_on();
-                self.incoming.iter_mut().for_each(|incoming| incoming.is_early = false);
+                self.rings.termination.go_on();
+                self.early.fill(false);
                 return false;
             }
             // One of the next round is none.
             if self.find(token).is_some() {
-                self.termination.resume(&token);
+                self.rings.termination.resume(&token);
                 return true;
             }
         }

@@ -8,4 +8,4 @@ mod team;
 
 pub(crate) use purpose::{END, Operation, Purpose, words_of};
 pub use team::Team;
-pub(crate) use team::{Collective, Meeting};
+pub(crate) use team::{Collective, Meeting, offset_of};

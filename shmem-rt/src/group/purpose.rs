@@ -61,7 +61,6 @@ impl From<Family> for Operation {
 
 /// What a PE enters a collective for: what all members must agree on.
 pub(crate) struct Purpose<'a> {
-    /// The operation.
     pub operation: Operation,
     /// Whether references are given out behind the meeting: then all must come for that, for certain.
     pub opens: bool,

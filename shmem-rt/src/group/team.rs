@@ -23,18 +23,18 @@ use shmem_core::object::SymAddr;
 use shmem_core::observe::{Call, Family, Meeting as Met};
 use shmem_core::pe::Pe;
 use shmem_core::sync::NodeBarrier;
-use shmem_core::system::{Activity, SystemArea, TeamArea};
+use shmem_core::system::{Activity, SystemArea, TeamArea, Window};
 use shmem_core::text::{Text, counted};
 use shmem_launch::env::BarrierChoice;
 
 use super::purpose::Purpose;
+use crate::caller::at;
 use crate::error::Result;
 use crate::job::Job;
 use crate::members::Members;
 use crate::pes::Pes;
-use crate::state::config::TeamConfig;
 use crate::state::indexes::{NODE, WORLD};
-use crate::state::uses::{ContextClaim, Uses};
+use crate::state::uses::{ContextClaim, TeamConfig, Uses};
 
 /// How the members of a team meet: the same for everything they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,10 +85,11 @@ pub struct Team {
     started: AtomicU64,
     /// What collectives have worked out about the team.
     worked_out: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// Whether its members have windows.
-    window: OnceLock<bool>,
     uses: Arc<Uses>,
 }
+
+/// Where the window of the team of all PEs lies, from the start of a slot.
+const WINDOW: usize = offset_of!(SystemArea, window);
 
 impl Team {
     /// The team of all PEs, and that of the calling PE's node.
@@ -98,15 +99,17 @@ impl Team {
         let near = Members::of(all, (0..all.size()).filter(|number| all.node_of(*number) == here));
         let team = |index, members: Arc<Members>| {
             let uses = Uses::new(TeamConfig::with_contexts(usize::MAX), members);
-            job.teams.indexes.lock().enter(index, &uses);
+            assert!(job.teams.indexes.lock().take(index, &uses), "the first teams are made once");
             Self::new(Arc::clone(job), endpoint, index, uses)
         };
-        (team(WORLD, Arc::clone(all)), team(NODE, Arc::new(near)))
+        let world = team(WORLD, Arc::clone(all));
+        world.keep_window(Some(WINDOW..WINDOW + size_of::<Window>()));
+        (world, team(NODE, Arc::new(near)))
     }
 
     /// The team of the members that these uses are of. The calling PE is one of them.
     pub(crate) fn new(job: Arc<Job>, endpoint: &Endpoint, index: usize, uses: Arc<Uses>) -> Self {
-        let members = Arc::clone(uses.members());
+        let members = Arc::clone(&uses.members);
         let rank = members.rank_of(endpoint.me().number());
         let rank = rank.unwrap_or_else(|| unreachable!("who makes a team is a member"));
         let node = members.node_of(rank);
@@ -125,7 +128,6 @@ impl Team {
             count: AtomicU64::new(0),
             started: AtomicU64::new(0),
             worked_out: OnceLock::new(),
-            window: if index == WORLD { OnceLock::from(true) } else { OnceLock::new() },
             uses,
         }
     }
@@ -177,7 +179,7 @@ impl Team {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_get_config`.
     pub fn config(&self) -> TeamConfig {
-        self.uses.config()
+        self.uses.config
     }
 
     /// A symmetric address on the member with a rank, as a pointer of this process: `None` if there is no
@@ -190,12 +192,8 @@ impl Team {
     /// Source: OpenSHMEM 1.6, `shmem_team_ptr`.
     #[track_caller]
     pub fn ptr(&self, token: &(impl Initiator + ?Sized), address: SymAddr, rank: usize) -> Option<*mut u8> {
-        let endpoint = token.endpoint();
-        endpoint.require_open(Location::caller());
-        let (segments, here) = (endpoint.segments(), address.as_ptr() as usize);
-        let offset = here.wrapping_sub(endpoint.mine(0) as usize);
-        assert!(segments.find(offset, 1).is_some(), "{}", segments.miss("ptr", here, offset, 1));
-        endpoint.mapped(self.pe(rank)?, offset)
+        let offset = offset_of(token.endpoint(), "ptr", address);
+        token.endpoint().mapped(self.pe(rank)?, offset)
     }
 
     /// Counts a context of this team, for as long as the result lives.
@@ -228,7 +226,6 @@ impl Team {
         self.node
     }
 
-    /// Which of the nodes the member with a rank is on.
     pub(crate) fn node_of(&self, rank: usize) -> usize {
         self.members.node_of(rank)
     }
@@ -250,19 +247,17 @@ impl Team {
 
     /// Whether its members have windows, once they have looked for room.
     pub(crate) fn has_windows(&self) -> Option<bool> {
-        self.window.get().copied()
+        self.uses.window().map(Option::is_some)
     }
 
-    /// Keeps whether its members have windows, and what they have taken for them.
+    /// Keeps what its members have taken for their windows, if there was room.
     pub(crate) fn keep_window(&self, range: Option<Range<usize>>) {
-        // Nobody else does so meanwhile: this is part of a collective.
-        let _ = self.window.set(range.is_some());
-        range.into_iter().for_each(|range| self.uses.keep_window(range));
+        self.uses.keep_window(range);
     }
 
     /// Where the window of each member lies, from the start of its slot.
     pub(crate) fn window(&self) -> usize {
-        self.uses.window().map_or(offset_of!(SystemArea, window), |range| range.start)
+        self.uses.window().and_then(Option::as_ref).map_or(WINDOW, |range| range.start)
     }
 
     /// How many collectives of it have been started to go on beside the program.
@@ -321,29 +316,35 @@ impl Ranked for Team {
     }
 }
 
+/// Where an address lies in the calling PE's slot.
+///
+/// An address outside it is another one on each PE: as the argument of a collective it would
+/// look like a disagreement between them.
+#[track_caller]
+pub(crate) fn offset_of(endpoint: &Endpoint, operation: &'static str, address: SymAddr) -> usize {
+    endpoint.require_open(Location::caller());
+    let (segments, address) = (endpoint.segments(), address.as_ptr() as usize);
+    let offset = address.wrapping_sub(endpoint.mine(0) as usize);
+    assert!(segments.find(offset, 1).is_some(), "{}", segments.miss(operation, address, offset, 1));
+    offset
+}
+
 /// Refuses a collective where this thread, or another one, is in one of the same team.
 #[cold]
 fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: bool) -> ! {
+    let [here, there] = [here, there].map(at);
     if is_this {
         panic!(
-            "a collective is called at {}:{} while PE {me} is in another one of the same team, called at {}:{}: no \
+            "a collective is called at {here} while PE {me} is in another one of the same team, called at {there}: no \
              collective can begin inside another one; call it before that one, not in what that one is given (such \
-             as the closure of `from_fn`)",
-            here.file(),
-            here.line(),
-            there.file(),
-            there.line()
+             as the closure of `from_fn`)"
         );
     }
     panic!(
-        "two threads of PE {me} are in collectives of one team at the same time: one calls {}:{}, and another is \
-         in the call at {}:{}; call the collectives of a team from one thread at a time (join the other one, or \
+        "two threads of PE {me} are in collectives of one team at the same time: one calls {here}, and another is \
+         in the call at {there}; call the collectives of a team from one thread at a time (join the other one, or \
          take turns by a mutex), or give each thread a team of its own, by \
-         `world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`",
-        here.file(),
-        here.line(),
-        there.file(),
-        there.line()
+         `world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`"
     );
 }
 
@@ -441,7 +442,6 @@ impl Collective<'_> {
         self.began
     }
 
-    /// The number of the next meeting, from 1.
     pub(crate) fn next_meeting(&self) -> u64 {
         self.team.count.load(Ordering::Relaxed) + 1
     }

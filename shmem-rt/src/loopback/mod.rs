@@ -220,7 +220,6 @@ fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
     exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))
 }
 
-/// The node of each PE.
 fn hosts(pes: usize) -> Result<Vec<u32>> {
     let pattern = std::env::var(HOSTS_AS).unwrap_or_else(|_| "*x1".to_owned());
     let hosts = pattern.parse::<HostsAs>().and_then(|pattern| pattern.hosts(pes));

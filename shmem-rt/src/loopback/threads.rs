@@ -43,7 +43,6 @@ impl Shared {
     }
 }
 
-/// The bootstrap of threads.
 pub(super) struct Threads {
     pub(super) shared: Arc<Shared>,
     pub(super) me: usize,
@@ -101,26 +100,4 @@ impl Bootstrap for Threads {
     }
 
     fn finish(&self) {}
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_of_any_length_are_exchanged() {
-        const PES: usize = 3;
-        let shared = Arc::new(Shared::new(Nodes(vec![0, 1, 0])));
-        // Longer than a launcher carries at once, different on each PE, empty on one.
-        let said = |pe: usize| vec![pe as u8; pe * 50_000];
-        std::thread::scope(|scope| {
-            for me in 0..PES {
-                let shared = Arc::clone(&shared);
-                scope.spawn(move || {
-                    let all = Threads { shared, me }.exchange("key", &said(me)).unwrap();
-                    assert_eq!(all, (0..PES).map(said).collect::<Vec<_>>());
-                });
-            }
-        });
-    }
 }

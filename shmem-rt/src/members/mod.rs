@@ -2,22 +2,19 @@
 //! rule.
 //!
 //! ```text
-//! directory   all PEs of the job, by number: the one list, from which every team has its PEs
 //! ranks       which of them have which rank: a start, a stride and a size; a list only where no rule says it
 //! nodes       on which node each is: the first of each, and how the others follow
-//! team        the three together, shared by whoever has to do with the team
+//! team        all PEs of the job by number, and for each team the three together, shared by whoever has to do with it
 //! ```
 //!
 //! Every question about one member takes constant time, or the logarithm of how many there are. Lists are walked when a
 //! team is made, and by who asks for all members.
 
-mod directory;
 mod nodes;
 mod ranks;
 mod team;
 
-pub(crate) use directory::Directory;
-pub(crate) use team::Members;
+pub(crate) use team::{Directory, Members};
 
 #[cfg(test)]
 mod tests {

@@ -63,43 +63,22 @@ impl Nodes {
         nodes
     }
 
-    /// How many there are.
     #[inline]
     pub(super) fn count(&self) -> usize {
         self.firsts.len()
     }
 
-    /// The rank of the first member of a node.
     #[inline]
     pub(super) fn first(&self, node: usize) -> usize {
         self.firsts[node] as usize
     }
 
-    /// The node of the member with a rank.
     #[inline]
     pub(super) fn find(&self, rank: usize, key: impl FnOnce() -> usize) -> usize {
         match &self.spread {
             Spread::Blocks => self.firsts.partition_point(|first| *first as usize <= rank) - 1,
             Spread::Cyclic => rank % self.firsts.len(),
             Spread::Mixed(of) => of[key()] as usize,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn what_follows_a_rule_is_no_list(size in 1..6_u32, count in 1..9_u32) {
-            let blocks = Nodes::of_hosts(&(0..size * count).map(|rank| rank / size).collect::<Vec<_>>());
-            let cyclic = Nodes::of_hosts(&(0..size * count).map(|rank| rank % count).collect::<Vec<_>>());
-            for nodes in [blocks, cyclic] {
-                prop_assert!(!matches!(nodes.spread, Spread::Mixed(_)));
-            }
         }
     }
 }

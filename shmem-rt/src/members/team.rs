@@ -1,18 +1,46 @@
-//! The members of a team.
+//! All PEs of a job, and the members of a team.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use shmem_core::memory::PeList;
 use shmem_core::pe::Pe;
 
-use super::directory::Directory;
 use super::nodes::Nodes;
 use super::ranks::Ranks;
+
+/// All PEs of a job, by number, and on which node each is: what all teams of a PE have their members from.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    pes: PeList,
+    nodes: Nodes,
+}
+
+impl Directory {
+    /// `pes` are all PEs in the order of their numbers; `hosts` has equal numbers for those that share memory.
+    pub(crate) fn new(pes: PeList, hosts: &[u32]) -> Self {
+        Self { pes, nodes: Nodes::of_hosts(hosts) }
+    }
+
+    #[inline]
+    pub(crate) fn pes(&self) -> &[Pe] {
+        &self.pes
+    }
+
+    fn node_count(&self) -> usize {
+        self.nodes.count()
+    }
+
+    #[inline]
+    fn node_of(&self, number: usize) -> usize {
+        self.nodes.find(number, || number)
+    }
+}
 
 /// The members of a team, by rank and by node.
 #[derive(Debug)]
 pub(crate) struct Members {
-    directory: Arc<Directory>,
+    pub(crate) directory: Arc<Directory>,
     ranks: Ranks,
     /// Where no rule says it, by the node of the job.
     nodes: Nodes,
@@ -38,13 +66,6 @@ impl Members {
         Self { directory, ranks, nodes }
     }
 
-    /// All PEs of the job.
-    #[inline]
-    pub(crate) fn directory(&self) -> &Directory {
-        &self.directory
-    }
-
-    /// How many there are.
     #[inline]
     pub(crate) fn size(&self) -> usize {
         self.ranks.size()
@@ -70,7 +91,6 @@ impl Members {
         }
     }
 
-    /// The members, in the order of their ranks.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Pe> + Clone {
         (0..self.size()).filter_map(|rank| self.get(rank))
     }
@@ -89,19 +109,16 @@ impl Members {
         }
     }
 
-    /// How many nodes have members.
     #[inline]
     pub(crate) fn node_count(&self) -> usize {
         self.nodes.count()
     }
 
-    /// The node of the member with a rank.
     #[inline]
     pub(crate) fn node_of(&self, rank: usize) -> usize {
         self.nodes.find(rank, || self.directory.node_of(self.member(rank).number()))
     }
 
-    /// The rank of the first member of a node.
     #[inline]
     pub(crate) fn first_of(&self, node: usize) -> usize {
         self.nodes.first(node)
@@ -114,10 +131,7 @@ impl Members {
     pub(crate) fn of_one_node(count: u32, numbers: impl IntoIterator<Item = usize>) -> Arc<Self> {
         // SAFETY: nothing is issued to them.
         let pes = (0..count).map(|number| unsafe { Pe::new(number, number) }).collect();
-        let all = Self::all(Arc::new(Directory::new(
-            shmem_core::memory::PeList::new(pes),
-            &vec![0; count as usize],
-        )));
+        let all = Self::all(Arc::new(Directory::new(PeList::new(pes), &vec![0; count as usize])));
         Arc::new(Self::of(&all, numbers))
     }
 }
@@ -141,31 +155,43 @@ mod tests {
         prop_oneof![blocks, cyclic, vec(0..5_u32, 1..40)]
     }
 
+    /// Different ranks below `count`: in any order, growing, or in a stride.
+    fn ranks(count: usize) -> impl Strategy<Value = Vec<usize>> {
+        let growing = subsequence((0..count).collect::<Vec<_>>(), 1..=count);
+        let strided = (0..count, 1..=count, any::<bool>()).prop_map(move |(start, step, turned)| {
+            let mut ranks: Vec<usize> = (start..count).step_by(step).collect();
+            if turned {
+                ranks.reverse();
+            }
+            ranks
+        });
+        prop_oneof![growing.clone().prop_shuffle(), growing, strided]
+    }
+
     proptest! {
         /// A team of a team, on any hosts, against lists.
         #[test]
         fn members_are_those_of_lists(
             (hosts, first, second) in hosts().prop_flat_map(|hosts| {
                 let count = hosts.len();
-                let first = subsequence((0..count).collect::<Vec<_>>(), 1..=count).prop_shuffle();
-                (Just(hosts), first).prop_flat_map(|(hosts, first)| {
+                (Just(hosts), ranks(count)).prop_flat_map(|(hosts, first)| {
                     let count = first.len();
-                    let second = subsequence((0..count).collect::<Vec<_>>(), 1..=count);
-                    (Just(hosts), Just(first), second)
+                    (Just(hosts), Just(first), ranks(count))
                 })
             }),
         ) {
             // SAFETY: nothing is issued to them.
             let pes = (0..hosts.len() as u32).map(|number| unsafe { Pe::new(number, Pe::OFF_NODE) }).collect();
-            let all = Members::all(Arc::new(Directory::new(shmem_core::memory::PeList::new(pes), &hosts)));
+            let all = Members::all(Arc::new(Directory::new(PeList::new(pes), &hosts)));
             let one = Members::of(&all, first.iter().copied());
             let two = Members::of(&one, second.iter().copied());
             let of_two: Vec<usize> = second.iter().map(|rank| first[*rank]).collect();
             for (members, list) in [(all, (0..hosts.len()).collect()), (one, first), (two, of_two)] {
                 let numbers = |pes: Vec<&Pe>| pes.into_iter().map(|pe| pe.number()).collect::<Vec<_>>();
                 prop_assert_eq!(numbers(members.iter().collect()), list.clone());
+                prop_assert_eq!(numbers(members.list().iter().collect()), list.clone());
                 prop_assert_eq!(members.size(), list.len());
-                for number in 0..hosts.len() {
+                for number in 0..hosts.len() + 2 {
                     let rank = list.iter().position(|other| *other == number);
                     prop_assert_eq!(members.rank_of(number), rank);
                 }
@@ -180,7 +206,7 @@ mod tests {
                     prop_assert_eq!(Some(members.node_of(rank)), node);
                 }
                 prop_assert_eq!(members.node_count(), seen.len());
-                prop_assert!(members.get(list.len()).is_none());
+                prop_assert!((list.len()..list.len() + 2).all(|rank| members.get(rank).is_none()));
             }
         }
     }

@@ -29,7 +29,6 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
-    /// Whether the environment asks for any.
     pub(crate) fn are_wanted(settings: &Settings) -> bool {
         !Self::wanted(settings).is_empty()
     }
@@ -42,7 +41,6 @@ impl Observers {
         }
     }
 
-    /// The variables that ask for some.
     fn wanted(settings: &Settings) -> Vec<&'static str> {
         let asked = [
             (settings.stats, STATS),

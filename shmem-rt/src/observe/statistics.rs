@@ -22,32 +22,29 @@ pub(super) fn conclude(
 ) -> io::Result<()> {
     let words = [sent.operations, sent.bytes, strangers].into_iter().chain(mine.to_words());
     let all = bootstrap.exchange("statistics", &codec::encode(&words.collect::<Vec<_>>()))?;
-    if bootstrap.number() == 0 {
-        let read = |bytes: &Vec<u8>| {
-            let words: Vec<u64> = codec::decode(bytes).ok()?;
-            let ([operations, bytes, strangers], rest) = words.split_first_chunk()?;
-            let sent = Traffic { operations: *operations, bytes: *bytes };
-            Some(((sent, *strangers), Statistics::from_words(rest)?))
-        };
-        let all = all.iter().map(read).collect::<Option<Vec<_>>>();
-        let all =
-            all.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a PE's statistics are garbled"))?;
-        let (sent, all): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-        let (sent, strangers): (Vec<_>, Vec<_>) = sent.into_iter().unzip();
-        let mut text = table(&all);
-        let sum = |of: fn(&Traffic) -> u64| sent.iter().map(of).sum::<u64>();
-        let (operations, bytes) = (sum(|sent| sent.operations), sum(|sent| sent.bytes));
-        if operations > 0 {
-            let operations = counted(operations as usize, "operation");
-            let _ = writeln!(text, "  with other nodes: {operations}, {}", round_size(bytes));
-        }
-        let strangers: u64 = strangers.iter().sum();
-        if strangers > 0 {
-            let messages = counted(strangers as usize, "message");
-            let _ = writeln!(text, "  dropped: {messages} that no PE of the job has sent");
-        }
-        say(text.trim_end());
+    if bootstrap.number() != 0 {
+        return Ok(());
     }
+    let mut sums = [0_u64; 3];
+    let read = |bytes: &Vec<u8>| {
+        let words: Vec<u64> = codec::decode(bytes).ok()?;
+        let (sent, rest) = words.split_first_chunk::<3>()?;
+        sums.iter_mut().zip(sent).for_each(|(sum, one)| *sum += one);
+        Statistics::from_words(rest)
+    };
+    let all = all.iter().map(read).collect::<Option<Vec<_>>>();
+    let all =
+        all.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a PE's statistics are garbled"))?;
+    let (mut text, [operations, bytes, strangers]) = (table(&all), sums);
+    if operations > 0 {
+        let operations = counted(operations as usize, "operation");
+        let _ = writeln!(text, "  with other nodes: {operations}, {}", round_size(bytes));
+    }
+    if strangers > 0 {
+        let messages = counted(strangers as usize, "message");
+        let _ = writeln!(text, "  dropped: {messages} that no PE of the job has sent");
+    }
+    say(text.trim_end());
     Ok(())
 }
 

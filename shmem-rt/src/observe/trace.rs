@@ -28,7 +28,6 @@ use crate::error::{ErrorKind, Result};
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 256 << 10;
 
-/// The trace of one PE.
 pub(super) struct Trace {
     me: usize,
     /// Whether it is this PE that ends the file.
@@ -89,7 +88,6 @@ impl Trace {
         }));
     }
 
-    /// Writes what has been collected.
     pub(super) fn save(&self) {
         self.flush(&mut self.buffer());
     }
@@ -220,7 +218,6 @@ fn append(path: &Path, new: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Names that are tried.
 const ATTEMPTS: usize = 16;
 
 /// The number of the calling thread among those of this process that issue operations.

@@ -47,12 +47,12 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let (items, item) = (initial.items(), size_of::<Item<I>>());
         let kind = core::any::type_name::<Item<I>>();
         let wanted = Named::new(name, kind, items, item, align_of::<Item<I>>())?;
-        let sizes = [u64::from(self.segment()), items as u64, item as u64, wanted.align as u64];
+        let sizes = [u64::from(self.segment), items as u64, item as u64, wanted.align as u64];
         let (names, types) = (words_of(name), words_of(kind));
         let arguments: Vec<u64> = sizes.into_iter().chain(names).chain(types).collect();
         let subject = || format!("`{name}` in partition `{}`, {items} x {kind}", self.name());
         let purpose = Purpose::of_memory("named", &arguments, &subject);
-        let (world, job) = (self.world(), self.world().job());
+        let (world, job) = (self.world, self.world.job());
         let agreed = world.team().agree_on(world.endpoint(), &purpose);
         world.reclaim_for(&agreed);
         let mut shelves = job.memory.shelves.lock();
@@ -106,7 +106,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// If the partition does not outlive the job.
     #[track_caller]
     pub fn names(&self) -> Result<Vec<Named>> {
-        let mut shelves = self.world().job().memory.shelves.lock();
+        let mut shelves = self.world.job().memory.shelves.lock();
         Ok(self.shelf(&mut shelves)?.directory.objects().to_vec())
     }
 
@@ -118,10 +118,10 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// If there is no such name, or the partition does not outlive the job.
     #[track_caller]
     pub fn remove(&self, name: &str) -> Result<()> {
-        let arguments: Vec<u64> = [u64::from(self.segment())].into_iter().chain(words_of(name)).collect();
+        let arguments: Vec<u64> = [u64::from(self.segment)].into_iter().chain(words_of(name)).collect();
         let subject = || format!("`{name}` in partition `{}`", self.name());
         let purpose = Purpose::of_memory("remove", &arguments, &subject);
-        let (world, job) = (self.world(), self.world().job());
+        let (world, job) = (self.world, self.world.job());
         let _agreed = world.team().agree_on(world.endpoint(), &purpose);
         let mut shelves = job.memory.shelves.lock();
         let shelf = self.shelf(&mut shelves)?;
@@ -144,15 +144,15 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// The file in which this PE's part of the partition lies, and the persist at which it was opened; `None`:
     /// it lies in memory.
     pub fn file(&self) -> Option<FileGrant> {
-        let partitions = self.world().job().memory.partitions.read();
-        let at = partitions.segments().iter().position(|&segment| segment == self.segment())?;
-        partitions.granted(at, self.world().my_pe()).file.clone()
+        let partitions = self.world.job().memory.partitions.read();
+        let at = partitions.segments().iter().position(|&segment| segment == self.segment)?;
+        partitions.granted(at, self.world.my_pe()).file.clone()
     }
 
     #[track_caller]
     fn shelf<'s>(&self, shelves: &'s mut MutexGuard<'_, Vec<Shelf>>) -> Result<&'s mut Shelf> {
         let partition = || self.name().to_owned();
-        let found = shelves.iter_mut().find(|shelf| shelf.segment == self.segment());
+        let found = shelves.iter_mut().find(|shelf| shelf.segment == self.segment);
         Ok(found.ok_or_else(|| NameError::NotInFile { partition: partition() })?)
     }
 }

@@ -6,6 +6,7 @@ use shmem_core::context::Initiator as _;
 use shmem_core::memory::PmemError;
 use shmem_launch::say::say;
 
+use crate::caller::at;
 use crate::collective::{Agreed, Number as _};
 use crate::error::{ErrorKind, Result};
 use crate::group::Purpose;
@@ -66,11 +67,10 @@ impl<L: ThreadLevel> World<L> {
             if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
                 say(&format!(
                     "shmem: warning: PE {}: the list of names of {} was overwritten, which is no object of the \
-                     program; it is written again at {}:{} (a raw address that leads past an object does that)",
+                     program; it is written again at {} (a raw address that leads past an object does that)",
                     self.my_pe(),
                     shelf.title,
-                    location.file(),
-                    location.line()
+                    at(location)
                 ));
             }
             let Some(file) = &mut shelf.file else { continue };

@@ -15,12 +15,11 @@ use shmem_launch::env::Settings;
 use super::granted::{Granted, Resources};
 use crate::error::{ContextError, ErrorKind, Result};
 
-/// What one PE has of the resource.
 pub(crate) struct Holdings {
     mapping: Mapping,
     resource: &'static str,
     /// Units of the whole node, where they are limited.
-    node: Option<usize>,
+    pub(crate) node: Option<usize>,
     /// Whether the resource has more, which `SHMEM_MAX_RESOURCES` could allow.
     can_rise: bool,
     domains: BTreeMap<DomainId, Created>,
@@ -38,7 +37,6 @@ struct Created {
     is_named: bool,
 }
 
-/// What a context has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     number: u64,
@@ -81,14 +79,8 @@ impl Holdings {
         })
     }
 
-    /// What the world itself has.
     pub(crate) fn of_the_world(&self) -> Assignment {
         self.world.assignment
-    }
-
-    /// Units of the node, where they are limited.
-    pub(crate) fn node_limit(&self) -> Option<usize> {
-        self.node
     }
 
     pub(crate) fn granted(&self, assignment: Assignment) -> Granted {
@@ -97,13 +89,12 @@ impl Holdings {
         Granted { unit, locked, shared_with, tracking, resource: self.resource }
     }
 
-    /// What there is of it, and who has it.
     pub(crate) fn report(&self) -> Resources {
         let Self { mapping, contexts, .. } = self;
         let assignments = contexts.values().map(|(held, _)| held.assignment);
         Resources {
             resource: self.resource,
-            node: self.node_limit(),
+            node: self.node,
             limit: mapping.limit(),
             used: mapping.used(),
             mapping: mapping.design(),
@@ -187,8 +178,7 @@ impl Holdings {
     /// What lives.
     pub(crate) fn idle(&self) -> Result<(), ContextError> {
         let places = |sites: Vec<&'static Location<'static>>| {
-            let mut places: Vec<String> =
-                sites.iter().map(|at| format!("{}:{}", at.file(), at.line())).collect();
+            let mut places: Vec<String> = sites.into_iter().map(place).collect();
             places.sort();
             places.dedup();
             places.join(", ")
@@ -221,9 +211,7 @@ impl Holdings {
         let named: Vec<_> = named.collect();
         // A message is read: it names those that are easily found, and counts the others.
         let (shown, others) = named.split_at(named.len().min(4));
-        holders.extend(
-            shown.iter().map(|(n, level, at)| format!("{n} by {level} at {}:{}", at.file(), at.line())),
-        );
+        holders.extend(shown.iter().map(|(n, level, at)| format!("{n} by {level} at {}", place(at))));
         if !others.is_empty() {
             holders.push(format!("{} by others", others.iter().map(|(units, ..)| units).sum::<usize>()));
         }
@@ -249,6 +237,10 @@ impl Holdings {
             remedy,
         }
     }
+}
+
+fn place(at: &Location<'_>) -> String {
+    format!("{}:{}", at.file(), at.line())
 }
 
 #[cfg(test)]

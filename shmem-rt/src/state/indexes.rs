@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use shmem_core::object::Extent;
+use shmem_core::pe::Pe;
 use shmem_core::system::MAX_TEAMS;
 
 use super::uses::Uses;
@@ -18,96 +19,69 @@ pub(crate) const WORLD: usize = 0;
 /// Index of the teams of each node's PEs.
 pub(crate) const NODE: usize = 1;
 
-/// Which teams the calling PE is in.
 #[derive(Debug)]
 pub(crate) struct Indexes {
-    entries: [Entry; MAX_TEAMS],
+    /// What there is of each team. The first two indexes are never free.
+    teams: [Option<Arc<Uses>>; MAX_TEAMS],
 }
 
-#[derive(Debug)]
-enum Entry {
-    Free,
-    /// The world or the node's team, with what there is of it once it is made.
-    Permanent(Option<Arc<Uses>>),
-    Made(Arc<Uses>),
-}
-
-/// A set of indexes.
 pub(crate) type Set = u64;
 
 const _: () = assert!(MAX_TEAMS <= Set::BITS as usize, "a set has a bit for each index");
 
 impl Indexes {
-    /// Those of a PE that is in the first two teams.
     pub(crate) fn new() -> Self {
-        let mut entries = [const { Entry::Free }; MAX_TEAMS];
-        entries[WORLD] = Entry::Permanent(None);
-        entries[NODE] = Entry::Permanent(None);
-        Self { entries }
-    }
-
-    /// Enters what there is of one of the first two teams.
-    pub(crate) fn enter(&mut self, index: usize, uses: &Arc<Uses>) {
-        self.entries[index] = Entry::Permanent(Some(Arc::clone(uses)));
+        Self { teams: [const { None }; MAX_TEAMS] }
     }
 
     /// Those of no team.
     pub(crate) fn free(&self) -> Set {
-        self.set(|entry| matches!(entry, Entry::Free))
+        self.set(Option::is_none)
     }
 
     /// The team whose object lies at a place.
     pub(crate) fn owner(&self, place: Extent) -> Option<&Arc<Uses>> {
-        self.uses().find(|uses| uses.has_object_at(place))
+        self.teams.iter().flatten().find(|uses| uses.has_object_at(place))
     }
 
     /// Whether a thread is in a collective of any of the teams.
     pub(crate) fn are_entered(&self) -> bool {
-        self.uses().any(|uses| uses.is_entered())
+        self.teams.iter().flatten().any(|uses| uses.is_entered())
     }
 
     /// Those of teams of which this PE has nothing left.
     pub(crate) fn dropped(&self) -> Set {
-        self.set(|entry| matches!(entry, Entry::Made(uses) if uses.is_dropped()))
+        self.set(|team| team.as_ref().is_some_and(|uses| uses.is_dropped()))
     }
 
     /// Frees those of which no member has anything left: `dropped` says what a PE has dropped, if it is
     /// known. Gives what there was of them.
     pub(crate) fn reclaim(&mut self, dropped: impl Fn(usize) -> Option<Set>) -> Vec<Arc<Uses>> {
-        let mut gone = Vec::new();
-        for (index, entry) in self.entries.iter_mut().enumerate() {
-            let Entry::Made(uses) = entry else { continue };
-            if uses.members().iter().all(|pe| dropped(pe.number()).is_some_and(|set| set >> index & 1 == 1)) {
-                gone.push(Arc::clone(uses));
-                *entry = Entry::Free;
-            }
-        }
-        gone
+        let made = self.teams.iter_mut().enumerate().skip(NODE + 1);
+        let gone = made.filter_map(|(index, team)| {
+            let has_dropped = |pe: &Pe| dropped(pe.number()).is_some_and(|set| set >> index & 1 == 1);
+            team.take_if(|uses| uses.members.iter().all(has_dropped))
+        });
+        gone.collect()
     }
 
     /// Takes an index for a team, if it is still free.
     pub(crate) fn take(&mut self, index: usize, uses: &Arc<Uses>) -> bool {
-        let free = matches!(self.entries[index], Entry::Free);
-        if free {
-            self.entries[index] = Entry::Made(Arc::clone(uses));
+        let is_free = self.teams[index].is_none();
+        if is_free {
+            self.teams[index] = Some(Arc::clone(uses));
         }
-        free
+        is_free
     }
 
     /// Gives an index back that [`take`](Self::take) took for a team that was not made.
     pub(crate) fn give(&mut self, index: usize) {
-        self.entries[index] = Entry::Free;
+        self.teams[index] = None;
     }
 
-    fn uses(&self) -> impl Iterator<Item = &Arc<Uses>> {
-        self.entries.iter().filter_map(|entry| match entry {
-            Entry::Free | Entry::Permanent(None) => None,
-            Entry::Permanent(Some(uses)) | Entry::Made(uses) => Some(uses),
-        })
-    }
-
-    fn set(&self, holds: impl Fn(&Entry) -> bool) -> Set {
-        let indexes = self.entries.iter().enumerate().filter(|(_, entry)| holds(entry));
-        indexes.fold(0, |set, (index, _)| set | 1 << index)
+    /// Those for which it holds, without the first two.
+    fn set(&self, holds: impl Fn(&Option<Arc<Uses>>) -> bool) -> Set {
+        let teams = self.teams.iter().enumerate().skip(NODE + 1);
+        teams.filter(|(_, team)| holds(team)).fold(0, |set, (index, _)| set | 1 << index)
     }
 }

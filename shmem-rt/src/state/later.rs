@@ -3,35 +3,24 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use shmem_core::memory::{LaterRange, LaterSegment, SlotLayout, Spread};
+use shmem_core::memory::{LaterRange, SlotLayout, Spread};
 use shmem_core::partition::Traits;
 
 /// The segments that came after the start, as one PE keeps them.
 pub(crate) struct Later {
     pub(crate) range: LaterRange,
-    pub(crate) places: BTreeMap<u32, LaterSegment>,
     pub(crate) registrations: u64,
     /// What else ends with the allocations of arrays, by their numbers.
     pub(crate) ends: BTreeMap<u64, End>,
-    pub(crate) pools: Pools,
+    /// The same on every PE.
+    pub(crate) pools: Vec<Pool>,
     pub(crate) misplaced: Misplaced,
 }
 
 impl Later {
     pub(crate) fn new(layout: &SlotLayout) -> Self {
-        Self {
-            range: LaterRange::new(layout),
-            places: BTreeMap::new(),
-            registrations: 0,
-            ends: BTreeMap::new(),
-            pools: Pools::default(),
-            misplaced: Misplaced::default(),
-        }
-    }
-
-    /// Bytes of the largest range of addresses that is free.
-    pub(crate) fn largest_free(&self) -> usize {
-        self.range.largest_free()
+        let (ends, pools, misplaced) = (BTreeMap::new(), Vec::new(), Misplaced::default());
+        Self { range: LaterRange::new(layout), registrations: 0, ends, pools, misplaced }
     }
 }
 
@@ -49,16 +38,6 @@ pub(crate) enum End {
         /// How the partition uses them.
         spread: Spread,
     },
-}
-
-/// The pools there are, the same on every PE.
-#[derive(Debug, Default)]
-pub(crate) struct Pools(pub(crate) Vec<Pool>);
-
-impl Pools {
-    pub(crate) fn count(&self) -> usize {
-        self.0.len()
-    }
 }
 
 #[derive(Debug)]

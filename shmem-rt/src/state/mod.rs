@@ -9,10 +9,9 @@
 //! holdings     who has which unit of the resource        granted   the same for people
 //! threads      registered threads
 //! indexes      which teams the calling PE is in          uses      what it has of each: handle, contexts, objects
-//! config       how a team will be used                   room      which parts of the memory of teams are free
+//! room         which parts of the memory of teams are free
 //! ```
 
-pub(crate) mod config;
 pub(crate) mod granted;
 pub(crate) mod holdings;
 pub(crate) mod indexes;

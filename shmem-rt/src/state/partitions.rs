@@ -23,12 +23,10 @@ impl Partitions {
         &self.table
     }
 
-    /// The segments, in the order of the table.
     pub(crate) fn segments(&self) -> &[u32] {
         &self.segments
     }
 
-    /// What each PE was granted, in the order of the table.
     pub(crate) fn grants(&self) -> &[Alike<Grant>] {
         &self.grants
     }

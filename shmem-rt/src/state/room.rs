@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) struct Room {
     /// The end of each, by its start. No two touch.
     free: BTreeMap<usize, usize>,
-    area: Range<usize>,
+    pub(crate) area: Range<usize>,
     /// What lies in those that are taken, its bytes and in words, by their starts.
     names: BTreeMap<usize, (usize, String)>,
 }
@@ -25,12 +25,6 @@ impl Room {
         Self { free, area, names: BTreeMap::new() }
     }
 
-    /// Bytes there are.
-    pub(crate) fn bytes(&self) -> usize {
-        self.area.len()
-    }
-
-    /// Bytes that are free.
     pub(crate) fn free_bytes(&self) -> usize {
         self.free.iter().map(|(start, end)| end - start).sum()
     }
@@ -64,7 +58,6 @@ impl Room {
         Some(found)
     }
 
-    /// Gives a range back.
     pub(crate) fn give(&mut self, range: Range<usize>) {
         if range.is_empty() {
             return;
@@ -91,48 +84,34 @@ mod tests {
 
     const AREA: Range<usize> = 64..64 + 512;
 
-    /// Which bytes are taken, one by one.
-    struct Bytes(Vec<bool>);
-
-    impl Bytes {
-        fn fits(&self, at: usize, bytes: usize) -> bool {
-            at + bytes <= AREA.end
-                && self.0[at - AREA.start..at + bytes - AREA.start].iter().all(|taken| !taken)
-        }
-
-        fn mark(&mut self, range: Range<usize>, taken: bool) {
-            self.0[range.start - AREA.start..range.end - AREA.start].fill(taken);
-        }
-
-        fn free(&self) -> usize {
-            self.0.iter().filter(|taken| !**taken).count()
-        }
-    }
-
     proptest! {
         #[test]
         fn proposals_are_the_first_that_fit(
             calls in proptest::collection::vec((any::<bool>(), 0_usize..600, 1_usize..90, 0_u32..6), 1..80),
         ) {
-            let (mut room, mut model) = (Room::new(AREA), Bytes(vec![false; AREA.len()]));
+            // Which bytes are taken, one by one.
+            let (mut room, mut model) = (Room::new(AREA), vec![false; AREA.end]);
             let mut taken: Vec<Range<usize>> = Vec::new();
             for (take, from, bytes, align) in calls {
                 let align = 1 << align;
                 if take || taken.is_empty() {
                     let aligned = (from.max(AREA.start)..AREA.end).filter(|at| at.is_multiple_of(align));
-                    let expected = aligned.into_iter().find(|at| model.fits(*at, bytes));
+                    let fits = |at: &usize| {
+                        model.get(*at..at + bytes).is_some_and(|all| all.iter().all(|taken| !taken))
+                    };
+                    let expected = aligned.into_iter().find(fits);
                     let found = room.propose(from, bytes, align);
                     prop_assert_eq!(&found, &expected.map(|at| at..at + bytes));
                     if let Some(range) = found {
-                        model.mark(range.clone(), true);
+                        model[range.clone()].fill(true);
                         taken.push(range);
                     }
                 } else {
                     let range = taken.swap_remove(from % taken.len());
-                    model.mark(range.clone(), false);
+                    model[range.clone()].fill(false);
                     room.give(range);
                 }
-                prop_assert_eq!(room.free_bytes(), model.free());
+                prop_assert_eq!(room.free_bytes(), model[AREA].iter().filter(|taken| !**taken).count());
             }
             taken.into_iter().for_each(|range| room.give(range));
             prop_assert_eq!(room.propose(0, AREA.len(), 1), Some(AREA), "what is free is joined");

@@ -11,7 +11,6 @@ use shmem_core::shared;
 
 /// A partition that outlives the job; or should have, and lies in memory instead.
 pub(crate) struct Shelf {
-    /// Index of its segment.
     pub(crate) segment: u32,
     /// Where it starts: bytes from the start of a slot.
     pub(crate) start: usize,

@@ -7,7 +7,6 @@ use std::thread::ThreadId;
 
 use crate::error::ContextError;
 
-/// The registered threads of a PE.
 pub(crate) struct Threads {
     limit: Option<usize>,
     /// Numbers given back, in that order.

@@ -12,15 +12,32 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::heap::Released;
 use shmem_core::object::Extent;
 
-use super::config::TeamConfig;
 use crate::error::TeamError;
 use crate::members::Members;
+
+/// How a team will be used. All members give the same.
+///
+/// Source: OpenSHMEM 1.6, `shmem_team_config_t`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TeamConfig {
+    /// Most contexts of the team that each member will have at the same time.
+    pub contexts: usize,
+}
+
+impl TeamConfig {
+    /// A team of which each member will have at most so many contexts at the same time.
+    #[must_use]
+    pub const fn with_contexts(contexts: usize) -> Self {
+        Self { contexts }
+    }
+}
 
 /// What there is of a team on this PE. A team's index is free again when all members have nothing of it.
 #[derive(Debug)]
 pub(crate) struct Uses {
-    config: TeamConfig,
-    members: Arc<Members>,
+    pub(crate) config: TeamConfig,
+    pub(crate) members: Arc<Members>,
     handle: AtomicBool,
     /// The call of the thread that is in a collective, or null.
     entered: AtomicPtr<Location<'static>>,
@@ -30,10 +47,10 @@ pub(crate) struct Uses {
     /// A bit for each place of a collective that goes on beside the program: whether it is taken.
     requests: AtomicUsize,
     /// Numbers of objects whose handles this PE has dropped.
-    released: Arc<Released>,
+    pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// Where the window of each member lies, if they have taken room for it.
-    window: OnceLock<Range<usize>>,
+    /// Where the window of each member lies, if there was room for it, once they have looked.
+    window: OnceLock<Option<Range<usize>>>,
     /// A team that was found to contain it, the last one.
     within: Mutex<Weak<Self>>,
 }
@@ -66,17 +83,6 @@ impl Uses {
         })
     }
 
-    pub(crate) fn config(&self) -> TeamConfig {
-        self.config
-    }
-
-    /// Who is in the team.
-    #[inline]
-    pub(crate) fn members(&self) -> &Arc<Members> {
-        &self.members
-    }
-
-    /// Whether the PE with a number is a member.
     #[inline]
     pub(crate) fn has_member(&self, pe: usize) -> bool {
         self.members.rank_of(pe).is_some()
@@ -104,30 +110,25 @@ impl Uses {
         }
     }
 
-    /// It leaves.
     #[inline]
     pub(crate) fn leave(&self) {
         self.thread.store(0, Ordering::Relaxed);
         self.entered.store(core::ptr::null_mut(), Ordering::Release);
     }
 
-    /// Whether a thread is in a collective.
     pub(crate) fn is_entered(&self) -> bool {
         !self.entered.load(Ordering::Relaxed).is_null()
     }
 
-    /// The handle is gone.
     pub(crate) fn drop_handle(&self) {
         self.handle.store(false, Ordering::Release);
     }
 
-    /// Whether nothing is left of it here.
     pub(crate) fn is_dropped(&self) -> bool {
         let is_used = self.contexts() > 0 || !self.has_landed() || self.objects() > 0;
         !self.handle.load(Ordering::Acquire) && !is_used
     }
 
-    /// Contexts alive.
     pub(crate) fn contexts(&self) -> usize {
         self.contexts.load(Ordering::Acquire)
     }
@@ -137,7 +138,6 @@ impl Uses {
         self.requests.load(Ordering::Acquire) >> place & 1 == 0
     }
 
-    /// Whether no collective goes on beside the program.
     pub(crate) fn has_landed(&self) -> bool {
         self.requests.load(Ordering::Acquire) == 0
     }
@@ -149,7 +149,6 @@ impl Uses {
         RequestClaim { uses: Arc::clone(self), place }
     }
 
-    /// Objects alive.
     pub(crate) fn objects(&self) -> usize {
         let objects = self.lock();
         objects.ranges.len() - objects.dropped.len()
@@ -169,11 +168,6 @@ impl Uses {
         Ok(ContextClaim(Arc::clone(self)))
     }
 
-    /// Where dropped handles of objects leave their numbers.
-    pub(crate) fn released(&self) -> &Arc<Released> {
-        &self.released
-    }
-
     /// Enters an object that all members have come to, and gives its number.
     pub(crate) fn insert_object(&self, range: Range<usize>) -> u64 {
         let mut objects = self.lock();
@@ -184,23 +178,21 @@ impl Uses {
     }
 
     /// Keeps what all members have taken for their windows, as long as there is anything of the team.
-    pub(crate) fn keep_window(&self, range: Range<usize>) {
+    pub(crate) fn keep_window(&self, range: Option<Range<usize>>) {
         let kept = self.window.set(range);
         assert!(kept.is_ok(), "members take windows once");
     }
 
-    /// What all members have taken for their windows.
-    pub(crate) fn window(&self) -> Option<&Range<usize>> {
+    /// What all members have taken for their windows, once they have looked for room.
+    pub(crate) fn window(&self) -> Option<&Option<Range<usize>>> {
         self.window.get()
     }
 
-    /// Whether bytes of the slot belong to one of its objects.
     pub(crate) fn has_object_at(&self, Extent { offset, bytes }: Extent) -> bool {
         let is_inside = |range: &Range<usize>| range.start <= offset && offset + bytes <= range.end;
         self.lock().ranges.values().any(is_inside)
     }
 
-    /// Whether all members of another team are in this one.
     pub(crate) fn contain(self: &Arc<Self>, other: &Self) -> bool {
         let mut within = other.within.lock();
         // Nobody else has its address: a team that is gone is there as long as it is named.
@@ -254,6 +246,12 @@ fn this_thread() -> usize {
 #[derive(Debug)]
 pub(crate) struct ContextClaim(Arc<Uses>);
 
+impl ContextClaim {
+    pub(crate) fn members(&self) -> &Arc<Members> {
+        &self.0.members
+    }
+}
+
 impl Drop for ContextClaim {
     fn drop(&mut self) {
         self.0.contexts.fetch_sub(1, Ordering::Release);
@@ -278,13 +276,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_known_by_their_numbers() {
-        let uses = Uses::new(TeamConfig::default(), Members::of_one_node(300, [3, 64, 200]));
-        let members: Vec<usize> = (0..1000).filter(|pe| uses.has_member(*pe)).collect();
-        assert_eq!(members, [3, 64, 200]);
-    }
-
-    #[test]
     fn a_team_is_dropped_with_the_last_that_is_left_of_it() {
         let uses = Uses::new(TeamConfig::with_contexts(1), Members::of_one_node(1, [0]));
         let claim = uses.claim_context().unwrap();
@@ -297,7 +288,7 @@ mod tests {
         let (request, other) = (uses.claim_request(0), uses.claim_request(3));
         drop(other);
         assert!(!uses.is_free(0) && uses.is_free(3));
-        uses.released().push(object);
+        uses.released.push(object);
         assert!(!uses.is_dropped());
         drop(request);
         assert!(uses.is_dropped());
@@ -307,8 +298,8 @@ mod tests {
     fn objects_are_taken_out_by_what_all_have_dropped() {
         let uses = Uses::new(TeamConfig::default(), Members::of_one_node(1, [0]));
         let ids: Vec<u64> = (0..70).map(|k| uses.insert_object(k * 64..k * 64 + 1)).collect();
-        uses.released().push(ids[3]);
-        uses.released().push(ids[69]);
+        uses.released.push(ids[3]);
+        uses.released.push(ids[69]);
         assert_eq!(uses.dropped_objects(), [1 << 3, 1 << 5]);
         // Another member has 3 still.
         let freed = uses.take_objects(&[0, 1 << 5]);

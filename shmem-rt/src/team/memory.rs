@@ -14,6 +14,7 @@ use shmem_core::partition::show_size;
 use shmem_core::segment::SYSTEM;
 
 use super::TeamBox;
+use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
 use crate::group::{Purpose, Team};
@@ -65,7 +66,7 @@ impl Team {
         let range = agreed.place(bytes.max(1), align)?;
         let offset = range.start;
         let kind = core::any::type_name::<<I::Contents as Contents>::Item>();
-        let name = format!("{len} x {kind}, allocated by a team at {}:{}", location.file(), location.line());
+        let name = format!("{len} x {kind}, allocated by a team at {}", at(location));
         self.job.teams.room.lock().name(offset, bytes, name);
         let id = self.uses().insert_object(range);
         // SAFETY: `offset` starts a block of `len` items in this PE's slot: on a multiple of `align` from its start,
@@ -74,7 +75,7 @@ impl Team {
         // met this PE to give it up (`reclaim_objects`).
         unsafe { initial.write(endpoint.mine(offset).cast()) };
         agreed.again();
-        let released = std::sync::Arc::clone(self.uses().released());
+        let released = std::sync::Arc::clone(&self.uses().released);
         // SAFETY: all members are in this call, for as many bytes of this alignment (`Agreed`, 1); where their items are of
         // another type, any bytes are a value of both. They have taken the same range (`place`: all proposals of one step were equal) and given it the same number, since
         // each has numbered the objects of the agreed calls of this team before. All have initialised theirs
@@ -112,7 +113,7 @@ impl Agreed<'_> {
             bytes,
             pe: team.member(fullest).number(),
             free: free[fullest][0] as usize,
-            size: room.lock().bytes(),
+            size: room.lock().area.len(),
         }
         .into())
     }

@@ -29,7 +29,6 @@
 //! [`TeamBox`]: super::TeamBox
 //! [`TeamBox::on`]: super::TeamBox::on
 
-use std::panic::Location;
 use std::sync::Arc;
 
 use shmem_core::context::Initiator;
@@ -54,7 +53,7 @@ impl Team {
         objects: O,
         body: impl for<'x> FnOnce(O::Mut<'x>) -> R,
     ) -> R {
-        let phase = self.phase(world, LOCAL, objects, Location::caller());
+        let phase = self.phase(world, LOCAL, objects);
         phase.run(world, Some(self), |endpoint| {
             // SAFETY: by (1) to (5) of the module's argument nobody else reaches the objects until `leave`: `phase` has seen
             // that this team has allocated them, and all members are in the phase. The extents do not overlap
@@ -75,7 +74,7 @@ impl Team {
         objects: O,
         body: impl for<'x> FnOnce(O::Ref<'x>) -> R,
     ) -> R {
-        let phase = self.phase(world, FROZEN, objects, Location::caller());
+        let phase = self.phase(world, FROZEN, objects);
         phase.run(world, Some(self), |endpoint| {
             // SAFETY: by (1) to (5) of the module's argument nobody writes the objects until `leave`: `phase` has seen that this
             // team has allocated them. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
@@ -84,13 +83,7 @@ impl Team {
     }
 
     #[track_caller]
-    fn phase<L: ThreadLevel, O: TeamObjects>(
-        &self,
-        world: &World<L>,
-        kind: Kind,
-        objects: O,
-        location: &'static Location<'static>,
-    ) -> Phase {
+    fn phase<L: ThreadLevel, O: TeamObjects>(&self, world: &World<L>, kind: Kind, objects: O) -> Phase {
         // A phase of the job quiets that job's endpoints.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
         assert!(
@@ -98,6 +91,6 @@ impl Team {
             "an object that this team has not allocated cannot be opened by its members alone: other PEs may \
              write it; allocate it with `team.alloc`, or open it on all PEs with `world.local`"
         );
-        Phase::enter(self, world.endpoint(), kind, objects, location)
+        Phase::enter(self, world.endpoint(), kind, objects)
     }
 }

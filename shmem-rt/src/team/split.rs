@@ -23,9 +23,8 @@ use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
 use crate::group::{Purpose, Team};
 use crate::members::Members;
-use crate::state::config::TeamConfig;
 use crate::state::indexes::Set;
-use crate::state::uses::Uses;
+use crate::state::uses::{TeamConfig, Uses};
 
 /// New teams by the ranks of their members, in order; disjoint.
 type Groups = Vec<Vec<usize>>;
@@ -223,7 +222,7 @@ impl Agreed<'_> {
         for uses in gone {
             let all = vec![!0; uses.dropped_objects().len()];
             let ranges = uses.take_objects(&all);
-            let ranges = ranges.into_iter().chain(uses.window().cloned());
+            let ranges = ranges.into_iter().chain(uses.window().cloned().flatten());
             ranges.for_each(|range| job.teams.room.lock().give(range));
         }
     }

@@ -12,14 +12,13 @@ const MOST: u64 = 1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Blocks {
-    start: u64,
+    pub(super) start: u64,
     block: u64,
     depth: u64,
     /// Count and distance, outermost first.
     loops: [[u64; 2]; LOOPS],
 }
 
-/// Which side of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     To,
@@ -52,13 +51,14 @@ impl Blocks {
         all
     }
 
-    pub(super) fn start(&self) -> usize {
-        self.start as usize
-    }
-
     /// The same, so many bytes further on.
     pub(super) fn moved(self, by: usize) -> Self {
         Self { start: self.start + by as u64, ..self }
+    }
+
+    /// The same, at offsets from `start`.
+    pub(super) fn from(self, start: usize) -> Self {
+        Self { start: self.start - start as u64, ..self }
     }
 
     /// Makes one of this one and the same, or of two ranges of which the other begins where this one ends, or inside it.
@@ -88,7 +88,6 @@ impl Blocks {
         self.loops().iter().map(|[count, _]| count).product()
     }
 
-    /// Behind the last byte.
     fn end(&self) -> u64 {
         self.start + self.hull(0)
     }

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard};
 
 use shmem_core::exclusion::Mutex;
-use shmem_core::observe::{Call, Effect, Family, Meeting as Met, Wait};
+use shmem_core::observe::{Call, Effect, Family, Wait};
 use shmem_core::pe::Pe;
 use shmem_core::transport::AtomicOp;
 use shmem_launch::bootstrap::Bootstrap;
@@ -111,8 +111,8 @@ impl Checker {
 
     /// Ends the job if there was a mistake, together with all PEs.
     pub(in crate::observe) fn conclude(&self) -> io::Result<()> {
-        let is_short = self.shadows.with(self.node.index, |body| body.history.is_short);
-        if is_short || self.state().flights.is_short {
+        let is_short = self.mine(|body| body.history.is_short);
+        if is_short || self.state.lock().flights.is_short {
             self.reports
                 .warn("more was done between synchronisations than is kept: races may be missing above");
         }
@@ -120,195 +120,229 @@ impl Checker {
     }
 
     pub(in crate::observe) fn begin(&self, call: &Call<'_>) {
-        let state = &mut *self.state();
-        state.site = None;
-        if call.listed.is_some() {
-            self.own_side(state, call, call.family.effect() != Effect::Put);
-        }
-        elements(call, |call| self.begin_one(state, call));
+        self.check(call, |mut checked| {
+            if call.listed.is_some() {
+                checked.own_side(call.family.effect() != Effect::Put);
+            }
+            checked.elements(|one| one.begin());
+        });
     }
 
-    fn begin_one(&self, state: &mut State, call: &Call<'_>) {
-        match call.family.effect() {
-            Effect::Put => _ = self.put(state, call, false),
+    pub(in crate::observe) fn end(&self, call: &Call<'_>) {
+        self.check(call, |mut checked| checked.end());
+    }
+
+    fn check(&self, call: &Call<'_>, check: impl FnOnce(Checked<'_>)) {
+        let state = &mut *self.state.lock();
+        state.site = None;
+        check(Checked { of: self, state, call });
+    }
+
+    /// Works on what others may see of this PE.
+    fn mine<R>(&self, work: impl FnOnce(&mut Body) -> R) -> R {
+        self.shadows.with(self.node.index, work)
+    }
+
+    /// Which of the PEs of this node it is, if it is one.
+    fn index_of(&self, pe: Pe) -> Option<usize> {
+        Some(pe.on_node()? - self.node.first_slot)
+    }
+
+    /// A line of a PE, by its number.
+    fn line(&self, slot: usize, site: u32) -> Where {
+        Where { pe: self.node.numbers[slot], site: self.site_of(slot, site) }
+    }
+
+    fn site_of(&self, slot: usize, site: u32) -> Site {
+        self.shadows.with(slot, |body| body.sites[site as usize % MOST_SITES])
+    }
+}
+
+/// A call while it is checked.
+struct Checked<'a> {
+    of: &'a Checker,
+    state: &'a mut State,
+    call: &'a Call<'a>,
+}
+
+impl Checked<'_> {
+    /// Checks each element that the call lists, as a call of its own without a side of the caller; or the call, if it lists none.
+    fn elements(&mut self, check: impl Fn(&mut Checked<'_>)) {
+        let Some(listed) = self.call.listed else {
+            return check(&mut Checked { of: self.of, state: self.state, call: self.call });
+        };
+        for (pe, offset) in listed.places {
+            let (bytes, local, listed) = (listed.size, 0, None);
+            let call = &Call { pe: Some(*pe), offset: *offset, bytes, local, listed, ..*self.call };
+            check(&mut Checked { of: self.of, state: self.state, call });
+        }
+    }
+
+    fn begin(&mut self) {
+        let offset = Some(self.call.offset);
+        match self.call.family.effect() {
+            Effect::Put => _ = self.put(false),
             Effect::PutSignal => {
-                let announced = self.put(state, call, true);
-                self.pass_on(state, call, call.signal, announced);
+                let announced = self.put(true);
+                self.pass_on(self.call.signal, announced);
             }
-            Effect::Get => self.get(state, call),
-            Effect::Update => self.pass_on(state, call, Some(call.offset), None),
+            Effect::Get => self.get(),
+            Effect::Update => self.pass_on(offset, None),
             Effect::Fetch => {
-                self.own_side(state, call, true);
-                if call.word.is_some_and(|word| word.op != AtomicOp::Fetch) {
-                    self.pass_on(state, call, Some(call.offset), None);
+                self.own_side(true);
+                if self.call.word.is_some_and(|word| word.op != AtomicOp::Fetch) {
+                    self.pass_on(offset, None);
                 }
             }
-            Effect::Load => self.touch_own(state, call, false),
-            Effect::Store => self.touch_own(state, call, true),
-            Effect::Barrier | Effect::Collective => self.arrive(state, call),
-            Effect::Start => self.start(state, call),
+            Effect::Load => self.touch_own(false),
+            Effect::Store => self.touch_own(true),
+            Effect::Barrier | Effect::Collective | Effect::Start => self.arrive(),
             Effect::Release => {
-                state.quiet();
-                self.pass_on(state, call, Some(call.offset), None);
+                self.state.quiet();
+                self.pass_on(offset, None);
             }
             Effect::Order | Effect::Wait | Effect::Acquire | Effect::Finish => {}
         }
     }
 
-    pub(in crate::observe) fn end(&self, call: &Call<'_>) {
-        let state = &mut *self.state();
-        state.site = None;
-        let endpoint = call.endpoint;
-        match (call.family.effect(), call.family) {
-            (Effect::Fetch | Effect::Wait | Effect::Acquire, _) => {
-                elements(call, |call| self.learn(state, call));
-            }
-            (Effect::Barrier | Effect::Collective, _) => self.leave(state, call),
-            (Effect::Finish, _) => self.finish(state, call),
-            (Effect::Order, Family::Fence) => state.own.fence(endpoint),
+    fn end(&mut self) {
+        let endpoint = self.call.endpoint;
+        match (self.call.family.effect(), self.call.family) {
+            (Effect::Fetch | Effect::Wait | Effect::Acquire, _) => self.elements(|one| one.learn()),
+            (Effect::Barrier | Effect::Collective | Effect::Finish, _) => self.leave(),
+            (Effect::Order, Family::Fence) => self.state.own.fence(endpoint),
             (Effect::Order, _) => {
                 // Of one PE, or of all.
-                let pe = call.pe.map(|pe| (pe.number(), self.index_of(pe)));
-                state.own.quiet(|of, to| of == endpoint && pe.is_none_or(|(_, index)| index == Some(to)));
-                state.flights.quiet(|of, to| of == endpoint && pe.is_none_or(|(number, _)| number == to));
+                let pe = self.call.pe.map(|pe| (pe.number(), self.of.index_of(pe)));
+                let State { own, flights, .. } = &mut *self.state;
+                own.quiet(|of, to| of == endpoint && pe.is_none_or(|(_, index)| index == Some(to)));
+                flights.quiet(|of, to| of == endpoint && pe.is_none_or(|(number, _)| number == to));
             }
             _ => {}
         }
     }
 
-    /// A put; gives what a signal behind it announces to another PE.
-    fn put(&self, state: &mut State, call: &Call<'_>, is_signalled: bool) -> Option<Announced> {
-        self.own_side(state, call, false);
-        let to = call.pe.and_then(|pe| self.index_of(pe))?;
-        // What a PE writes to itself it could as well store.
-        let class = if to == self.node.index { Class::REST } else { Class::put(call.endpoint, is_signalled) };
-        for blocks in blocks(call, Side::To, call.offset) {
-            self.touch(state, call, to, blocks, class, true);
+    /// The slot of the PE that the call names, if it is on this node.
+    fn target(&self) -> Option<usize> {
+        self.call.pe.and_then(|pe| self.of.index_of(pe))
+    }
+
+    fn blocks(&self, side: Side, start: usize) -> Vec<Blocks> {
+        match self.call.plan {
+            Some(plan) => Blocks::of(plan.pattern(), side, start),
+            None => vec![Blocks::range(start, self.call.bytes)],
         }
-        if to == self.node.index {
+    }
+
+    /// A put; gives what a signal behind it announces to another PE.
+    fn put(&mut self, is_signalled: bool) -> Option<Announced> {
+        self.own_side(false);
+        let (me, to, endpoint) = (self.of.node.index, self.target()?, self.call.endpoint);
+        // What a PE writes to itself it could as well store.
+        let class = if to == me { Class::REST } else { Class::put(endpoint, is_signalled) };
+        for blocks in self.blocks(Side::To, self.call.offset) {
+            self.touch(to, blocks, class, true);
+        }
+        if to == me {
             return None;
         }
-        let (by, epoch) = (self.node.index as u32, state.own.epoch());
-        state.own.put(call.endpoint, to, class);
+        let (by, epoch) = (me as u32, self.state.own.epoch);
+        self.state.own.put(endpoint, to, class);
         is_signalled.then_some(Announced { by, epoch, class })
     }
 
-    fn get(&self, state: &mut State, call: &Call<'_>) {
-        self.own_side(state, call, true);
-        let Some(from) = call.pe.and_then(|pe| self.index_of(pe)) else { return };
-        for blocks in blocks(call, Side::From, call.offset) {
-            self.touch(state, call, from, blocks, Class::REST, false);
+    fn get(&mut self) {
+        self.own_side(true);
+        let Some(from) = self.target() else { return };
+        for blocks in self.blocks(Side::From, self.call.offset) {
+            self.touch(from, blocks, Class::REST, false);
         }
     }
 
     /// The side of a transfer that belongs to this PE: its buffer, or symmetric memory.
-    fn own_side(&self, state: &mut State, call: &Call<'_>, writes: bool) {
+    fn own_side(&mut self, writes: bool) {
+        let (call, place) = (self.call, &self.of.node.place);
         if call.local == 0 {
             return;
         }
-        let side = if writes { Side::To } else { Side::From };
-        for blocks in blocks(call, side, call.local) {
-            self.refuse_reuse(state, call, &blocks, writes);
+        for blocks in self.blocks(if writes { Side::To } else { Side::From }, call.local) {
+            self.refuse_reuse(&blocks, writes);
             if call.family.is_nonblocking() {
-                let (site, endpoint) = (self.site(state, call), call.endpoint);
-                let pe = call.pe.map_or(usize::MAX, |pe| pe.number());
-                state.flights.add(Flight { site, endpoint, pe, blocks, writes });
+                let (site, pe) = (self.site(), call.pe.map_or(usize::MAX, |pe| pe.number()));
+                self.state.flights.add(Flight { site, endpoint: call.endpoint, pe, blocks, writes });
             }
-        }
-        if self.node.place.contains(&call.local) {
-            for blocks in blocks(call, side, call.local - self.node.place.start) {
-                self.record(state, call, self.node.index, blocks, Class::REST, writes);
+            if place.contains(&call.local) {
+                self.record(self.of.node.index, blocks.from(place.start), Class::REST, writes);
             }
         }
     }
 
-    fn touch_own(&self, state: &mut State, call: &Call<'_>, writes: bool) {
-        self.touch(state, call, self.node.index, Blocks::range(call.offset, call.bytes), Class::REST, writes);
+    fn touch_own(&mut self, writes: bool) {
+        let blocks = Blocks::range(self.call.offset, self.call.bytes);
+        self.touch(self.of.node.index, blocks, Class::REST, writes);
     }
 
     /// An access to memory of the PE in slot `to`.
-    fn touch(
-        &self,
-        state: &mut State,
-        call: &Call<'_>,
-        to: usize,
-        blocks: Blocks,
-        class: Class,
-        writes: bool,
-    ) {
-        if to == self.node.index {
-            self.refuse_reuse(state, call, &blocks.moved(self.node.place.start), writes);
+    fn touch(&mut self, to: usize, blocks: Blocks, class: Class, writes: bool) {
+        if to == self.of.node.index {
+            self.refuse_reuse(&blocks.moved(self.of.node.place.start), writes);
         }
-        self.record(state, call, to, blocks, class, writes);
+        self.record(to, blocks, class, writes);
     }
 
     /// Compares an access with those of other PEs, and keeps it.
-    fn record(
-        &self,
-        state: &mut State,
-        call: &Call<'_>,
-        to: usize,
-        blocks: Blocks,
-        class: Class,
-        writes: bool,
-    ) {
-        let site = self.site(state, call);
-        let (by, epoch) = (self.node.index as u32, state.own.epoch());
+    fn record(&mut self, to: usize, blocks: Blocks, class: Class, writes: bool) {
+        let (site, by, epoch) = (self.site(), self.of.node.index as u32, self.state.own.epoch);
         let access = Access { blocks, by, epoch, class, site, writes: writes.into() };
-        let (race, is_long) = self.shadows.with(to, |body| {
-            let race = body.history.race(&access, &state.own.clock, to);
+        let (race, is_long) = self.of.shadows.with(to, |body| {
+            let race = body.history.race(&access, &self.state.own.clock, to);
             (race, body.history.add(&access))
         });
         if is_long {
-            self.forget(state, to);
+            self.forget(to);
         }
         if let Some(other) = race {
-            self.report_race(state, call, to, &access, &other);
+            self.report_race(to, &access, &other);
         }
     }
 
-    fn refuse_reuse(&self, state: &State, call: &Call<'_>, blocks: &Blocks, writes: bool) {
-        if let Some(flight) = state.flights.conflict(blocks, writes) {
-            let earlier = self.line(self.node.index, flight.site);
-            self.reports.reuse(&earlier, flight.writes, &self.line_of(call), writes);
+    fn refuse_reuse(&self, blocks: &Blocks, writes: bool) {
+        if let Some(flight) = self.state.flights.conflict(blocks, writes) {
+            let earlier = self.of.line(self.of.node.index, flight.site);
+            self.of.reports.reuse(&earlier, flight.writes, &self.line(), writes);
         }
     }
 
-    fn report_race(&self, state: &State, call: &Call<'_>, to: usize, access: &Access, other: &Access) {
-        let by = other.by as usize;
-        let (earlier, later) = (self.line(by, other.site), self.line_of(call));
-        let what = (self.node.names)(access.blocks.start());
-        let Seen { change, at } = state.seen[by];
+    fn report_race(&self, to: usize, access: &Access, other: &Access) {
+        let (of, by) = (self.of, other.by as usize);
+        let (earlier, later) = (of.line(by, other.site), self.line());
+        let what = (of.node.names)(access.blocks.start as usize);
+        let Seen { change, at } = self.state.seen[by];
         match at {
             Some((family, caller)) if other.class != Class::REST && change.epoch >= other.epoch => {
-                let (flag, wait) = (self.site_of(by, change.site), Site::of(family, caller));
+                let (flag, wait) = (of.site_of(by, change.site), Site::of(family, caller));
                 match other.class.is_signalled() {
-                    true => self.reports.other_signal(&earlier, &wait, &later, &what),
-                    false => self.reports.early_flag(&earlier, &flag, &wait, &later, &what),
+                    true => of.reports.other_signal(&earlier, &wait, &later, &what),
+                    false => of.reports.early_flag(&earlier, &flag, &wait, &later, &what),
                 }
             }
-            _ => self.reports.race(&earlier, &later, self.number(to), &what),
+            _ => of.reports.race(&earlier, &later, of.node.numbers[to], &what),
         }
     }
 
     /// What this PE knows goes to whoever looks at the word at `offset` of the call's PE; what a signal announces
     /// goes to those who know that it was this one.
-    fn pass_on(
-        &self,
-        state: &mut State,
-        call: &Call<'_>,
-        offset: Option<usize>,
-        announced: Option<Announced>,
-    ) {
-        let (Some(to), Some(offset)) = (call.pe.and_then(|pe| self.index_of(pe)), offset) else { return };
-        let change = Change { epoch: state.own.epoch(), site: self.site(state, call) };
-        let clock = state.own.pass_on(Some(Addressee { endpoint: call.endpoint, pe: to }));
-        let adds = call.word.is_some_and(|word| matches!(word.op, AtomicOp::Add(_)));
-        self.shadows.with(to, |body| {
+    fn pass_on(&mut self, offset: Option<usize>, announced: Option<Announced>) {
+        let (Some(to), Some(offset)) = (self.target(), offset) else { return };
+        let change = Change { epoch: self.state.own.epoch, site: self.site() };
+        let clock = self.state.own.pass_on(Some(Addressee { endpoint: self.call.endpoint, pe: to }));
+        let adds = self.call.word.is_some_and(|word| matches!(word.op, AtomicOp::Add(_)));
+        let (shadows, me) = (&self.of.shadows, self.of.node.index);
+        shadows.with(to, |body| {
             let (words, known) = (&mut body.words, &body.known);
             let (word, is_alone) = words.entry(offset);
-            word.clock.join(&clock, self.shadows.pes());
-            word.changes[self.node.index] = change;
+            word.clock.join(&clock, shadows.pes);
+            word.changes[me] = change;
             match announced {
                 Some(one) if is_alone => {
                     let knows = |one: &Announced| known.knows(one.class, one.by as usize, to, one.epoch);
@@ -321,18 +355,17 @@ impl Checker {
     }
 
     /// What those knew who changed the words that the call looks at.
-    fn learn(&self, state: &mut State, call: &Call<'_>) {
-        let Some(of) = call.pe.and_then(|pe| self.index_of(pe)) else { return };
-        let State { own, seen, .. } = state;
-        let mut open = None;
-        let pes = self.shadows.pes();
+    fn learn(&mut self) {
+        let Some(of) = self.target() else { return };
+        let (call, State { own, seen, .. }) = (self.call, &mut *self.state);
+        let (mut open, shadows) = (None, &self.of.shadows);
         // What a wait was content with, not what it saw: elsewhere it may have seen no more than that.
         let is_beyond =
             |wait: Wait| wait.number.load(Ordering::Relaxed).wrapping_sub(wait.least).cast_signed() > 0;
-        let is_short = of == self.node.index && call.wait.is_some_and(is_beyond);
-        self.shadows.with(of, |body| {
+        let is_short = of == self.of.node.index && call.wait.is_some_and(is_beyond);
+        shadows.with(of, |body| {
             for word in body.words.changed(call.offset, call.bytes) {
-                own.clock.join(&word.clock, pes);
+                own.clock.join(&word.clock, shadows.pes);
                 let of_word = word.heard(&mut own.clock, of, is_short);
                 open = of_word.map(|by| (by, word.changes[by].site)).or(open);
                 for (seen, change) in seen.iter_mut().zip(&word.changes) {
@@ -342,113 +375,88 @@ impl Checker {
                 }
             }
         });
-        self.shadows.with(self.node.index, |body| body.known = own.clock);
+        self.of.mine(|body| body.known = own.clock);
         if let Some(wait) = call.wait {
-            self.step(state, call, wait.least, open);
+            self.step(wait.least, open);
         }
     }
 
     /// A wait for signals that add up; which of those that the PE and its line `open` adds have come is not known. What a program
     /// in C reads of its own memory is not seen. But who waits for some, and then for some more, has read what the first announce.
-    fn step(&self, state: &mut State, call: &Call<'_>, least: u64, open: Option<(usize, u32)>) {
-        let before = state.step.filter(|(offset, _)| *offset == call.offset);
+    fn step(&mut self, least: u64, open: Option<(usize, u32)>) {
+        let before = self.state.step.filter(|(offset, _)| *offset == self.call.offset);
         match open {
-            None if before.is_some() => state.step = None,
+            None if before.is_some() => self.state.step = None,
             None => {}
             Some((by, line)) => {
-                state.step = Some((call.offset, least));
+                self.state.step = Some((self.call.offset, least));
                 if caller::finds().is_some() && before.is_some_and(|(_, before)| before < least) {
-                    self.reports.steps(&self.line(by, line), &self.line_of(call));
+                    self.of.reports.steps(&self.of.line(by, line), &self.line());
                 }
             }
         }
     }
 
-    /// What this PE shows to the others when it comes to a meeting.
-    fn come(&self, state: &mut State, meeting: &Met<'_>, is_quiet: bool) -> Meeting {
-        if is_quiet {
-            state.quiet();
+    /// Shows the others what this PE knows when it comes to a meeting, or starts one that is waited for later.
+    fn arrive(&mut self) {
+        let (of, Some(meeting), effect) = (self.of, self.call.meeting, self.call.family.effect()) else {
+            return;
+        };
+        if effect == Effect::Barrier || self.call.family == Family::StartBarrier {
+            self.state.quiet();
         }
-        let slots = meeting.members.iter().filter_map(|pe| self.index_of(*pe));
+        let slots = meeting.members.iter().filter_map(|pe| of.index_of(*pe));
         let entered = Entered { members: slots.map(|slot| 1 << slot).sum(), count: meeting.count };
-        Meeting { entered, clock: state.own.pass_on(None) }
-    }
-
-    fn arrive(&self, state: &mut State, call: &Call<'_>) {
-        let Some(meeting) = call.meeting else { return };
-        let Meeting { entered, clock } = self.come(state, &meeting, call.family.effect() == Effect::Barrier);
-        let is_alone = !self.node.many_threads || threads() == Some(1);
-        let (team, site) = (meeting.team as u32, self.site(state, call));
-        self.shadows.with(self.node.index, |body| {
-            let published = &mut body.meetings[meeting.team][meeting.count as usize % 2];
-            (published.entered, published.clock) = (entered, clock);
+        let published = Meeting { entered, clock: self.state.own.pass_on(None) };
+        if effect == Effect::Start {
+            return of.mine(|body| *body.meeting(&meeting, true) = published);
+        }
+        let is_alone = !of.node.many_threads || threads() == Some(1);
+        let (team, site) = (meeting.team as u32, self.site());
+        of.mine(|body| {
+            *body.meeting(&meeting, false) = published;
             body.entered[meeting.team] = entered;
             // Of a PE with several threads nobody knows that it cannot come to another collective meanwhile.
             body.standing = Standing { is_inside: u32::from(is_alone), team, entered, site };
         });
-        let position = |slot| {
-            self.shadows.with(slot, |body| Position { standing: body.standing, entered: body.entered })
-        };
-        let positions: Vec<_> = (0..self.shadows.pes()).map(position).collect();
-        if let Some(circle) = circle(&positions, self.node.index) {
-            let place =
-                |slot: &usize| (self.number(*slot), self.site_of(*slot, positions[*slot].standing.site));
-            self.reports.deadlock(&circle.iter().map(place).collect::<Vec<_>>());
+        let position =
+            |slot| of.shadows.with(slot, |body| Position { standing: body.standing, entered: body.entered });
+        let positions: Vec<_> = (0..of.shadows.pes).map(position).collect();
+        if let Some(circle) = circle(&positions, of.node.index) {
+            let line = |slot: &usize| of.line(*slot, positions[*slot].standing.site);
+            of.reports.deadlock(&circle.iter().map(line).collect::<Vec<_>>());
         }
     }
 
-    fn leave(&self, state: &mut State, call: &Call<'_>) {
-        let Some(meeting) = call.meeting else { return };
-        state.step = None;
-        let half = meeting.count as usize % 2;
-        self.hear(state, &meeting, |body| &body.meetings[meeting.team][half]);
-        self.shadows.with(self.node.index, |body| {
-            body.standing.is_inside = 0;
-            body.known = state.own.clock;
-        });
-    }
-
-    /// A meeting is started, and waited for later.
-    fn start(&self, state: &mut State, call: &Call<'_>) {
-        let Some(meeting) = call.meeting else { return };
-        let published = self.come(state, &meeting, call.family == Family::StartBarrier);
-        self.shadows.with(self.node.index, |body| {
-            let places = &mut body.flights[meeting.team];
-            places[meeting.count as usize % places.len()] = published;
-        });
-    }
-
-    fn finish(&self, state: &mut State, call: &Call<'_>) {
-        let Some(meeting) = call.meeting else { return };
-        self.hear(state, &meeting, |body| {
-            let places = &body.flights[meeting.team];
-            &places[meeting.count as usize % places.len()]
-        });
-        self.shadows.with(self.node.index, |body| body.known = state.own.clock);
-    }
-
-    /// Learns what the other members of this node knew when they came to a meeting.
-    fn hear(&self, state: &mut State, met: &Met<'_>, published: impl Fn(&Body) -> &Meeting) {
-        let pes = self.shadows.pes();
+    /// Learns what the other members of this node knew when they came to the meeting.
+    fn leave(&mut self) {
+        let (of, Some(meeting)) = (self.of, self.call.meeting) else { return };
+        let (is_started, pes) = (self.call.family.effect() == Effect::Finish, of.shadows.pes);
+        let clock = &mut self.state.own.clock;
         for slot in
-            met.members.iter().filter_map(|pe| self.index_of(*pe)).filter(|slot| *slot != self.node.index)
+            meeting.members.iter().filter_map(|pe| of.index_of(*pe)).filter(|slot| *slot != of.node.index)
         {
-            self.shadows.with(slot, |body| {
-                let published = published(body);
+            of.shadows.with(slot, |body| {
+                let published = body.meeting(&meeting, is_started);
                 // Who may leave before all have come may be further on; who has not come has told nothing.
-                if published.entered.count >= met.count {
-                    state.own.clock.join(&published.clock, pes);
+                if published.entered.count >= meeting.count {
+                    clock.join(&published.clock, pes);
                 }
             });
+        }
+        of.mine(|body| body.known = *clock);
+        if !is_started {
+            of.mine(|body| body.standing.is_inside = 0);
+            self.state.step = None;
         }
     }
 
     /// Forgets accesses to memory of `to` that all PEs know of.
-    fn forget(&self, state: &State, to: usize) {
-        let pes = self.shadows.pes();
-        let knows = |slot| match slot == self.node.index {
-            true => state.own.clock,
-            false => self.shadows.with(slot, |body| body.known),
+    fn forget(&self, to: usize) {
+        let (of, pes) = (self.of, self.of.shadows.pes);
+        let knows = |slot| match slot == of.node.index {
+            true => self.state.own.clock,
+            false => of.shadows.with(slot, |body| body.known),
         };
         let all: Vec<Clock> = (0..pes).map(knows).collect();
         let known_of = |by: usize| {
@@ -459,68 +467,28 @@ impl Checker {
             })
         };
         let known: Vec<_> = (0..pes).map(|by| known_of(by).unwrap_or(Clock::ZERO)).collect();
-        self.shadows.with(to, |body| body.history.forget(&known, to));
+        of.shadows.with(to, |body| body.history.forget(&known, to));
     }
 
-    /// Which of the PEs of this node it is, if it is one.
-    fn index_of(&self, pe: Pe) -> Option<usize> {
-        Some(pe.on_node()? - self.node.first_slot)
+    fn line(&self) -> Where {
+        let site = Site::of(self.call.family, Caller::of(self.call.location));
+        Where { pe: self.of.node.numbers[self.of.node.index], site }
     }
 
-    fn number(&self, slot: usize) -> usize {
-        self.node.numbers[slot]
-    }
-
-    /// The number of the line of this PE that makes a call, which others can look up.
-    fn site(&self, state: &mut State, call: &Call<'_>) -> u32 {
-        if let Some(site) = state.site {
+    /// The number of that line, by which others can look it up.
+    fn site(&mut self) -> u32 {
+        if let Some(site) = self.state.site {
             return site;
         }
-        let next = state.sites.len().min(MOST_SITES - 1) as u32;
-        let caller = Caller::of(call.location);
-        let line = (caller.file.as_ptr().addr(), caller.line, call.family);
-        let site = *state.sites.entry(line).or_insert_with(|| {
-            let site = Site::of(call.family, caller);
-            self.shadows.with(self.node.index, |body| body.sites[next as usize] = site);
+        let State { sites, site, .. } = &mut *self.state;
+        let next = sites.len().min(MOST_SITES - 1) as u32;
+        let caller = Caller::of(self.call.location);
+        let line = (caller.file.as_ptr().addr(), caller.line, self.call.family);
+        let number = *sites.entry(line).or_insert_with(|| {
+            self.of.mine(|body| body.sites[next as usize] = Site::of(self.call.family, caller));
             next
         });
-        state.site = Some(site);
-        site
-    }
-
-    /// A line of a PE, by its number.
-    fn line(&self, slot: usize, site: u32) -> Where {
-        Where { pe: self.number(slot), site: self.site_of(slot, site) }
-    }
-
-    /// The line of this PE that makes a call.
-    fn line_of(&self, call: &Call<'_>) -> Where {
-        let site = Site::of(call.family, Caller::of(call.location));
-        Where { pe: self.number(self.node.index), site }
-    }
-
-    fn site_of(&self, slot: usize, site: u32) -> Site {
-        self.shadows.with(slot, |body| body.sites[site as usize % MOST_SITES])
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-}
-
-/// Calls `check` with each element that a call lists, as a call of its own without a side of the caller; or with the call, if
-/// it lists none.
-fn elements(call: &Call<'_>, mut check: impl FnMut(&Call<'_>)) {
-    let Some(listed) = call.listed else { return check(call) };
-    for (pe, offset) in listed.places {
-        check(&Call { pe: Some(*pe), offset: *offset, bytes: listed.size, local: 0, listed: None, ..*call });
-    }
-}
-
-/// The bytes on one side of a call.
-fn blocks(call: &Call<'_>, side: Side, start: usize) -> Vec<Blocks> {
-    match call.plan {
-        Some(plan) => Blocks::of(plan.pattern(), side, start),
-        None => vec![Blocks::range(start, call.bytes)],
+        *site = Some(number);
+        number
     }
 }

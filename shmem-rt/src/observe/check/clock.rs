@@ -105,7 +105,6 @@ impl Class {
         Self(1 + endpoint % STREAMS as u32 + if is_signalled { STREAMS as u32 } else { 0 })
     }
 
-    /// Whether it is a put with a signal.
     pub(super) const fn is_signalled(self) -> bool {
         self.0 as usize > STREAMS
     }
@@ -157,16 +156,15 @@ struct Pending {
 /// What to pass on is for.
 #[derive(Clone, Copy)]
 pub(super) struct Addressee {
-    /// The endpoint through which it goes.
     pub(super) endpoint: u32,
-    /// The PE that it goes to.
     pub(super) pe: usize,
 }
 
 /// What one PE has done and knows.
 pub(super) struct Own {
     me: usize,
-    epoch: u32,
+    /// The epoch of what is done now.
+    pub(super) epoch: u32,
     pub(super) clock: Clock,
     pending: Vec<Pending>,
 }
@@ -176,12 +174,6 @@ impl Own {
         Self { me, epoch: 1, clock: Clock::ZERO, pending: Vec::new() }
     }
 
-    /// The epoch of what is done now.
-    pub(super) fn epoch(&self) -> u32 {
-        self.epoch
-    }
-
-    /// A put is issued.
     pub(super) fn put(&mut self, endpoint: u32, to: usize, class: Class) {
         let epoch = self.epoch;
         let same = |one: &&mut Pending| (one.endpoint, one.to, one.class) == (endpoint, to, class);
@@ -244,7 +236,7 @@ mod tests {
     #[test]
     fn a_flag_passes_on_what_a_fence_is_behind() {
         let mut own = Own::new(0);
-        let epoch = own.epoch();
+        let epoch = own.epoch;
         own.put(0, 1, PUT);
         assert!(!knows(&own.pass_on(to(0, 1)), epoch), "no fence");
         own.fence(0);
@@ -259,17 +251,17 @@ mod tests {
     #[test]
     fn what_is_fenced_stays_so_while_more_is_sent() {
         let mut own = Own::new(0);
-        let first = own.epoch();
+        let first = own.epoch;
         own.put(0, 1, PUT);
         own.fence(0);
         own.put(0, 1, PUT);
-        let (clock, second) = (own.pass_on(to(0, 1)), own.epoch() - 1);
+        let (clock, second) = (own.pass_on(to(0, 1)), own.epoch - 1);
         assert!(knows(&clock, first) && !knows(&clock, second));
         // What goes elsewhere, and through other contexts, does not matter.
         let mut own = Own::new(0);
         own.put(1, 1, Class::put(1, false));
         own.put(0, 2, PUT);
-        let epoch = own.epoch();
+        let epoch = own.epoch;
         own.put(0, 1, PUT);
         own.fence(0);
         assert!(knows(&own.pass_on(to(0, 1)), epoch));
@@ -279,10 +271,10 @@ mod tests {
     fn a_signal_passes_on_what_a_fence_is_behind_and_no_data_of_other_signals() {
         let knows = |clock: &Clock, epoch| clock.knows(SIGNALLED, 0, 1, epoch);
         let mut own = Own::new(0);
-        let first = own.epoch();
+        let first = own.epoch;
         own.put(0, 1, SIGNALLED);
         assert!(!knows(&own.pass_on(to(0, 1)), first), "its word says so of its own data");
-        let second = own.epoch();
+        let second = own.epoch;
         own.put(0, 1, SIGNALLED);
         let mut clock = own.pass_on(to(0, 1));
         clock.learn(SIGNALLED, 0, 1, second);
@@ -320,17 +312,5 @@ mod tests {
                 prop_assert!(!known.has(epochs[..=at].iter().max().unwrap() + 1));
             }
         }
-    }
-
-    #[test]
-    fn knowledge_is_joined_and_what_all_know_is_the_least() {
-        let (mut one, mut other) = (Own::new(0), Own::new(1));
-        let (a, b) = (one.pass_on(None), other.pass_on(None));
-        let mut both = a;
-        both.join(&b, 2);
-        let of = |clock: &Clock| [(0, 1), (1, 0)].map(|(by, to)| clock.knows(Class::REST, by, to, 1));
-        assert_eq!(of(&both), [true, true]);
-        both.meet(&a, 2);
-        assert_eq!(of(&both), [true, false]);
     }
 }

@@ -9,7 +9,6 @@ const MOST: usize = 4096;
 /// How many of the last accesses a new one is tried to be joined with.
 const LATEST: usize = 8;
 
-/// An access to memory of a PE.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Access {
@@ -119,21 +118,6 @@ mod tests {
             site: start as u32,
             writes: 1,
         }
-    }
-
-    #[test]
-    fn a_race_is_of_two_pes_with_a_write_and_not_known() {
-        let mut history = history();
-        history.add(&write(0, 64, 3));
-        let race = |access: Access, clock: &Clock| history.race(&access, clock, 2).map(|other| other.site);
-        let nothing = Clock::ZERO;
-        assert_eq!(race(write(1, 68, 1), &nothing), Some(64));
-        assert_eq!(race(Access { writes: 0, ..write(1, 68, 1) }, &nothing), Some(64));
-        assert_eq!(race(write(0, 68, 1), &nothing), None, "its own");
-        assert_eq!(race(write(1, 72, 1), &nothing), None, "other bytes");
-        let mut own = super::super::clock::Own::new(0);
-        let _ = (own.pass_on(None), own.pass_on(None));
-        assert_eq!(race(write(1, 68, 1), &own.pass_on(None)), None, "known");
     }
 
     #[test]

@@ -17,7 +17,6 @@ use crate::caller::prefix;
 /// The code of a job in which there was a mistake.
 const CODE: i32 = 1;
 
-/// A call of a PE.
 pub(super) struct Where {
     pub(super) pe: usize,
     pub(super) site: Site,
@@ -29,7 +28,6 @@ impl std::fmt::Display for Where {
     }
 }
 
-/// The mistakes that a PE has found.
 pub(super) struct Reports {
     choice: CheckChoice,
     me: usize,
@@ -114,12 +112,10 @@ impl Reports {
     }
 
     /// PEs that wait for each other in a circle. Ends the job: it could not go on.
-    pub(super) fn deadlock(&self, circle: &[(usize, Site)]) -> ! {
-        let next = circle.iter().cycle().skip(1);
-        let list: Vec<_> = circle
-            .iter()
-            .zip(next)
-            .map(|((pe, site), (other, _))| format!("PE {pe} is in {site} and waits for PE {other}"))
+    pub(super) fn deadlock(&self, circle: &[Where]) -> ! {
+        let each = circle.iter().zip(circle.iter().cycle().skip(1));
+        let list: Vec<_> = each
+            .map(|(Where { pe, site }, next)| format!("PE {pe} is in {site} and waits for PE {}", next.pe))
             .collect();
         self.bootstrap.abort(
             CODE,

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
-use shmem_core::observe::Family;
+use shmem_core::observe::{Family, Meeting as Met};
 use shmem_core::system::{MAX_TEAMS, MOST_REQUESTS};
 use shmem_core::text::Text;
 use shmem_launch::bootstrap::Bootstrap;
@@ -35,9 +35,7 @@ pub(super) struct Shadow {
 pub(super) struct Body {
     /// Who has touched its memory.
     pub(super) history: History,
-    /// Its words.
     pub(super) words: Words,
-    /// What it knows.
     pub(super) known: Clock,
     /// What it knew when it came to the last two meetings of each team.
     pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
@@ -48,8 +46,19 @@ pub(super) struct Body {
     pub(super) standing: Standing,
     /// How far it has come in those of each team.
     pub(super) entered: [Entered; MAX_TEAMS],
-    /// Its lines.
     pub(super) sites: [Site; MOST_SITES],
+}
+
+impl Body {
+    /// Where it shows what it knew when it came to a meeting, or started it.
+    pub(super) fn meeting(&mut self, met: &Met<'_>, is_started: bool) -> &mut Meeting {
+        let places = match is_started {
+            true => &mut self.flights[met.team][..],
+            false => &mut self.meetings[met.team][..],
+        };
+        let turns = places.len();
+        &mut places[met.count as usize % turns]
+    }
 }
 
 /// What a PE passed on at a meeting.
@@ -87,7 +96,7 @@ impl std::fmt::Display for Site {
 /// The shadows of a node.
 pub(super) struct Shadows {
     map: MmapRaw,
-    pes: usize,
+    pub(super) pes: usize,
 }
 
 impl Shadows {
@@ -109,10 +118,6 @@ impl Shadows {
             return Err(lost());
         }
         Ok(Self { map: MmapOptions::new().len(bytes).map_raw(memory)?, pes })
-    }
-
-    pub(super) fn pes(&self) -> usize {
-        self.pes
     }
 
     /// Works on one of them, alone.

@@ -21,7 +21,6 @@ pub(super) struct Entered {
 pub(super) struct Standing {
     /// 1 or 0.
     pub(super) is_inside: u32,
-    /// Index of the team.
     pub(super) team: u32,
     pub(super) entered: Entered,
     /// Its line.

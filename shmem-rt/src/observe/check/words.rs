@@ -34,7 +34,6 @@ pub(super) struct Announced {
 /// Announcements that are kept for a word.
 const MOST_ANNOUNCED: usize = 32;
 
-/// A word of a PE.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Word {

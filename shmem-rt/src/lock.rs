@@ -9,19 +9,16 @@
 //!
 //! Whoever leaves a lock has made all it has done visible before.
 
-mod place;
-
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::{Amo, Initiator, Rma};
-use shmem_core::object::{Atomic, LOCK_FILE_BYTES, Lock, LockWord, On};
+use shmem_core::object::{Atomic, LOCK_FILE_BYTES, Lock, LockWord, On, SymBox, Symmetric};
 use shmem_core::observe::{Call, Family};
 use shmem_core::pe::Pe;
 use shmem_core::text::Text;
 
-pub use place::LockPlace;
-
+use crate::caller::at;
 use crate::thread::{HeldLock, ThreadLevel};
 use crate::waiting;
 use crate::world::World;
@@ -54,9 +51,9 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
     #[track_caller]
     pub fn lock<'a>(&'a self, lock: impl LockPlace<'a>) -> LockGuard<'a, L> {
-        let queue = Queue::of(self, lock);
-        queue.tell(Family::Lock, Location::caller(), |location| queue.set(location));
-        LockGuard { queue, location: Location::caller(), _thread: HeldLock::HERE }
+        let (queue, location) = (Queue::of(self, lock), Location::caller());
+        queue.tell(Family::Lock, location, Queue::set);
+        LockGuard { queue, location, _thread: HeldLock::HERE }
     }
 
     /// Takes a lock if nobody holds it or waits for it; `None` otherwise.
@@ -65,7 +62,7 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn try_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> Option<LockGuard<'a, L>> {
         let (queue, location) = (Queue::of(self, lock), Location::caller());
-        let has = queue.tell(Family::TryLock, location, |location| queue.test(location));
+        let has = queue.tell(Family::TryLock, location, Queue::test);
         has.then(|| LockGuard { queue, location, _thread: HeldLock::HERE })
     }
 
@@ -79,8 +76,7 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
     #[track_caller]
     pub fn set_lock<'a>(&'a self, lock: impl LockPlace<'a>) {
-        let queue = Queue::of(self, lock);
-        queue.tell(Family::Lock, Location::caller(), |location| queue.set(location));
+        Queue::of(self, lock).tell(Family::Lock, Location::caller(), Queue::set);
     }
 
     /// Takes a lock, as [`set_lock`](Self::set_lock), if nobody holds it or waits for it; says whether it has.
@@ -88,8 +84,7 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_test_lock`, which is 0 where this is `true`.
     #[track_caller]
     pub fn test_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> bool {
-        let queue = Queue::of(self, lock);
-        queue.tell(Family::TryLock, Location::caller(), |location| queue.test(location))
+        Queue::of(self, lock).tell(Family::TryLock, Location::caller(), Queue::test)
     }
 
     /// Leaves a lock that [`set_lock`](Self::set_lock) or [`test_lock`](Self::test_lock) has taken. All that
@@ -110,7 +105,57 @@ impl<L: ThreadLevel> World<L> {
             queue.name(),
             self.me()
         );
-        queue.tell(Family::ClearLock, Location::caller(), |location| queue.clear(location));
+        queue.tell(Family::ClearLock, Location::caller(), Queue::clear);
+    }
+}
+
+/// What [`World::lock`](World::lock) takes: `&LOCK`, or `(&LOCKS, k)` for one of an array of locks.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a lock",
+    label = "not a lock",
+    note = "locks are `&LOCK` of `#[symmetric] static LOCK: Lock;` or of an allocated `Lock`, and `(&LOCKS, k)` of an array of them"
+)]
+pub trait LockPlace<'a>: sealed::Sealed {
+    /// The copy on a PE.
+    #[doc(hidden)]
+    fn __on(self, pe: Pe) -> On<'a, Lock>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for &Symmetric<Lock> {}
+
+impl<'a> LockPlace<'a> for &'a Symmetric<Lock> {
+    fn __on(self, pe: Pe) -> On<'a, Lock> {
+        self.on(pe)
+    }
+}
+
+impl sealed::Sealed for &SymBox<Lock> {}
+
+impl<'a> LockPlace<'a> for &'a SymBox<Lock> {
+    fn __on(self, pe: Pe) -> On<'a, Lock> {
+        self.on(pe)
+    }
+}
+
+impl<const N: usize> sealed::Sealed for (&Symmetric<[Lock; N]>, usize) {}
+
+impl<'a, const N: usize> LockPlace<'a> for (&'a Symmetric<[Lock; N]>, usize) {
+    #[track_caller]
+    fn __on(self, pe: Pe) -> On<'a, Lock> {
+        self.0.on(pe).index(self.1)
+    }
+}
+
+impl sealed::Sealed for (&SymBox<[Lock]>, usize) {}
+
+impl<'a> LockPlace<'a> for (&'a SymBox<[Lock]>, usize) {
+    #[track_caller]
+    fn __on(self, pe: Pe) -> On<'a, Lock> {
+        self.0.on(pe).index(self.1)
     }
 }
 
@@ -130,7 +175,7 @@ impl<L: ThreadLevel> Drop for LockGuard<'_, L> {
         if self.queue.mine(LockWord::Thread) != thread_number() {
             return self.queue.taken_away(self.location);
         }
-        self.queue.tell(Family::ClearLock, self.location, |location| self.queue.clear(location));
+        self.queue.tell(Family::ClearLock, self.location, Queue::clear);
     }
 }
 
@@ -157,11 +202,11 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         &self,
         family: Family,
         location: &'static Location<'static>,
-        operation: impl FnOnce(&'static Location<'static>) -> R,
+        operation: fn(&Self, &'static Location<'static>) -> R,
     ) -> R {
         let last = self.last();
         let call = Call::new(family, location).at(last.pe(), last.segment(), last.offset(), last.bytes());
-        self.world.endpoint().tell(call, || operation(location))
+        self.world.endpoint().tell(call, || operation(self, location))
     }
 
     /// Waits until this thread holds the lock.
@@ -169,10 +214,9 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         let thread = thread_number();
         assert!(
             self.mine(LockWord::Thread) != thread,
-            "`lock({})` at {}:{}: the thread holds the lock since {}; drop the guard first",
+            "`lock({})` at {}: the thread holds the lock since {}; drop the guard first",
             self.name(),
-            location.file(),
-            location.line(),
+            at(location),
             self.place_of(self.world.me())
         );
         let ticket = self.world.fetch_inc(self.my(LockWord::Tickets));
@@ -232,11 +276,10 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
     fn taken_away(&self, location: &'static Location<'static>) {
         assert!(
             std::thread::panicking(),
-            "the guard of `lock({})` at {}:{} does not hold the lock any more: it was left by `clear_lock`, \
+            "the guard of `lock({})` at {} does not hold the lock any more: it was left by `clear_lock`, \
              which is for locks that `set_lock` or `test_lock` has taken",
             self.name(),
-            location.file(),
-            location.line()
+            at(location)
         );
     }
 
@@ -272,19 +315,16 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.endpoint().waiting().name_of(self.lock.offset())
     }
 
-    /// A word of a PE's copy.
     fn word(&self, pe: Pe, word: LockWord) -> On<'a, Atomic<u64>> {
         // SAFETY: what can be locked is an object of all PEs (`LockPlace`).
         unsafe { self.lock.__word(pe, word) }
     }
 
-    /// The file in a PE's copy.
     fn file(&self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
         // SAFETY: what can be locked is an object of all PEs (`LockPlace`).
         unsafe { self.lock.__file(pe) }
     }
 
-    /// A word of this PE's copy.
     fn my(&self, word: LockWord) -> On<'a, Atomic<u64>> {
         self.word(self.world.me(), word)
     }
@@ -304,7 +344,6 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.my_pe() as u64 + 1
     }
 
-    /// The PE that a word names.
     fn pe(&self, word: u64) -> Pe {
         let pe = usize::try_from(word - 1).ok().and_then(|number| self.world.pe(number).ok());
         pe.unwrap_or_else(|| panic!("the words of the lock {} were overwritten: {word:#x}", self.name()))

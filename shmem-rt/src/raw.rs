@@ -1,0 +1,161 @@
+//! Faces for the C library (`shmem-c`), for which levels, kinds and lengths are values, and which keeps by itself what types
+//! keep for a program in Rust.
+
+pub mod collective {
+    //! Collectives of bytes, on teams.
+
+    pub use crate::caller::{Place, find_callers_by};
+    pub use crate::collective::untyped::{
+        Combined, Fold, Places, Strides, alltoall, alltoalls, broadcast, collect, fcollect, fold_ranks,
+        reduce,
+    };
+}
+
+pub mod context {
+    //! Contexts whose level is a value.
+
+    use std::panic::Location;
+
+    use shmem_core::context::Endpoint;
+    use shmem_core::context::mapping::Level;
+
+    use crate::context::Context;
+    use crate::error::Result;
+    use crate::group::Team;
+    use crate::thread::{Allows, Multiple, ThreadLevel};
+    use crate::world::World;
+
+    /// Creates a context of all PEs, or of a team.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::create_ctx`] and [`Team::create_ctx`].
+    ///
+    /// # Safety
+    ///
+    /// Its endpoint is used as `level` says: by one thread, by one at a time, or by any.
+    #[track_caller]
+    pub unsafe fn create<L: ThreadLevel + Allows<Multiple>>(
+        world: &World<L>,
+        team: Option<&Team>,
+        level: Level,
+    ) -> Result<Context<Multiple>> {
+        Context::at_level(world, team, level, Location::caller())
+    }
+
+    /// The stream of operations of a context.
+    ///
+    /// # Safety
+    ///
+    /// What is issued through it keeps to the level of the context, and no exclusive phase is open.
+    pub unsafe fn endpoint(context: &Context<Multiple>) -> &Endpoint {
+        context.stream()
+    }
+}
+
+pub mod globals {
+    //! The globals of a program as a symmetric segment: memory that the process has had before it joined its job.
+    //!
+    //! The library of the C routines finds the pages of `.data` and `.bss` before `main` and moves them into a memfd, at
+    //! the addresses that they have. The segment made here is that memfd, mapped a second time in the PE's
+    //! slot, at one offset on all PEs: whoever reaches a slot reaches it, other nodes included. That all PEs run one program
+    //! is compared with the rest of what they agree on before the start ([`describe_program`]).
+
+    use std::os::fd::OwnedFd;
+
+    use shmem_core::context::Initiator as _;
+    use shmem_core::memory::Request;
+    use shmem_core::text::Text;
+
+    use crate::error::Result;
+    use crate::group::Purpose;
+    use crate::report::{VARIABLES, Variable};
+    use crate::segments::{self, Wanted};
+    use crate::setup::PROGRAM;
+    use crate::thread::ThreadLevel;
+    use crate::world::World;
+
+    pub use crate::setup::Program;
+
+    /// What the segment is called.
+    const NAME: &str = "globals of the program";
+
+    /// Says of the program what the start must know, before the process joins its job. The first call counts.
+    pub fn describe_program(program: Program) {
+        _ = PROGRAM.set(program);
+    }
+
+    /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot; gives its offset there, which is the
+    /// same on all PEs. Collective, and each PE has as many bytes. `names` says for messages where the variable begins that lies at
+    /// an offset, and what it is called.
+    ///
+    /// # Errors
+    ///
+    /// The same on every PE: the program has not said so many [`globals`](Program::globals), or the memfd cannot be mapped or
+    /// registered with the network.
+    ///
+    /// # Safety
+    ///
+    /// From now on operations on raw addresses read and write this memory. Whoever has references to it answers for them:
+    /// whoever starts such an operation must know that nobody has any there, or that they are of atomics.
+    pub unsafe fn adopt_globals<L: ThreadLevel>(
+        world: &World<L>,
+        memfd: OwnedFd,
+        bytes: usize,
+        names: fn(usize) -> Option<Variable>,
+    ) -> Result<usize> {
+        _ = VARIABLES.set(names);
+        let (arguments, subject) = ([bytes as u64], || NAME.to_owned());
+        let purpose = Purpose { location: None, ..Purpose::of_memory(NAME, &arguments, &subject) };
+        let agreed = world.team().agree_on(world.endpoint(), &purpose);
+        let wanted = Wanted {
+            request: Request::plain(NAME, bytes),
+            partition: 0,
+            name: Text::head(NAME),
+            taken: Vec::new(),
+            hidden: false,
+            given: Some(memfd),
+        };
+        let made = segments::make(world.job(), &agreed, Ok(wanted), |_| Ok(Vec::new()))?;
+        Ok(made.offset)
+    }
+}
+
+pub mod job {
+    //! What a PE knows of its job, and its end.
+
+    use shmem_core::heap::Owner;
+    use shmem_launch::env::Settings;
+
+    use crate::thread::ThreadLevel;
+    use crate::world::World;
+
+    /// Ends the job on all PEs, with a message of this one. Of an empty message and code 0, nothing is said.
+    pub fn abort<L: ThreadLevel>(world: &World<L>, code: i32, message: &str) -> ! {
+        world.job().abort(code, message)
+    }
+
+    /// What the environment says.
+    pub fn settings<L: ThreadLevel>(world: &World<L>) -> &Settings {
+        &world.job().settings
+    }
+
+    /// Gives back what is owned by its address on all heaps.
+    ///
+    /// # Safety
+    ///
+    /// Every PE does so between the same two collectives, and nobody uses such memory any more.
+    pub unsafe fn free_all<L: ThreadLevel>(world: &World<L>) {
+        let mut ledger = world.job().memory.ledger.lock();
+        let owned = ledger.allocations().filter(|one| one.owner == Owner::Address);
+        let ids: Vec<u64> = owned.map(|one| one.id).collect();
+        for id in ids {
+            ledger.free(id).unwrap_or_else(|error| unreachable!("it is allocated: {error}"));
+        }
+    }
+
+    /// Completes what all contexts of this PE have started.
+    pub fn quiet_all<L: ThreadLevel>(world: &World<L>) {
+        world.job().quiet_all();
+    }
+}

@@ -1,0 +1,244 @@
+//! Messages from each PE to each other one, in order.
+//!
+//! From each PE to each other one a ring of slots lies at the receiver, with a signal beside each slot. A message is a put
+//! with signal: the signal is the number of the message, so it stands for this message alone, and comes behind its data on
+//! any network. (Of a counter that every message adds to, "two have come" may mean the second and the third.) Numbers count on
+//! for ever, and their lower bits find the slot. Messages that are sent together lie in slots that follow each other, and take
+//! one put: the signal of the first of them is the number behind the last.
+//!
+//! Credits for slots that were taken go to a word of the sender, several at once. Each PE waits on its own memory alone.
+
+use std::panic::Location;
+use std::sync::atomic::{Ordering, fence};
+
+use shmem_core::context::{Amo, Initiator, PutSignal, SignalOp, Stores, gt};
+use shmem_core::data::PlainData;
+use shmem_core::object::{Here, Signal, SymBox};
+use shmem_core::pe::Pe;
+
+use crate::error::Result;
+use crate::initial::zeroed;
+use crate::termination::Termination;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// One PE's part of the rings between all PEs.
+pub(crate) struct Rings<T> {
+    pub(crate) me: Pe,
+    pub(crate) pes: Vec<Pe>,
+    /// Slots from one PE to another: a power of two.
+    slots: usize,
+    /// Messages taken for each credit.
+    step: u64,
+    /// The messages of every PE to this one: a ring for each.
+    items: SymBox<[T]>,
+    /// For each slot, behind which message its data has come.
+    signals: SymBox<[Signal]>,
+    /// For each PE, how many messages of this one it has taken.
+    credits: SymBox<[Signal]>,
+    outgoing: Vec<Outgoing>,
+    incoming: Vec<Incoming>,
+    /// The PE whose messages are looked for first.
+    turn: usize,
+    pub(crate) termination: Termination,
+}
+
+/// Messages to another PE.
+#[derive(Clone, Copy, Default)]
+struct Outgoing {
+    sent: u64,
+    /// Messages acknowledged.
+    freed: u64,
+}
+
+/// Messages from another PE.
+#[derive(Clone, Copy, Default)]
+struct Incoming {
+    taken: u64,
+    /// Messages known to have arrived.
+    arrived: u64,
+    /// Messages taken but not yet acknowledged.
+    kept: u64,
+}
+
+impl<T: PlainData> Rings<T> {
+    /// Allocates rings of `slots` slots of `width` items. Collective. A credit stands for `step` messages; `meets` is as in
+    /// [`Termination::new`].
+    ///
+    /// # Errors
+    ///
+    /// If the default heap has no room.
+    #[track_caller]
+    pub(crate) fn new<L: ThreadLevel>(
+        world: &World<L>,
+        (slots, step): (usize, u64),
+        width: usize,
+        meets: bool,
+    ) -> Result<Self> {
+        let pes = world.n_pes();
+        let all = pes.saturating_mul(slots);
+        Ok(Self {
+            me: world.me(),
+            pes: world.pes().iter().collect(),
+            slots,
+            step,
+            items: world.alloc(zeroed(all.saturating_mul(width)))?,
+            signals: world.alloc(zeroed(all))?,
+            credits: world.alloc(zeroed(pes))?,
+            outgoing: vec![Outgoing::default(); pes],
+            incoming: vec![Incoming::default(); pes],
+            turn: 0,
+            termination: Termination::new(world, meets)?,
+        })
+    }
+
+    /// Requires that the calling PE has made them: `what` they are part of.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn check(&self, token: &(impl Initiator + ?Sized), what: &str) {
+        assert!(self.me == token.endpoint().me(), "this is the {what} of PE {}: make one here", self.me);
+        token.endpoint().require_open(Location::caller());
+    }
+
+    /// Messages to a PE that it has not acknowledged. Looks for credits if there seem to be more than `enough`.
+    #[inline]
+    pub(crate) fn under_way(&mut self, token: &(impl Stores + ?Sized), to: usize, enough: usize) -> usize {
+        let outgoing = &mut self.outgoing[to];
+        if (outgoing.sent - outgoing.freed) as usize > enough {
+            outgoing.freed = token.signal_fetch(self.credits.on(self.me).index(to));
+        }
+        (outgoing.sent - outgoing.freed) as usize
+    }
+
+    /// Messages to a PE that there is room for.
+    #[inline]
+    pub(crate) fn room(&mut self, token: &(impl Stores + ?Sized), to: usize) -> usize {
+        self.slots - self.under_way(token, to, self.slots - 1)
+    }
+
+    /// Messages that there is room for in slots that follow each other.
+    #[inline]
+    pub(crate) fn room_in_a_row(&self, to: usize) -> usize {
+        let Outgoing { sent, freed } = self.outgoing[to];
+        (self.slots - (sent - freed) as usize).min(self.slots - self.slot(sent))
+    }
+
+    /// Whether a PE has acknowledged more than was known, for who waits.
+    pub(crate) fn has_credit(&self, token: &(impl Initiator + ?Sized), to: usize) -> bool {
+        self.credits.here(token).index(to).__look() > self.outgoing[to].freed
+    }
+
+    /// Messages to a PE in words, for messages about waits.
+    pub(crate) fn sent(&self, to: usize) -> (u64, u64, usize) {
+        let Outgoing { sent, freed } = self.outgoing[to];
+        (sent, freed, self.slots)
+    }
+
+    /// Sends messages for which there is [room in a row](Self::room_in_a_row), of `width` items or, one alone, of fewer.
+    #[inline]
+    pub(crate) fn put(
+        &mut self,
+        token: &(impl Stores + ?Sized),
+        to: Pe,
+        items: &[T],
+        messages: usize,
+        width: usize,
+    ) {
+        let first = self.me.number() * self.slots + self.slot(self.outgoing[to.number()].sent);
+        let outgoing = &mut self.outgoing[to.number()];
+        let sent = outgoing.sent + messages as u64;
+        let place = self.items.on(to).index(first * width..first * width + items.len());
+        token.put_signal(place, items, self.signals.on(to).index(first), SignalOp::Set(sent));
+        outgoing.sent = sent;
+        self.termination.sent(messages);
+    }
+
+    /// The next PE of which a message has come that `fits`.
+    #[inline]
+    pub(crate) fn find(
+        &mut self,
+        token: &(impl Initiator + ?Sized),
+        mut fits: impl FnMut(&Self, usize) -> bool,
+    ) -> Option<usize> {
+        for _ in 0..self.pes.len() {
+            let from = self.turn;
+            let arrived = self.arrived(token, from);
+            if arrived > self.incoming[from].taken {
+                self.incoming[from].arrived = arrived;
+                if fits(self, from) {
+                    return Some(from);
+                }
+            }
+            self.turn = self.behind(from);
+        }
+        None
+    }
+
+    pub(crate) fn is_empty(&self, token: &(impl Initiator + ?Sized)) -> bool {
+        !(0..self.pes.len()).any(|from| self.arrived(token, from) > self.incoming[from].taken)
+    }
+
+    /// Whether a message of a PE has come that was not taken, for who waits.
+    pub(crate) fn has_come(&self, token: &(impl Initiator + ?Sized), from: usize) -> bool {
+        let Incoming { taken, arrived, .. } = self.incoming[from];
+        arrived > taken || self.signal(token, from).__look() > taken
+    }
+
+    /// The items of this PE's slots, and the number of the slot of the next message of a PE.
+    #[inline]
+    pub(crate) fn next<'a>(
+        &'a self,
+        token: &'a (impl Initiator + ?Sized),
+        from: usize,
+    ) -> (Here<'a, [T]>, usize) {
+        (self.items.here(token), from * self.slots + self.slot(self.incoming[from].taken))
+    }
+
+    /// The next message of a PE was copied.
+    #[inline]
+    pub(crate) fn taken(&mut self, token: &(impl Stores + ?Sized), from: usize) {
+        let (step, behind, incoming) = (self.step, self.behind(from), &mut self.incoming[from]);
+        incoming.taken += 1;
+        self.termination.taken();
+        if incoming.taken == incoming.arrived {
+            self.turn = behind;
+        }
+        incoming.kept += 1;
+        if incoming.kept == step {
+            incoming.kept = 0;
+            // The message is copied before the sender is told, on processors as well that would write first.
+            fence(Ordering::Release);
+            let credit = self.credits.on(self.pes[from]).index(self.me.number());
+            // Added, because two of these may arrive in any order: what is set last might be the number set first.
+            token.signal_add(credit, step);
+        }
+    }
+
+    /// Behind which message of a PE all have come, as far as the signal of the next one tells.
+    #[inline]
+    fn arrived(&self, token: &(impl Initiator + ?Sized), from: usize) -> u64 {
+        let Incoming { taken, arrived, .. } = self.incoming[from];
+        if arrived > taken {
+            return arrived;
+        }
+        // Looks once, and makes progress: a message may lie with the network.
+        let signal = self.signal(token, from);
+        if signal.test(gt(taken)) { signal.__look() } else { taken }
+    }
+
+    /// The signal of the next message of a PE.
+    #[inline]
+    fn signal<'a>(&'a self, token: &'a (impl Initiator + ?Sized), from: usize) -> Here<'a, Signal> {
+        self.signals.here(token).index(from * self.slots + self.slot(self.incoming[from].taken))
+    }
+
+    #[inline(always)]
+    fn slot(&self, message: u64) -> usize {
+        message as usize & (self.slots - 1)
+    }
+
+    #[inline(always)]
+    fn behind(&self, pe: usize) -> usize {
+        if pe + 1 == self.pes.len() { 0 } else { pe + 1 }
+    }
+}
