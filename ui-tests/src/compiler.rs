@@ -110,18 +110,13 @@ impl Compiler {
         // In a directory of its own: the same name stands in several.
         let to = self.directory.path().join(source.with_extension(""));
         fs::create_dir_all(&to).expect("a directory for what is built");
-        let (emit, kind) = match product {
-            Product::Check => ("metadata", "bin"),
-            Product::Code => ("obj", "bin"),
-            Product::Program => ("link", "bin"),
-            Product::Plugin => ("link", "cdylib"),
-            Product::Half => ("link", "dylib"),
-            Product::Impostor => ("link", "rlib"),
-        };
-        let name = match product {
-            Product::Half => "half",
-            Product::Impostor => "shmem",
-            _ => "case",
+        let (emit, kind, name) = match product {
+            Product::Check => ("metadata", "bin", "case"),
+            Product::Code => ("obj", "bin", "case"),
+            Product::Program => ("link", "bin", "case"),
+            Product::Plugin => ("link", "cdylib", "case"),
+            Product::Half => ("link", "dylib", "half"),
+            Product::Impostor => ("link", "rlib", "shmem"),
         };
         let library = if product == Product::Impostor { "real" } else { library_name(source) };
         let output = Command::new(&self.rustc)
