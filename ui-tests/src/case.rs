@@ -6,7 +6,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use crate::compiler::{Compiler, Product};
-use crate::diagnostic::Head;
+use crate::diagnostic::{Diagnostic, Head};
 
 /// A program, and what is to be said of it.
 #[derive(Debug)]
@@ -71,8 +71,7 @@ impl Case {
     /// What differs.
     pub fn judge(&self, compiler: &Compiler, verdict: Verdict) -> Result<(), String> {
         let (said, program) = compiler.compile(&self.path, self.product);
-        let text =
-            said.iter().map(|diagnostic| diagnostic.text(&compiler.places)).collect::<Vec<_>>().join("\n");
+        let text = said.iter().map(Diagnostic::text).collect::<Vec<_>>().join("\n");
         let heads = Head::all(&text);
         let differs = match (self.product, verdict) {
             (Product::Program, _) => run(&text, &program),
