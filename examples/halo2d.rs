@@ -15,13 +15,14 @@
 //! Large pages make it faster than any algorithm does, as each cell of a long column lies on another page:
 //! `SHMEM_SYMMETRIC_PARTITION_GRIDS=size=136M:pgsize=2M`.
 
+use std::error::Error;
 use std::time::Instant;
 
 use clap::Parser;
 use shmem::padded::pitch;
 use shmem::prelude::*;
 use shmem::strided::Algorithm;
-use shmem_examples::{Blocks, Usage, counted, options};
+use shmem_examples::{Blocks, compare, counted, options};
 
 partitions! {
     /// Room for the block of a single PE. Memory is taken for what is used of it.
@@ -49,30 +50,20 @@ struct Arguments {
     serial_check: bool,
 }
 
-/// Why there is no result.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    Usage(#[from] Usage),
-    #[error("{} x {} cells cannot be dealt out to {pes} PEs in blocks of at least one cell", size[0], size[1])]
-    NoBlocks { size: [usize; 2], pes: usize },
-    #[error(transparent)]
-    Start(#[from] shmem::Error),
-    #[error("the cell in row {row}, column {column} is {parallel}, in the serial solution {serial}")]
-    OtherCell { row: usize, column: usize, serial: f64, parallel: f64 },
-}
-
 /// Each algorithm, and the halo.
 const WAYS: usize = Algorithm::ALL.len() + 1;
 
 #[shmem::main]
-fn main(world: &mut World) -> Result<(), Failure> {
+fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     let (size, pes) = ([arguments.rows as usize, arguments.columns as usize], world.n_pes());
     // The blocks with the shortest edges; of two such ways, the one with more columns of PEs.
     let fits = |blocks: &Blocks| blocks.pes.iter().zip(size).all(|(pes, cells)| *pes <= cells);
     let best = Blocks::all(size, pes).rev().filter(fits).min_by_key(Blocks::cells_along_cuts);
-    let blocks = best.ok_or(Failure::NoBlocks { size, pes })?;
+    let [rows, columns] = size;
+    let blocks = best.ok_or_else(|| {
+        format!("{rows} x {columns} cells cannot be dealt out to {pes} PEs in blocks of at least one cell")
+    })?;
     let mut block = Block::fill(world, blocks)?;
 
     let mut times = Vec::new();
@@ -99,7 +90,7 @@ fn main(world: &mut World) -> Result<(), Failure> {
     }
 
     if world.my_pe() == 0 {
-        let ([rows, columns], [down, across]) = (size, blocks.pes);
+        let [down, across] = blocks.pes;
         let (mib, pes) = ((rows * columns * 8) as f64 / f64::from(1 << 20), counted(pes));
         println!("{rows} x {columns} cells ({mib:.1} MiB) on {pes}, {down} x {across} blocks");
         println!("algorithm      median   faster than 1");
@@ -111,7 +102,15 @@ fn main(world: &mut World) -> Result<(), Failure> {
             println!("{name:<9}{microseconds:>9.1} us{faster:>15.2}x");
         }
         if arguments.serial_check {
-            compare(world, &block, blocks, &solve(size, times.len() * WAYS))?;
+            let serial = solve(size, times.len() * WAYS);
+            for pe in world.pes() {
+                let [rows, columns] = blocks.part_of(pe.number());
+                for (at, row) in rows.enumerate() {
+                    let place = |column| format!("the cell in row {row}, column {}", columns.start + column);
+                    let parallel = block.row_of(world, pe, at, columns.len());
+                    compare(&parallel, &serial[row][columns.clone()], place)?;
+                }
+            }
             println!("equal to the serial solution, bit for bit");
         }
     }
@@ -262,18 +261,4 @@ fn solve([rows, columns]: [usize; 2], steps: usize) -> Vec<Vec<f64>> {
             0.25 * (above + below + left + right)
         })
     })
-}
-
-fn compare(world: &World, block: &Block, blocks: Blocks, serial: &[Vec<f64>]) -> Result<(), Failure> {
-    for pe in world.pes() {
-        let [rows, columns] = blocks.part_of(pe.number());
-        for (at, row) in rows.enumerate() {
-            let parallel = block.row_of(world, pe, at, columns.len());
-            let mut cells = columns.clone().zip(parallel.iter().zip(&serial[row][columns.clone()]));
-            if let Some((column, (parallel, serial))) = cells.find(|(_, (a, b))| a.to_bits() != b.to_bits()) {
-                return Err(Failure::OtherCell { row, column, serial: *serial, parallel: *parallel });
-            }
-        }
-    }
-    Ok(())
 }

@@ -8,12 +8,13 @@
 //! SHMEM_NPES=2 cargo run --release -p shmem-examples --bin isx
 //! ```
 
+use std::error::Error;
 use std::ops::Range;
 use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::{Speedup, Usage, counted, mixed, options};
+use shmem_examples::{Speedup, counted, mixed, options};
 
 partitions! {
     /// Room for the bucket of a single PE. Memory is taken for what is used of it.
@@ -40,25 +41,8 @@ struct Arguments {
     speedup: Speedup,
 }
 
-/// Why there is no result.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    Usage(#[from] Usage),
-    #[error(transparent)]
-    Start(#[from] shmem::Error),
-    #[error("key {0:#x} lies in the bucket of another PE")]
-    Stray(u32),
-    #[error("key {0:#x} lies behind a larger one")]
-    Unsorted(u32),
-    #[error("{} keys whose sum is {} have become {} whose sum is {}", before[0], before[1], after[0], after[1])]
-    Lost { before: [u64; 2], after: [u64; 2] },
-    #[error("the key in position {position} is {parallel:#x}, in the serial solution {serial:#x}")]
-    OtherKey { position: usize, serial: u32, parallel: u32 },
-}
-
 #[shmem::main]
-fn main(world: &mut World) -> Result<(), Failure> {
+fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     let (me, pes, count) = (world.my_pe(), world.n_pes(), arguments.keys as usize);
     let mut mine = Buckets::new(world, count)?;
@@ -100,8 +84,10 @@ fn main(world: &mut World) -> Result<(), Failure> {
             let mut serial: Vec<u32> = (0..count).map(key).collect();
             serial.sort_unstable();
             if let Some(position) = (0..count).find(|at| all[*at] != serial[*at]) {
-                let (parallel, serial) = (all[position], serial[position]);
-                return Err(Failure::OtherKey { position, serial, parallel });
+                let (found, serial) = (all[position], serial[position]);
+                return Err(
+                    format!("key {position} is {found:#x}, in the serial solution {serial:#x}").into()
+                );
             }
             println!("equal to the serial solution");
         }
@@ -115,20 +101,22 @@ fn key(number: usize) -> u32 {
 }
 
 /// Whether the calling PE's keys are in order, and those that all PEs had are still there. Collective.
-fn verify(world: &World, before: &[u32], after: &[u32]) -> Result<(), Failure> {
+fn verify(world: &World, before: &[u32], after: &[u32]) -> Result<(), String> {
     let (me, pes) = (world.my_pe(), world.n_pes());
     if let Some(key) = after.iter().find(|key| owner(**key, pes) != me) {
-        return Err(Failure::Stray(*key));
+        return Err(format!("key {key:#x} lies in the bucket of another PE"));
     }
     if let Some(pair) = after.windows(2).find(|pair| pair[0] > pair[1]) {
-        return Err(Failure::Unsorted(pair[1]));
+        return Err(format!("key {:#x} lies behind a larger one", pair[1]));
     }
     let [before, after] = [before, after].map(|keys| {
         let mut sums = [keys.len() as u64, keys.iter().copied().map(u64::from).sum()];
         world.sum(&mut sums);
         sums
     });
-    if before == after { Ok(()) } else { Err(Failure::Lost { before, after }) }
+    (before == after)
+        .then_some(())
+        .ok_or_else(|| format!("[keys, their sum] were {before:?} and have become {after:?}"))
 }
 
 /// The calling PE's bucket, and what it needs to fill those of all.

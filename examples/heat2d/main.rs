@@ -10,23 +10,21 @@
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin heat2d
 //! ```
 
-mod decomposition;
 mod field;
 mod picture;
 mod plate;
 mod stencil;
 
+use std::error::Error;
 use std::path::PathBuf;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use shmem::prelude::*;
-use shmem_examples::{Speedup, Usage, counted, options};
+use shmem_examples::{Speedup, compare, counted, options};
 
-use decomposition::Cut;
-use field::{Field, FieldError};
-use picture::PictureError;
-use plate::{Memory, Plate, PlateError};
+use field::Field;
+use plate::{Cut, Memory, Plate};
 use stencil::{Limits, Progress, Serial};
 
 /// What the plate begins as when no file is given.
@@ -77,25 +75,8 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Why there is no picture.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    Usage(#[from] Usage),
-    #[error(transparent)]
-    Input(#[from] FieldError),
-    #[error(transparent)]
-    Plate(#[from] PlateError),
-    #[error(transparent)]
-    Output(#[from] PictureError),
-    #[error("the serial solution is {serial:?}, not {parallel:?}")]
-    OtherEnd { serial: Progress, parallel: Progress },
-    #[error("the cell in row {row}, column {column} is {parallel}, in the serial solution {serial}")]
-    OtherCell { row: usize, column: usize, serial: f64, parallel: f64 },
-}
-
 #[shmem::main]
-fn main(world: &mut World) -> Result<(), Failure> {
+fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     // An error of one PE ends the job for all, with one message.
     let field = if world.my_pe() == 0 { Some(read(&arguments)?) } else { None };
@@ -130,19 +111,22 @@ fn main(world: &mut World) -> Result<(), Failure> {
             "{rows} x {columns} cells on {pes}: {steps} steps, residual {residual:.4}, picture in {file}"
         );
         if arguments.serial_check {
-            compare(&end, progress, stencil::solve(&start, limits))?;
+            let (serial, serial_end) = stencil::solve(&start, limits);
+            if serial_end != progress {
+                return Err(format!("the serial solution is {serial_end:?}, not {progress:?}").into());
+            }
+            let place = |at| format!("the cell in row {}, column {}", at / columns, at % columns);
+            compare(end.cells(), serial.cells(), place)?;
             println!("equal to the serial solution, bit for bit");
         }
     }
     Ok(())
 }
 
-fn read(arguments: &Arguments) -> Result<Field, FieldError> {
+fn read(arguments: &Arguments) -> Result<Field, String> {
     match &arguments.input {
         Some(path) => Field::read(path),
-        None => {
-            Field::parse(SAMPLE).map_err(|source| FieldError::Contents { path: "the sample".into(), source })
-        }
+        None => Field::parse(SAMPLE).map_err(|error| format!("the sample is no temperature field: {error}")),
     }
 }
 
@@ -156,19 +140,5 @@ fn progress_bar(world: &World, limits: Limits) -> ProgressBar {
     match style {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
-    }
-}
-
-fn compare(field: &Field, end: Progress, (serial, serial_end): (Field, Progress)) -> Result<(), Failure> {
-    if serial_end != end {
-        return Err(Failure::OtherEnd { serial: serial_end, parallel: end });
-    }
-    let mut cells = field.cells().iter().zip(serial.cells()).enumerate();
-    match cells.find(|(_, (parallel, serial))| parallel.to_bits() != serial.to_bits()) {
-        None => Ok(()),
-        Some((at, (parallel, serial))) => {
-            let (row, column) = (at / field.columns(), at % field.columns());
-            Err(Failure::OtherCell { row, column, serial: *serial, parallel: *parallel })
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::field::Field;
 
@@ -22,19 +22,11 @@ const COLOURS: [[u8; 3]; 9] = [
     [0xFC, 0xFF, 0xA4],
 ];
 
-/// A picture that could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {source}", path.display())]
-pub(crate) struct PictureError {
-    path: PathBuf,
-    source: io::Error,
-}
-
 /// Writes a pixel per cell, from the coldest to the hottest that the field has.
-pub(crate) fn write(field: &Field, path: &Path) -> Result<(), PictureError> {
-    let failed = |source| PictureError { path: path.into(), source };
-    let file = BufWriter::new(File::create(path).map_err(failed)?);
-    encode(field, file).map_err(|error| failed(error.into()))
+pub(crate) fn write(field: &Field, path: &Path) -> Result<(), String> {
+    let written = File::create(path).map_err(png::EncodingError::from);
+    let written = written.and_then(|file| encode(field, BufWriter::new(file)));
+    written.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 fn encode(field: &Field, to: impl io::Write) -> Result<(), png::EncodingError> {
@@ -70,11 +62,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ends_and_the_anchors_are_hit() {
-        assert_eq!([0.0, 0.5, 1.0].map(colour), [0, 4, 8].map(|at| COLOURS[at]));
-    }
-
-    #[test]
     fn a_picture_has_a_pixel_per_cell_over_the_range_of_the_field() {
         let mut bytes = Vec::new();
         encode(&Field::from_fn(3, 2, |row, column| -5.0 + (row * 2 + column) as f64), &mut bytes).unwrap();
@@ -85,12 +72,6 @@ mod tests {
         assert_eq!(pixels[..3], COLOURS[0]);
         assert_eq!(pixels[15..], COLOURS[8]);
         assert_eq!(pixels[9..12], colour(0.6));
-    }
-
-    #[test]
-    fn a_field_of_one_temperature_is_a_picture_too() {
-        let mut bytes = Vec::new();
-        encode(&Field::from_fn(2, 2, |_, _| 7.0), &mut bytes).unwrap();
-        assert!(!bytes.is_empty());
+        encode(&Field::from_fn(2, 2, |_, _| 7.0), &mut Vec::new()).unwrap();
     }
 }

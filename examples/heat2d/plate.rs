@@ -2,13 +2,14 @@
 //! it, which come from their owners in each step. All steps are one exclusive phase: the blocks are plain
 //! arrays in it, and what PEs tell each other goes through halos.
 
+use std::error::Error;
 use std::ops::Range;
 
 use clap::ValueEnum;
 use shmem::prelude::*;
 use shmem::{Ghosts, OpenPhase};
+use shmem_examples::Blocks;
 
-use crate::decomposition::{self, Blocks, Cut, neighbours};
 use crate::field::Field;
 use crate::stencil::{Limits, Progress, relax_row};
 
@@ -66,17 +67,35 @@ impl Memory {
     }
 }
 
-/// Why the field cannot be dealt out.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PlateError {
-    #[error(
-        "the field has {rows} rows and {columns} columns, and each of {pes} PEs holds at most {ROWS} rows of \
-         {COLUMNS} columns{}: take more PEs, or raise ROWS and COLUMNS in plate.rs",
-        if *cut == Cut::Rows { "; `--decomposition rows` cuts no row" } else { "" }
-    )]
-    TooLarge { cut: Cut, rows: usize, columns: usize, pes: usize },
-    #[error(transparent)]
-    Halo(#[from] shmem::Error),
+/// The shapes of the parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Cut {
+    /// Whole rows.
+    Rows,
+    /// Rows and columns, where that makes fewer cells neighbours of another PE's.
+    Blocks,
+}
+
+/// The blocks with the fewest cells along their cuts, among those that have at most `room` rows and columns; of two such
+/// ways, the one with fewer cuts through rows. Nothing if there is none.
+fn blocks(cut: Cut, size: [usize; 2], pes: usize, room: [usize; 2]) -> Option<Blocks> {
+    let allowed = Blocks::all(size, pes).filter(|blocks| cut == Cut::Blocks || blocks.pes[1] == 1);
+    let fits = |blocks: &Blocks| blocks.part_of(0).iter().zip(room).all(|(part, room)| part.len() <= room);
+    allowed.filter(fits).min_by_key(Blocks::cells_along_cuts)
+}
+
+/// The PEs that have the cells above, below, on the left and on the right of those of a PE.
+fn neighbours(blocks: &Blocks, pe: usize) -> [Option<usize>; 4] {
+    let [rows, columns] = blocks.part_of(pe);
+    if rows.is_empty() || columns.is_empty() {
+        return [None; 4];
+    }
+    [
+        (rows.start > 0).then(|| pe - blocks.pes[1]),
+        (rows.end < blocks.size[0]).then(|| pe + blocks.pes[1]),
+        (columns.start > 0).then(|| pe - 1),
+        (columns.end < blocks.size[1]).then(|| pe + 1),
+    ]
 }
 
 /// The calling PE's part of the field.
@@ -107,15 +126,19 @@ impl Plate {
         cut: Cut,
         memory: Memory,
         field: Option<&Field>,
-    ) -> Result<Self, PlateError> {
+    ) -> Result<Self, Box<dyn Error>> {
         let blocks = memory.blocks();
         let mut size = field.map_or([0; 2], |field| [field.rows(), field.columns()]);
         let first = world.pes()[0];
         world.broadcast(&mut size, first);
         let ([rows, columns], pes) = (size, world.n_pes());
-        let Some(decomposition) = decomposition::blocks(cut, size, pes, [ROWS, COLUMNS]) else {
-            return Err(PlateError::TooLarge { cut, rows, columns, pes });
-        };
+        let decomposition = self::blocks(cut, size, pes, [ROWS, COLUMNS]).ok_or_else(|| {
+            let uncut = if cut == Cut::Rows { "; `--decomposition rows` cuts no row" } else { "" };
+            format!(
+                "the field has {rows} rows and {columns} columns, and each of {pes} PEs holds at most {ROWS} rows of \
+                 {COLUMNS} columns{uncut}: take more PEs, or raise ROWS and COLUMNS in plate.rs"
+            )
+        })?;
         if let Some(field) = field {
             for pe in world.pes() {
                 let [rows, columns] = decomposition.part_of(pe.number());
@@ -248,4 +271,21 @@ fn largest(changes: &mut Halo<f64>, phase: &OpenPhase<'_>, change: f64) -> f64 {
 fn inner(mine: &Range<usize>, all: usize) -> Range<usize> {
     let (start, end) = (mine.start.max(1), mine.end.min(all - 1));
     if start < end { 1 + start - mine.start..1 + end - mine.start } else { 1..1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_room_or_there_are_none() {
+        let grid = |cut, size, pes| blocks(cut, size, pes, [10, 20]).map(|d| d.pes);
+        assert_eq!(grid(Cut::Blocks, [20, 20], 4), Some([2, 2]));
+        assert_eq!(grid(Cut::Rows, [20, 20], 4), Some([4, 1]));
+        assert_eq!(grid(Cut::Blocks, [5, 60], 3), Some([1, 3]));
+        assert_eq!(grid(Cut::Rows, [5, 60], 3), None);
+        assert_eq!(grid(Cut::Blocks, [5, 61], 3), None);
+        // A square cut by a prime number: rows are contiguous.
+        assert_eq!(grid(Cut::Blocks, [18, 18], 3), Some([3, 1]));
+    }
 }

@@ -64,6 +64,23 @@ pub fn checksum(elements: impl IntoIterator<Item = (usize, f64)>) -> u64 {
     products.fold(0, u64::wrapping_add)
 }
 
+/// Compares a result of all PEs with that of one process, bit for bit; `place` says where the element with a number is.
+///
+/// # Errors
+///
+/// The first element that differs.
+pub fn compare<'e>(
+    parallel: impl IntoIterator<Item = &'e f64>,
+    serial: impl IntoIterator<Item = &'e f64>,
+    place: impl Fn(usize) -> String,
+) -> Result<(), String> {
+    let mut pairs = parallel.into_iter().zip(serial).enumerate();
+    let other = pairs.find(|(_, (parallel, serial))| parallel.to_bits() != serial.to_bits());
+    other.map_or(Ok(()), |(at, (parallel, serial))| {
+        Err(format!("{} is {parallel}, in the serial solution {serial}", place(at)))
+    })
+}
+
 /// `1 PE`, `2 PEs`.
 pub fn counted(pes: usize) -> String {
     format!("{pes} PE{}", if pes == 1 { "" } else { "s" })
@@ -172,11 +189,16 @@ mod tests {
         #[test]
         fn every_cell_has_one_owner(size in [1..60_usize, 1..60_usize], pes in 1..40_usize) {
             for blocks in Blocks::all(size, pes) {
-                let mut owners = vec![vec![0; size[1]]; size[0]];
-                for [rows, columns] in (0..pes).map(|pe| blocks.part_of(pe)) {
-                    rows.for_each(|row| columns.clone().for_each(|column| owners[row][column] += 1));
+                let mut owners = vec![vec![Vec::new(); size[1]]; size[0]];
+                for pe in 0..pes {
+                    let [rows, columns] = blocks.part_of(pe);
+                    rows.for_each(|row| columns.clone().for_each(|column| owners[row][column].push(pe)));
                 }
-                prop_assert!(owners.iter().flatten().all(|owners| *owners == 1), "{:?}", blocks);
+                prop_assert!(owners.iter().flatten().all(|owners| owners.len() == 1), "{:?}", blocks);
+                let below = owners.windows(2).flat_map(|rows| rows[0].iter().zip(&rows[1]));
+                let right = owners.iter().flat_map(|row| row.iter().zip(&row[1..]));
+                let cut = below.chain(right).filter(|(one, other)| one != other).count();
+                prop_assert_eq!(cut, blocks.cells_along_cuts(), "{:?}", blocks);
             }
         }
     }

@@ -168,21 +168,37 @@ pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), Trai
     let mut path = None;
     for (index, text) in value.split(':').enumerate() {
         let (name, value) = split(index, text)?;
-        let place = place_of(name, text)?;
-        if let Some(first) = given[place] {
+        let place = NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
+        let place = place.ok_or_else(|| TraitError::Unknown {
+            text: text.into(),
+            name: name.into(),
+            nearest: nearest(name, NAMES),
+        })?;
+        if let Some(first) = given[place].replace(text) {
             return Err(TraitError::Repeated {
                 name: NAMES[place],
                 first: first.into(),
                 second: text.into(),
             });
         }
-        given[place] = Some(text);
-        match place {
-            0 => traits.size = Some(size(text, value)?),
-            1 => traits.pgsize = Some(page_size(text, value)?),
-            2 => traits.kind = Some(kind(text, value)?),
-            3 => traits.policy = Some(policy(text, value)?),
+        let bytes = || parse_size(value).map_err(|fault| TraitError::Size { text: text.into(), fault });
+        match NAMES[place] {
+            "SIZE" => traits.size = Some(bytes()?),
+            "PGSIZE" => traits.pgsize = Some(page_size(text, bytes()?)?),
+            "KIND" => {
+                let nearest = || nearest(value, Kind::ALL.map(Kind::name));
+                let unknown = || TraitError::Kind { text: text.into(), nearest: nearest() };
+                traits.kind = Some(Kind::from_beginning(value).ok_or_else(unknown)?);
+            }
+            "POLICY" => {
+                let nearest = || nearest(value, Policy::ALL.map(Policy::name));
+                let unknown = || TraitError::Policy { text: text.into(), nearest: nearest() };
+                traits.policy = Some(Policy::from_beginning(value).ok_or_else(unknown)?);
+            }
             _ => path = Some(file(text, value)?),
+        }
+        if traits.size == Some(0) {
+            return Err(TraitError::Zero(text.into()));
         }
     }
     Ok((traits, path))
@@ -196,10 +212,7 @@ pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), Trai
 /// If a page size is none, or the traits do not fit together.
 pub fn check_traits(traits: &Traits) -> Result<(), TraitError> {
     if let Some(pgsize) = traits.pgsize {
-        check_page_size(pgsize).map_err(|fault| TraitError::PageSize {
-            text: format!("PGSIZE={}", short_size(pgsize)),
-            fault,
-        })?;
+        page_size(&format!("PGSIZE={}", short_size(pgsize)), pgsize)?;
     }
     check_policy(traits)
 }
@@ -237,14 +250,6 @@ fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
     Ok((name, value))
 }
 
-fn place_of(name: &str, text: &str) -> Result<usize, TraitError> {
-    NAMES.iter().position(|known| known.eq_ignore_ascii_case(name)).ok_or_else(|| TraitError::Unknown {
-        text: text.into(),
-        name: name.into(),
-        nearest: nearest(name, NAMES),
-    })
-}
-
 fn file<'v>(text: &str, value: &'v str) -> Result<&'v str, TraitError> {
     let fault = match value {
         "" => "no path is given",
@@ -255,32 +260,7 @@ fn file<'v>(text: &str, value: &'v str) -> Result<&'v str, TraitError> {
     Err(TraitError::File { text: text.into(), fault })
 }
 
-fn size(text: &str, value: &str) -> Result<u64, TraitError> {
-    match parse_size(value) {
-        Ok(0) => Err(TraitError::Zero(text.into())),
-        Ok(size) => Ok(size),
-        Err(fault) => Err(TraitError::Size { text: text.into(), fault }),
-    }
-}
-
-fn page_size(text: &str, value: &str) -> Result<u64, TraitError> {
-    let pgsize = parse_size(value).map_err(|fault| TraitError::Size { text: text.into(), fault })?;
-    match check_page_size(pgsize) {
-        Ok(()) => Ok(pgsize),
-        Err(fault) => Err(TraitError::PageSize { text: text.into(), fault }),
-    }
-}
-
-fn kind(text: &str, value: &str) -> Result<Kind, TraitError> {
-    Kind::from_beginning(value).ok_or_else(|| TraitError::Kind {
-        text: text.into(),
-        nearest: nearest(value, Kind::ALL.map(Kind::name)),
-    })
-}
-
-fn policy(text: &str, value: &str) -> Result<Policy, TraitError> {
-    Policy::from_beginning(value).ok_or_else(|| TraitError::Policy {
-        text: text.into(),
-        nearest: nearest(value, Policy::ALL.map(Policy::name)),
-    })
+fn page_size(text: &str, bytes: u64) -> Result<u64, TraitError> {
+    check_page_size(bytes).map_err(|fault| TraitError::PageSize { text: text.into(), fault })?;
+    Ok(bytes)
 }

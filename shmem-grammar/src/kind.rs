@@ -31,9 +31,12 @@ macro_rules! numbered {
                 [$(stringify!($value)),*][self as usize - 1]
             }
 
-            /// The one whose name begins with `text`, without regard to case.
+            /// The one whose name begins with `text`, without regard to case. An empty text is the beginning of all of them.
             pub fn from_beginning(text: &str) -> Option<Self> {
-                by_beginning(text, Self::ALL, Self::name)
+                let begins = |name: &str| name.get(..text.len()).is_some_and(|head| head.eq_ignore_ascii_case(text));
+                let mut matching = Self::ALL.into_iter().filter(|one| begins(one.name()));
+                let only = matching.next()?;
+                matching.next().is_none().then_some(only)
             }
 
             /// The one whose number, as in the declaration that a binary holds, is `number`.
@@ -133,17 +136,4 @@ impl fmt::Display for Traits {
         ];
         f.pad(&given.into_iter().flatten().collect::<Vec<_>>().join(":"))
     }
-}
-
-/// The one value whose name begins with `beginning`. An empty beginning is one of all of them.
-fn by_beginning<T: Copy, const N: usize>(
-    beginning: &str,
-    values: [T; N],
-    name: impl Fn(T) -> &'static str,
-) -> Option<T> {
-    let mut matching = values.into_iter().filter(|&value| {
-        name(value).get(..beginning.len()).is_some_and(|head| head.eq_ignore_ascii_case(beginning))
-    });
-    let only = matching.next()?;
-    matching.next().is_none().then_some(only)
 }

@@ -69,7 +69,17 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     if whole.len() + fraction.len() == 0 || fraction.contains('.') {
         return Err(SizeError::NotANumber(text.into()));
     }
-    let shift = shift_of(text, number, suffix)?;
+    let mut letters = suffix.chars();
+    let (letter, shift) = match letters.next().map(|first| (first, unit(first))) {
+        None => (' ', 0),
+        Some((_, Some(unit))) => unit,
+        Some((_, None)) => return Err(SizeError::Suffix { text: text.into(), suffix: suffix.into() }),
+    };
+    let behind = letters.as_str();
+    if !behind.is_empty() {
+        let write = format!("{number}{letter}");
+        return Err(SizeError::BehindSuffix { text: text.into(), behind: behind.into(), write });
+    }
     // Nothing but digits is left, so reading them fails only by their number.
     let whole = if whole.is_empty() { Some(0) } else { whole.parse::<u64>().ok() };
     whole
@@ -87,29 +97,14 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
 pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
     let text = text.trim();
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let suffix =
-        text[number..].chars().next().filter(|c| SUFFIXES.iter().any(|(s, _)| s.eq_ignore_ascii_case(c)));
+    let suffix = text[number..].chars().next().filter(|first| unit(*first).is_some());
     let (taken, ignored) = text.split_at(suffix.map_or(text.len(), |suffix| number + suffix.len_utf8()));
     Ok((parse_size(taken)?, taken, ignored))
 }
 
-fn shift_of(text: &str, number: &str, suffix: &str) -> Result<u32, SizeError> {
-    let Some(first) = suffix.chars().next() else {
-        return Ok(0);
-    };
-    let Some((letter, shift)) = SUFFIXES.iter().find(|(letter, _)| letter.eq_ignore_ascii_case(&first))
-    else {
-        return Err(SizeError::Suffix { text: text.into(), suffix: suffix.into() });
-    };
-    if suffix.len() > first.len_utf8() {
-        let behind = suffix[first.len_utf8()..].into();
-        return Err(SizeError::BehindSuffix {
-            text: text.into(),
-            behind,
-            write: format!("{number}{letter}"),
-        });
-    }
-    Ok(*shift)
+/// The suffix that a letter is, and what it multiplies by: so many doublings.
+fn unit(letter: char) -> Option<(char, u32)> {
+    SUFFIXES.into_iter().find(|(suffix, _)| suffix.eq_ignore_ascii_case(&letter))
 }
 
 /// `0.fraction` times `1 << shift`, rounded up: the decimal digits are doubled `shift` times, and

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::{
-    Kind, Policy, SizeError, Traits, check_traits, parse_size, parse_size_prefix, parse_traits,
-    parse_traits_and_file, round_size, short_size, show_size,
+    Kind, Policy, Traits, check_traits, parse_size, parse_size_prefix, parse_traits, parse_traits_and_file,
+    round_size, short_size, show_size,
 };
 
 #[test]
@@ -12,18 +12,14 @@ fn sizes_of_the_specification() {
     for (text, bytes) in [
         ("0", 0),
         ("1", 1),
-        ("4096", 4096),
         ("4K", 4096),
         ("4k", 4096),
-        ("20m", 20 << 20),
         (".5m", 512 << 10),
         ("3.1M", 3_250_586),
         ("1.", 1),
         ("1.5G", 3 << 29),
         ("007K", 7168),
         ("0.1", 1),
-        ("1.0000", 1),
-        ("2T", 2 << 40),
         ("18446744073709551615", u64::MAX),
         ("16777215T", 0xFFFF_FF00_0000_0000),
     ] {
@@ -36,34 +32,25 @@ fn what_is_no_size_says_what_is_wrong() {
     for (text, message) in [
         ("", "no size is given"),
         ("-5M", "`-5M` is negative"),
-        ("-", "negative"),
         ("nan", "`nan` is not a size"),
-        ("inf", "`inf` is not a size"),
         (".", "`.` is not a size"),
-        ("M", "`M` is not a size"),
         ("1.2.3", "`1.2.3` is not a size"),
         ("+5", "`+5` is not a size"),
         ("20MB", "`B` stands behind the suffix; write 20M"),
-        ("20kk", "`k` stands behind the suffix; write 20K"),
         ("1.5GiB", "`iB` stands behind the suffix; write 1.5G"),
         ("20Mü", "`ü` stands behind the suffix; write 20M"),
         ("20B", "`B` is not a suffix; allowed are K, M, G, T"),
-        ("5P", "`P` is not a suffix"),
         ("1e9", "`e9` is not a suffix"),
-        ("0x10", "`x10` is not a suffix"),
         ("1,5G", "`,5G` is not a suffix"),
         ("20 M", "`20 M` contains a space; write a size without spaces"),
-        (" 8", "` 8` contains a space"),
         ("٣M", "`٣M` is not a size"),
         ("18446744073709551616", "does not fit in 64 bits"),
         ("18446744073709551615.5", "does not fit in 64 bits"),
         ("16777216T", "does not fit in 64 bits; the largest size is 16777215T"),
-        ("99999999999999999999999999", "does not fit in 64 bits"),
     ] {
         let error = parse_size(text).expect_err(text).to_string();
         assert!(error.contains(message), "{text}: {error}");
     }
-    assert_eq!(parse_size(""), Err(SizeError::Empty));
 }
 
 #[test]
@@ -87,7 +74,7 @@ fn a_prefix_ends_with_its_suffix() {
 }
 
 #[test]
-fn sizes_are_shown_in_the_largest_unit_that_is_exact() {
+fn sizes_are_shown_in_the_largest_unit_that_is_exact_or_rounded_to_tenths() {
     for (bytes, shown) in [
         (0, "0 bytes"),
         (1, "1 byte"),
@@ -105,18 +92,9 @@ fn sizes_are_shown_in_the_largest_unit_that_is_exact() {
     ] {
         assert_eq!(show_size(bytes), shown);
     }
-}
-
-#[test]
-fn amounts_are_rounded_to_tenths() {
-    for (bytes, shown) in [
-        (0, "0"),
-        (1023, "1023"),
-        (2048, "2K"),
-        ((1 << 30) + (1 << 29), "1.5G"),
-        (25_034_012 << 10, "23.9G"),
-        (u64::MAX, "16777216T"),
-    ] {
+    for (bytes, shown) in
+        [(0, "0"), (1023, "1023"), (2048, "2K"), (25_034_012 << 10, "23.9G"), (u64::MAX, "16777216T")]
+    {
         assert_eq!(round_size(bytes), shown);
     }
 }
@@ -151,13 +129,6 @@ proptest! {
     }
 
     #[test]
-    fn any_text_gives_a_size_or_an_error(text: String) {
-        if let Err(error) = parse_size(&text) {
-            prop_assert!(!error.to_string().is_empty());
-        }
-    }
-
-    #[test]
     fn sizes_that_are_shown_are_read_again(bits in 1..=64u32, bytes: u64) {
         let bytes = bytes >> (64 - bits);
         prop_assert_eq!(parse_size(&short_size(bytes)), Ok(bytes));
@@ -177,16 +148,9 @@ fn published_examples() {
     use Policy::{Interleaved, Mandatory, Preferred};
     let g = 1 << 30;
     for (text, expected) in [
-        ("SIZE=2G", traits(2 * g, None, None, None)),
         ("SIZE=2G:PGSIZE=4K", traits(2 * g, Some(4096), None, None)),
-        ("size=2G:kind=NORMALMEM", traits(2 * g, None, Some(NormalMem), None)),
         ("size=2G:kind=FASTMEM:policy=MANDATORY", traits(2 * g, None, Some(FastMem), Some(Mandatory))),
-        ("size=1G:kind=F:policy=PREFERRED", traits(g, None, Some(FastMem), Some(Preferred))),
         ("size=2G:kind=N:policy=P", traits(2 * g, None, Some(NormalMem), Some(Preferred))),
-        (
-            "size=500M:kind=N:policy=M:pgsize=64M",
-            traits(500 << 20, Some(64 << 20), Some(NormalMem), Some(Mandatory)),
-        ),
         (
             "size=500M:kind=F:policy=M:pgsize=4K",
             traits(500 << 20, Some(4096), Some(FastMem), Some(Mandatory)),
@@ -195,10 +159,8 @@ fn published_examples() {
             "SIZE=1G:PGSIZE=2M:KIND=SYSDEFAULT:POLICY=SYSDEFAULT",
             traits(g, Some(2 << 20), Some(SysDefault), Some(Policy::SysDefault)),
         ),
-        ("size=1G:kind=sys", traits(g, None, Some(SysDefault), None)),
         ("policy=i:size=1G:kind=fast", traits(g, None, Some(FastMem), Some(Interleaved))),
         ("kInD=LaRgE:PoLiCy=pReF:sIzE=.5g", traits(g / 2, None, Some(LargeMem), Some(Preferred))),
-        ("size=3.1M:policy=mandatory", traits(3_250_586, None, None, Some(Mandatory))),
         ("size=1G:kind=p:policy=m", traits(g, None, Some(Pmem), Some(Mandatory))),
     ] {
         assert_eq!(parse_traits(text), Ok(expected), "{text}");
@@ -212,22 +174,15 @@ const MALFORMED: &[(&str, &str)] = &[
         "",
         "no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]",
     ),
-    (":", "trait 1 is empty; write one `:` between two traits and none at the ends"),
-    ("SIZE=2G:", "trait 2 is empty"),
-    ("SIZE=2G::KIND=N", "trait 2 is empty"),
+    ("SIZE=2G::KIND=N", "trait 2 is empty; write one `:` between two traits and none at the ends"),
     (" SIZE=2G", "` SIZE=2G` contains a space; write the traits without spaces"),
-    ("SIZE = 2G", "`SIZE = 2G` contains a space"),
-    ("SIZE=2G\n", "`SIZE=2G\n` contains a space"),
     ("SIZE=2G:KIND=PMEM:POLICY=M:PMEM=/my heap", "`PMEM=/my heap` contains a space"),
     ("2G", "`2G` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
     ("SIZE=2G:FASTMEM", "`FASTMEM` is not a trait"),
-    ("SIZE:2G", "`SIZE` is not a trait"),
-    ("SIZE=2G:KIND=PMEM:POLICY=M:/mnt", "`/mnt` is not a trait"),
     ("SIZE=2G,KIND=N", "`SIZE=2G,KIND=N`: `,` does not separate traits; write `:` instead"),
     ("SIZE=2G;KIND=N", "`;` does not separate traits"),
     ("SIZE=2G:PMEM=/a,Kind=PMEM", "`PMEM=/a,Kind=PMEM`: `,` does not separate traits"),
     ("KIND=N", "SIZE is missing; it is the one trait that must be given, for example SIZE=2G"),
-    ("KIND=F:POLICY=M:PGSIZE=2M", "SIZE is missing"),
     ("=2G", "unknown trait `` in `=2G`"),
     ("SIZE=2G:NODE=1", "unknown trait `NODE` in `NODE=1`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM"),
     (
@@ -235,8 +190,6 @@ const MALFORMED: &[(&str, &str)] = &[
         "unknown trait `SIZ` in `SIZ=2G`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean SIZE?",
     ),
     ("SIZE=2G:PAGESIZE=2M", "did you mean PGSIZE?"),
-    ("SIZE=2G:knd=N", "did you mean KIND?"),
-    ("SIZE=2G:POLCIY=M", "did you mean POLICY?"),
     (
         "SIZE=2G:KIND=PMEM:POLICY=M:PMEM=",
         "`PMEM=`: no path is given; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap",
@@ -247,15 +200,11 @@ const MALFORMED: &[(&str, &str)] = &[
         "`SIZE` is given twice, by `SIZE=1` and by `SIZE=2`; a partition takes each trait once",
     ),
     ("size=2G:KIND=N:POLICY=M:PGSIZE=4K:Size=1G", "`SIZE` is given twice, by `size=2G` and by `Size=1G`"),
-    ("SIZE=2G:KIND=PMEM:PMEM=/a:PMEM=/b:POLICY=M", "`PMEM` is given twice, by `PMEM=/a` and by `PMEM=/b`"),
     ("SIZE=", "`SIZE=`: no size is given"),
     ("SIZE==2G", "`SIZE==2G`: `=2G` is not a size"),
     ("SIZE=0", "`SIZE=0`: a partition of no bytes cannot hold anything; give a size of at least 1"),
-    ("SIZE=0.0G", "a partition of no bytes"),
     ("SIZE=2G:PGSIZE=3M", "`PGSIZE=3M`: a page size is a power of two of at least 4K; write 2M or 4M"),
     ("SIZE=2G:PGSIZE=1K", "at least 4K; write 4K"),
-    ("SIZE=2G:PGSIZE=0", "at least 4K; write 4K"),
-    ("SIZE=2G:PGSIZE=4095", "at least 4K; write 4K"),
     ("SIZE=2G:PGSIZE=4097", "at least 4K; write 4K or 8K"),
     ("SIZE=2G:PGSIZE=16777215T", "at least 4K; write 8388608T"),
     ("SIZE=2G:PGSIZE=2MB", "`PGSIZE=2MB`: `2MB`: `B` stands behind the suffix"),
@@ -263,21 +212,17 @@ const MALFORMED: &[(&str, &str)] = &[
         "SIZE=2G:KIND=",
         "`KIND=`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one",
     ),
-    ("SIZE=2G:KIND=HBM", "`KIND=HBM`: allowed are"),
     ("SIZE=2G:KIND=ﬁ", "`KIND=ﬁ`: allowed are"),
     ("SIZE=2G:KIND=FSATMEM:POLICY=M", "did you mean FASTMEM?"),
-    ("SIZE=2G:KIND=NORMALMEMORY", "did you mean NORMALMEM?"),
     (
         "SIZE=2G:POLICY=",
         "`POLICY=`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one",
     ),
-    ("SIZE=2G:POLICY=BIND", "`POLICY=BIND`: allowed are"),
     ("SIZE=2G:POLICY=PREFERED", "did you mean PREFERRED?"),
     (
         "SIZE=2G:KIND=FASTMEM",
         "KIND=FASTMEM needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED",
     ),
-    ("size=2G:kind=l:pgsize=2M", "KIND=LARGEMEM needs a POLICY"),
     ("SIZE=2G:KIND=P", "KIND=PMEM needs a POLICY"),
 ];
 
@@ -351,8 +296,9 @@ proptest! {
     }
 
     #[test]
-    fn any_text_gives_traits_or_an_error(text: String) {
+    fn any_text_gives_a_value_or_an_error(text: String) {
         let _ = parse_traits(&text).map_err(|error| error.to_string());
+        prop_assert!(parse_size(&text).map_err(|error| error.to_string()) != Err(String::new()));
     }
 
     // Texts that look like the grammar reach further into the parser than arbitrary ones.

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
-use crate::arguments::Sealed;
+use crate::library::Sealed;
 
 /// The errors of one expansion, reported together.
 #[derive(Default)]

@@ -75,35 +75,28 @@ mod tests {
 
     #[test]
     fn what_would_fall_apart_is_in_parentheses() {
-        let sum = handed_on(quote!(1 + 1));
-        assert_eq!(visible(quote!(#sum * 2)).to_string(), quote!((1 + 1) * 2).to_string());
-        assert_eq!(visible(quote!([u64; -#sum])).to_string(), quote!([u64; -(1 + 1)]).to_string());
-        let negative = handed_on(quote!(-1));
-        assert_eq!(visible(quote!(#negative.abs())).to_string(), quote!((-1).abs()).to_string());
-        let twice = handed_on(quote!(|x| x * 2));
-        assert_eq!(visible(quote!(#twice(3))).to_string(), quote!((|x| x * 2)(3)).to_string());
-        let range = handed_on(quote!(0..4));
-        assert_eq!(visible(quote!(f(&#range))).to_string(), quote!(f(&(0..4))).to_string());
-        assert_eq!(visible(quote!(#range == x)).to_string(), quote!((0..4) == x).to_string());
-        let bounds = handed_on(quote!(dyn A + B));
-        assert_eq!(visible(quote!(&#bounds)).to_string(), quote!(&(dyn A + B)).to_string());
+        let group = |text: &str| handed_on(text.parse().unwrap());
+        let [sum, negative, twice] = ["1 + 1", "-1", "|x| x * 2"].map(group);
+        let [range, bounds] = ["0..4", "dyn A + B"].map(group);
         let product = handed_on(quote!(#sum * 2));
-        assert_eq!(visible(quote!(#product + 1)).to_string(), quote!(((1 + 1) * 2) + 1).to_string());
+        for (tokens, shown) in [
+            (quote!(#sum * 2), quote!((1 + 1) * 2)),
+            (quote!([u64; -#sum]), quote!([u64; -(1 + 1)])),
+            (quote!(#negative.abs()), quote!((-1).abs())),
+            (quote!(#twice(3)), quote!((|x| x * 2)(3))),
+            (quote!(f(&#range)), quote!(f(&(0..4)))),
+            (quote!(#range == x), quote!((0..4) == x)),
+            (quote!(&#bounds), quote!(&(dyn A + B))),
+            (quote!(#product + 1), quote!(((1 + 1) * 2) + 1)),
+        ] {
+            assert_eq!(visible(tokens).to_string(), shown.to_string());
+        }
     }
 
     #[test]
     fn what_is_one_stays_as_it_is() {
-        for one in [
-            quote!(f(x)),
-            quote!(7),
-            quote!(a::b),
-            quote!(&str),
-            quote!(-1),
-            quote!(0..4),
-            quote!(doc = "x"),
-            quote!(pub(crate)),
-        ] {
-            let group = handed_on(one);
+        for one in ["f(x)", "7", "a::b", "&str", "-1", "0..4", "doc = \"x\"", "pub(crate)"] {
+            let group = handed_on(one.parse().unwrap());
             let tokens = quote!(f[#group], [#group; 2], x = #group);
             assert_eq!(visible(tokens.clone()).to_string(), tokens.to_string());
         }

@@ -15,9 +15,8 @@ mod derive;
 mod diag;
 mod entry;
 mod errors;
-#[cfg(test)]
-mod expected;
 mod groups;
+mod library;
 mod partitions;
 mod strided;
 mod symmetric;

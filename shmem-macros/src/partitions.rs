@@ -10,32 +10,24 @@
 //! `shmem-info layout`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, TraitError, Traits};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, Lit, Path, Token, Visibility};
+use syn::{Attribute, Lit, Token, Visibility};
 
-use crate::arguments::{self, Arguments, Sealed, Value};
+use crate::arguments::{Arguments, PARTITION, Value};
 use crate::diag::{self, Errors};
+use crate::library::{self, Sealed};
 
 /// Expands the body of the macro.
 pub(crate) fn expand(body: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let (mut root, mut promise, mut partitions) = (None, None, Vec::new());
+    let (mut path, mut partitions) = (None, Vec::new());
     let parser = |input: ParseStream| {
-        if input.peek(Token![crate]) && input.peek2(Token![=]) {
-            input.parse::<Token![crate]>()?;
-            input.parse::<Token![=]>()?;
-            root = Some(Path::parse_mod_style(input)?);
-            input.parse::<Token![;]>()?;
-        }
-        if input.peek(Token![unsafe]) && input.peek2(syn::token::Paren) {
-            let (argument, at) = arguments::promised(input)?;
-            match argument.value {
-                Some(Value::Path(path)) => (root, promise) = (Some(path), Some(at)),
-                other => errors.push(other, diag::CRATE),
-            }
+        let is_path = input.peek(Token![crate]) && input.peek2(Token![=]);
+        if is_path || input.peek(Token![unsafe]) && input.peek2(syn::token::Paren) {
+            path = Some(input.parse()?);
             input.parse::<Token![;]>()?;
         }
         while !input.is_empty() {
@@ -56,8 +48,9 @@ pub(crate) fn expand(body: TokenStream) -> TokenStream {
     if let Err(error) = parser.parse2(body) {
         errors.push_error(error);
     }
-    let root = root.map_or_else(arguments::root, ToTokens::into_token_stream);
-    let Some(sealed) = arguments::sealed(&root, promise, &mut errors) else {
+    let library = Arguments::one(path);
+    let root = library.root(&mut errors);
+    let Some(sealed) = library::sealed(&root, library.promise(), &mut errors) else {
         return errors.into_tokens();
     };
     let errors = errors.into_tokens();
@@ -87,9 +80,6 @@ impl Parse for Entry {
     }
 }
 
-const OWNER: &str = "a partition";
-const ARGUMENTS: &[&str] = &["id", "size", "kind", "policy", "pgsize"];
-
 /// A partition, in order. What was not given, or given wrongly and reported, is absent.
 struct Partition {
     attributes: Vec<Attribute>,
@@ -109,80 +99,55 @@ fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Option
         errors.push(&entry.name, diag::partition_name_too_long());
     }
     let mut refused = Errors::default();
-    let mut arguments = Arguments::parse(entry.arguments.clone(), OWNER, ARGUMENTS, &mut refused);
+    let arguments = Arguments::parse(entry.arguments.clone(), PARTITION, &mut refused);
     // A policy may be among what was refused.
     let is_complete = refused.is_empty();
     errors.append(refused);
-    let written_kind = arguments.take("kind");
-    let kind_token = written_kind.as_ref().map(ToTokens::to_token_stream);
-    let has_policy = arguments.contains("policy");
     let kinds = Kind::ALL.map(Kind::identifier);
     let policies = Policy::ALL.map(Policy::identifier);
-    let id = arguments.take("id").and_then(|value| id(value, earlier, errors));
-    let pgsize = arguments.take("pgsize").and_then(|value| arguments::page_size(value, errors));
+    // In any case: `FastMem` as in Rust, `FASTMEM` as in the environment, or a beginning of it.
+    let kind = |value: &Value| {
+        value.one_of(Kind::from_beginning, |found| diag::unknown_trait("kind", found, &kinds))
+    };
+    let policy = |value: &Value| {
+        value.one_of(Policy::from_beginning, |found| diag::unknown_trait("policy", found, &policies))
+    };
+    let id = arguments.read("id", errors, |value| id(value, earlier));
+    let pgsize = arguments.read("pgsize", errors, Value::page_size);
     let traits = Traits {
-        size: arguments.take("size").and_then(|value| heap_size(value, errors)),
+        size: arguments.read("size", errors, heap_size),
         pgsize: pgsize.map(|page| page.bytes),
-        kind: written_kind.and_then(|value| one_of("kind", &kinds, Kind::from_beginning, value, errors)),
-        policy: arguments
-            .take("policy")
-            .and_then(|value| one_of("policy", &policies, Policy::from_beginning, value, errors)),
+        kind: arguments.read("kind", errors, kind),
+        policy: arguments.read("policy", errors, policy),
     };
     if let Some(kind) = traits.kind
         && kind.is_special()
-        && !has_policy
+        && arguments.value("policy").is_none()
         && is_complete
     {
-        errors.push(kind_token, diag::kind_needs_policy(kind.identifier(), &policies));
+        errors.push(arguments.value("kind"), diag::kind_needs_policy(kind.identifier(), &policies));
     }
     let Entry { attributes, visibility, name, .. } = entry;
     Some(Partition { attributes, visibility, name, id, traits })
 }
 
-fn id(value: Value, earlier: &[Partition], errors: &mut Errors) -> Option<u32> {
-    let id = match &value {
+fn id(value: &Value, earlier: &[Partition]) -> Result<u32, String> {
+    let id = match value {
         Value::Lit(Lit::Int(number)) => number.base10_parse().ok(),
         _ => None,
     };
-    match id.filter(|id| (1..=MAX_PARTITION_ID).contains(id)) {
-        None => errors.push(value, diag::not_an_id()),
-        Some(id) => match earlier.iter().find(|earlier| earlier.id == Some(id)) {
-            None => return Some(id),
-            Some(owner) => errors.push(value, diag::id_declared_twice(id, owner.name.unraw())),
-        },
+    let id = id.filter(|id| (1..=MAX_PARTITION_ID).contains(id)).ok_or_else(diag::not_an_id)?;
+    match earlier.iter().find(|earlier| earlier.id == Some(id)) {
+        None => Ok(id),
+        Some(owner) => Err(diag::id_declared_twice(id, owner.name.unraw())),
     }
-    None
 }
 
-fn heap_size(value: Value, errors: &mut Errors) -> Option<u64> {
-    let refusal = match &value {
-        Value::Lit(literal) => match arguments::size(literal) {
-            Ok((0, text)) => TraitError::Zero(text).to_string(),
-            Ok((bytes, _)) => return Some(bytes),
-            Err(refusal) => refusal,
-        },
-        _ => diag::SIZE.to_owned(),
-    };
-    errors.push(value, refusal);
-    None
-}
-
-/// The kind or policy that is meant, in any case: `FastMem` as in Rust, `FASTMEM` as in the environment, or a beginning
-/// of it.
-fn one_of<T>(
-    what: &str,
-    allowed: &[&str],
-    from_beginning: impl Fn(&str) -> Option<T>,
-    value: Value,
-    errors: &mut Errors,
-) -> Option<T> {
-    let written = value.name();
-    let meant = written.as_deref().and_then(from_beginning);
-    if meant.is_none() {
-        let found = written.unwrap_or_else(|| quote!(#value).to_string());
-        errors.push(value, diag::unknown_trait(what, &found, allowed));
+fn heap_size(value: &Value) -> Result<u64, String> {
+    match value.size()? {
+        (0, text) => Err(TraitError::Zero(text).to_string()),
+        (bytes, _) => Ok(bytes),
     }
-    meant
 }
 
 fn declared(
@@ -233,10 +198,8 @@ pub(crate) fn traits(Traits { size, pgsize, kind, policy }: &Traits, root: &Toke
         None => quote!(::core::option::Option::None),
     };
     let name = |identifier| Ident::new(identifier, Span::call_site());
-    let (size, pgsize) =
-        (option(size.map(|bytes| quote!(#bytes))), option(pgsize.map(|bytes| quote!(#bytes))));
-    let (kind, policy) =
-        (kind.map(|kind| name(kind.identifier())), policy.map(|policy| name(policy.identifier())));
+    let [size, pgsize] = [size, pgsize].map(|size| option(size.map(|bytes| quote!(#bytes))));
+    let [kind, policy] = [kind.map(Kind::identifier), policy.map(Policy::identifier)].map(|of| of.map(name));
     let kind = option(kind.map(|kind| quote!(#root::__private::Kind::#kind)));
     let policy = option(policy.map(|policy| quote!(#root::__private::Policy::#policy)));
     quote!({ size: #size, pgsize: #pgsize, kind: #kind, policy: #policy })

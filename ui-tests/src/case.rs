@@ -6,7 +6,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use crate::compiler::{Compiler, Product};
-use crate::diagnostic::Head;
+use crate::diagnostic::{Diagnostic, Head};
 
 /// A program, and what is to be said of it.
 #[derive(Debug)]
@@ -71,8 +71,7 @@ impl Case {
     /// What differs.
     pub fn judge(&self, compiler: &Compiler, verdict: Verdict) -> Result<(), String> {
         let (said, program) = compiler.compile(&self.path, self.product);
-        let text =
-            said.iter().map(|diagnostic| diagnostic.text(&compiler.places)).collect::<Vec<_>>().join("\n");
+        let text = said.iter().map(Diagnostic::text).collect::<Vec<_>>().join("\n");
         let heads = Head::all(&text);
         let differs = match (self.product, verdict) {
             (Product::Program, _) => run(&text, &program),
@@ -126,40 +125,37 @@ fn compare_marks(source: &str, found: &[Head]) -> Result<(), String> {
     let marked = source.lines().zip(1_usize..).filter(|(line, _)| line.ends_with("//~"));
     let marked: BTreeSet<usize> = marked.map(|(_, number)| number).collect();
     let told: BTreeSet<usize> = found.iter().filter_map(Head::line).collect();
+    let [missing, more] =
+        [(&marked, &told), (&told, &marked)].map(|(a, b)| a.difference(b).collect::<Vec<_>>());
     if marked == told {
         return Ok(());
     }
-    let missing: Vec<_> = marked.difference(&told).collect();
-    let more: Vec<_> = told.difference(&marked).collect();
     Err(format!("marked lines without an error: {missing:?}; errors in lines without a mark: {more:?}"))
 }
 
 /// One error for each mistake, in its line, with our sentence.
 fn compare_places(expected: &[Head], found: &[Head]) -> Result<(), String> {
-    let sorted = |heads: &[Head]| {
-        let mut heads: Vec<Head> = heads.iter().map(comparable).collect();
-        heads.sort_by(|a, b| (&a.place, &a.kind, &a.sentence).cmp(&(&b.place, &b.kind, &b.sentence)));
+    let [expected, found] = [expected, found].map(|heads| {
+        let mut heads: Vec<_> = heads.iter().map(comparable).collect();
+        heads.sort_unstable();
         heads
-    };
-    let (expected, found) = (sorted(expected), sorted(found));
+    });
     if expected == found { Ok(()) } else { Err(format!("expected {expected:#?}\nfound {found:#?}")) }
 }
 
-/// What every compiler must say: where a sentence is rustc's own, no word of it counts.
-fn comparable(head: &Head) -> Head {
-    let sentence = &head.sentence;
-    let ours = match head.kind.as_str() {
+/// What every compiler must say, as (line, kind, sentence): where a sentence is rustc's own, no word of it counts, nor does the
+/// number of the error. (Of a call, compilers point at the argument, the method, or the whole.)
+fn comparable(head: &Head) -> (Option<usize>, &str, &str) {
+    let (kind, sentence) = (head.kind.as_str(), head.sentence.as_str());
+    let ours = match kind {
         "error" => sentence,
         // "evaluation panicked: " stands in front of what a constant says.
         "error[E0080]" => sentence.split_once(": ").map_or("", |(_, ours)| ours),
         "error[E0277]" if !is_of_rustc(sentence) => sentence,
         _ => "",
     };
-    // Of a call, compilers point at the argument, the method, or the whole.
-    let line = head.line().map_or_else(String::new, |line| line.to_string());
-    // The number is rustc's own, too.
-    let kind = if ours.is_empty() { head.kind.split('[').next().unwrap_or_default() } else { &head.kind };
-    Head { kind: kind.to_owned(), sentence: ours.to_owned(), place: line }
+    let kind = if ours.is_empty() { kind.split('[').next().unwrap_or_default() } else { kind };
+    (head.line(), kind, ours)
 }
 
 /// Whether a sentence about a trait is rustc's own.
@@ -176,35 +172,27 @@ mod tests {
 
     #[test]
     fn another_compiler_has_words_of_its_own_and_must_give_ours_at_the_place() {
-        let head = |(kind, sentence, place): (&str, &str, &str)| Head {
+        let head = |kind: &str, sentence: &str, place: &str| Head {
             kind: kind.to_owned(),
             sentence: sentence.to_owned(),
             place: place.to_owned(),
         };
-        let held = ("error[E0277]", "`A` holds `bool`", "tests/a.rs:1:2");
+        let held = head("error[E0277]", "`A` holds `bool`", "tests/a.rs:1:2");
+        let panicked = head("error[E0080]", "evaluation panicked: `A`", "a:1");
         for (expected, found, is_good) in [
-            (held, held, true),
-            (held, ("error[E0277]", "`A` holds `bool`", "tests/a.rs:1:9"), true),
-            (held, ("error[E0277]", "`A` holds `bool`", "tests/a.rs:2:2"), false),
-            (held, ("error[E0277]", "`A` holds `char`", "tests/a.rs:1:2"), false),
-            (held, ("error[E0308]", "`A` holds `bool`", "tests/a.rs:1:2"), false),
-            (("error[E0502]", "cannot borrow", "a:1"), ("error[E0502]", "is borrowed", "a:1"), true),
-            (
-                ("error[E0080]", "evaluation panicked: `A`", "a:1"),
-                ("error[E0080]", "it panicked: `A`", "a:1"),
-                true,
-            ),
-            (
-                ("error[E0080]", "evaluation panicked: `A`", "a:1"),
-                ("error[E0080]", "it panicked: `B`", "a:1"),
-                false,
-            ),
+            (&held, head("error[E0277]", "`A` holds `bool`", "tests/a.rs:1:9"), true),
+            (&held, head("error[E0277]", "`A` holds `bool`", "tests/a.rs:2:2"), false),
+            (&held, head("error[E0277]", "`A` holds `char`", "tests/a.rs:1:2"), false),
+            (&held, head("error[E0308]", "`A` holds `bool`", "tests/a.rs:1:2"), false),
+            (&head("error[E0502]", "cannot borrow", "a:1"), head("error[E0502]", "is borrowed", "a:1"), true),
+            (&panicked, head("error[E0080]", "it panicked: `A`", "a:1"), true),
+            (&panicked, head("error[E0080]", "it panicked: `B`", "a:1"), false),
         ] {
-            assert_eq!(compare_places(&[head(expected)], &[head(found)]).is_ok(), is_good, "{found:?}");
+            let (expected, found) = ([expected.clone()], [found]);
+            assert_eq!(compare_places(&expected, &found).is_ok(), is_good, "{found:?}");
         }
-        assert!(compare_places(&[head(held)], &[]).is_err());
-        assert!(
-            compare_places(&[head(held)], &[head(held), head(("error", "more", "tests/a.rs:9:9"))]).is_err()
-        );
+        let twice = [held.clone(), held];
+        assert!(compare_places(&twice[..1], &[]).is_err());
+        assert!(compare_places(&twice[..1], &twice).is_err());
     }
 }

@@ -32,8 +32,6 @@ pub enum Product {
 pub struct Compiler {
     rustc: PathBuf,
     version: String,
-    /// Paths, and what stands for them in texts.
-    pub(crate) places: Vec<(String, &'static str)>,
     library: PathBuf,
     /// Where what the library depends on lies: in one directory or in many, by the version of Cargo.
     dependencies: BTreeSet<PathBuf>,
@@ -69,13 +67,8 @@ impl Compiler {
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
         let rustc = env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
         let said = text(Command::new(&rustc).arg("-vV"));
-        let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        let sysroot = text(Command::new(&rustc).args(["--print", "sysroot"]));
-        let mut places = vec![
-            (format!("{}/lib/rustlib/src/rust/library", sysroot.trim()), "$RUST"),
-            (format!("/rustc/{}/library", field("commit-hash: ")), "$RUST"),
-        ];
-        places.extend(registries().map(|registry| (registry, "$CARGO")));
+        let version =
+            said.lines().find_map(|line| line.strip_prefix("release: ")).unwrap_or_default().to_owned();
         let directory = tempfile::tempdir().expect("a directory for what is built");
         let changes = directory.path().join("libchanges.so");
         let source = package.join("src/compiler/changes.rs");
@@ -83,16 +76,7 @@ impl Compiler {
         macros.args(["--edition=2024", "--crate-type=proc-macro", "--crate-name=changes"]);
         text(macros.arg("-o").arg(&changes).arg(source));
         let (library, dependencies) = library(package);
-        Self {
-            version: field("release: ").to_owned(),
-            places,
-            library,
-            dependencies,
-            changes,
-            others: Vec::new(),
-            directory,
-            rustc,
-        }
+        Self { version, library, dependencies, changes, others: Vec::new(), directory, rustc }
     }
 
     /// Its version: `1.95.0`.
@@ -110,18 +94,13 @@ impl Compiler {
         // In a directory of its own: the same name stands in several.
         let to = self.directory.path().join(source.with_extension(""));
         fs::create_dir_all(&to).expect("a directory for what is built");
-        let (emit, kind) = match product {
-            Product::Check => ("metadata", "bin"),
-            Product::Code => ("obj", "bin"),
-            Product::Program => ("link", "bin"),
-            Product::Plugin => ("link", "cdylib"),
-            Product::Half => ("link", "dylib"),
-            Product::Impostor => ("link", "rlib"),
-        };
-        let name = match product {
-            Product::Half => "half",
-            Product::Impostor => "shmem",
-            _ => "case",
+        let (emit, kind, name) = match product {
+            Product::Check => ("metadata", "bin", "case"),
+            Product::Code => ("obj", "bin", "case"),
+            Product::Program => ("link", "bin", "case"),
+            Product::Plugin => ("link", "cdylib", "case"),
+            Product::Half => ("link", "dylib", "half"),
+            Product::Impostor => ("link", "rlib", "shmem"),
         };
         let library = if product == Product::Impostor { "real" } else { library_name(source) };
         let output = Command::new(&self.rustc)
@@ -179,7 +158,7 @@ impl Compiler {
     /// What the compiler says.
     pub fn build(&self, source: &str, product: Product) -> Result<PathBuf, String> {
         let (said, built) = self.compile(Path::new(source), product);
-        let said: Vec<String> = said.iter().map(|diagnostic| diagnostic.text(&self.places)).collect();
+        let said: Vec<String> = said.iter().map(|diagnostic| diagnostic.text()).collect();
         if said.is_empty() { Ok(built) } else { Err(said.join("\n")) }
     }
 }
@@ -198,13 +177,6 @@ fn diagnostics(output: &Output) -> Vec<Diagnostic> {
         })
         .filter(|diagnostic: &Diagnostic| !diagnostic.is_summary())
         .collect()
-}
-
-/// The directories in which Cargo keeps the sources of other packages.
-fn registries() -> impl Iterator<Item = String> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let found = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
-    found.into_iter().flatten().flatten().map(|registry| registry.path().display().to_string())
 }
 
 /// Where the library lies, and what it depends on.

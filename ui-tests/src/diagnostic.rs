@@ -18,30 +18,20 @@ impl Diagnostic {
         self.level == "failure-note" || self.message.starts_with("aborting due to") || counts(&self.message)
     }
 
-    /// Its text, with names for `places`, and of files that are not the case their names only: whether rustc has their
-    /// lines depends on the components that are installed.
-    pub(crate) fn text(&self, places: &[(String, &str)]) -> String {
-        let mut text = self.rendered.clone().unwrap_or_default();
-        for (path, name) in places {
-            text = text.replace(path.as_str(), name);
-        }
-        let mut kept: Vec<String> = Vec::new();
+    /// Its text without what is about other files than the case: whether rustc has their lines depends on the components that
+    /// are installed.
+    pub(crate) fn text(&self) -> String {
         let mut is_elsewhere = false;
-        for line in text.trim_end().lines() {
-            if let Some((arrow, place)) = arrow(line) {
+        let is_kept = |line: &&str| {
+            if let Some((_, place)) = arrow(line) {
                 is_elsewhere = !is_case(place);
-                let name = if is_elsewhere { place.split(':').next().unwrap_or(place) } else { place };
-                kept.push(format!("{arrow}{name}"));
-            } else if gutter(line).is_some() || line == "..." {
-                if !is_elsewhere {
-                    kept.push(line.to_owned());
-                }
-            } else if !is_about_a_long_type(line) {
+            } else if gutter(line).is_none() && *line != "..." {
                 is_elsewhere = false;
-                kept.push(line.to_owned());
             }
-        }
-        aligned(&kept)
+            !is_elsewhere && !is_about_a_long_type(line)
+        };
+        let rendered = self.rendered.as_deref().unwrap_or_default();
+        aligned(&rendered.trim_end().lines().filter(is_kept).collect::<Vec<_>>())
     }
 }
 
@@ -50,7 +40,7 @@ impl Diagnostic {
 pub(crate) struct Head {
     pub(crate) kind: String,
     pub(crate) sentence: String,
-    /// File, line and column; empty if it is no place in the case.
+    /// File, line and column; empty if there is none in the case.
     pub(crate) place: String,
 }
 
@@ -62,8 +52,8 @@ impl Head {
         let head = |(at, line): (usize, &&str)| {
             let (kind, sentence) = line.split_once(": ").filter(|_| begins(line))?;
             let below = lines[at + 1..].iter().take_while(|line| !begins(line));
-            let place = below.filter_map(|line| arrow(line)).map(|(_, place)| place).next();
-            let place = place.filter(|place| is_case(place)).unwrap_or_default();
+            let place =
+                below.filter_map(|line| arrow(line)).map(|(_, place)| place).next().unwrap_or_default();
             Some(Self { kind: kind.to_owned(), sentence: sentence.to_owned(), place: place.to_owned() })
         };
         lines.iter().enumerate().filter_map(head).collect()
@@ -105,7 +95,7 @@ fn is_about_a_long_type(line: &str) -> bool {
 }
 
 /// The lines with as much room for numbers as those that are there need.
-fn aligned(lines: &[String]) -> String {
+fn aligned(lines: &[&str]) -> String {
     let width = lines.iter().filter_map(|line| gutter(line)).map(|(number, _)| number.len()).max();
     let width = width.unwrap_or(0).max(1);
     let mut text = String::new();
@@ -115,7 +105,7 @@ fn aligned(lines: &[String]) -> String {
             Some((number, rest)) => format!("{number:<width$} {rest}"),
             None if arrow(line).is_some() => format!("{:width$}{rest}", ""),
             None if line.starts_with(' ') && rest.starts_with("= ") => format!("{:width$} {rest}", ""),
-            None => line.clone(),
+            None => (*line).to_owned(),
         };
         text.push_str(line.trim_end());
         text.push('\n');

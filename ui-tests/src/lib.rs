@@ -10,9 +10,11 @@
 mod case;
 mod compiler;
 mod diagnostic;
+mod source;
 
 pub use case::{Case, Verdict, cases};
 pub use compiler::{Compiler, Product};
+pub use source::shipped;
 
 /// The compiler whose words the `.stderr` files are.
 pub const WRITTEN_FOR: &str = "1.95.0";

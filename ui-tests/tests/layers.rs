@@ -8,12 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use proc_macro2::{Group, TokenStream, TokenTree};
-use syn::visit_mut::{self, VisitMut};
-use syn::{
-    Attribute, Expr, ExprLit, Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemMacro, ItemMod, ItemStatic,
-    ItemStruct, ItemTrait, ItemType, ItemUse, Lit, Macro, UseTree, Visibility,
-};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use ui_tests::shipped;
 
 /// The crates, and those of their folders that are one thing in several files, which may be a circle.
 const CRATES: &[(&str, &[&str])] = &[
@@ -79,155 +75,68 @@ enum Found {
     Item(usize),
 }
 
-/// Reads a module of a crate, and those below it.
-struct Reader<'a> {
-    modules: &'a mut Vec<Module>,
-    source: &'a Path,
-    file: String,
-    module: usize,
-    /// Where files of modules below this one are.
-    folder: String,
-}
-
-impl Reader<'_> {
-    fn read(
-        modules: &mut Vec<Module>,
-        source: &Path,
-        parent: Option<usize>,
-        file: &str,
-        folder: &str,
-    ) -> usize {
-        let text = fs::read_to_string(source.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let module = new(modules, file, parent);
-        let mut syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
-        Reader { modules, source, file: file.to_owned(), module, folder: folder.to_owned() }
-            .visit_file_mut(&mut syntax);
-        module
-    }
-
-    fn name(&mut self, path: Vec<String>, alias: Option<String>, is_public: bool) {
-        self.modules[self.module].named.push(Named { path, alias, is_public });
-    }
-
-    fn name_tree(&mut self, mut path: Vec<String>, tree: &UseTree, is_public: bool) {
-        let (ident, alias) = match tree {
-            UseTree::Group(group) => {
-                return group.items.iter().for_each(|tree| self.name_tree(path.clone(), tree, is_public));
+/// Adds the words of a source without its attributes: names, literals, brackets, `::`, and other marks.
+fn words(tokens: TokenStream, all: &mut Vec<String>) {
+    for token in tokens {
+        let before = all.last().map_or("", String::as_str);
+        match token {
+            TokenTree::Punct(mark) if mark.as_char() == ':' && before == ":" => {
+                all.pop();
+                all.push("::".to_owned());
             }
-            UseTree::Path(step) => {
-                path.push(step.ident.to_string());
-                return self.name_tree(path, &step.tree, is_public);
-            }
-            UseTree::Glob(_) => return self.name(path, Some("*".to_owned()), is_public),
-            UseTree::Name(name) => (&name.ident, &name.ident),
-            UseTree::Rename(name) => (&name.ident, &name.rename),
-        };
-        let itself = path.last().filter(|_| alias == "self").cloned();
-        path.extend((ident != "self").then(|| ident.to_string()));
-        self.name(path, itself.or_else(|| Some(alias.to_string())), is_public);
-    }
-}
-
-fn new(modules: &mut Vec<Module>, file: &str, parent: Option<usize>) -> usize {
-    let (children, named) = (BTreeMap::new(), Vec::new());
-    modules.push(Module { file: file.to_owned(), parent, children, named });
-    modules.len() - 1
-}
-
-fn without_texts(tokens: TokenStream) -> TokenStream {
-    let kept = tokens.into_iter().filter_map(|token| match token {
-        TokenTree::Literal(_) => None,
-        TokenTree::Group(group) => Some(Group::new(group.delimiter(), without_texts(group.stream())).into()),
-        other => Some(other),
-    });
-    kept.collect()
-}
-
-/// `#[path = "name.rs"]`
-fn given(item: &ItemMod) -> Option<String> {
-    let path = item.attrs.iter().find(|attribute| attribute.path().is_ident("path"))?;
-    match &path.meta.require_name_value().ok()?.value {
-        Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) => Some(path.value()),
-        _ => None,
-    }
-}
-
-impl VisitMut for Reader<'_> {
-    fn visit_item_mut(&mut self, item: &mut Item) {
-        let is_for_tests = |attribute: &Attribute| {
-            let condition = attribute.meta.require_list().map(|list| list.tokens.to_string());
-            attribute.path().is_ident("cfg")
-                && condition.is_ok_and(|condition| condition == "test" || condition.starts_with("all (test"))
-        };
-        match item {
-            Item::Const(ItemConst { attrs, .. })
-            | Item::Enum(ItemEnum { attrs, .. })
-            | Item::Fn(ItemFn { attrs, .. })
-            | Item::Impl(ItemImpl { attrs, .. })
-            | Item::Macro(ItemMacro { attrs, .. })
-            | Item::Mod(ItemMod { attrs, .. })
-            | Item::Static(ItemStatic { attrs, .. })
-            | Item::Struct(ItemStruct { attrs, .. })
-            | Item::Trait(ItemTrait { attrs, .. })
-            | Item::Type(ItemType { attrs, .. })
-            | Item::Use(ItemUse { attrs, .. })
-                if attrs.iter().any(is_for_tests) => {}
-            _ => visit_mut::visit_item_mut(self, item),
-        }
-    }
-
-    fn visit_item_mod_mut(&mut self, item: &mut ItemMod) {
-        let name = item.ident.to_string();
-        let below = format!("{}{name}/", self.folder);
-        let child = if item.content.is_some() {
-            let child = new(self.modules, &self.file, Some(self.module));
-            let outer = (self.module, std::mem::replace(&mut self.folder, below));
-            self.module = child;
-            visit_mut::visit_item_mod_mut(self, item);
-            (self.module, self.folder) = outer;
-            child
-        } else {
-            let beside = Path::new(&self.file).parent().unwrap().join(given(item).unwrap_or_default());
-            let all =
-                [beside.display().to_string(), format!("{}{name}.rs", self.folder), format!("{below}mod.rs")];
-            let file = all.iter().find(|file| self.source.join(file).is_file());
-            let file = file.unwrap_or_else(|| panic!("`mod {name}` of {} is in no file", self.file));
-            Self::read(self.modules, self.source, Some(self.module), file, &below)
-        };
-        self.modules[self.module].children.insert(name, child);
-    }
-
-    fn visit_item_use_mut(&mut self, item: &mut ItemUse) {
-        // `::name` is another crate.
-        if item.leading_colon.is_none() {
-            self.name_tree(Vec::new(), &item.tree, !matches!(item.vis, Visibility::Inherited));
-        }
-    }
-
-    fn visit_path_mut(&mut self, path: &mut syn::Path) {
-        if path.leading_colon.is_none() && path.segments.len() > 1 {
-            self.name(path.segments.iter().map(|segment| segment.ident.to_string()).collect(), None, false);
-        }
-        visit_mut::visit_path_mut(self, path);
-    }
-
-    fn visit_macro_mut(&mut self, call: &mut Macro) {
-        self.visit_path_mut(&mut call.path);
-        let text = without_texts(call.tokens.clone()).to_string();
-        for path in text.replace(" :: ", "::").split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
-        {
-            let path: Vec<String> = path.split("::").map(str::to_owned).collect();
-            // `pub(in super::super)` is no import.
-            if path.len() > 1
-                && path.iter().all(|name| !name.is_empty())
-                && path.last().is_some_and(|name| name != "super")
+            TokenTree::Group(group)
+                if !matches!(before, "#" | "!") || group.delimiter() != Delimiter::Bracket =>
             {
-                self.name(path, None, false);
+                let is_block = group.delimiter() == Delimiter::Brace;
+                all.push(if is_block { "{" } else { "(" }.to_owned());
+                words(group.stream(), all);
+                all.push(if is_block { "}" } else { ")" }.to_owned());
             }
+            TokenTree::Group(_) => {}
+            other => all.push(other.to_string()),
         }
     }
+}
 
-    fn visit_visibility_mut(&mut self, _: &mut Visibility) {}
+fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+fn named(path: &[&str], alias: Option<&str>, is_public: bool) -> Named {
+    let path = path.iter().map(|name| (*name).to_owned()).collect();
+    Named { path, alias: alias.map(str::to_owned), is_public }
+}
+
+/// Reads the tree of a `use` behind `path`, as `a::{b as c, self, *}`; gives the words behind it.
+fn tree<'w>(
+    mut path: Vec<&'w str>,
+    mut words: &'w [&'w str],
+    is_public: bool,
+    all: &mut Vec<Named>,
+) -> &'w [&'w str] {
+    while let [name, "::", rest @ ..] = words {
+        path.push(name);
+        words = rest;
+    }
+    match words {
+        ["{", rest @ ..] => {
+            let mut rest = rest;
+            while rest[0] != "}" {
+                rest = tree(path.clone(), rest, is_public, all);
+                rest = rest.strip_prefix(&[","]).unwrap_or(rest);
+            }
+            return &rest[1..];
+        }
+        ["*", ..] => all.push(named(&path, Some("*"), is_public)),
+        [name, rest @ ..] => {
+            path.extend((*name != "self").then_some(*name));
+            let alias = if let ["as", alias, ..] = rest { alias } else { path.last().unwrap_or(name) };
+            all.push(named(&path, Some(alias), is_public));
+        }
+        [] => {}
+    }
+    let end = words.iter().position(|word| matches!(*word, "," | "}" | ";"));
+    &words[end.unwrap_or(words.len())..]
 }
 
 impl Crate {
@@ -241,9 +150,73 @@ impl Crate {
             names.map(str::to_owned).collect()
         };
         let layers = lines.filter(|line| !line.starts_with(' ')).map(names).collect();
-        let mut modules = Vec::new();
-        Reader::read(&mut modules, source, None, "lib.rs", "");
-        Self { modules, layers }
+        let mut all = Self { modules: Vec::new(), layers };
+        all.read_file(source, None, "lib", "");
+        all
+    }
+
+    /// Adds a module of so many words in `file`, and those below it, whose files are in `folder`.
+    fn add(
+        &mut self,
+        source: &Path,
+        parent: Option<usize>,
+        file: &str,
+        folder: &str,
+        words: &[&str],
+    ) -> usize {
+        let module = self.modules.len();
+        let children = BTreeMap::new();
+        self.modules.push(Module { file: file.to_owned(), parent, children, named: Vec::new() });
+        let (mut all, mut rest, mut before) = (Vec::new(), words, "");
+        while let [word, behind @ ..] = rest {
+            rest = match rest {
+                ["mod", name, end @ (";" | "{"), inside @ ..] => {
+                    let below = format!("{folder}{name}/");
+                    let mut depth = 0;
+                    let is_end = |word: &&str| {
+                        depth += i32::from(*word == "{") - i32::from(*word == "}");
+                        depth < 0
+                    };
+                    let length = if *end == "{" { inside.iter().position(is_end).unwrap() } else { 0 };
+                    let child = match *end {
+                        ";" => self.read_file(source, Some(module), name, folder),
+                        _ => self.add(source, Some(module), file, &below, &inside[..length]),
+                    };
+                    self.modules[module].children.insert((*name).to_owned(), child);
+                    &inside[length..]
+                }
+                // `pub(in super::super)` is no import.
+                ["pub", "(", "in", ..] => &rest[rest.iter().position(|word| *word == ")").unwrap()..],
+                // `::name` is another crate, or an item of what is in front of it.
+                ["::", _, behind @ ..] => behind,
+                ["use", tree_of @ ..] if tree_of.first() != Some(&"::") => {
+                    tree(Vec::new(), tree_of, matches!(before, "pub" | ")"), &mut all)
+                }
+                [name, "::", ..] if is_name(name) => {
+                    let steps =
+                        rest.chunks(2).take_while(|pair| is_name(pair[0]) && pair.get(1) == Some(&"::"));
+                    let end = 2 * steps.count();
+                    let path = rest[..=end].iter().step_by(2).copied().filter(|word| is_name(word));
+                    all.push(named(&path.collect::<Vec<_>>(), None, false));
+                    &rest[end + 1..]
+                }
+                _ => behind,
+            };
+            before = word;
+        }
+        self.modules[module].named = all;
+        module
+    }
+
+    fn read_file(&mut self, source: &Path, parent: Option<usize>, name: &str, folder: &str) -> usize {
+        let below = if parent.is_some() { format!("{folder}{name}/") } else { String::new() };
+        // One file is called in another way: `#[path = "private.rs"] mod __private`.
+        let files = [format!("{folder}{}.rs", name.trim_start_matches('_')), format!("{below}mod.rs")];
+        let file = files.iter().find(|file| source.join(file).is_file());
+        let file = file.unwrap_or_else(|| panic!("`mod {name}` is in no file of {files:?}"));
+        let mut all = Vec::new();
+        words(shipped(&fs::read_to_string(source.join(file)).unwrap()), &mut all);
+        self.add(source, parent, file, &below, &all.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Where a path leads that `module` names; nowhere if it leaves the crate.
@@ -351,24 +324,30 @@ fn said(circle: &BTreeSet<&str>, arrows: &Arrows<'_>) -> String {
     format!("a circle:{lines}")
 }
 
-/// What is found in sources that stand nowhere but here, as (path, text).
-fn found(files: &[(&str, &str)]) -> Vec<String> {
-    let directory = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = directory.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    Crate::read(directory.path()).wrong(&[])
-}
-
 #[test]
-fn an_arrow_up_is_seen_however_it_is_written() {
-    let head = "//! ```text\n//! above, beside   over\n//! below   under\n//! ```\nmod above; mod beside; mod below;";
+fn arrows_are_seen_however_they_are_written() {
+    let found = |one: &str, two: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let head = "//! ```text\n//! above, beside   over\n//! below   under\n//! ```\nmod above; mod beside; mod below;";
+        let above = "pub use crate::below::two::Two;";
+        let face = "mod one; pub mod two; pub use one::One; pub struct Face;";
+        fs::create_dir(directory.path().join("below")).unwrap();
+        for (path, text) in [
+            ("lib", head),
+            ("above", above),
+            ("beside", ""),
+            ("below/mod", face),
+            ("below/one", one),
+            ("below/two", two),
+        ] {
+            fs::write(directory.path().join(path).with_extension("rs"), text).unwrap();
+        }
+        Crate::read(directory.path()).wrong(&[])
+    };
     for (text, is_arrow) in [
         ("use crate::{above::Thing as Other};", true),
-        ("use super::above;", true),
-        ("mod inner { use super::super::above::{self, Thing}; }", true),
+        ("use super::super::above;", true),
+        ("mod inner { use super::super::super::above::{self, Thing}; }", true),
         ("impl crate::above::Way for u8 {}", true),
         ("fn f() { let _ = <u8 as crate::above::Way>::f; }", true),
         ("macro_rules! m { () => { $crate::above::Thing } }", true),
@@ -377,27 +356,15 @@ fn an_arrow_up_is_seen_however_it_is_written() {
         ("#[cfg(all(test, not(miri)))] use crate::above::{Thing};", false),
         ("use ::above::Thing; use std::above;", false),
         ("mod above { pub struct Thing; } use above::Thing as Own;", false),
+        // A face is no arrow.
+        ("use super::Face; pub struct One;", false),
     ] {
-        let said = found(&[("lib.rs", head), ("above.rs", ""), ("beside.rs", ""), ("below.rs", text)]);
-        assert_eq!(!said.is_empty(), is_arrow, "{text}: {said:?}");
-        assert!(said.iter().all(|line| line.ends_with("`above` stands above `below`")), "{said:?}");
+        let said = found(text, "use super::One;");
+        let is_upward = |line: &String| line.ends_with("`above` stands above `below`");
+        assert_eq!(said.iter().any(is_upward), is_arrow, "{text}: {said:?}");
+        assert!(is_arrow || said.is_empty(), "{text}: {said:?}");
     }
-    assert_eq!(
-        found(&[("lib.rs", "//! ```text\n//! one  is there\n//! ```\nmod two;"), ("two.rs", "")]).len(),
-        2
-    );
-}
-
-#[test]
-fn circles_are_found_behind_names_that_are_passed_on() {
-    let head = ("lib.rs", "//! ```text\n//! below, above   all\n//! ```\nmod above; mod below;");
-    let above = ("above.rs", "pub use crate::below::two::Two;");
-    let face = ("below/mod.rs", "mod one; pub mod two; pub use one::One; pub struct Face;");
-    let one = ("below/one.rs", "use super::Face; pub struct One;");
-    // A face is no arrow.
-    assert_eq!(found(&[head, above, face, one, ("below/two.rs", "use super::One;")]), Vec::<String>::new());
-    let one = ("below/one.rs", "pub struct One; fn f() { crate::above::Two::f() }");
-    let said = found(&[head, above, face, one, ("below/two.rs", "use super::One; use crate::above;")]);
-    let of_both = |circle: &String| circle.contains("above::Two") || circle.contains("above -> below");
-    assert!(said.len() == 2 && said.iter().all(of_both), "{said:?}");
+    // A circle behind a name that is passed on.
+    let said = found("pub struct One; fn f() { crate::above::Two::f() }", "use super::One; pub struct Two;");
+    assert!(matches!(&said[..], [circle] if circle.contains("below/one.rs -> below/two.rs")), "{said:?}");
 }

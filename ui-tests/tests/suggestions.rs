@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
-use ui_tests::{Compiler, Product};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::LitStr;
+use ui_tests::{Compiler, Product, shipped};
 
 /// What the functions below may name.
 const PROGRAM: &str = "
@@ -218,7 +218,7 @@ fn printed() -> BTreeSet<String> {
     let mut texts = Vec::new();
     for library in ["shmem-core", "shmem-grammar", "shmem-launch", "shmem-macros", "shmem-rt"] {
         for source in files(&root.join(library).join("src"), "rs") {
-            read(TokenStream::from_str(&fs::read_to_string(&source).unwrap()).unwrap(), &mut texts);
+            read(shipped(&fs::read_to_string(&source).unwrap()), &mut texts);
         }
     }
     for kept in files(&root.join("ui-tests/tests"), "stderr") {
@@ -241,42 +241,15 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     here.chain(folders.iter().flat_map(|folder| self::files(folder, extension))).collect()
 }
 
-/// The texts of a source, without its comments and its tests.
+/// The texts of a source, as they are printed.
 fn read(tokens: TokenStream, texts: &mut Vec<String>) {
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        match token {
-            TokenTree::Punct(mark) if mark.as_char() == '#' => {
-                if let Some(TokenTree::Punct(_)) = tokens.peek() {
-                    tokens.next();
-                }
-                let Some(TokenTree::Group(attribute)) = tokens.peek() else { continue };
-                let words = attribute.stream().to_string().replace(' ', "");
-                if words.starts_with("doc=") || words.starts_with("expect(") || words.starts_with("allow(") {
-                    tokens.next();
-                } else if words.starts_with("cfg(test") {
-                    let is_body = |token: &TokenTree| match token {
-                        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
-                        TokenTree::Punct(mark) => mark.as_char() == ';',
-                        _ => false,
-                    };
-                    let _ = tokens.find(is_body);
-                }
-            }
-            TokenTree::Group(group) => read(group.stream(), texts),
-            TokenTree::Literal(literal) => texts.extend(text_of(&literal)),
-            _ => {}
+    for token in tokens {
+        if let TokenTree::Group(group) = token {
+            read(group.stream(), texts);
+        } else if let Ok(text) = syn::parse2::<LitStr>(token.into()) {
+            texts.push(text.value().replace("{{", "{").replace("}}", "}"));
         }
     }
-}
-
-/// The text of a literal that is one, as it is printed.
-fn text_of(literal: &Literal) -> Option<String> {
-    let source = literal.to_string();
-    let inside = source.strip_prefix('"')?.strip_suffix('"')?;
-    let lines = inside.split("\\\n").enumerate();
-    let joined: String = lines.map(|(line, text)| if line == 0 { text } else { text.trim_start() }).collect();
-    Some(joined.replace("\\\"", "\"").replace("\\n", "\n").replace("{{", "{").replace("}}", "}"))
 }
 
 /// The code that a message says to write.

@@ -154,25 +154,17 @@ mod tests {
     }
 
     #[test]
-    fn keys_may_stand_in_any_order_and_in_either_quotes() {
-        let header = r#"{"shape": (1,2) , "descr":"|u1","fortran_order":False}"#;
-        assert_eq!(Field::parse(&file(1, header, &[7, 9])).unwrap().cells(), [7.0, 9.0]);
-    }
-
-    #[test]
     fn what_cannot_be_read_is_said() {
+        let keys_in_any_order = r#"{"shape": (1,2) , "descr":"|u1","fortran_order":False}"#;
+        assert_eq!(Field::parse(&file(1, keys_in_any_order, &[7, 9])).unwrap().cells(), [7.0, 9.0]);
         let good = header("<f8", "False", "(1, 2)");
+        let nan = [0.5, f64::NAN].map(f64::to_le_bytes).concat();
         for (bytes, message) in [
-            (
-                file(1, &header(">f8", "False", "(1, 2)"), &[0; 16]),
-                "its elements are `>f8`; `<f4`, `<f8` and `|u1`",
-            ),
+            (file(1, &good, &nan), "the cell in row 0, column 1 is NaN; temperatures must be finite"),
             (file(1, &header("<i4", "False", "(1, 2)"), &[0; 8]), "its elements are `<i4`"),
             (file(1, &header("<f8", "True", "(1, 2)"), &[0; 16]), "save it in C order"),
             (file(1, &header("<f8", "False", "(2,)"), &[0; 16]), "it has 1 dimensions"),
-            (file(1, &header("<f8", "False", "()"), &[0; 8]), "it has 0 dimensions"),
             (file(1, &header("<f8", "False", "(0, 2)"), &[]), "it has no cells"),
-            (file(1, &good, &[0; 15]), "promises 16 bytes of elements, there are 15"),
             (file(1, &good, &[0; 17]), "promises 16 bytes of elements, there are 17"),
             (
                 file(1, &header("<f8", "False", "(99999999999, 99999999999)"), &[]),
@@ -184,8 +176,6 @@ mod tests {
                 file(1, "{'descr': [('x', '<f8')], 'shape': (1, 2)}", &[0; 16]),
                 "its elements are `[('x', '<f8')]`",
             ),
-            (file(1, "descr = 1", &[0; 16]), "is no dictionary"),
-            (MAGIC.to_vec(), "its header is cut short"),
             ([MAGIC, &[1, 0, 255, 255, b'{']].concat(), "its header is cut short"),
         ] {
             let error = Field::parse(&bytes).unwrap_err().to_string();

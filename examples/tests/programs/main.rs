@@ -1,9 +1,144 @@
 //! The programs as users run them: on several PEs, over both transports of one machine, with good and with bad input.
 
 mod computed;
-mod heat2d;
 
-use std::process::Command;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use shmem_examples::counted;
+
+const HALO2D: &str = env!("CARGO_BIN_EXE_halo2d");
+const HEAT2D: &str = env!("CARGO_BIN_EXE_heat2d");
+const HISTOGRAM: &str = env!("CARGO_BIN_EXE_histogram");
+const ISX: &str = env!("CARGO_BIN_EXE_isx");
+
+/// A `.npy` file of `u1`.
+fn array(path: &Path, rows: usize, columns: usize) {
+    let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(format!("{header:117}\n").bytes());
+    bytes.extend((0..rows * columns).map(|cell| (cell * cell % 251) as u8));
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// The size of `heat2d.png`.
+fn picture(directory: &Path) -> (usize, usize) {
+    let file = std::io::BufReader::new(std::fs::File::open(directory.join("heat2d.png")).unwrap());
+    let info = png::Decoder::new(file).read_info().unwrap();
+    (info.info().width as usize, info.info().height as usize)
+}
+
+#[test]
+fn heat2d_comes_to_the_serial_solution_on_any_number_of_pes() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let mut pictures = BTreeMap::new();
+    for (pes, cut, transport, [rows, columns]) in [
+        (1, "rows", "auto", [37, 23]),
+        (3, "blocks", "loopback", [37, 23]),
+        (4, "rows", "auto", [37, 23]),
+        (6, "blocks", "auto", [37, 23]),
+        // Fewer rows and columns than PEs.
+        (5, "blocks", "auto", [1, 1]),
+        (5, "blocks", "auto", [2, 6]),
+        (4, "blocks", "auto", [3, 3]),
+        (4, "rows", "loopback", [9, 1]),
+        (6, "blocks", "auto", [6, 2]),
+        (6, "blocks", "auto", [1, 4]),
+    ] {
+        array(&directory.join("field.npy"), rows, columns);
+        let arguments = format!("--input field.npy --steps 90 --serial-check --decomposition {cut}");
+        let mut command = job(HEAT2D, pes, &arguments);
+        command.envs((transport != "auto").then_some(("SHMEM_TRANSPORT", transport)));
+        let text = printed(command.current_dir(directory));
+        assert!(text.starts_with(&format!("{rows} x {columns} cells on {}: ", counted(pes))), "{text}");
+        assert!(text.ends_with("equal to the serial solution, bit for bit\n"), "{text}");
+        assert_eq!(picture(directory), (columns, rows));
+        let bytes = std::fs::read(directory.join("heat2d.png")).unwrap();
+        assert!(*pictures.entry([rows, columns]).or_insert_with(|| bytes.clone()) == bytes, "{command:?}");
+    }
+}
+
+/// `shmrun` of the same build. Cargo builds the programs of this package for its tests, but not
+/// those of another one.
+fn shmrun() -> PathBuf {
+    let directory = Path::new(HEAT2D).parent().unwrap();
+    let shmrun = directory.join("shmrun");
+    if !shmrun.exists() {
+        let mut build = Command::new(env!("CARGO"));
+        build
+            .args(["build", "--quiet", "--bin", "shmrun"])
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        build.args(directory.ends_with("release").then_some("--release"));
+        build.env("CARGO_TARGET_DIR", directory.parent().unwrap());
+        assert!(build.status().unwrap().success());
+    }
+    shmrun
+}
+
+#[test]
+fn heat2d_relaxes_its_sample_and_reads_pictures_under_the_launcher() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let mut alone = job(HEAT2D, 4, "--tolerance 6 --serial-check --output first.png");
+    let text = printed(alone.current_dir(directory));
+    assert!(text.starts_with("256 x 256 cells on 4 PEs: "), "{text}");
+    assert!(!text.contains(" 200 steps"), "the tolerance ends it: {text}");
+    let mut command = Command::new(shmrun());
+    command.args(["-n", "4", HEAT2D, "--input", "first.png", "--steps", "20", "--serial-check"]);
+    let text = printed(command.current_dir(directory));
+    assert!(text.starts_with("256 x 256 cells on 4 PEs: 20 steps"), "{text}");
+    assert_eq!(picture(directory), (256, 256));
+}
+
+#[test]
+fn the_sample_of_heat2d_is_what_its_generator_makes() {
+    let made = Command::new(env!("CARGO_BIN_EXE_heat2d-sample")).output().unwrap().stdout;
+    let kept = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/heat2d/data/sample.npy")).unwrap();
+    assert!(made == kept, "make it again as generate.rs says");
+}
+
+#[test]
+fn what_is_wrong_is_said_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    array(&directory.join("wide.npy"), 3, 1025);
+    array(&directory.join("wider.npy"), 3, 3073);
+    std::fs::write(directory.join("notes.txt"), "not a field").unwrap();
+    for (program, arguments, message) in [
+        (HISTOGRAM, "--bins 0", "0 is not in 1.."),
+        (ISX, "--keys 0", "0 is not in 1..=4294967295"),
+        (ISX, "--keys 3000000000", "in partition `buckets`"),
+        (HALO2D, "--rounds 0", "0 is not in 1.."),
+        (HALO2D, "--rows 1 --columns 2", "1 x 2 cells cannot be dealt out to 3 PEs"),
+        (HALO2D, "--rows 9000 --columns 9000", "aligned to 64 in partition `grids`"),
+        (HEAT2D, "--input missing.npy", "cannot read missing.npy: "),
+        (HEAT2D, "--input notes.txt", "notes.txt is no temperature field: it is neither a NumPy array"),
+        (
+            HEAT2D,
+            "--input wider.npy",
+            "the field has 3 rows and 3073 columns, and each of 3 PEs holds at most 1024 rows of 1024 \
+             columns: take more PEs",
+        ),
+        (
+            HEAT2D,
+            "--input wide.npy --decomposition rows",
+            "1024 columns; `--decomposition rows` cuts no row: take more PEs",
+        ),
+        (HEAT2D, "--decomposition cubes", "[possible values: rows, blocks]"),
+        (HEAT2D, "--tolerance -1", "a number of degrees, 0 or more"),
+        (HEAT2D, "--steps 1 --output /nowhere/heat.png", "cannot write /nowhere/heat.png: "),
+    ] {
+        let output = job(program, 3, arguments).current_dir(directory).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{program} {arguments}");
+        assert_eq!(text.matches(message).count(), 1, "{message:?} in {text:?}");
+    }
+    assert!(!directory.join("heat2d.png").exists());
+    let help = printed(&mut job(HEAT2D, 3, "--help"));
+    assert_eq!(help.matches("Usage: heat2d").count(), 1, "{help}");
+}
 
 /// Whoever looks for a program of a kind looks there.
 #[test]
@@ -17,7 +152,7 @@ fn every_program_is_listed_in_the_readme() {
 
 #[test]
 fn everybody_is_greeted_by_the_pe_before() {
-    let text = printed(&mut job(env!("CARGO_BIN_EXE_hello"), 3, &[]));
+    let text = printed(&mut job(env!("CARGO_BIN_EXE_hello"), 3, ""));
     let mut lines: Vec<_> = text.lines().collect();
     lines.sort_unstable();
     assert_eq!(
@@ -32,7 +167,7 @@ fn processes_come_together_by_an_exchange_of_their_own() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let start = |number: usize| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_own-bootstrap"));
-        command.args([&port.to_string(), &number.to_string(), "3"]).stdout(std::process::Stdio::piped());
+        command.args([&port.to_string(), &number.to_string(), "3"]).stdout(Stdio::piped());
         command.spawn().unwrap()
     };
     for (number, process) in [0, 1, 2].map(start).into_iter().enumerate() {
@@ -46,7 +181,7 @@ fn processes_come_together_by_an_exchange_of_their_own() {
 #[test]
 fn every_board_is_looked_at_once() {
     for pes in [1, 3] {
-        let text = printed(&mut job(env!("CARGO_BIN_EXE_work-queue"), pes, &[]));
+        let text = printed(&mut job(env!("CARGO_BIN_EXE_work-queue"), pes, ""));
         let (ways, shares) = text.trim_end().split_once("; boards looked at by each PE: ").unwrap();
         assert_eq!(ways, "8 queens: 92 ways");
         // The empty one, 8 with a row, 42 with two rows, 140 with three.
@@ -61,12 +196,12 @@ fn every_board_is_looked_at_once() {
 fn each_pair_of_times_is_a_line_and_nothing_else_is_printed() {
     let directory = tempfile::tempdir().unwrap();
     for (program, arguments) in [
-        (env!("CARGO_BIN_EXE_heat2d"), &["--steps", "5"][..]),
-        (env!("CARGO_BIN_EXE_histogram"), &["--bins", "100", "--samples", "5000"]),
-        (env!("CARGO_BIN_EXE_isx"), &["--keys", "2000"]),
+        (HEAT2D, "--steps 5 --times 4"),
+        (HISTOGRAM, "--bins 100 --samples 5000 --times 4"),
+        (ISX, "--keys 2000 --times 4"),
     ] {
         for pes in [1, 3] {
-            let mut command = job(program, pes, &[arguments, &["--times", "4"]].concat());
+            let mut command = job(program, pes, arguments);
             let text = printed(command.current_dir(directory.path()));
             assert_eq!(text.lines().count(), 4, "{program} on {pes} PEs: {text}");
             for line in text.lines() {
@@ -81,16 +216,9 @@ fn each_pair_of_times_is_a_line_and_nothing_else_is_printed() {
 }
 
 /// A run of a program that launches itself.
-fn job(program: &str, pes: usize, arguments: &[&str]) -> Command {
+fn job(program: &str, pes: usize, arguments: &str) -> Command {
     let mut command = Command::new(program);
-    command.env("SHMEM_NPES", pes.to_string()).args(arguments);
-    command
-}
-
-/// The same with the PEs as threads that reach each other over a transport.
-fn over_loopback(program: &str, pes: usize, arguments: &[&str]) -> Command {
-    let mut command = job(program, pes, arguments);
-    command.env("SHMEM_TRANSPORT", "loopback");
+    command.env("SHMEM_NPES", pes.to_string()).args(arguments.split_whitespace());
     command
 }
 
@@ -101,13 +229,4 @@ fn printed(command: &mut Command) -> String {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     text
-}
-
-/// Holds a run to fail, and to say why once.
-#[track_caller]
-fn assert_refused(command: &mut Command, message: &str) {
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{command:?}");
-    assert_eq!(text.matches(message).count(), 1, "{message:?} in {text:?}");
 }

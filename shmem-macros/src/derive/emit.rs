@@ -33,8 +33,8 @@ use syn::{
 
 use super::Structure;
 use super::padding::{self, Element, Proof};
-use crate::arguments::Sealed;
 use crate::diag::{self, Errors, respanned};
+use crate::library::Sealed;
 
 pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     let Structure { sealed, name, is_hopeless, .. } = structure;

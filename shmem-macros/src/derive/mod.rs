@@ -4,12 +4,13 @@
 mod emit;
 mod padding;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::{Attribute, Data, DeriveInput, Generics, Member, Path, Type, Visibility};
 
-use crate::arguments::{self, Arguments, Sealed};
+use crate::arguments::{Arguments, DERIVE, macros_among};
 use crate::diag::{self, Errors};
+use crate::library::{self, Sealed};
 use padding::Proof;
 
 /// Expands the derive on `item`.
@@ -62,20 +63,11 @@ fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
     repr
 }
 
-/// What `#[shmem(..)]` says.
-struct Said {
-    root: TokenStream,
-    promise: Option<Span>,
-    words: Option<Span>,
-}
-
 /// `#[shmem(words, unsafe(crate = my::shmem))]`.
-fn said(attributes: &[Attribute], errors: &mut Errors) -> Said {
+fn said(attributes: &[Attribute], errors: &mut Errors) -> Arguments {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("shmem"));
     let list = attribute.and_then(|attribute| attribute.meta.require_list().ok());
-    let tokens = list.map_or_else(TokenStream::new, |list| list.tokens.clone());
-    let mut arguments = Arguments::parse(tokens, "`#[shmem(..)]`", &["words"], errors);
-    Said { root: arguments.root(errors), promise: arguments.promise(), words: arguments.flag("words") }
+    Arguments::parse(list.map_or_else(TokenStream::new, |list| list.tokens.clone()), DERIVE, errors)
 }
 
 /// A struct, in order.
@@ -101,7 +93,8 @@ struct Structure {
 fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     let DeriveInput { attrs: attributes, ident: name, generics, data, .. } = input;
     let repr = repr(&attributes, errors);
-    let Said { root, promise, words } = said(&attributes, errors);
+    let said = said(&attributes, errors);
+    let (root, words) = (said.root(errors), said.flag("words"));
     let mut is_hopeless = !matches!(data, Data::Struct(_));
     let fields: Vec<Field> = match data {
         Data::Struct(data) => data
@@ -128,8 +121,8 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     }
     let refusals: Vec<Option<String>> = fields.iter().map(|field| refusal(&name, &field.ty)).collect();
     if !is_hopeless {
-        let said = refusals.iter().zip(&fields);
-        errors.extend(said.filter_map(|(refusal, field)| Some((refusal.clone()?, &field.ty))));
+        let refused = refusals.iter().zip(&fields);
+        errors.extend(refused.filter_map(|(refusal, field)| Some((refusal.clone()?, &field.ty))));
     }
     if let Some(span) = words.filter(|_| padding::is_generic(&generics)) {
         errors.push_error(syn::Error::new(span, diag::generic_words(&name)));
@@ -137,18 +130,18 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     }
     if padding::is_generic(&generics) && !is_hopeless {
         // Nothing behind the derive may change its `repr`. (Without parameters, sizes are compared.)
-        let said = |path: &Path| diag::attribute_of_generic(diag::readable(path), &name);
+        let refused = |path: &Path| diag::attribute_of_generic(diag::readable(path), &name);
         // Its own: rustc takes it for nothing else there.
-        let others = arguments::macros_among(&attributes).into_iter().filter(|path| !path.is_ident("shmem"));
-        errors.extend(others.map(|path| (said(&path), path)));
+        let others = macros_among(&attributes).into_iter().filter(|path| !path.is_ident("shmem"));
+        errors.extend(others.map(|path| (refused(&path), path)));
     }
     let proof = if errors.is_empty() {
         padding::proof(&generics, &repr, &fields.iter().map(|field| field.ty.clone()).collect::<Vec<_>>())
             .unwrap_or_else(|| {
                 let is_aligned = repr.aligned;
-                let said =
+                let refusal =
                     if is_aligned { diag::aligned_generic(&name) } else { diag::generic_padding(&name) };
-                errors.push(&name, said);
+                errors.push(&name, refusal);
                 Proof::Single
             })
     } else {
@@ -156,7 +149,7 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
         Proof::Single
     };
     let refused = refusals.iter().map(Option::is_some).collect();
-    let sealed = arguments::sealed(&root, promise, errors)?;
+    let sealed = library::sealed(&root, said.promise(), errors)?;
     let is_good = errors.is_empty();
     Some(Structure {
         sealed,

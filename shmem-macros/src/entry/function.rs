@@ -6,7 +6,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, Item, ItemFn, Local, Pat, PathArguments, Signature, Type, parse_quote};
 
 use super::phases;
-use crate::arguments::{Arguments, Value};
+use crate::arguments::{Arguments, MAIN, Owner, Value};
 use crate::diag::{self, Errors};
 use crate::symmetric;
 
@@ -27,17 +27,17 @@ pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Resu
 /// called.
 pub(super) fn entry(
     item: TokenStream,
-    owner: &str,
-    arguments: &mut Arguments,
+    owner: Owner,
+    arguments: &Arguments,
     root: &TokenStream,
     errors: &mut Errors,
 ) -> Result<(ItemFn, bool), TokenStream> {
-    let level = level(arguments.take("threads"), errors);
-    let mut function = parse(item, owner, errors)?;
-    if owner == super::MAIN && function.sig.ident != "main" {
+    let level = arguments.read("threads", errors, level);
+    let mut function = parse(item, owner.0, errors)?;
+    if owner == MAIN && function.sig.ident != "main" {
         errors.push(&function.sig.ident, diag::MAIN_NAME);
     } else {
-        check_entry(&function.sig, owner, errors);
+        check_entry(&function.sig, owner.0, errors);
     }
     if let Some(level) = level.filter(|_| errors.is_empty()) {
         set_level(&mut function.sig, &level, root, errors);
@@ -71,16 +71,10 @@ fn check_entry(signature: &Signature, owner: &str, errors: &mut Errors) {
 }
 
 /// The thread level that `threads = ..` names.
-fn level(value: Option<Value>, errors: &mut Errors) -> Option<Ident> {
-    let value = value?;
-    let found = value.name().unwrap_or_else(|| value.to_token_stream().to_string());
-    let Some(level) = LEVELS.iter().find(|level| level.eq_ignore_ascii_case(&found)) else {
-        errors.push(value, diag::unknown_value("thread level", &found, LEVELS));
-        return None;
-    };
-    let mut name = level.to_string();
-    name[..1].make_ascii_uppercase();
-    Some(Ident::new(&name, Span::call_site()))
+fn level(value: &Value) -> Result<Ident, String> {
+    let find = |found: &str| LEVELS.iter().find(|level| level.eq_ignore_ascii_case(found));
+    let level = value.one_of(find, |found| diag::unknown_value("thread level", found, LEVELS))?;
+    Ok(Ident::new(&(level[..1].to_uppercase() + &level[1..]), Span::call_site()))
 }
 
 /// Writes the thread level into the type of the world: `World` becomes `World<Multiple>`.

@@ -7,20 +7,17 @@ mod test;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, COLLECTIVE, MAIN};
 use crate::diag::Errors;
 
 pub(crate) use test::expand as test;
 
-const MAIN: &str = "`#[shmem::main]`";
-const COLLECTIVE: &str = "`#[shmem::collective]`";
-
 /// `#[shmem::main]`: the function becomes the body of `main`, called with the world.
 pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let mut arguments = Arguments::parse(arguments, MAIN, &["threads"], &mut errors);
+    let arguments = Arguments::parse(arguments, MAIN, &mut errors);
     let root = arguments.root(&mut errors);
-    let (function, can_be_called) = match function::entry(item, MAIN, &mut arguments, &root, &mut errors) {
+    let (function, can_be_called) = match function::entry(item, MAIN, &arguments, &root, &mut errors) {
         Ok(function) => function,
         Err(refused) => return refused,
     };
@@ -48,8 +45,8 @@ pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[shmem::collective]`: the function stays what it is, with its `#[symmetric] let`s rewritten.
 pub(crate) fn collective(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    Arguments::parse(arguments, COLLECTIVE, &[], &mut errors);
-    let mut function = match function::parse(item, COLLECTIVE, &mut errors) {
+    Arguments::parse(arguments, COLLECTIVE, &mut errors);
+    let mut function = match function::parse(item, COLLECTIVE.0, &mut errors) {
         Ok(function) => function,
         Err(refused) => return refused,
     };

@@ -10,22 +10,18 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Lit, LitStr, Meta, MetaNameValue, Token};
 
 use super::function;
-use crate::arguments::{Arguments, Value};
+use crate::arguments::{Arguments, TEST, Value};
 use crate::diag::{self, Errors};
-
-const OWNER: &str = "`#[shmem::test]`";
 
 /// Expands the attribute with `arguments` on `item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let mut arguments =
-        Arguments::parse(arguments, OWNER, &["pes", "threads", "env", "timeout"], &mut errors);
+    let arguments = Arguments::parse(arguments, TEST, &mut errors);
     let root = arguments.root(&mut errors);
-    let pes = arguments.take("pes").map_or_else(Pes::default, |value| pes(&value, &mut errors));
-    let limit = arguments.take("timeout").and_then(|value| timeout(value, &mut errors));
-    let variables = arguments.take("env").map_or_else(Vec::new, |value| environment(value, &mut errors));
-    let (mut function, can_be_called) = match function::entry(item, OWNER, &mut arguments, &root, &mut errors)
-    {
+    let pes = arguments.read("pes", &mut errors, pes).unwrap_or(Pes::One(1));
+    let limit = arguments.read("timeout", &mut errors, timeout);
+    let variables = arguments.read("env", &mut errors, environment).unwrap_or_default();
+    let (mut function, can_be_called) = match function::entry(item, TEST, &arguments, &root, &mut errors) {
         Ok(function) => function,
         Err(refused) => return refused,
     };
@@ -97,12 +93,6 @@ enum Pes {
     Each(BTreeSet<usize>),
 }
 
-impl Default for Pes {
-    fn default() -> Self {
-        Self::One(1)
-    }
-}
-
 /// Takes `#[should_panic]` away, which each PE's harness would answer for itself, and gives what it
 /// says as an argument. What rustc refuses stays, to be refused.
 fn should_panic(attributes: &mut Vec<Attribute>) -> TokenStream {
@@ -131,7 +121,7 @@ fn expected(attribute: &Attribute) -> Option<LitStr> {
     }
 }
 
-fn pes(value: &Value, errors: &mut Errors) -> Pes {
+fn pes(value: &Value) -> Result<Pes, String> {
     let number = |lit: &Lit| match lit {
         Lit::Int(number) => number.base10_parse().ok().filter(|pes| *pes > 0),
         _ => None,
@@ -140,23 +130,20 @@ fn pes(value: &Value, errors: &mut Errors) -> Pes {
         Expr::Lit(lit) => number(&lit.lit),
         _ => None,
     };
-    match value {
+    let pes = match value {
         Value::Lit(lit) => number(lit).map(Pes::One),
         Value::Array(array) if !array.elems.is_empty() => {
             let numbers: Option<BTreeSet<_>> = array.elems.iter().map(element).collect();
             numbers.filter(|numbers| numbers.len() == array.elems.len()).map(Pes::Each)
         }
         _ => None,
-    }
-    .unwrap_or_else(|| {
-        errors.push(value, diag::PES);
-        Pes::default()
-    })
+    };
+    pes.ok_or_else(|| diag::PES.to_owned())
 }
 
 /// The milliseconds of `timeout = 30`, `0.5`, `"30s"`, `"500ms"` or `"2min"`.
-fn timeout(value: Value, errors: &mut Errors) -> Option<u64> {
-    let (text, unit) = match &value {
+fn timeout(value: &Value) -> Result<u64, String> {
+    let (text, unit) = match value {
         Value::Lit(Lit::Int(number)) => (number.to_string(), 1000.0),
         Value::Lit(Lit::Float(number)) => (number.to_string(), 1000.0),
         Value::Lit(Lit::Str(text)) => {
@@ -169,33 +156,22 @@ fn timeout(value: Value, errors: &mut Errors) -> Option<u64> {
     };
     let number = text.replace('_', "").parse::<f64>().ok();
     let limit = number.map(|number| (number * unit).ceil()).filter(|limit| (1.0..1e15).contains(limit));
-    if limit.is_none() {
-        errors.push(value, diag::TIMEOUT);
-    }
-    limit.map(|limit| limit as u64)
+    limit.map(|limit| limit as u64).ok_or_else(|| diag::TIMEOUT.to_owned())
 }
 
 /// The pairs of `env("NAME" = "value", ..)`.
-fn environment(value: Value, errors: &mut Errors) -> Vec<(LitStr, LitStr)> {
+fn environment(value: &Value) -> Result<Vec<(LitStr, LitStr)>, String> {
     let pair = |input: ParseStream| {
         let key = input.parse()?;
         input.parse::<Token![=]>()?;
         Ok((key, input.parse()?))
     };
     let list = |input: ParseStream| Punctuated::<_, Token![,]>::parse_terminated_with(input, pair);
-    match &value {
-        Value::List(tokens) => match list.parse2(tokens.clone()) {
-            Ok(pairs) => pairs.into_iter().collect(),
-            Err(error) => {
-                errors.push_error(syn::Error::new(error.span(), diag::ENV));
-                Vec::new()
-            }
-        },
-        _ => {
-            errors.push(value, diag::ENV);
-            Vec::new()
-        }
-    }
+    let pairs = match value {
+        Value::List(tokens) => list.parse2(tokens.clone()).ok(),
+        _ => None,
+    };
+    pairs.map(|pairs| pairs.into_iter().collect()).ok_or_else(|| diag::ENV.to_owned())
 }
 
 #[cfg(test)]
@@ -204,15 +180,7 @@ mod tests {
 
     #[test]
     fn a_timeout_has_a_unit_or_is_in_seconds() {
-        let read = |text: &str| {
-            let mut errors = Errors::default();
-            let limit = timeout(Value::Lit(syn::parse_str(text).unwrap()), &mut errors);
-            assert_eq!(
-                limit.is_none(),
-                errors.into_tokens().to_string().contains("how long the test may run")
-            );
-            limit
-        };
+        let read = |text: &str| timeout(&Value::Lit(syn::parse_str(text).unwrap())).ok();
         for (text, expected) in [
             ("30", Some(30_000)),
             ("0.5", Some(500)),

@@ -5,9 +5,9 @@ use quote::ToTokens;
 use shmem_grammar::ALGORITHMS;
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Lit, Member, UnOp, token};
+use syn::{Expr, UnOp, token};
 
-use super::parse::{self, Axis, Object, Place, Value, Written};
+use super::parse::{self, Axis, Object, Side, Value, Written};
 use crate::arguments;
 use crate::diag::{self, Errors};
 
@@ -36,21 +36,12 @@ pub(super) enum Way {
     Copy,
 }
 
-/// One side.
-pub(super) struct Side {
-    pub(super) object: TokenStream,
-    pub(super) name: String,
-    /// The object is an expression that must stand in parentheses.
-    pub(super) is_expression: bool,
-    /// A constant can name the object: it looks like a static.
-    pub(super) is_static: bool,
-    /// All of the brackets.
-    pub(super) span: Span,
-    pub(super) axes: Vec<Axis>,
-    pub(super) fields: Vec<Vec<Member>>,
-}
-
 impl Side {
+    /// All of the brackets.
+    pub(super) fn span(&self) -> Span {
+        self.bracket.span.join()
+    }
+
     /// Whether only the run knows a count or a stride.
     pub(super) fn is_dynamic(&self) -> bool {
         self.axes.iter().any(Axis::is_dynamic)
@@ -69,9 +60,9 @@ impl Side {
 
 /// Checks the transfer.
 pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer> {
-    let Written { token, mut arguments, to, equals, from } = written;
+    let Written { token, arguments, to, equals, from } = written;
     let root = arguments.root(errors);
-    let algorithm = arguments.take("algorithm").and_then(|value| algorithm(value, errors));
+    let algorithm = arguments.read("algorithm", errors, algorithm);
     let way = match (token, &to.remote, &from.remote) {
         (_, Some(_), Some(second)) => {
             errors.push(second.at, diag::STRIDED_BOTH_REMOTE);
@@ -89,51 +80,33 @@ pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer
             None
         }
     };
-    let (to, from) = (side(to, errors), side(from, errors));
+    [&to, &from].into_iter().for_each(|side| check_side(side, errors));
     let way = way.filter(|_| errors.is_empty())?;
     let equals = equals.span;
     Some(Transfer { root, way, to, equals, from, algorithm })
 }
 
-fn algorithm(value: arguments::Value, errors: &mut Errors) -> Option<Ident> {
-    let found = match &value {
-        arguments::Value::Lit(Lit::Str(text)) => text.value(),
-        other => other.to_token_stream().to_string(),
-    };
-    match ALGORITHMS.iter().find(|(name, _)| *name == found) {
-        Some((_, variant)) => Some(Ident::new(variant, Span::call_site())),
-        None => {
-            let names: Vec<&str> = ALGORITHMS.iter().map(|(name, _)| *name).collect();
-            errors.push(value, diag::unknown_algorithm(&found, &names));
-            None
-        }
-    }
+fn algorithm(value: &arguments::Value) -> Result<Ident, String> {
+    let find = |found: &str| ALGORITHMS.iter().find(|(name, _)| *name == found);
+    let (_, variant) =
+        value.one_of(find, |found| diag::unknown_algorithm(found, &ALGORITHMS.map(|(name, _)| name)))?;
+    Ok(Ident::new(variant, Span::call_site()))
 }
 
-fn side(place: Place, errors: &mut Errors) -> Side {
-    let Place { object, bracket, axes, fields, .. } = place;
-    if axes.is_empty() {
-        errors.push(brackets(&bracket), diag::STRIDED_EMPTY);
+fn check_side(side: &Side, errors: &mut Errors) {
+    if side.axes.is_empty() {
+        errors.push(brackets(&side.bracket), diag::STRIDED_EMPTY);
     }
-    axes.iter().for_each(|axis| check_axis(axis, errors));
-    for step in &fields {
+    side.axes.iter().for_each(|axis| check_axis(axis, errors));
+    for step in &side.fields {
         for (number, field) in step.iter().enumerate() {
-            if step.iter().take(number).any(|earlier| earlier == field) {
+            if step[..number].contains(field) {
                 errors.push(field, diag::field_twice(field.to_token_stream()));
             }
         }
         if let Some(field) = step.get(MAX_FIELDS) {
             errors.push(field, diag::too_many_fields(MAX_FIELDS));
         }
-    }
-    Side {
-        name: object.name(),
-        is_static: is_static(&object),
-        is_expression: matches!(object, Object::Expr(..)),
-        object: object.to_token_stream(),
-        span: bracket.span.join(),
-        axes,
-        fields,
     }
 }
 
@@ -226,52 +199,35 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
     }
 }
 
-/// Whether an object is a static by the looks of its name.
-fn is_static(object: &Object) -> bool {
-    let Object::Path { path, members } = object else { return false };
-    let Some(name) = path.segments.last().map(|last| last.ident.to_string()) else { return false };
-    let screams = |c: char| c.is_uppercase() || c.is_numeric() || c == '_';
-    // A constant does not know which `Self` is meant.
-    let is_of_self = path.segments.first().is_some_and(|first| first.ident == "Self");
-    members.is_empty() && !is_of_self && name.starts_with(char::is_uppercase) && name.chars().all(screams)
+impl Object {
+    /// Whether it is a static by the looks of its name, which a constant can name.
+    pub(super) fn is_static(&self) -> bool {
+        let Self::Path { path, members } = self else { return false };
+        let Some(name) = path.segments.last().map(|last| last.ident.to_string()) else { return false };
+        let screams = |c: char| c.is_uppercase() || c.is_numeric() || c == '_';
+        // A constant does not know which `Self` is meant.
+        let is_of_self = path.segments.first().is_some_and(|first| first.ident == "Self");
+        members.is_empty() && !is_of_self && name.starts_with(char::is_uppercase) && name.chars().all(screams)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use quote::quote;
-
     use super::*;
 
     #[test]
     fn what_may_be_a_parameter_is_not_in_an_item() {
-        for (extent, is_nameable) in [
-            (quote!(..), true),
-            (quote!(3), true),
-            (quote!(1..1 + 2 * 3; 2; 1), true),
-            (quote!(..self::N), true),
-            (quote!(crate::sizes::N..=::sizes::M), true),
-            (quote!(..usize::MAX), true),
-            (quote!(..half(self::N)), true),
-            (quote!(dyn N), true),
-            (quote!(N), false),
-            (quote!(0.._N), false),
-            (quote!(N..), false),
-            (quote!(..; N), false),
-            (quote!(..8; 4; N), false),
-            (quote!(..Self::N), false),
-            (quote!(..T::LEN), false),
-            (quote!(..<T as Tile>::LEN), false),
-            (quote!(..size_of::<T>()), false),
-            (quote!(..half::<N>()), false),
-            (quote!(..half(N)), false),
-            (quote!(..{ N }), false),
-            (quote!(..max!(3, N)), false),
-        ] {
-            let mut errors = Errors::default();
-            let written = parse::transfer(quote!(world, A@pe[..] = b[0, #extent]), &mut errors).unwrap();
-            let transfer = transfer(written, &mut errors).unwrap();
-            assert!(errors.is_empty(), "{extent}");
-            assert_eq!(transfer.from.is_nameable(), is_nameable, "{extent}");
+        let nameable = "..| 3| 1..1 + 2 * 3; 2; 1| ..self::N| crate::sizes::N..=::sizes::M| ..usize::MAX| ..half(self::N)| dyn N";
+        let others = "N| 0.._N| N..| ..; N| ..8; 4; N| ..Self::N| ..T::LEN| ..<T as Tile>::LEN| ..size_of::<T>()| \
+            ..half::<N>()| ..half(N)| ..{ N }| ..max!(3, N)";
+        for (extents, is_nameable) in [(nameable, true), (others, false)] {
+            for extent in extents.split('|') {
+                let mut errors = Errors::default();
+                let body = format!("world, A@pe[..] = b[0, {extent}]").parse().unwrap();
+                let transfer = transfer(parse::transfer(body, &mut errors).unwrap(), &mut errors).unwrap();
+                assert!(errors.is_empty(), "{extent}");
+                assert_eq!(transfer.from.is_nameable(), is_nameable, "{extent}");
+            }
         }
     }
 }

@@ -9,8 +9,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Expr, ExprRange, Member, RangeLimits};
 
-use super::check::{Side, Transfer, Way};
-use super::parse::{Axis, Value, range};
+use super::check::{Transfer, Way};
+use super::parse::{Axis, Object, Side, Value, range};
 use crate::diag::{Errors, respanned};
 
 /// Nothing but the errors.
@@ -37,12 +37,12 @@ fn constant(transfer: &Transfer) -> TokenStream {
     let (to_item, from_item) = (item(to, "__TO", root), item(from, "__FROM", root));
     let early = early(transfer, to_item.is_some(), from_item.is_some());
     let checked = |side: &Side, name: &str, is_item: bool, role: &str| {
-        let (name, role) = (Ident::new(name, Span::call_site()), Ident::new(role, side.span));
+        let (name, role) = (Ident::new(name, Span::call_site()), Ident::new(role, side.span()));
         let region = if is_item { name.into_token_stream() } else { constant_region(side, root, true) };
-        let root = respanned(root.clone(), side.span);
+        let root = respanned(root.clone(), side.span());
         // What is wrong with its type is said where the call says it, too.
         let object = quote_spanned!(first(&side.object)=> _);
-        quote_spanned!(side.span=> #root::__private::strided::#role::<#object>(#region))
+        quote_spanned!(side.span()=> #root::__private::strided::#role::<#object>(#region))
     };
     let (to_role, from_role) = match way {
         Way::Put { .. } => ("remote", "source"),
@@ -74,12 +74,12 @@ fn item(side: &Side, name: &str, root: &TokenStream) -> Option<TokenStream> {
 fn early(transfer: &Transfer, to_is_item: bool, from_is_item: bool) -> TokenStream {
     let Transfer { root, to, from, .. } = transfer;
     let region = |side: &Side, which: &str| {
-        let root = respanned(root.clone(), side.span);
+        let root = respanned(root.clone(), side.span());
         let (object, which) = (&side.object, Ident::new(which, Span::call_site()));
-        quote_spanned!(side.span=> #root::__private::strided::region(&#which, &#object))
+        quote_spanned!(side.span()=> #root::__private::strided::region(&#which, &#object))
     };
     let sides = [(to, "__TO", to_is_item), (from, "__FROM", from_is_item)];
-    let sides = sides.into_iter().filter(|(side, _, is_item)| side.is_static && *is_item);
+    let sides = sides.into_iter().filter(|(side, _, is_item)| side.object.is_static() && *is_item);
     let regions: Vec<_> = sides.map(|(side, which, _)| region(side, which)).collect();
     let checked = match &regions[..] {
         [] => return TokenStream::new(),
@@ -111,7 +111,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     // Parentheses of the user are unnecessary in the eyes of rustc; ours are not looked at.
     let object = |side: &Side| {
         let object = &side.object;
-        if side.is_expression { quote!((#object)) } else { object.clone() }
+        if matches!(object, Object::Expr(..)) { quote!((#object)) } else { quote!(#object) }
     };
     let shared = |side: &Side| {
         let object = object(side);
@@ -147,7 +147,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     let (to_elements, from_elements) = (elements(to, root), elements(from, root));
     // What is wrong with a type is said where it is left to be inferred.
     let objects_at = [first(&to.object), first(&from.object)];
-    let inferred = [objects_at, objects_at, [to.span, from.span]].into_iter().flatten();
+    let inferred = [objects_at, objects_at, [to.span(), from.span()]].into_iter().flatten();
     let types = inferred.map(|span| quote_spanned!(span=> _,)).collect::<TokenStream>();
     let lend = (!matches!(way, Way::Put { .. })).then(|| quote!(use #strided::Lend as _;));
     quote! {
@@ -179,7 +179,7 @@ fn algorithm(transfer: &Transfer) -> TokenStream {
 fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStream {
     let axes = side.axes.iter().map(|axis| match axis.selector() {
         Some(_) => quote!(#root::__private::strided::Axis::dynamic()),
-        None => self::axis(axis, root, side.span, &|value| value.value.to_token_stream()),
+        None => self::axis(axis, root, side.span(), &|value| value.value.to_token_stream()),
     });
     let axes = quote!([#(#axes),*]);
     // What an item calls lives as long as the program; in a block, only another block does.
@@ -205,7 +205,7 @@ fn lent(selector: &Expr, root: &TokenStream, function: &str) -> TokenStream {
 /// A region that is made when the transfer runs. What is not marked is a constant all the same.
 fn dynamic_region(side: &Side, root: &TokenStream) -> TokenStream {
     let axes = side.axes.iter().map(|axis| {
-        self::axis(axis, root, side.span, &|Value { dynamic, value }| match dynamic {
+        self::axis(axis, root, side.span(), &|Value { dynamic, value }| match dynamic {
             Some(_) => value.to_token_stream(),
             None => quote!(const { #value }),
         })
@@ -214,7 +214,7 @@ fn dynamic_region(side: &Side, root: &TokenStream) -> TokenStream {
 }
 
 fn region(side: &Side, root: &TokenStream, axes: &TokenStream) -> TokenStream {
-    let name = &side.name;
+    let name = side.object.name();
     let fields = side.fields.iter().map(|step| {
         let names = step.iter().map(member_name);
         quote!(&[#(#names),*])
@@ -267,7 +267,7 @@ fn axis(
 
 /// A closure from the type of the elements to that of the fields. Errors about them stand at the region.
 fn elements(side: &Side, root: &TokenStream) -> TokenStream {
-    let span = side.span;
+    let span = side.span();
     let root = respanned(root.clone(), span);
     let strided = quote_spanned!(span=> #root::__private::strided);
     let field = |of: TokenStream, member: &Member| quote_spanned!(span=> #strided::field(#of, |__element| &raw const __element.#member));

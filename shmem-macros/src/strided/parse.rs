@@ -9,24 +9,21 @@ use syn::{
     Expr, ExprRange, Ident, Index, LitFloat, LitInt, Member, Path, Token, bracketed, parenthesized, token,
 };
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, STRIDED};
 use crate::diag::{self, Errors};
-
-pub(super) const OWNER: &str = "`strided!`";
-const ARGUMENTS: &[&str] = &["algorithm"];
 
 /// The whole body.
 pub(super) struct Written {
     /// The first argument: the world or a context; none of what stays in memory of this PE alone.
     pub(super) token: Option<Expr>,
     pub(super) arguments: Arguments,
-    pub(super) to: Place,
+    pub(super) to: Side,
     pub(super) equals: Token![=],
-    pub(super) from: Place,
+    pub(super) from: Side,
 }
 
 /// One side.
-pub(super) struct Place {
+pub(super) struct Side {
     pub(super) object: Object,
     pub(super) remote: Option<Remote>,
     pub(super) bracket: token::Bracket,
@@ -99,7 +96,7 @@ impl Axis {
 pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written> {
     let parser = |input: ParseStream| {
         let token = token(input)?;
-        let arguments = Arguments::parse(arguments(input)?, OWNER, ARGUMENTS, errors);
+        let arguments = Arguments::parse(arguments(input)?, STRIDED, errors);
         let to = input.parse()?;
         if !input.peek(Token![=]) {
             return Err(input.error(diag::STRIDED_EQUALS));
@@ -154,7 +151,7 @@ fn arguments(input: ParseStream) -> syn::Result<TokenStream> {
     }
 }
 
-impl Parse for Place {
+impl Parse for Side {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let object = Object::parse(input, diag::STRIDED_PLACE)?;
         let remote = match input.parse::<Option<Token![@]>>()? {
@@ -187,11 +184,11 @@ impl Parse for Place {
             return Err(input.error(diag::STRIDED_PE_BEHIND));
         }
         if input.peek(token::Bracket) {
-            let is_pe = remote.is_some();
-            return Err(input.error(if is_pe {
-                diag::STRIDED_PE_PARENTHESES
-            } else {
+            let is_local = remote.is_none();
+            return Err(input.error(if is_local {
                 diag::STRIDED_PARENTHESES
+            } else {
+                diag::STRIDED_PE_PARENTHESES
             }));
         }
         Ok(Self { object, remote, bracket, axes, fields })

@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, GenericArgument, Lit, Local, Pat, Path, PathArguments, Type, Visibility, parse_quote};
 
 use super::Static;
-use crate::arguments::{self, Arguments, PageSize, Value};
+use crate::arguments::{Arguments, PageSize, Value, macros_among};
 use crate::diag::{self, Errors, readable};
 
 /// Where an object is to lie.
@@ -48,36 +48,28 @@ pub(super) struct Binding {
 }
 
 /// Checks `partition` and `pgsize`.
-pub(super) fn placement(arguments: &mut Arguments, errors: &mut Errors) -> Placement {
+pub(super) fn placement(arguments: &Arguments, errors: &mut Errors) -> Placement {
     let root = arguments.root(errors);
-    let path = arguments.take("partition").and_then(|value| partition(value, errors));
-    let pgsize = arguments.take("pgsize").and_then(|value| arguments::page_size(value, errors));
+    let path = arguments.read("partition", errors, partition);
     Placement {
         partition_text: path.as_ref().map(readable),
         partition: path.map_or_else(|| quote!(#root::__private::default), ToTokens::into_token_stream),
         root,
         promise: arguments.promise(),
-        pgsize,
+        pgsize: arguments.read("pgsize", errors, Value::page_size),
     }
 }
 
 /// The path that a string or a bare path gives. Names resolve at the user's tokens, so that a typo
 /// is rustc's own "cannot find type, a similar name exists", at the literal.
-fn partition(value: Value, errors: &mut Errors) -> Option<Path> {
+fn partition(value: &Value) -> Result<Path, String> {
     match value {
-        Value::Path(path) => Some(path),
-        Value::Lit(Lit::Str(text)) if text.value().trim().is_empty() => {
-            errors.push(text, diag::PARTITION_EMPTY);
-            None
+        Value::Path(path) => Ok(path.clone()),
+        Value::Lit(Lit::Str(text)) if text.value().trim().is_empty() => Err(diag::PARTITION_EMPTY.to_owned()),
+        Value::Lit(Lit::Str(text)) => {
+            text.parse_with(Path::parse_mod_style).map_err(|_| diag::not_a_partition_name(text.value()))
         }
-        Value::Lit(Lit::Str(text)) => text
-            .parse_with(Path::parse_mod_style)
-            .map_err(|_| errors.push(&text, diag::not_a_partition_name(text.value())))
-            .ok(),
-        other => {
-            errors.push(other, diag::PARTITION);
-            None
-        }
+        _ => Err(diag::PARTITION.to_owned()),
     }
 }
 
@@ -87,10 +79,10 @@ pub(super) fn object(declared: Static, errors: &mut Errors) -> Object {
         errors.push(token, diag::MUTABLE);
     }
     let name = &declared.name;
-    let others = arguments::macros_among(&declared.attributes);
+    let others = macros_among(&declared.attributes);
     errors.extend(others.iter().map(|path| (diag::attribute_of_static(readable(path)), path)));
     let mut attributes = declared.attributes;
-    attributes.retain(|attribute| arguments::macros_among(std::slice::from_ref(attribute)).is_empty());
+    attributes.retain(|attribute| macros_among(std::slice::from_ref(attribute)).is_empty());
     let is_typed = declared.contents.is_some();
     let written = declared.contents.unwrap_or_else(|| parse_quote!([u8; 0]));
     let mut contents = written.to_token_stream();

@@ -18,8 +18,8 @@ use quote::{quote, quote_spanned};
 use syn::{Expr, Local, LocalInit, Pat, Token, parse_quote};
 
 use super::check::{Binding, Object, Placement};
-use crate::arguments::{self, Sealed};
 use crate::diag::{self, Errors, readable, respanned};
+use crate::library::{self, Sealed};
 
 /// A static.
 pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors) -> TokenStream {
@@ -29,7 +29,7 @@ pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors)
     let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let text = name.to_string();
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
-    let Some(sealed) = arguments::sealed(root, *promise, &mut errors) else {
+    let Some(sealed) = library::sealed(root, *promise, &mut errors) else {
         return errors.into_tokens();
     };
     let errors = errors.into_sealed(&sealed);

@@ -8,17 +8,13 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Generics, Local, Meta, Path, Stmt, Token, Type, Visibility};
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, SYMMETRIC};
 use crate::diag::{self, Errors};
-
-const OWNER: &str = "`#[symmetric]`";
-const ARGUMENTS: &[&str] = &["partition", "pgsize"];
 
 /// Expands the attribute with `arguments` on `item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let mut arguments = Arguments::parse(arguments, OWNER, ARGUMENTS, &mut errors);
-    let placement = check::placement(&mut arguments, &mut errors);
+    let placement = check::placement(&Arguments::parse(arguments, SYMMETRIC, &mut errors), &mut errors);
     match parsed(item, &mut errors) {
         Ok(Item::Static(declared)) => {
             let object = check::object(*declared, &mut errors);
@@ -39,8 +35,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// own attribute looks for such. `world` is an expression for a reference to it.
 pub(crate) fn rewrite(local: &mut Local, world: Option<&TokenStream>, errors: &mut Errors) {
     let Some(arguments) = attribute(local) else { return };
-    let mut arguments = Arguments::parse(arguments, OWNER, ARGUMENTS, errors);
-    let placement = check::placement(&mut arguments, errors);
+    let placement = check::placement(&Arguments::parse(arguments, SYMMETRIC, errors), errors);
     let binding = check::binding(local, errors);
     emit::attach(local, binding.as_ref(), &placement, world, errors);
 }
@@ -104,35 +99,33 @@ fn parsed(tokens: TokenStream, errors: &mut Errors) -> Result<Item, TokenStream>
         errors.push(&tokens, diag::wrong_item("this"));
         return Err(tokens);
     };
-    let name = first.to_string();
-    let wrong = |what: &str| (first.clone().into(), diag::wrong_item(what));
-    let (place, said): (TokenStream, String) = match name.as_str() {
-        "static" => match syn::parse2(tokens.clone()) {
-            Ok(declared) => return Ok(Item::Static(Box::new(declared))),
-            Err(error) => {
-                errors.push_error(error);
-                return Err(tokens);
-            }
-        },
-        "let" => match syn::parse2(tokens.clone()) {
-            Ok(Stmt::Local(local)) => return Ok(Item::Let(Box::new(local))),
-            Ok(_) => wrong("this statement"),
-            Err(error) => {
-                errors.push_error(error);
-                return Err(tokens);
-            }
-        },
-        _ if is_function => wrong("a function"),
-        "const" => (first.into(), diag::CONST.to_owned()),
-        "struct" => wrong("a struct"),
-        "enum" => wrong("an enum"),
-        "type" => wrong("a type alias"),
-        "mod" => wrong("a module"),
-        "impl" => wrong("an implementation"),
-        "trait" => wrong("a trait"),
-        _ => (tokens.clone(), diag::wrong_item("this")),
+    const OTHERS: [(&str, &str); 6] = [
+        ("struct", "a struct"),
+        ("enum", "an enum"),
+        ("type", "a type alias"),
+        ("mod", "a module"),
+        ("impl", "an implementation"),
+        ("trait", "a trait"),
+    ];
+    let word = first.to_string();
+    let item = match word.as_str() {
+        "static" => syn::parse2(tokens.clone()).map(|declared| Some(Item::Static(Box::new(declared)))),
+        "let" => syn::parse2(tokens.clone()).map(|statement| match statement {
+            Stmt::Local(local) => Some(Item::Let(Box::new(local))),
+            _ => None,
+        }),
+        _ => Ok(None),
     };
-    errors.push(place, said);
+    let known = OTHERS.iter().find(|(start, _)| *start == word).map(|(_, what)| *what);
+    match item {
+        Ok(Some(item)) => return Ok(item),
+        Err(error) => errors.push_error(error),
+        Ok(None) if word == "const" && !is_function => errors.push(first, diag::CONST),
+        Ok(None) => match known.or(is_function.then_some("a function")) {
+            Some(what) => errors.push(first, diag::wrong_item(what)),
+            None => errors.push(&tokens, diag::wrong_item("this")),
+        },
+    }
     Err(tokens)
 }
 

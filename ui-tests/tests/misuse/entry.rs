@@ -11,25 +11,19 @@ mod signature {
         fn main() {} //~
     }
 
-    mod two {
-        #[shmem::main]
-        fn main(_: &mut super::World, _: Vec<String>) {} //~
-    }
-
     mod shared {
         #[shmem::main]
         fn main(_: &super::World) {} //~
     }
 
-    mod qualified {
-        #[shmem::main]
-        async fn main(_: &mut super::World) {} //~
-    }
+    #[shmem::test]
+    fn two(_: &mut World, _: Vec<String>) {} //~
 
-    mod generic {
-        #[shmem::main]
-        fn main<T>(_: &mut super::World) {} //~
-    }
+    #[shmem::test]
+    async fn qualified(_: &mut World) {} //~
+
+    #[shmem::test]
+    fn generic<T>(_: &mut World) {} //~
 
     mod other_name {
         #[shmem::main]

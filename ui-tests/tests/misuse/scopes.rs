@@ -14,53 +14,32 @@ fn places(world: &World, pe: Pe, mut row: Vec<f64>) {
     world.scope(|s| Rma::p(s, ROW.on(pe).index(0), 1.0)); //~
 }
 
-fn source_changed(world: &World, pe: Pe, mut row: [f64; 4]) {
+fn sources_changed(world: &World, pe: Pe, mut row: [f64; 4], mut region: [f64; 4]) {
     world.scope(|s| {
         s.put(ROW.on(pe), &row);
         row[0] = 2.0; //~
+        strided!(s, ROW@pe[..] = region[..]);
+        region[0] = 2.0; //~
     });
 }
 
-fn source_of_a_region_changed(world: &World, pe: Pe, mut row: [f64; 4]) {
+fn sources_that_die(world: &World, pe: Pe) {
     world.scope(|s| {
-        strided!(s, ROW@pe[..] = row[..]);
-        row[0] = 2.0; //~
-    });
-}
-
-fn source_that_dies(world: &World, pe: Pe) {
-    world.scope(|s| {
-        let row = [1.0; 4];
+        let (row, region) = ([1.0; 4], [1.0; 4]);
         s.put(ROW.on(pe), &row); //~
+        strided!(s, ROW@pe[..] = region[..]); //~
     });
 }
 
-fn source_of_a_region_that_dies(world: &World, pe: Pe) {
-    world.scope(|s| {
-        let row = [1.0; 4];
-        strided!(s, ROW@pe[..] = row[..]); //~
-    });
-}
-
-fn destination_read(world: &World, pe: Pe, mut row: [f64; 4]) {
+fn destinations_read(world: &World, pe: Pe, mut row: [f64; 4], mut region: [f64; 4], mut twice: [f64; 4]) {
     world.scope(|s| {
         s.get(&mut row, ROW.on(pe));
+        strided!(s, region[..] = ROW@pe[..]);
         s.quiet();
         assert_eq!(row[0], 1.0); //~
-    });
-}
-
-fn destination_of_a_region_read(world: &World, pe: Pe, mut row: [f64; 4]) {
-    world.scope(|s| {
-        strided!(s, row[..] = ROW@pe[..]);
-        println!("{}", row[0]); //~
-    });
-}
-
-fn destination_twice(world: &World, pe: Pe, mut row: [f64; 4]) {
-    world.scope(|s| {
-        s.get(&mut row, ROW.on(pe));
-        s.get(&mut row, ROW.on(pe)); //~
+        println!("{}", region[0]); //~
+        s.get(&mut twice, ROW.on(pe));
+        s.get(&mut twice, ROW.on(pe)); //~
     });
 }
 

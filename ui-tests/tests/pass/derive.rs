@@ -5,15 +5,6 @@
 use shmem::__private::{PlainData, Pod};
 use shmem::prelude::*;
 
-#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
-#[repr(C)]
-struct Particle {
-    position: [f64; 3],
-    charge: f32,
-    flags: u8,
-    _pad: [u8; 3],
-}
-
 #[derive(Clone, Copy, Symmetric)]
 #[repr(transparent)]
 struct Metres(f64);
@@ -21,13 +12,6 @@ struct Metres(f64);
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C, packed)]
 struct Packed(u8, u64);
-
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-struct Nested {
-    particle: Particle,
-    lengths: [Metres; 2],
-}
 
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C)]
@@ -160,20 +144,10 @@ pub mod open {
 }
 
 fn fields(world: &World, cells: &SymBox<[open::Cell<f32>]>, tight: &SymBox<[open::Tight]>) {
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    struct Local {
-        x: f32,
-        y: f32,
-    }
-    let (mut masses, mut bytes, local) = ([0f32; 4], [0u8; 4], [Local { x: 1.0, y: 2.0 }; 4]);
+    let (mut masses, mut bytes) = ([0f32; 4], [0u8; 4]);
     strided!(world, masses[..] = cells@(world.me())[0..4].mass);
-    strided!(world, cells@(world.me())[0..4].{mass, charge} = local[..].{x, y});
     strided!(world, bytes[..] = tight@(world.me())[0..4].0);
 }
-
-#[symmetric]
-static PARTICLES: [Particle; 100];
 
 #[symmetric]
 static LINE: Line<7> = Line { tag: 1, values: [0.5; 7] };
@@ -181,11 +155,8 @@ static LINE: Line<7> = Line { tag: 1, values: [0.5; 7] };
 fn plain<T: PlainData + Pod>(_: T) {}
 
 fn main() {
-    let particle = Particle { position: [0.0; 3], charge: 1.0, flags: 0, _pad: [0; 3] };
-    plain(particle);
     plain(Metres(1.0));
     plain(Packed(1, 2));
-    plain(Nested { particle, lengths: [Metres(1.0); 2] });
     plain(Row { head: 1u32, rest: [[2; 3]; 2] });
     plain(Line { tag: 1, values: [0.0; 9] });
     plain(Nothing);
@@ -196,5 +167,5 @@ fn main() {
     plain(Holds { seen: 1 });
     plain(Named { number: 3 });
     plain(Kind(1));
-    let _ = (&PARTICLES, &LINE, fields, open::secrets::<f64>);
+    let _ = (&LINE, fields, open::secrets::<f64>);
 }
