@@ -8,10 +8,11 @@ mod published;
 mod sides;
 mod study;
 
-use self::sides::ALIGN;
-pub(super) use self::sides::{Direction, Sides, Spread};
-pub(super) use self::study::transfers;
+use shmem_core::strided::Pattern;
 
+use self::sides::{ALIGN, hull};
+pub(super) use self::sides::{Direction, Sides, even, within};
+pub(super) use self::study::transfers;
 use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
@@ -29,13 +30,13 @@ pub(crate) const MEASURE: Measure = Measure {
         "seed .. | Draws the random layouts that this number has drawn before; not given: new ones",
     ],
     run: Some(|runner| {
-        match ["regret", "peers", "published", "own", "exchange"].map(|option| runner.is(option)) {
-            [true, ..] => study::regret(runner),
-            [_, true, ..] => peers::beside(runner),
-            [_, _, true, ..] => published::measure(runner),
-            [.., true, _] => peers::own_loops(runner),
-            [.., true] => exchange::measure(runner),
-            _ => runner.jobs("strided", 2).and_then(|()| study::sweep(runner)),
+        match ["regret", "peers", "published", "own", "exchange"].into_iter().find(|option| runner.is(option))
+        {
+            Some("regret") => study::job(runner, true),
+            Some("published") => published::measure(runner),
+            Some("exchange") => exchange::measure(runner),
+            Some(peers) => peers::measure(runner, &format!("strided-{peers}")),
+            None => runner.jobs("strided", 2).and_then(|()| study::job(runner, false)),
         }
     }),
     tasks: &[
@@ -123,49 +124,49 @@ pub(super) fn with_sides(world: &World, room: usize, measure: impl FnOnce(&mut S
 
 /// A layout: what it is in an application, its blocks, and where the private side begins in its page: in a halo exchange columns
 /// do not start alike.
-type Layout = (&'static str, Spread, usize);
+type Layout = (&'static str, Pattern, usize);
 
 /// The layouts, one behind the other those of each orientation.
 ///
 /// Columns are of `f64`, 8 or 4 times 8 bytes wide; a pitch of 8256 is a row of 1024 with a line of pad, 8192
 /// one without. `aos` is a field of 8 bytes in structs of 24; a checkerboard takes every other element.
 const LAYOUTS: &[Layout] = &[
-    ("contiguous/64K", Spread::even(64 << 10, 1, 64 << 10), 0),
-    ("column/64", Spread::even(8, 64, 8256), 1016),
-    ("column/256", Spread::even(8, 256, 8256), 1016),
-    ("column/1024", Spread::even(8, 1024, 8256), 1016),
-    ("column/1000/1032", Spread::even(8, 1000, 1032), 1016),
-    ("column-pitch-8K/1024", Spread::even(8, 1024, 8192), 4080),
-    ("column-pack/1024", Spread { block: 8, count: 1024, to: 8, from: 8256 }, 0),
-    ("column-unpack/1024", Spread { block: 8, count: 1024, to: 8256, from: 8 }, 0),
-    ("column4/1024", Spread::even(32, 1024, 8256), 992),
-    ("column4-pitch-8K/1024", Spread::even(32, 1024, 8192), 4064),
-    ("blocks/4-of-128", Spread::even(32, 250, 1024), 0),
-    ("blocks/4-of-129", Spread::even(32, 250, 1032), 0),
-    ("aos/24/8/1k", Spread::even(8, 1000, 24), 0),
-    ("aos/24/8/100k", Spread::even(8, 100_000, 24), 0),
-    ("aos/48/16/10k", Spread::even(16, 10_000, 48), 16),
-    ("checkerboard-f64/1k", Spread::even(8, 1000, 16), 8),
-    ("checkerboard-f64/100k", Spread::even(8, 100_000, 16), 8),
-    ("checkerboard-f32/1k", Spread::even(4, 1000, 8), 4),
-    ("checkerboard-f32/100k", Spread::even(4, 100_000, 8), 4),
-    ("matrix/row-512", Spread::even(512, 256, 1536), 512),
-    ("matrix/row-1024", Spread::even(1024, 256, 1536), 512),
-    ("matrix/row-2048", Spread::even(2048, 256, 3072), 1024),
+    ("contiguous/64K", Pattern::contiguous(64 << 10), 0),
+    ("column/64", even(8, 64, 8256), 1016),
+    ("column/256", even(8, 256, 8256), 1016),
+    ("column/1024", even(8, 1024, 8256), 1016),
+    ("column/1000/1032", even(8, 1000, 1032), 1016),
+    ("column-pitch-8K/1024", even(8, 1024, 8192), 4080),
+    ("column-pack/1024", Pattern::blocks(8, 1024, 8, 8256), 0),
+    ("column-unpack/1024", Pattern::blocks(8, 1024, 8256, 8), 0),
+    ("column4/1024", even(32, 1024, 8256), 992),
+    ("column4-pitch-8K/1024", even(32, 1024, 8192), 4064),
+    ("blocks/4-of-128", even(32, 250, 1024), 0),
+    ("blocks/4-of-129", even(32, 250, 1032), 0),
+    ("aos/24/8/1k", even(8, 1000, 24), 0),
+    ("aos/24/8/100k", even(8, 100_000, 24), 0),
+    ("aos/48/16/10k", even(16, 10_000, 48), 16),
+    ("checkerboard-f64/1k", even(8, 1000, 16), 8),
+    ("checkerboard-f64/100k", even(8, 100_000, 16), 8),
+    ("checkerboard-f32/1k", even(4, 1000, 8), 4),
+    ("checkerboard-f32/100k", even(4, 100_000, 8), 4),
+    ("matrix/row-512", even(512, 256, 1536), 512),
+    ("matrix/row-1024", even(1024, 256, 1536), 512),
+    ("matrix/row-2048", even(2048, 256, 3072), 1024),
 ];
 
 fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
-    let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
+    let room = LAYOUTS.iter().map(|(_, pattern, _)| hull(pattern)).max().unwrap_or(0);
     with_sides(world, room, |sides| {
-        for (name, spread, skew) in LAYOUTS {
-            let (pattern, count) = (spread.pattern(), transfers(spread));
+        for (name, pattern, skew) in LAYOUTS {
+            let count = transfers(pattern);
             sides.skewed(*skew);
-            for direction in Direction::BOTH {
-                beside_puts(bench, format!("strided {name}/{}", direction.name()), || {
+            for (way, direction) in Direction::BOTH {
+                beside_puts(bench, format!("strided {name}/{way}"), || {
                     [
-                        timed(count, || sides.routine(spread, direction)),
-                        timed(count, || sides.limit(&pattern, direction)),
-                        timed(count, || sides.loop_of_puts(&pattern, direction)),
+                        timed(count, || sides.routine(pattern, direction)),
+                        timed(count, || sides.limit(pattern, direction)),
+                        timed(count, || sides.loop_of_puts(pattern, direction)),
                     ]
                 });
             }
@@ -216,8 +217,8 @@ const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64,
 fn few(bench: &Bench<'_>, measure: &str, sides: &mut Sides<'_>, all: &[Few]) {
     let blocks = either(false, 2048, 2048, 32);
     for &(count, block, gap) in all {
-        let (spread, times) = (Spread::even(block, count, block + gap), (blocks / count).max(1));
+        let (pattern, times) = (even(block, count, block + gap), (blocks / count).max(1));
         let name = format!("{measure} {count}/{block}/{gap}");
-        bench.pair(name, || sides.beside_puts(times, &spread, Direction::Put));
+        bench.pair(name, || sides.beside_puts(times, &pattern, Direction::Put));
     }
 }
