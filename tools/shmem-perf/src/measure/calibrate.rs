@@ -16,14 +16,6 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "calibrate",
-    about: "Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a file that jobs read \
-            at their start; with --provider, which may be given several times, also what operations of a provider cost, by which \
-            strided transfers to other nodes choose their way",
-    options: &[
-        "table FILE | The file; not given: `SHMEM_STRIDED_TABLE`, or else the one of this machine in the user's cache \
-         directory",
-        "dry-run | Show what was measured, and leave no file",
-    ],
     run: Some(calibrate),
     tasks: &[("calibrate", Task::Near(thresholds))],
     ..Measure::PLAIN

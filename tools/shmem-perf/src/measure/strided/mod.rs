@@ -17,18 +17,6 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "strided",
-    about: "Strided transfers against loads and stores of the same lines, and against a loop of puts; then some 600 layouts \
-            against a loop of puts",
-    options: &[
-        "regret | How far what is chosen is from the best of all kernels. Takes some minutes",
-        "peers | The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is said",
-        "published | The published table: 64 MiB in blocks of 16 bytes to 16 KiB with gaps of 4 bytes to 4 KiB, by \
-         Algorithms 2 and 3 and by what is chosen here, against Algorithm 1. Takes some minutes",
-        "own | The published assessment: the strided routines of each library against its own loop of puts or gets",
-        "exchange | The published halo exchange: two halves of a field of 128 MiB, whose columns go by Algorithms 2 and 3 \
-         and by what is chosen here, against Algorithm 1",
-        "seed .. | Draws the random layouts that this number has drawn before; not given: new ones",
-    ],
     run: Some(|runner| {
         match ["regret", "peers", "published", "own", "exchange"].into_iter().find(|option| runner.is(option))
         {
@@ -47,57 +35,6 @@ pub(crate) const MEASURE: Measure = Measure {
         ("strided-exchange", Task::Near(exchange::exchanges)),
         ("strided-peers", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::beside_peers))),
         ("strided-own", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::own))),
-    ],
-    rows: &[
-        "strided ** | layout/direction | `iputmem`, `igetmem`; constant `strided!`; A1: how many times faster than a loop of puts \
-         | a load from each line of the source, then a store to each of the destination | \
-         column/**/put 1.1, 2.2x A1; column/**/get 1.15, 2.2x A1; column4/**/put 1.1, 2.5x A1; column4/**/get 1.15, 2.5x A1; \
-         aos/24/8/*/put 1.1, 3x A1; aos/24/8/*/get 1.15, 3x A1; checkerboard-f64/**/put 1.1, 3x A1; \
-         checkerboard-f64/**/get 1.15, 3x A1; checkerboard-f32/** 10x A1; column-pitch-8K/** 1.8x A1; \
-         matrix/row-512|row-1024|row-2048/* 0.95x A1",
-        "strided constant/* | constant/8x4 | a constant column of 4 by `strided!` | a loop of stores behind the same branch | \
-         ** 1 or +1.3",
-        // What is chosen for them must cost nothing beside the loop of puts that it replaces.
-        "strided-few ** | blocks/bytes/gap | a few large blocks by `iputmem` | a loop of puts | ** 1.05",
-        "strided-alias ** | blocks/bytes/gap | such blocks where what is put looks like what is read next, by the low bits of \
-         addresses | a loop of puts | ** 1.05",
-        "strided-sweep share/* | share/layouts | how many of 610 layouts, 100 of them drawn, take more than 1.1 times a loop of \
-         puts, also in 3 repetitions | 2 % | ** 1 | %",
-        "strided-sweep worst/* | worst/layouts | the largest time of these over that of a loop of puts | 1.5 | ** 1 | \"\"",
-        "regret ** | choice/layouts | time of the kernel chosen over that of the fastest of all, for each layout; other choices: \
-         the same | 1; other choices: what is chosen here | auto/grid 1.1, p95 1.4; auto/random 1.2, p95 1.7; \
-         ideal12/grid at least 1.3; ideal12/random at least 1.2; published/grid at least 1.6 | \"\"",
-        "strided-published ** | way/direction/block/gap | 64 MiB by Algorithm 2, by 3, and by what is chosen here; `auto-best`: \
-         what is chosen here | Algorithm 1; the better one of 1 and 2 | | ms",
-        "strided-exchange ** | algorithm/field/state | two PEs exchange the edges of a field of 128 MiB | the same by Algorithm 1 \
-         | | us",
-        // A power of two: 128.
-        "peers ** | peer/shape/stride | `iput`, or `ibput` for blocks, and quiet; `a1`: our loop of puts; time for each \
-         transfer | the same transfer by Open MPI's MPI (`MPI_Put` with vector types and `MPI_Win_flush`) and OpenSHMEM \
-         (`shmem_double_iput`, or a loop of `shmem_putmem` for blocks, and `shmem_quiet`); `a1`: their loop of puts | \
-         mpi/*/2/** 1/4; mpi/*/128/** 1/1.2; mpi|a1/** 1; oshmem/column/** 1/9",
-        "strided-own ** | library/direction/stride/elements | `iput`, `iget` of ours; `shmem_double_iput`, `_iget`; `MPI_Put`, \
-         `MPI_Get` with vector types | a loop of the same library's put or get for each element",
-    ],
-    guards: &[
-        (
-            "strided",
-            &[
-                // 1.6 to 3 times as fast as a loop of puts: too near to it to be told from it everywhere.
-                "strided column/1024/{put,get} | 1 | 4",
-                // Small blocks with small gaps, which are moved 6 to 20 times as fast as by a loop of puts.
-                "strided aos/24/8/1k/{put,get} | 1 | 4, 2x A1",
-                "strided checkerboard-f64/1k/put | 1 | 4, 2x A1",
-                "strided checkerboard-f32/1k/put | 1 | 2x A1",
-                "strided constant/8x4 | 1 | goal x3",
-                // What the check of regions and the way to the PE may cost beside three short copies, on any processor: some
-                // nanoseconds, which are more than half of what these take where copies are fast.
-                "strided-few {3/256,4/24,4/128,4/256,4/512,4/1024,32/4096}/4096 | 1 | 1.5 or +12",
-                "strided-few {15/1024/4,32/4096/64} | 1 | 1.5 or +12",
-                "strided-alias {4/64/4032,4/1024/3072,16/512/3584,64/64/4032,32/4096/4096} | 1 | 1.5 or +12",
-            ],
-        ),
-        ("strided --regret --quick --seed=1 --jobs 1", &["regret auto/random | 1 | 2.5, p95 5"]),
     ],
     ..Measure::PLAIN
 };
