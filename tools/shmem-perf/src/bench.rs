@@ -86,12 +86,13 @@ impl Task {
                 let mut world = shmem::init::<Single>()?;
                 // They take cores of their own accord, and could not once this process has taken one.
                 let directory = given.peers.as_deref().filter(|_| world.my_pe() == 0);
-                let beside = directory.map(start).unwrap_or_default();
+                let beside = RefCell::new(directory.map(start).unwrap_or_default());
                 // Far away, threads that do what has come need cores, too.
-                let is_kept = matches!(self, Self::Near(_)) && is_near(&world);
-                let cores =
-                    if is_kept { take_core(world.my_pe(), world.n_pes())? } else { allowed_cores()?.len() };
-                let bench = Bench { beside: RefCell::new(beside), ..Bench::new(&world, given, cores) };
+                let cores = match self {
+                    Self::Near(_) if is_near(&world) => take_core(world.my_pe(), world.n_pes())?,
+                    _ => allowed_cores()?.len(),
+                };
+                let bench = Bench { beside, ..Bench::new(&world, given, cores) };
                 pe(&mut world, &bench)?;
                 bench.print(&world)
             }
@@ -153,10 +154,7 @@ impl<'g> Bench<'g> {
     }
 
     pub(crate) fn samples(&self, name: impl Into<String>, take: impl FnOnce() -> Samples) {
-        let name = name.into();
-        if self.wants(&name) {
-            self.add(name, take());
-        }
+        self.of_threads(1, name.into(), take);
     }
 
     /// The same of so many threads of this PE.
@@ -200,9 +198,10 @@ impl<'g> Bench<'g> {
     pub(crate) fn keep(
         &self,
         name: &str,
-        Running { peer, library, .. }: &Running,
+        of: &Running,
         found: std::result::Result<Samples, PeerError>,
     ) -> bool {
+        let Running { peer, library, .. } = of;
         match found {
             Ok(samples) => self.push(Record { note: format!(": {library}"), ..self.record(name, samples) }),
             Err(reason @ PeerError::Lost(_)) => {

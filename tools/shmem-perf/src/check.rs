@@ -6,7 +6,7 @@
 //! it copies them once, and ours twice side by side; 3 where both sides are the same few instructions, or the same memory; 4 where a
 //! line travels between cores, threads are waited for, or neighbours use the same memory.
 //!
-//! A guarded case is a line `case | cores | bound`: with alternatives of the case in braces; cores without which it says nothing, 2
+//! A guarded case is a line `guard: command line | case | cores | bound` of `measures.txt`: with alternatives of the case in braces; cores without which it says nothing, 2
 //! where PEs or threads run at the same time; and a goal of its own, or `goal x3`, that of the case with an allowance. A case that
 //! misses its bound is measured again, by another job, and refused when it has missed [`ATTEMPTS`] times.
 
@@ -40,10 +40,10 @@ pub(crate) struct Options {
 }
 
 /// A guarded case, and what has been measured of it so far.
-#[derive(Clone)]
 struct Trial {
+    /// Its measure and the case.
     name: String,
-    measure: &'static Measure,
+    possible: fn() -> Result<(), String>,
     command: &'static str,
     cores: usize,
     bound: &'static str,
@@ -54,17 +54,14 @@ struct Trial {
 
 impl Trial {
     fn all_of(measure: &'static Measure) -> impl Iterator<Item = Self> {
-        let lines =
-            measure.guards.iter().flat_map(|(command, lines)| lines.iter().map(move |line| (command, line)));
-        lines.flat_map(move |(command, line)| {
-            let parts: Vec<_> = line.split(" | ").collect();
-            let [names, cores, bound] = parts[..] else { unreachable!("`{line}` is no guarded case") };
-            let cores = cores.parse().unwrap_or_else(|error| unreachable!("{line}: {error}"));
-            let of = move |name| {
-                let (measured, skipped) = (Vec::new(), None);
-                Self { name, measure, command, cores, bound, measured, skipped }
+        measure.guards().flat_map(move |line| {
+            let [command, names, cores, bound] = [0, 1, 2, 3].map(|at| line.part(at));
+            let cores = cores.parse().unwrap_or_else(|error| unreachable!("{names}: {error}"));
+            let trial = move |name| {
+                let (possible, measured, skipped) = (measure.possible, Vec::new(), None);
+                Self { name, possible, command, cores, bound, measured, skipped }
             };
-            expanded(names).into_iter().map(of)
+            expanded(names).into_iter().map(trial)
         })
     }
 
@@ -125,17 +122,16 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
     }
     trials.retain(|trial| measures.is_empty() || measures.iter().any(|one| one == trial.parts().0));
     for trials in trials.chunk_by_mut(|one, next| one.command == next.command) {
-        leave_out(trials)?;
         attempt(trials, *allowance)?;
     }
     show(&trials, json);
+    let of = |verdict| trials.iter().filter(|trial| trial.verdict().0 == verdict).count();
     // A guard that has seen nothing is not content.
     trials
         .iter()
         .filter(|trial| trial.is_open())
         .for_each(|trial| eprintln!("shmem-perf: {}", trial.verdict().1));
-    let count = |verdict| trials.iter().filter(|trial| trial.verdict().0 == verdict).count();
-    let (held, skipped) = (count("held"), count("skipped"));
+    let (held, skipped) = (of("held"), of("skipped"));
     let refused = trials.len() - held - skipped;
     let counted = format!("{held} of {} cases are held, {refused} refused, {skipped} skipped", trials.len());
     if refused == 0 && held > 0 {
@@ -146,24 +142,19 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
     Err(format!("{counted}{}", if held + refused == 0 { advice } else { "" }).into())
 }
 
-/// Skips what this build or this machine says nothing about.
-fn leave_out(trials: &mut [Trial]) -> Done {
-    let (is_debug, cores) = (cfg!(debug_assertions), std::thread::available_parallelism()?.get());
-    let is_due = |trial: &Trial| !is_debug && cores >= trial.cores;
-    let due = trials.iter().find(|trial| is_due(trial));
-    let possible = due.map_or(Ok(()), |trial| (trial.measure.possible)());
-    for trial in trials {
-        trial.skipped = match &possible {
-            _ if is_debug => Some("a debug build says nothing of speed".to_owned()),
-            _ if cores < trial.cores => Some(format!("needs {} cores, and there is {cores}", trial.cores)),
-            possible => possible.clone().err(),
+/// Measures the cases of one command until none wants more, but for those of which this build or this machine says nothing.
+fn attempt(trials: &mut [Trial], allowance: f64) -> Done {
+    let cores = std::thread::available_parallelism()?.get();
+    for trial in &mut *trials {
+        trial.skipped = match trial.cores {
+            _ if cfg!(debug_assertions) => Some("a debug build says nothing of speed".to_owned()),
+            wanted if cores < wanted => Some(format!("needs {wanted} cores, and there is {cores}")),
+            _ => None,
         };
     }
-    Ok(())
-}
-
-/// Measures the cases of one command until none wants more.
-fn attempt(trials: &mut [Trial], allowance: f64) -> Done {
+    if let Some(Err(why)) = trials.iter().find(|trial| trial.is_open()).map(|trial| (trial.possible)()) {
+        trials.iter_mut().for_each(|trial| _ = trial.skipped.get_or_insert(why.clone()));
+    }
     for _ in 0..ATTEMPTS {
         let open = trials.iter().filter(|trial| trial.is_open());
         let cases: Vec<_> = open.map(|trial| trial.name.clone()).collect();
@@ -185,8 +176,8 @@ fn show(trials: &[Trial], json: bool) {
     let mut columns = Columns::new(["measure", "case", "ratio", "bound", "measured", "verdict"], &[2, 3, 4]);
     for trial in trials {
         let (measured, (measure, case), (verdict, why)) = (&trial.measured, trial.parts(), trial.verdict());
-        let (ratio, bound) =
-            measured.last().map(|(case, bound)| (table::ratio(case), bound.to_string())).unwrap_or_default();
+        let last = measured.last().map(|(case, bound)| (table::ratio(case), bound.to_string()));
+        let (ratio, bound) = last.unwrap_or_default();
         if json {
             let ratios: Vec<_> = measured.iter().map(|(case, _)| case.ratio).collect();
             let why = (!why.is_empty()).then_some(&why);

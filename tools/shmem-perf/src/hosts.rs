@@ -86,19 +86,17 @@ impl Hosts {
         let [one, other] = &self.names;
         let list = format!("[{one}]:{},[{other}]:{}", (pes - pes / 2).max(1), (pes / 2).max(1));
         let list: HostList = list.parse().unwrap_or_else(|error| unreachable!("as it was before: {error}"));
-        let interface = self.pretended.is_some().then_some(("SHMEM_OFI_INTERFACE", "eth0"));
-        let launch = interface.into_iter().fold(launch, |launch, (name, value)| launch.env(name, value));
-        let asked = launch.command(Some(&list), self.launcher.as_deref())?;
-        let mut command = match &self.pretended {
+        let interface = self.pretended.is_some().then_some("eth0");
+        let launch =
+            interface.into_iter().fold(launch, |launch, name| launch.env("SHMEM_OFI_INTERFACE", name));
+        let mut command = launch.command(Some(&list), self.launcher.as_deref())?;
+        if let Some(directory) = &self.pretended {
             // Where the names of the hosts are known.
-            Some(directory) => {
-                let mut command = Command::new(directory.path().join("hostsh"));
-                command.arg("login").arg(asked.get_program()).args(asked.get_args());
-                command.envs(asked.get_envs().filter_map(|(name, value)| Some((name, value?))));
-                command
-            }
-            None => asked,
-        };
+            let mut inside = Command::new(directory.path().join("hostsh"));
+            inside.arg("login").arg(command.get_program()).args(command.get_args());
+            inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command = inside;
+        }
         let output = command.stdin(Stdio::null()).output()?;
         let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
         let printed = Printed { out: output.stdout, err: output.stderr };

@@ -43,15 +43,11 @@ impl Asked {
 
     /// The same of another program.
     pub(crate) fn run_program(&self, program: &Path) -> Result<[String; 2], Box<dyn Error>> {
-        let mut launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
-        for name in partitions_of_environment() {
-            launch = launch.env_remove(name);
-        }
+        let launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
+        let launch = partitions_of_environment().fold(launch, Launch::env_remove);
         // Nobody is warned of PEs that wait while another one is measured, or of strides that are meant.
-        launch = launch.env("SHMEM_WAIT_WARN", "0").env("SHMEM_STRIDED_ADVICE", "0");
-        for (name, value) in &self.variables {
-            launch = launch.env(name, value);
-        }
+        let launch = launch.env("SHMEM_WAIT_WARN", "0").env("SHMEM_STRIDED_ADVICE", "0");
+        let launch = self.variables.iter().fold(launch, |launch, (name, value)| launch.env(name, value));
         let outcome = match &self.hosts {
             Some(hosts) => hosts.run(launch, self.pes)?,
             None => launch.run()?,

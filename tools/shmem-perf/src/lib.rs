@@ -12,7 +12,8 @@
 //! peers       other libraries, as programs
 //! jobs hosts  the tool's own program as PEs, and where they run
 //! baseline    the limits                      rounds      what threads do together
-//! table       cases as text                   pattern     names of cases
+//! table       cases as text                   sheet       texts with lines of data
+//! pattern     names of cases
 //! case goal samples                           a line of a report, what it ought to be, what it comes from
 //! ```
 
@@ -33,6 +34,7 @@ mod report;
 mod rounds;
 mod runner;
 mod samples;
+mod sheet;
 mod table;
 
 pub use command::main;

@@ -4,7 +4,6 @@
 //! has, and how many decisions, is compared with the compiler that the numbers were written for ([`COUNTED_WITH`]). Of any other one
 //! what must hold whatever it chooses: there is a way on which nothing is called, divided or locked.
 
-use std::collections::HashMap;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
@@ -233,43 +232,34 @@ impl Function {
     /// them, if another compiler makes several.
     #[track_caller]
     fn way(&self) -> Vec<&Instruction> {
-        let paths = self.paths_without_calls();
-        let number = paths.len();
+        let (mut ways, mut open) = (Vec::new(), vec![vec![0]]);
+        while let Some(way) = open.pop() {
+            let last = way[way.len() - 1];
+            let Some(Instruction { name, target, .. }) = self.0.get(last) else { continue };
+            let there = target.and_then(|target| self.0.iter().position(|one| one.address == target));
+            let next = match name.as_str() {
+                "ret" => {
+                    ways.push(way);
+                    continue;
+                }
+                "call" | "ud2" | "int3" => continue,
+                "jmp" => [there, None],
+                _ => [there, Some(last + 1)],
+            };
+            // Ways round a loop are not taken twice.
+            let next = next.into_iter().flatten().filter(|step| !way.contains(step));
+            open.extend(next.map(|step| [&way[..], &[step]].concat()));
+        }
+        let number = ways.len();
         assert!(
             number == 1 || number > 1 && !*IS_COUNTED,
             "there are {number} ways to its end without a call:\n{self}"
         );
-        let path = paths.into_iter().min_by_key(Vec::len).unwrap_or_default();
-        let divides = |i: &Instruction| i.name.trim_start_matches('i').starts_with("div");
-        assert!(!path.iter().any(|i| divides(&self.0[*i])), "it divides:\n{self}");
-        path.into_iter().map(|i| &self.0[i]).collect()
-    }
-
-    /// The ways from the start to a return on which nothing is called, as places in the function.
-    /// Ways round a loop are not taken twice.
-    fn paths_without_calls(&self) -> Vec<Vec<usize>> {
-        let place: HashMap<u64, usize> = self.0.iter().enumerate().map(|(i, one)| (one.address, i)).collect();
-        let mut complete = Vec::new();
-        let mut open = vec![vec![0]];
-        while let Some(path) = open.pop() {
-            let last = path[path.len() - 1];
-            let Some(instruction) = self.0.get(last) else { continue };
-            let mut next = Vec::new();
-            match instruction.name.as_str() {
-                "ret" => complete.push(path.clone()),
-                "call" | "ud2" | "int3" => {}
-                name => {
-                    next.extend(instruction.target.and_then(|target| place.get(&target)));
-                    if name != "jmp" {
-                        next.push(last + 1);
-                    }
-                }
-            }
-            for step in next.into_iter().filter(|step| !path.contains(step)) {
-                open.push([path.as_slice(), &[step]].concat());
-            }
-        }
-        complete
+        let way = ways.into_iter().min_by_key(Vec::len).unwrap_or_default();
+        let way: Vec<_> = way.into_iter().map(|at| &self.0[at]).collect();
+        let divides = |i: &&Instruction| i.name.trim_start_matches('i').starts_with("div");
+        assert!(!way.iter().any(divides), "it divides:\n{self}");
+        way
     }
 }
 

@@ -4,27 +4,13 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "barrier",
-    about: "Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier",
     run: Some(|runner| [2, 16].into_iter().try_for_each(|pes| runner.jobs("barrier", pes))),
     tasks: &[("barrier", Task::Near(meet))],
-    rows: &[
-        "barrier * | PEs | `barrier_all` | 2 with a core each: a round trip of a cache line; others: a plain futex barrier \
-             of as many processes | 2 apart 3; 16 shared 2",
-    ],
-    // 1.2 where cores are near, 2.2 where they are far.
-    guards: &[("barrier", &["barrier 2 | 2 | 6"])],
     ..Measure::PLAIN
 };
 
-pub(crate) const ALLOC: Measure = Measure {
-    name: "alloc",
-    about: "Collective allocations, against the barriers that they need",
-    tasks: &[("alloc", Task::Near(allocations))],
-    rows: &["alloc * | bytes | collective `malloc` and `free` | two barriers"],
-    // 2.3 where cores are far from each other, and 4 where they are near: then barriers cost less, and the rest does not.
-    guards: &[("alloc", &["alloc {64,65536} | 2 | 12"])],
-    ..Measure::PLAIN
-};
+pub(crate) const ALLOC: Measure =
+    Measure { name: "alloc", tasks: &[("alloc", Task::Near(allocations))], ..Measure::PLAIN };
 
 /// Barriers in one sample while every PE has a core, and while PEs share cores: each is a round of sleeping and waking.
 const SPINNING: usize = 500;

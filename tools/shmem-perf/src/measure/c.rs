@@ -4,8 +4,6 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "c",
-    about: "The C library, which is made first: its routines in turn with the same calls in Rust, and with those of Open MPI's \
-            OpenSHMEM where that is installed",
     run: Some(|runner| {
         let all = [Peer::LIBRARY, Peer::ROUTINES, Peer::WAKING, Peer::HELLO, Peer::OSHMEM_ROUTINES];
         let Some(programs) = runner.programs(&all, PATIENCE)? else { return Ok(()) };
@@ -14,22 +12,6 @@ pub(crate) const MEASURE: Measure = Measure {
         starts(runner, &programs)
     }),
     tasks: &[("c", Task::Near(c))],
-    rows: &[
-        "c */*/oshmem | routine/number/oshmem | a call of a program in C, one behind the other: `p8`, `put8` to lines of the \
-         heap; `fetch-add`; `iput` of 1024 doubles so many doubles apart | the same program with Open MPI's OpenSHMEM | \
-         p8|put8/** 0.3; iput/** 0.2",
-        "c put8-global/heap | put8-global/heap | `put8` to a global of a program in C | the same to the heap | ** 1 and +0.5",
-        "c */*/rust | operation/bytes/rust | what else `micro` has, by a program in C | the same by a program in Rust | \
-         fetch-add/** 1 and +2; barrier/** 1.1; put/4096../* 1.03",
-        "c bandwidth|bidirectional/*/rust | operation/bytes/rust | these of `micro`, by a program in C | the same by a program \
-         in Rust; time for each byte | | ns/B",
-        "c wake|wake-plain/futex | `wake`, `wake-plain`/futex | PEs outnumber cores, and each but one sleeps in \
-         `shmem_long_wait_until`: one step of a word that goes round by `shmem_long_p`; the longest of 8 from the plain store \
-         of a thread until its own PE goes on | the same by the kernel's wait and wake alone | wake/* at most 50; \
-         wake-plain/* at most 1100 | us",
-        "c start/** | start/PEs/rust | `examples/c/hello.c` from start to end | `examples/hello.rs`, by the same launcher | \
-         ** 1 and +0.5 | ms",
-    ],
     ..Measure::PLAIN
 };
 

@@ -7,23 +7,15 @@
 
 use shmem::calibration::{self, Root, Table};
 use shmem::strided::Thresholds;
-use shmem_core::strided::{Kernel, Method, Plan, choose};
+use shmem_core::strided::{Kernel, Method, Pattern, Plan, choose};
 use shmem_core::transport::ofi::strided::Row;
 
 use super::ofi::PACKING;
-use super::strided::{Direction, Sides, Spread, transfers, with_sides};
+use super::strided::{Direction, Sides, even, transfers, with_sides, within};
 use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "calibrate",
-    about: "Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a file that jobs read \
-            at their start; with --provider, which may be given several times, also what operations of a provider cost, by which \
-            strided transfers to other nodes choose their way",
-    options: &[
-        "table FILE | The file; not given: `SHMEM_STRIDED_TABLE`, or else the one of this machine in the user's cache \
-         directory",
-        "dry-run | Show what was measured, and leave no file",
-    ],
     run: Some(calibrate),
     tasks: &[("calibrate", Task::Near(thresholds))],
     ..Measure::PLAIN
@@ -96,49 +88,45 @@ const NEVER: usize = usize::MAX;
 
 fn found(sides: &mut Sides<'_>) -> Thresholds {
     let default = Thresholds::default();
-    let mut ratio = |spread: Spread, way| time_over(sides, &spread, way);
+    let mut ratio = |pattern: Pattern, way| time_over(sides, &pattern, way);
 
     let dense = from_size(&[256, 512, 1024, 2048, 4096, 16384], |row| {
-        let wide = ratio(Spread::even(8, row / 16, 16), Kernel::Span);
-        wide.max(ratio(Spread::even(4, row / 8, 8), Kernel::Span))
+        let wide = ratio(even(8, row / 16, 16), Kernel::Span);
+        wide.max(ratio(even(4, row / 8, 8), Kernel::Span))
     });
     // A row of 1024 doubles with two more of a frame.
     let far = best(|stores| match stores {
         0 => 0.0,
-        _ => ratio(Spread::even(8, 3072, 8208), Kernel::Throttled(stores)).ln(),
+        _ => ratio(even(8, 3072, 8208), Kernel::Throttled(stores)).ln(),
     });
     let pages = from_size(&[1024, 2048, 3072, 4096, 6144], |pages| {
-        ratio(Spread::even(8, pages / 2, 8208), Kernel::Throttled(far.max(1)))
+        ratio(even(8, pages / 2, 8208), Kernel::Throttled(far.max(1)))
     });
     // Each block adds 512 bytes of lines to both sides. Below the first of these the lines are still in a
     // cache when their owner reads them, which is worth more than the put gains.
     let cache = from_size(&[8 << 20, 16 << 20, 32 << 20], |footprint| {
-        ratio(Spread::even(512, footprint / 1024, 576), Kernel::Stream)
+        ratio(even(512, footprint / 1024, 576), Kernel::Stream)
     });
     let last_level_cache = if cache == NEVER { default.last_level_cache } else { 2 * cache };
     let stream = from_size(&[128, 256, 512, 1024, 2048, 4096], |block| {
-        let unaligned = Spread::within(block, block + 72, block + 72, ROOM - (64 << 10));
+        let unaligned = within(block, block + 72, block + 72, ROOM - (64 << 10));
         ratio(unaligned, Kernel::Stream)
     });
     Thresholds { last_level_cache, stream, throttle: throttle(sides), pages, far, dense }
 }
 
 /// Layouts whose blocks fall into few sets.
-const CROWDED: [Spread; 4] = [
-    Spread::even(8, 1024, 8192),
-    Spread::even(8, 1000, 1024),
-    Spread { block: 8, count: 1024, to: 8192, from: 8 },
-    Spread::even(32, 250, 1024),
-];
+const CROWDED: [Pattern; 4] =
+    [even(8, 1024, 8192), even(8, 1000, 1024), Pattern::blocks(8, 1024, 8192, 8), even(32, 250, 1024)];
 
 /// How many idle stores make crowded blocks fastest, over all layouts.
 fn throttle(sides: &mut Sides<'_>) -> u8 {
     best(|stores| {
-        let ratios = CROWDED.iter().map(|spread| {
+        let ratios = CROWDED.iter().map(|pattern| {
             let thresholds = Thresholds { throttle: stores, ..Thresholds::DEFAULT };
-            match choose(&spread.pattern(), &thresholds) {
+            match choose(pattern, &thresholds) {
                 Kernel::Rows => 0.0,
-                braked => time_over(sides, spread, braked).ln(),
+                braked => time_over(sides, pattern, braked).ln(),
             }
         });
         ratios.sum::<f64>()
@@ -159,8 +147,8 @@ fn from_size(sizes: &[usize], mut ratio: impl FnMut(usize) -> f64) -> usize {
     slower.map_or(sizes[0], |last| sizes.get(last + 1).copied().unwrap_or(NEVER))
 }
 
-fn time_over(sides: &mut Sides<'_>, spread: &Spread, way: Kernel) -> f64 {
-    let plans = [way, Kernel::Rows].map(|kernel| Plan::by(spread.pattern(), Method::Kernel(kernel)));
-    let rounds = sides.race(&plans, transfers(spread), Direction::Put, 15);
+fn time_over(sides: &mut Sides<'_>, pattern: &Pattern, way: Kernel) -> f64 {
+    let plans = [way, Kernel::Rows].map(|kernel| Plan::by(*pattern, Method::Kernel(kernel)));
+    let rounds = sides.race(&plans, transfers(pattern), Direction::Put, 15);
     median(rounds.iter().map(|times| times[0] / times[1]).collect())
 }

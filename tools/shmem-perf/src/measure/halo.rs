@@ -12,26 +12,8 @@ use shmem::{Flight, HaloToken};
 
 use super::*;
 
-pub(crate) const MEASURE: Measure = Measure {
-    name: "halo",
-    about: "A stencil with a halo, against the same with a barrier in each step",
-    tasks: &[("halo", Task::Near(halo))],
-    rows: &[
-        "halo * | cells of each PE | a step of a 5-point stencil with a halo, two PEs in a ring | the same with puts and a \
-         barrier, two grids in turn: one barrier in each step | 16x16|32x32 apart 1/1.2; 256x256 apart 1",
-        "halo late/* | late/cells | a step of that stencil, while in each step one PE, the next in turn, is late by a random part of a step | \
-         the same with puts and a barrier | ** apart 1/1.2",
-        "halo exchange/* | exchange/cells | an exchange of two edges, and nothing in between | a round trip of a cache line: two \
-         half ping-pongs | ** apart 1.3",
-        "halo interior/* | interior/cells | the relaxation of the interior while edges travel | the same slices, without a halo \
-         | ** apart 1.02",
-    ],
-    guards: &[(
-        "halo",
-        &["halo {16x16,256x256,interior/256x256} | 2 | goal x3", "halo exchange/16 | 2 | goal x4"],
-    )],
-    ..Measure::PLAIN
-};
+pub(crate) const MEASURE: Measure =
+    Measure { name: "halo", tasks: &[("halo", Task::Near(halo))], ..Measure::PLAIN };
 
 fn halo(world: &mut World, bench: &Bench<'_>) -> Done {
     let world = &*world;

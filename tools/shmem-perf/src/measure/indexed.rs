@@ -9,8 +9,6 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "indexed",
-    about: "Lists of indices: gathers and updates of an object on another PE, against loops",
-    options: &["network | To another node, instead of another PE of this one"],
     run: Some(|runner| {
         runner.repeat(&match runner.is("network") {
             true => over(runner, "indexed-network", Given::default()),
@@ -29,28 +27,6 @@ pub(crate) const MEASURE: Measure = Measure {
             }),
         ),
         ("indexed-network", Task::Far(lists)),
-    ],
-    rows: &[
-        "indexed ** | verb/bytes | an element of lists of 64 Ki, 16 in turn, at random in an object of so many bytes: `gather` \
-         of one PE, `gather-over` two; `add`, `add-loop`, `add-plain`, `fetch-add` and `f64` (additions) on one | gathers: a \
-         loop over a slice of the process; `add`: as many locked additions to one word; `add-plain`: a loop of plain \
-         additions to a slice of the process, which is what memory allows; the others: a loop of single operations | \
-         gather/268435457.. 1; gather|add/* 1.15; gather-over/* 1 and +1.5; add-loop/268435457.. 0.7; \
-         fetch-add/268435457.. 0.6; f64/268435457.. 0.5",
-        "indexed-shared * | updates of a word | an addition by each of two PEs at the same time, to 256 KiB on one of them | the \
-         same by loops of single operations | 16.. 0.05; * 0.4",
-        "indexed network-add|network-gather | `network-add`, `network-gather` | an element of a list of 1 Mi, at random in an \
-         object of 8 MiB of a PE of another node: additions of a value each, and reads | as many bytes by the bare program, \
-         and packing and applying in memory | * 1.25",
-        // 40, 60 and 30 million elements a second of each PE.
-        "indexed network-rate/* | network-rate/traffic | an element of such lists of two nodes at the same time: additions of a value each \
-         (`12` bytes an element), additions of one value (`4`), and reads (`gather`) | single operations of both | \
-         */12 at most 25; */4 at most 16.7; */gather at most 33.3",
-        "indexed flood/* | flood/traffic | KiB that come to a PE at most while two nodes send each other lists of that kind, as \
-         many as they can and waiting for none | the room that the fabric has for messages, a thread for lists, and the \
-         provider for itself (16 MiB) | ** 1 | KiB",
-        "indexed list/* | list/elements | a list of so many elements read of another node | 1: the same by a single operation; \
-         16: four single operations | */1 1.05; ** 1",
     ],
     ..Measure::PLAIN
 };
@@ -97,9 +73,7 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         let [mut own, mut ours, mut of_both] = [(); 3].map(|()| vec![0; ELEMENTS]);
         let mut limit = timed(table.len(), 1, |list| {
             let table: &[u64] = black_box(&table);
-            for (into, index) in own.iter_mut().zip(list) {
-                *into = table[*index as usize];
-            }
+            own.iter_mut().zip(list).for_each(|(into, index)| *into = table[*index as usize]);
             black_box(&mut own);
         });
         let gather = timed(table.len(), 1, |list| world.gather(black_box(&mut ours), there.at(list)));
@@ -117,9 +91,7 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     let object = world.alloc(zeroed::<Atomic<u64>>(len))?;
     alone(world, || {
         let words = object.on(pe);
-        touch(world, words, 0);
-        let mut list = timed(len, 2, |list| add_each(world, words, list, 1));
-        let single = timed(len, 2, |list| each_add(world, words, list, 1));
+        let [mut list, single] = of_words(world, words, 0, 1, 2);
         // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
         // change.
         let word = unsafe { AtomicU64::from_ptr(near(words.index(0).ptr(world)).cast()) };
@@ -144,29 +116,27 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     drop(object);
     let object = world.alloc(zeroed::<Atomic<f64>>(len))?;
     Ok(alone(world, || {
-        let words = object.on(pe);
-        touch(world, words, 0.0);
-        let list = timed(len, 3, |list| add_each(world, words, list, 1.0));
-        bench.pairs(
-            format!("indexed f64/{bytes}"),
-            list,
-            timed(len, 3, |list| each_add(world, words, list, 1.0)),
-        );
+        let [list, single] = of_words(world, object.on(pe), 0.0, 1.0, 3);
+        bench.pairs(format!("indexed f64/{bytes}"), list, single);
     })?)
 }
 
-/// Has every page there: which lists come first is no matter then.
-fn touch<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, value: V) {
-    (0..words.len()).step_by(512).for_each(|index| world.set(words.index(index), value));
+/// Additions to words of which every page is there (which lists come first is no matter then): in lists, a part at a time that is not
+/// combined, and one by one.
+fn of_words<'a, V: AmoValue>(
+    world: &'a World,
+    words: On<'a, [Atomic<V>]>,
+    zero: V,
+    one: V,
+    seed: u64,
+) -> [Box<dyn FnMut() -> f64 + 'a>; 2] {
+    (0..words.len()).step_by(512).for_each(|index| world.set(words.index(index), zero));
+    let part = (3 * words.len()).min(ELEMENTS);
+    let lists = move |list: &[u32]| list.chunks(part).for_each(|list| world.add_each(words.at(list), one));
+    let single = move |list: &[u32]| each_add(world, words, list, one);
+    [Box::new(timed(words.len(), seed, lists)), Box::new(timed(words.len(), seed, single))]
 }
 
-/// Adds to the words of a list, a part at a time that is not combined.
-fn add_each<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
-    let part = (3 * words.len()).min(list.len());
-    list.chunks(part).for_each(|list| world.add_each(words.at(list), value));
-}
-
-/// The same by single operations.
 fn each_add<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
     list.iter().for_each(|index| world.add(words.index(*index as usize), value));
 }
@@ -179,12 +149,11 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
         let list = random(times * words.len(), words.len(), 4 + world.my_pe() as u64);
         let time = |body: &dyn Fn(&[u32])| {
             world.barrier_all();
-            let list: &[u32] = black_box(&list);
-            nanoseconds_each(list.len(), || body(list))
+            nanoseconds_each(list.len(), || body(black_box(&list)))
         };
         let list = || time(&|list| world.add_each(words.at(list), 1));
-        let single = || time(&|list| each_add(world, words, list, 1));
-        bench.pairs(format!("indexed-shared {times}"), list, single);
+        bench
+            .pairs(format!("indexed-shared {times}"), list, || time(&|list| each_add(world, words, list, 1)));
         world.barrier_all();
     }
     Ok(())
@@ -262,23 +231,23 @@ impl Lists<'_> {
         }
         let Self { world, table, indices, into, .. } = self;
         let table = table.on(pair.other);
-        // Short lists in a sample.
-        let times = less(128, 8);
         pair.alone(State::Library, || {
-            // Their elements, and of how many single operations each may take the time.
+            // Short lists: their elements, and of how many single operations each may take the time.
             for (count, singles) in [(1, 1), (16, 4)] {
-                let list = |k: usize| &indices[k * count..][..count];
-                let short = || {
-                    let gather = |k| world.gather(black_box(&mut into[..count]), table.at(list(k)));
-                    nanoseconds_each(times, || (0..times).for_each(gather))
+                let times = less(128, 8);
+                let of = |k: usize| &indices[k * count..][..count];
+                let list = |k| world.gather(black_box(&mut into[..count]), table.at(of(k)));
+                let single = |k| {
+                    for index in &of(k)[..singles] {
+                        _ = black_box(world.g(table.index(*index as usize)));
+                    }
                 };
-                let single = || {
-                    nanoseconds_each(times, || {
-                        let chosen = (0..times).flat_map(|k| &list(k)[..singles]);
-                        chosen.for_each(|index| _ = black_box(world.g(table.index(*index as usize))));
-                    })
-                };
-                bench.pairs(format!("indexed list/{count}"), short, single);
+                let (mut list, name) = (list, format!("indexed list/{count}"));
+                bench.pairs(
+                    name,
+                    || nanoseconds_each(times, || (0..times).for_each(&mut list)),
+                    || nanoseconds_each(times, || (0..times).for_each(single)),
+                );
             }
         });
     }
@@ -359,16 +328,13 @@ impl Lists<'_> {
         let (words, indices, values) = &mut self.memory;
         nanoseconds_each(FAR, || {
             black_box(&mut *indices).copy_from_slice(black_box(&self.indices));
+            let words = indices.iter().map(|index| &words[*index as usize]);
             if traffic == "gather" {
-                for (index, value) in indices.iter().zip(&mut *values) {
-                    *value = words[*index as usize].load(Ordering::Relaxed);
-                }
+                words.zip(&mut *values).for_each(|(word, value)| *value = word.load(Ordering::Relaxed));
                 black_box(values);
-                return;
-            }
-            black_box(&mut *values).fill(1);
-            for (index, value) in indices.iter().zip(&*values) {
-                words[*index as usize].fetch_add(*value, Ordering::SeqCst);
+            } else {
+                black_box(&mut *values).fill(1);
+                words.zip(&*values).for_each(|(word, value)| _ = word.fetch_add(*value, Ordering::SeqCst));
             }
         })
     }

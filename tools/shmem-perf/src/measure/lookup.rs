@@ -18,12 +18,6 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "lookup",
-    about: "Operations on many partitions, against those on one",
-    options: &[
-        "partitions 1..127 1,7,8,127 | Numbers of partitions",
-        "sizes 1..1048576 | Both forms with puts and gets of these sizes, in bytes; not given: those that show most. With \
-         `--provider`: between PEs that reach each other through that, and not through shared memory",
-    ],
     run: Some(|runner| {
         let network = runner.asked.provider.first().map(|provider| fabric::variables(provider));
         for n in runner.numbers("partitions") {
@@ -33,22 +27,6 @@ pub(crate) const MEASURE: Measure = Measure {
         Ok(())
     }),
     tasks: &[("lookup", Task::Near(lookup))],
-    rows: &[
-        // Over a network, nothing that a lookup costs can be seen.
-        "lookup ** | kind/partitions/bytes | typed puts, untyped puts (`raw`), `get` and `fetch-add` on random buffers, each in \
-         a partition of its own | the same buffers at the same distances, all in one partition | typed/** near 1.01 or +0.05; \
-         ** near 1.02 or +0.3",
-        "lookup-published ** | operation/partitions/bytes | 10,000 operations on random partitions, then quiet; fewer where \
-         they move more than 64 MiB, and 200 over a network | the same on one buffer",
-    ],
-    guards: &[(
-        "lookup --partitions 127",
-        &[
-            "lookup {typed,raw}/127/8 | 1 | 3 or +0.5",
-            // Against one buffer in the first of them: what looks from either end is seen. 1.00 to 1.02.
-            "lookup-published {put,get}/127/8 | 1 | 3",
-        ],
-    )],
     ..Measure::PLAIN
 };
 

@@ -9,11 +9,6 @@ use crate::rounds;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "mapping",
-    about: "Threads with contexts, in each mapping of contexts to endpoints, against bare threads with endpoints",
-    options: &[
-        "threads 1..64 1,2 | Numbers of threads, each with a context",
-        "quiet | What it costs instead to complete one of 1 to 16 contexts that have operations under way, against all",
-    ],
     run: Some(|runner| {
         let (task, threads) = match runner.is("quiet") {
             true => ("quiet", Vec::new()),
@@ -26,14 +21,6 @@ pub(crate) const MEASURE: Measure = Measure {
         })
     }),
     tasks: &[("mapping", Task::Threads(of_threads)), ("quiet", Task::Threads(of_quiet))],
-    rows: &[
-        // 0.95 of the rate. Where threads share an endpoint they wait for each other, and that is for comparison.
-        "mapping ** | design/threads/bytes | threads with a context each, in each mapping of contexts to endpoints; `locked`: \
-         with the default context behind a lock; time for each put while the other PE sleeps | as many bare threads with an \
-         endpoint each | events|hybrid|domain|context|auto/1/* 1.05; context|auto/2/* 1/0.95",
-        "quiet ** | design/contexts/bytes | the quiet of one of so many contexts of a domain, all of which have four puts under \
-         way | the quiet of each of them | | us",
-    ],
     ..Measure::PLAIN
 };
 

@@ -12,13 +12,6 @@ use crate::operation::{COLLECTIVES, Data};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "micro",
-    about: "The usual micro-benchmarks between two PEs, by the definitions of the OSU benchmarks: in turn with C over `mmap`, and \
-            with Open MPI's OpenSHMEM and MPI and the Rust crate lamellar where they are installed",
-    options: &[
-        "collectives | Collectives only, in all sizes",
-        "beside floor,oshmem-micro,mpi-micro,lamellar | Beside these only; floor is C over `mmap`. Of lamellar a first \
-         run builds some two hundred packages",
-    ],
     run: Some(|runner| {
         let (collectives, beside) = (runner.is("collectives"), runner.words("beside"));
         let operations = if collectives { COLLECTIVES[1..].join("|") } else { "*".to_owned() };
@@ -32,34 +25,10 @@ pub(crate) const MEASURE: Measure = Measure {
         runner.repeat(&runner.job("micro", 2, given).heap(48 << 20))
     }),
     tasks: &[("micro", Task::Near(|world, bench| in_turn(world, bench, false)))],
-    rows: &[
-        // The floor copies once what is private to the program, which needs two copies here, side by side; libraries are held
-        // to what is symmetric, as theirs is, and to little, which is one meeting.
-        "micro ** | operation/bytes/peer | the other usual micro-benchmarks of two PEs; rate: time for each message; `-direct`: \
-         collectives on symmetric objects, beside the same of the peers | the same by C over `mmap`, OpenSHMEM, MPI and \
-         lamellar | broadcast/4096/floor 1.5; broadcast/65536/floor 1.4; broadcast/1048576/floor 1.3; sum/4096/floor 1.7; \
-         sum/65536|1048576/floor 1.5; alltoall|fcollect/4096|65536|1048576/floor 1.6; sum-direct/65536../floor 1; \
-         broadcast-direct|alltoall-direct|fcollect-direct/65536../floor 1.1; \
-         broadcast-direct|sum-direct|alltoall-direct|fcollect-direct/*/oshmem-micro|mpi-micro 1; \
-         barrier|broadcast|sum|fcollect|alltoall/..8/oshmem-micro 1",
-        "micro bandwidth|bidirectional/** | operation/bytes/peer | 64 puts at once and their quiet, by one PE or by both; time \
-         for each byte | the same by C over `mmap`, OpenSHMEM, MPI and lamellar | | ns/B",
-    ],
     possible: || {
         let programs = Programs::build(&[Peer::FLOOR], BRIEF).map_err(|why| why.to_string())?;
         programs.missing.first().map_or(Ok(()), |missing| Err(missing.clone()))
     },
-    // Private ones of many bytes, and symmetric ones of more; little is one meeting. Of a broadcast both PEs copy at the same
-    // time where the floor has one copy: on cores that are two threads of one they take that from each other.
-    guards: &[(
-        "micro --collectives --beside floor --jobs 1",
-        &[
-            "micro {broadcast,sum,fcollect,alltoall}/8/floor | 2 | 5",
-            "micro broadcast/{4096,65536,1048576}/floor | 2 | goal x2",
-            "micro {sum,fcollect,alltoall}/{4096,65536,1048576}/floor | 2 | goal x1.5",
-            "micro {broadcast,sum,fcollect,alltoall}-direct/{65536,1048576,4194304}/floor | 2 | goal x1.5",
-        ],
-    )],
 };
 
 /// How long a peer may take to be built where time is short: long enough for C, and for what was built before.

@@ -1,9 +1,9 @@
-//! Measures. Each is a constant of one module: rows of data (the cases, what they are compared with, what they ought to reach),
-//! what runs them, what must not become slower, and a function for each of the two sides. Limits that several measures share are
-//! in `baseline.rs`; the bare program over libfabric is in `fabric`. What measures are written with is imported here for all of
-//! them.
+//! Measures. `measures.txt` has a section of each: its options, its cases, what they are compared with, what they ought to reach, and
+//! what must not become slower. A module has what runs them, and a function for each of the two sides. Limits that several measures
+//! share are in `baseline.rs`; the bare program over libfabric is in `fabric`. What measures are written with is imported here for all
+//! of them.
 //!
-//! Who adds a measure takes two steps: write its file here, and list it below, among the modules and in [`MEASURES`].
+//! Who adds a measure takes three steps: write its section and its file here, and list it below, among the modules and in [`MEASURES`].
 
 mod array;
 mod barrier;
@@ -55,6 +55,7 @@ use crate::pattern;
 use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built};
 use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
+use crate::sheet::{Line, Section, sections};
 
 /// All of them, in the order of the tool's help. The first [`USUAL`] ones are run where no subcommand is given.
 pub(crate) const MEASURES: &[Measure] = &[
@@ -83,67 +84,61 @@ pub(crate) const MEASURES: &[Measure] = &[
 ];
 pub(crate) const USUAL: usize = 14;
 
+/// A measure: a section of `measures.txt`, and what runs it.
 pub(crate) struct Measure {
     pub(crate) name: &'static str,
-    /// What that does, for who asks for help.
-    about: &'static str,
-    /// Its options, `name TAKES usual | help`, where what an option takes are numbers of a range, words or a file. No two of those
-    /// that take nothing go together.
-    options: &'static [&'static str],
     /// What the subcommand runs, if that is not a job of two PEs for each task.
     pub(crate) run: Option<fn(&mut Runner) -> Done>,
     /// What PEs of its jobs do, by the name that is on their command line.
     pub(crate) tasks: &'static [(&'static str, Task)],
-    /// Its [rows](Row), `pattern | form | operation | limit | goals | unit`; a line ends where nothing else is to be said.
-    rows: &'static [&'static str],
     /// Why this machine cannot run what is guarded, if it cannot.
     pub(crate) possible: fn() -> Result<(), String>,
-    /// What must not become slower: a command line, and [guarded cases](crate::check) that it measures.
-    pub(crate) guards: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// Cases of a measure: a line of its `--help`, and what they ought to reach.
 pub(crate) struct Row {
-    /// Which cases: of which measures, and their pieces. The last row that finds a case has it.
     pattern: &'static str,
-    /// How they are named: `partitions/bytes`.
     form: &'static str,
     pub(crate) operation: &'static str,
     pub(crate) limit: &'static str,
-    /// Pieces of cases, where they count (PEs with a core each: `apart`; that share cores: `shared`; of a node: `near`), and what
-    /// these ought to reach; the first that finds a case is its own. Written as `PIECES GOAL; PIECES WHERE GOAL`.
+    /// Pieces of cases, where they count, and what these ought to reach.
     goals: Vec<(&'static str, &'static str, Goal)>,
-    /// `ns` where nothing else is written.
     pub(crate) unit: &'static str,
 }
 
+static SHEET: LazyLock<Vec<Section>> = LazyLock::new(|| sections(include_str!("measures.txt")));
+
+static ROWS: LazyLock<Vec<Row>> =
+    LazyLock::new(|| SHEET.iter().flat_map(|section| &section.lines).filter_map(Row::of).collect());
+
 impl Measure {
-    /// A measure whose subcommand has no options; what is not said is left out.
-    const PLAIN: Self = Self {
-        name: "",
-        about: "",
-        options: &[],
-        run: None,
-        tasks: &[],
-        rows: &[],
-        possible: || Ok(()),
-        guards: &[],
-    };
+    /// A measure without more than a name.
+    const PLAIN: Self = Self { name: "", run: None, tasks: &[], possible: || Ok(()) };
+
+    fn section(&self) -> &'static Section {
+        let section = SHEET.iter().find(|section| section.name == self.name);
+        section.unwrap_or_else(|| unreachable!("measures.txt has no section {}", self.name))
+    }
+
+    /// What must not become slower.
+    pub(crate) fn guards(&self) -> impl Iterator<Item = &'static Line> {
+        self.section().of(&["guard"])
+    }
 
     pub(crate) fn subcommand(&self) -> clap::Command {
-        let rows: String = self.rows.iter().map(|line| format!("  {}\n", Row::parse(line).line())).collect();
+        let section = self.section();
+        let rows: String = section.lines.iter().filter_map(Row::of).map(|row| row.line()).collect();
         let cases =
             if rows.is_empty() { rows } else { format!("Measure | case | operation | limit:\n{rows}") };
-        let options: Vec<_> = self.options.iter().map(|line| option(line)).collect();
+        let options: Vec<_> = section.of(&["option"]).map(option).collect();
         let alone = options.iter().filter(|option| matches!(option.get_action(), ArgAction::SetTrue));
         let alone = ArgGroup::new("alone").args(alone.map(|option| option.get_id().clone()));
-        clap::Command::new(self.name).about(self.about).after_long_help(cases).args(options).group(alone)
+        clap::Command::new(self.name).about(section.title).after_long_help(cases).args(options).group(alone)
     }
 }
 
-fn option(line: &'static str) -> Arg {
-    let (spec, help) = line.split_once(" | ").unwrap_or_default();
-    let mut words = spec.split(' ');
+fn option(line: &Line) -> Arg {
+    let (help, mut words) = (line.part(1), line.part(0).split(' '));
     let mut next = || words.next().unwrap_or_default();
     let (name, takes, usual) = (next(), next(), next());
     let option = Arg::new(name).long(name).help(help);
@@ -164,18 +159,16 @@ fn option(line: &'static str) -> Arg {
 }
 
 impl Row {
-    fn parse(line: &'static str) -> Self {
-        let mut parts = line.split(" |").map(str::trim);
-        let mut part = || parts.next().unwrap_or_default();
-        let [pattern, form, operation, limit, goals, unit] = [(); 6].map(|()| part());
+    fn of(line: &'static Line) -> Option<Self> {
+        let [pattern, form, operation, limit, goals, unit] = [0, 1, 2, 3, 4, 5].map(|at| line.part(at));
         let goals = goals.split("; ").filter(|goal| !goal.is_empty()).map(|written| {
             let (pieces, goal) = written.split_once(' ').unwrap_or_default();
             let place = goal.split_once(' ').filter(|(at, _)| ["apart", "shared", "near"].contains(at));
             let (at, goal) = place.unwrap_or(("", goal));
-            (pieces, at, goal.parse().unwrap_or_else(|why| unreachable!("{line}: {why}")))
+            (pieces, at, goal.parse().unwrap_or_else(|why| unreachable!("{pattern}: {why}")))
         });
-        let unit = if unit.is_empty() { "ns" } else { unit };
-        Self { pattern, form, operation, limit, goals: goals.collect(), unit: unit.trim_matches('"') }
+        let unit = if unit.is_empty() { "ns" } else { unit.trim_matches('"') };
+        (line.kind == "cases").then(|| Self { pattern, form, operation, limit, goals: goals.collect(), unit })
     }
 
     /// What is compared, for who reads a table of its cases.
@@ -187,12 +180,9 @@ impl Row {
         let Self { pattern, form, operation, limit, .. } = self;
         let measures = pattern.split(' ').next().unwrap_or_default();
         let measures = measures.split('|').map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        format!("{measures} | {form} | {operation} | {limit}")
+        format!("  {measures} | {form} | {operation} | {limit}\n")
     }
 }
-
-static ROWS: LazyLock<Vec<Row>> =
-    LazyLock::new(|| MEASURES.iter().flat_map(|measure| measure.rows).map(|line| Row::parse(line)).collect());
 
 pub(crate) fn row_of(measure: &str, case: &str) -> Option<&'static Row> {
     ROWS.iter().rfind(|row| pattern::find(row.pattern, measure, case).is_some())

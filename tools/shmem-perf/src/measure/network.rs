@@ -7,34 +7,12 @@ use crate::operation::{COLLECTIVES, Data};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "network",
-    about: "Collectives of two hosts over libfabric, against a put of as many bytes by a bare program, and puts both ways",
     run: Some(|runner| runner.repeat(&over(runner, "network", Given::default()))),
     tasks: &[
         ("ofi-micro", Task::Far(micro)),
         ("network", Task::Far(|pair, bench| collectives(pair, bench, 1 << 20))),
     ],
-    rows: &[
-        // What collectives ought to cost, in puts of as many bytes that come back.
-        "network ** | collective/bytes/provider | barrier, broadcast, sum, fcollect, alltoall of two PEs; `broadcast-direct` ..: \
-         on symmetric objects. What is given is written anew each time, on both sides | a put of as many bytes by the bare \
-         program and its quiet: there and back | barrier/** 0.9; broadcast/8/* 0.9; broadcast/65536|1048576/* 1.25; \
-         broadcast-direct/65536|1048576/* 1.15; sum/8/* 1; sum/65536|1048576/* 2.5; sum-direct/65536|1048576/* 2.3; \
-         fcollect-direct|alltoall-direct/65536|1048576/* 2.1; fcollect|alltoall/8/* 1.1; fcollect|alltoall/65536|1048576/* 2.3",
-        "network put|get|bandwidth|both-ways|fetch-add|add|swap|compare-swap|put-asleep|get-asleep|fetch-add-asleep/** | \
-         operation/bytes/provider | the usual micro-benchmarks by size, 1 byte to 1 MiB: put, get, `bandwidth` (64 puts in \
-         flight), `both-ways` (in both directions at once); fetch-add, add, swap, compare-swap; `-asleep`: to a PE that sleeps \
-         in its own code | the same by the bare program",
-        "network-both-ways ** | collective/bytes/provider | sum, fcollect, alltoall of two PEs; `sum-direct` .. | a put of as \
-         many bytes by each PE at once by the bare program, behind whose quiets they meet | */1048576/* 1.25",
-        "network-bare ** | both-ways/bytes/provider; chunks/bytes/bytes of each/provider | that; and puts of so many bytes each, \
-         and their quiet, by the bare program | one put of all by one PE and its quiet, by the bare program",
-    ],
     possible: fabric::possible,
-    // Large data on symmetric objects. What else there is depends on how two PEs and a kernel share two cores.
-    guards: &[(
-        "network --jobs 1",
-        &["network {broadcast,fcollect,alltoall}-direct/1048576/tcp;ofi_rxm | 2 | goal x1.5"],
-    )],
     ..Measure::PLAIN
 };
 

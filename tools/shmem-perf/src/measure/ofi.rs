@@ -17,13 +17,6 @@ use crate::operation::OPERATIONS;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "ofi",
-    about: "Operations over libfabric, against a bare program that calls it directly in the same way",
-    options: &[
-        "bare | The bare program alone, beside `fi_pingpong` where that is installed",
-        "strided | Blocks in one message, against a put for each, and against what the model predicts",
-        "micro | The usual micro-benchmarks for 1 byte to 1 MiB: latencies, bandwidth one way and both ways, atomic \
-         operations, collectives",
-    ],
     run: Some(|runner| match ["bare", "strided", "micro"].into_iter().find(|option| runner.is(option)) {
         Some("bare") => bare_alone(runner),
         Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
@@ -42,27 +35,7 @@ pub(crate) const MEASURE: Measure = Measure {
             }),
         ),
     ],
-    rows: &[
-        "ofi ** | operation/bytes/provider | puts and their quiet, gets, fetch-add; `-asleep`: to a PE that sleeps in its own \
-         code | the same by a bare program on libfabric | put|get|fetch-add/8/* 1.1; \
-         put-asleep|get-asleep|fetch-add-asleep/8/* 1.25",
-        // 0.9 of the rate, 0.95 of the bandwidth.
-        "ofi put-rate/** | put-rate/8/provider | 8-byte puts with 64 in flight; time for each | the same by the bare program | \
-         */8/* 1/0.9",
-        "ofi put|get/65536|1048576/* | put, get/65536, 1048576/provider | non-blocking transfers, 32 and 8 in flight; time for \
-         each | the same by the bare program | ** 1/0.95",
-        "ofi idle/** | idle/0/provider | share of a core that a PE uses while all sleep | 1 % | ** 1 | %",
-        "ofi-bare ** | operation/bytes/provider | what the bare program does | its 8-byte put and quiet",
-        "ofi-bare pingpong/** | pingpong/8/provider | the bare program's 8-byte put and quiet | a round trip of `fi_pingpong`, \
-         if that is installed | */8/* 1.1",
-        "ofi-strided ** | blocks/bytes/state | blocks by one strided put and a quiet | a non-blocking put for each block and one \
-         quiet | 16/** 1/2.5; 64/..256/* 1/9; 64/** 1/4",
-        // 0.85 of what the model predicts.
-        "ofi-strided-model ** | blocks/bytes/state | how many times faster that is | what the cost model predicts by the costs \
-         of the same run (`transport/ofi/strided`) | ** at least 0.85 | x",
-    ],
     possible: fabric::possible,
-    guards: &[("ofi --jobs 1", &["ofi {put,get,fetch-add,put-rate}/8/tcp;ofi_rxm | 2 | goal x3"])],
 };
 
 fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {

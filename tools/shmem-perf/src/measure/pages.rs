@@ -11,7 +11,6 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "pages",
-    about: "Columns in pages of 2 MiB, against columns in small pages",
     run: Some(|runner| {
         // A partition in small pages and one in large ones.
         let pages = [(SMALL, rustix::param::page_size() as u64), (LARGE, LARGE_PAGE)];
@@ -22,13 +21,6 @@ pub(crate) const MEASURE: Measure = Measure {
         runner.repeat(&runner.job("pages", 2, Given::default()).with(partitions))
     }),
     tasks: &[("pages", Task::Near(by_pages))],
-    rows: &[
-        "pages stencil/* | stencil/n | a step of a stencil on n x n cells of each PE whose columns go to both neighbours, in \
-         pages of 2 MiB; time for each cell | the same in small pages",
-        // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
-        "pages column/* | column/pages | `iput` of a column that touches so many pages of 4 KiB, in memory with pages of 2 MiB; \
-         time for each element | the same in memory with pages of 4 KiB | */4097.. 1/1.3",
-    ],
     ..Measure::PLAIN
 };
 

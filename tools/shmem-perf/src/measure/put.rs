@@ -4,46 +4,18 @@ use super::*;
 
 pub(crate) const PUT: Measure = Measure {
     name: "put",
-    about: "Puts: of 8 bytes to a static against a store, of 1 byte to 4 MiB against `memcpy`",
     tasks: &[("put", Task::Near(|world, bench| transfers(world, bench, true)))],
-    rows: &[
-        "put8-static * | 8 | 8-byte puts to a static, one to each of 64 lines | volatile stores to the same words | * 1.2",
-        "put8-quiet * | 8 | an 8-byte put and its quiet | a volatile store to the same word and a full fence | * 1.2",
-        // 0.95 of the bandwidth, where a transfer is so large that it has one.
-        "put * | bytes | a put of a slice; time for each byte | the C library's `memcpy` on the same bytes | \
-         4096..4194304 1/0.95",
-    ],
-    // Of 8 bytes a call more than `memcpy`: 1.0 to 1.15.
-    guards: &[(
-        "put",
-        &["put8-{static,quiet} 8 | 1 | goal x3", "put 8 | 1 | 3", "put {4096,65536} | 1 | goal x3"],
-    )],
     ..Measure::PLAIN
 };
 
 pub(crate) const GET: Measure = Measure {
     name: "get",
-    about: "Gets of 1 byte to 4 MiB, against `memcpy`",
     tasks: &[("get", Task::Near(|world, bench| transfers(world, bench, false)))],
-    rows: &[
-        "get * | bytes | a get of a slice; time for each byte | the C library's `memcpy` on the same bytes | \
-             4096..4194304 1/0.95",
-    ],
-    guards: &[("get", &["get 8 | 1 | 3", "get {4096,65536} | 1 | goal x3"])],
     ..Measure::PLAIN
 };
 
-pub(crate) const ATOMIC: Measure = Measure {
-    name: "atomic",
-    about: "Atomic operations on a word of another PE, against the same locked instructions",
-    tasks: &[("atomic", Task::Near(atomics))],
-    rows: &[
-        "atomic ** | operation/bits | fetching atomic operations on a word of another PE | the same locked instruction on \
-             the same word | ** 1.2",
-    ],
-    guards: &[("atomic", &["atomic {fetch-add,compare-swap}/64 | 1 | goal x3"])],
-    ..Measure::PLAIN
-};
+pub(crate) const ATOMIC: Measure =
+    Measure { name: "atomic", tasks: &[("atomic", Task::Near(atomics))], ..Measure::PLAIN };
 
 const SIZES: [usize; 8] = [1, 8, 64, 512, 4 << 10, 64 << 10, 1 << 20, 4 << 20];
 

@@ -5,21 +5,8 @@ use shmem::Contents;
 use super::*;
 use crate::baseline::{memcpy, round_trip, wait_for};
 
-pub(crate) const MEASURE: Measure = Measure {
-    name: "signal",
-    about: "Puts with a signal to a PE that waits for it, against a ping-pong of plain stores, one way",
-    tasks: &[("signal", Task::Near(signals))],
-    rows: &[
-        "signal ** | bytes; `8/read`: and the other PE reads them | `put_signal` to a PE that waits, one way | half a ping-pong \
-         of plain stores: as many bytes by `memcpy` to the same place, and a word behind them | \
-         ..512 apart 1.3; */read apart 1.3; * apart 1.5",
-        // Two lines and more, against one.
-        "signal */line | bytes/line | `put_signal` to a PE that waits, one way | a cache line that goes from one core to the \
-         other, one way",
-    ],
-    guards: &[("signal", &["signal {8,64,512,4096} | 2 | 1.5"])],
-    ..Measure::PLAIN
-};
+pub(crate) const MEASURE: Measure =
+    Measure { name: "signal", tasks: &[("signal", Task::Near(signals))], ..Measure::PLAIN };
 
 const TRIPS: u64 = 500;
 

@@ -9,7 +9,6 @@ use crate::peers::{LATE, MISSING};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "startup",
-    about: "Start and end of a job, against programs that do nothing",
     run: Some(|runner| {
         starts(runner, "4", (4, 0), runner.asked.repetitions)?;
         // With partitions of 1 GiB, instead of the default heaps.
@@ -27,22 +26,6 @@ pub(crate) const MEASURE: Measure = Measure {
         ("nothing", Task::Own(|_| Ok(_ = shmem::init::<Single>()?))),
         ("kept", Task::Own(|_| what_is_kept())),
     ],
-    rows: &[
-        "startup ** | PEs; PEs/partitions/bytes of each | a job from start to end | as many processes of `true` | \
-         4 3 and +20 | ms",
-        "startup mpirun/* | mpirun/PEs | a job under `mpirun` from start to end | `mpirun` of as many `hostname` | \
-         */64 1.5 and +500 | ms",
-        "startup mpiexec/* | mpiexec/PEs | a job under MPICH's `mpiexec` from start to end | the same of as many `hostname` | \
-         * 1.5 and +500 | ms",
-        "startup srun/* | srun/PEs | a job under `srun --mpi=pmi2` from start to end | the same of as many `hostname` | \
-         * 1.5 and +500 | ms",
-        "startup-resident ** | PEs | memory that a PE keeps after its start, the most of all PEs | 8 MiB | 4 1 | MiB",
-        "startup-mappings ** | PEs | mappings that a PE keeps after its start, the most of all PEs | `vm.max_map_count` | | \"\"",
-        "startup-pe * | PEs | memory that a PE has after its start and no other process has, the most of all | 8 MiB | | MiB",
-        "startup-node * | PEs | memory of all PEs of a node after their start, what they share counted once | 8 MiB for each PE \
-         | | MiB",
-    ],
-    guards: &[("startup", &["startup 4 | 1 | goal x4", "startup-resident 4 | 1 | goal x4"])],
     ..Measure::PLAIN
 };
 
@@ -101,9 +84,9 @@ fn keeps(runner: &mut Runner, job: &Asked, kinds: Range<usize>, case: &str) -> D
 fn what_is_kept() -> Done {
     let now = || -> io::Result<[u64; 4]> {
         let mappings = fs::read("/proc/self/maps")?.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let shares = fs::read_to_string("/proc/self/smaps_rollup")?;
-        let own = kilobytes(&shares, "Pss_Anon:")?;
-        Ok([of_status("VmRSS:")?, mappings, own, own + kilobytes(&shares, "Pss_Shmem:")?])
+        let of_rollup = |name| of_system("/proc/self/smaps_rollup", name);
+        let own = of_rollup("Pss_Anon:")?;
+        Ok([of_status("VmRSS:")?, mappings, own, own + of_rollup("Pss_Shmem:")?])
     };
     let before = now()?;
     let world = shmem::init::<Single>()?;
@@ -112,21 +95,19 @@ fn what_is_kept() -> Done {
     let grown: [u64; 4] = array::from_fn(|k| after[k].saturating_sub(before[k]));
     let [resident, mappings, own] = world.max([grown[0], grown[1], grown[2]]);
     let together = world.sum(grown[3]);
-    if world.my_pe() == 0 {
-        say(&[resident, mappings, own, together])?;
-    }
-    Ok(())
+    if world.my_pe() == 0 { say(&[resident, mappings, own, together]) } else { Ok(()) }
 }
 
 pub(super) fn of_status(name: &str) -> io::Result<u64> {
-    kilobytes(&fs::read_to_string("/proc/self/status")?, name)
+    of_system("/proc/self/status", name)
 }
 
-/// A line `name:      1234 kB` of what the system says of a process, in bytes.
-fn kilobytes(lines: &str, name: &str) -> io::Result<u64> {
+/// A line `name:      1234 kB` of what the system says of this process, in bytes.
+fn of_system(file: &str, name: &str) -> io::Result<u64> {
+    let lines = fs::read_to_string(file)?;
     let line = lines.lines().find_map(|line| line.strip_prefix(name));
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    let missing = || io::Error::other(format!("the system does not say how many kB are behind {name}"));
+    let missing = || io::Error::other(format!("{file} does not say how many kB are behind {name}"));
     kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(missing)
 }
 
@@ -173,18 +154,17 @@ fn under(
     // Open MPI starts nothing for root otherwise.
     launcher.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
     partitions_of_environment().for_each(|name| _ = launcher.env_remove(name));
-    let (is_ours, command) = (command.len() > 1, command.join(" "));
+    let what = format!("{} of {}", start[0], command.join(" "));
     for _ in 0..10 {
         let (milliseconds, output) = milliseconds(|| launcher.output());
         match output?.status.code() {
             Some(0) => return Ok(Some(milliseconds)),
             // The last signal of `timeout` ends that, too.
             Some(LATE) | None => {}
-            code if is_ours && code != Some(MISSING) => {
-                return Err(format!("{} of {command} has ended with {code:?}", start[0]).into());
-            }
-            _ => return Ok(None),
+            Some(MISSING) => return Ok(None),
+            Some(_) if command.len() == 1 => return Ok(None),
+            code => return Err(format!("{what} has ended with {code:?}").into()),
         }
     }
-    Err(format!("{} of {command} did not end within {seconds} s, ten times", start[0]).into())
+    Err(format!("{what} did not end within {seconds} s, ten times").into())
 }

@@ -9,12 +9,6 @@ use crate::rounds;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "threads",
-    about: "Puts of 1 to 36 threads, with a context each, with one for all, and with one behind a lock, against as many threads \
-            that store",
-    options: &[
-        "sizes | Larger puts as well, against memcpy",
-        "bytes 1..65536 64,512,4096,65536 | Their bytes",
-    ],
     run: Some(|runner| {
         let of = |runner: &mut Runner, sizes| {
             runner.repeat(&runner.job("threads", 2, Given { sizes, ..Given::default() }).heap(4 << 20))
@@ -23,14 +17,6 @@ pub(crate) const MEASURE: Measure = Measure {
         if runner.is("sizes") { of(runner, runner.numbers("bytes")) } else { Ok(()) }
     }),
     tasks: &[("threads", Task::Own(by_threads))],
-    rows: &[
-        "threads ** | threads/contexts | 8-byte puts of 1 to 36 threads, each with a context, all with one, all with one behind \
-         a lock for each put; those beyond the cores share cores | volatile stores of as many threads to the same words | \
-         2/private apart 1.05",
-        "threads-by-size ** | threads/contexts/bytes | puts of 64 bytes to 64 KiB of as many threads, each to a place of its \
-         own | `memcpy` by as many threads into the same places",
-    ],
-    guards: &[("threads --jobs 1", &["threads 2/private | 2 | goal x4"])],
     ..Measure::PLAIN
 };
 

@@ -12,27 +12,12 @@ use crate::fabric::LIBFABRIC;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "tracking",
-    about: "What it costs to know that operations are complete, by the design of contexts, over a provider whose writes are \
-            complete at once and over TCP",
     run: Some(|runner| match &runner.asked.provider.clone()[..] {
         [] => measure(runner, AT_ONCE).and_then(|()| measure(runner, PROVIDER)),
         providers => providers.iter().try_for_each(|provider| measure(runner, provider)),
     }),
     tasks: &[("tracking", Task::Threads(tracking))],
-    rows: &[
-        // Large ones do not notice, where a network takes its time.
-        "tracking ** | design/bytes/provider | puts of four contexts in turn and their quiets, in each mapping of contexts to \
-         endpoints; `at-once`: over a provider (`fabric-shim`) that copies the bytes and is done; time for each put | the same \
-         by a bare program, which has one endpoint and its counter | events|hybrid|domain/65536../tcp;ofi_rxm 1.05",
-        "tracking */quiet/* | design/quiet/provider | one 8-byte put and its quiet | the same by a bare program, which has one \
-         endpoint and its counter",
-    ],
     possible: || shim().map(drop).and_then(|()| fabric::possible()),
-    guards: &[(
-        "tracking --provider at-once --jobs 1",
-        // By events it is more than six.
-        &["tracking events/65536/at-once | 2 | 3", "tracking domain/8/at-once | 2 | 5"],
-    )],
     ..Measure::PLAIN
 };
 

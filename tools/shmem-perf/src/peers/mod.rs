@@ -14,7 +14,6 @@ macro_rules! example {
 mod program;
 mod running;
 
-use std::ffi::OsStr;
 use std::{fmt, io};
 
 pub(crate) use self::program::{LATE, MISSING, PATIENCE, Programs, built};
@@ -99,18 +98,6 @@ pub(crate) enum PeerError {
     /// It says that it cannot do what it was asked.
     #[error("{fault} (asked for `{request}`)")]
     Refused { request: String, fault: String },
-}
-
-impl PeerError {
-    /// That a program is not there, and which Debian packages have it.
-    fn not_installed(program: &OsStr) -> Self {
-        let packages = match program.to_str() {
-            Some("cc" | "sh") => "gcc libc6-dev",
-            Some("cargo") => "cargo",
-            _ => "openmpi-bin libopenmpi-dev",
-        };
-        Self::Lost(format!("not installed, there is no {} (Debian: {packages})", program.display()))
-    }
 }
 
 impl From<io::Error> for PeerError {

@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -55,100 +54,80 @@ impl Programs {
     }
 }
 
-/// Builds the program of a peer in a directory: within the time that is left, with what a compiler starts itself.
-fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
-    let seconds = patience.as_secs();
-    let compile = |compiler: &OsStr, arguments: &[&OsStr]| {
-        let mut timeout = Command::new("timeout");
-        timeout.current_dir(directory).args(["--kill-after=1", &seconds.to_string()]);
-        let output = timeout.arg(compiler).args(arguments).output()?;
-        let why = match output.status.code() {
-            Some(0) => return Ok(()),
-            Some(MISSING) => return Err(PeerError::not_installed(compiler)),
-            Some(LATE) => format!(
-                "its program was not built within {seconds} s; what is built so far is kept, another run goes on"
+/// The sources of this tool, where it was built.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Open MPI, with what makes it fast and lets it end: without memory hooks, since OSHMEM ends with a segmentation fault otherwise;
+/// what it would leave behind when it is ended by force lies in the directory of the programs.
+const OPEN_MPI: &str = "--allow-run-as-root --oversubscribe -np 2 --bind-to none --mca memory ^patcher --mca orte_tmpdir_base . \
+                        --mca btl_vader_backing_directory .";
+
+/// Lines for a shell in the directory of the programs, which build that of a peer, and start its processes. What is built of the C
+/// library is kept with what the workspace is built into; of a package, which takes minutes, in a directory of its own there.
+fn lines(Peer { name, source, by }: Peer, processes: usize) -> [String; 2] {
+    let of_c = |compiler| format!("{compiler} -O2 -pthread {name}.c -o {name}");
+    let open_mpi = |launcher| format!("{launcher} {OPEN_MPI} ./{name}");
+    let target = format!("{SOURCES}/target/{name}");
+    match by {
+        OWN => [
+            format!("sh '{SOURCES}/shmem-c/make.sh' libshmem && {}", of_c("libshmem/bin/oshcc")),
+            format!("libshmem/bin/oshrun -np {processes} ./{name}"),
+        ],
+        CARGO => [
+            format!(
+                "cargo build --quiet --release --locked --manifest-path '{source}' --target-dir '{target}' && \
+                 ln -s '{target}/release/{name}' ."
             ),
-            _ => format!(
-                "its program does not compile, {}: {}\n{}",
-                compiler.display(),
-                output.status,
-                String::from_utf8_lossy(&output.stderr).trim_end()
-            ),
-        };
-        Err(PeerError::Lost(why))
-    };
-    let of_c = |compiler: &OsStr| {
-        let file = format!("{peer}.c");
-        fs::write(directory.join(&file), peer.source)?;
-        compile(compiler, &["-O2", "-pthread", &file, "-o", peer.name].map(OsStr::new))
-    };
-    let found = |file: &'static str| {
-        let missing = || format!("its package is not at {file}, where it was when this tool was built");
-        Path::new(file).is_file().then_some(OsStr::new(file)).ok_or_else(|| PeerError::Lost(missing()))
-    };
-    match peer.by {
-        // What is built of the library is kept with what the workspace is built into.
-        OWN => {
-            let script = found(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shmem-c/make.sh"))?;
-            compile(OsStr::new("sh"), &[script, directory.join("libshmem").as_os_str()])?;
-            of_c(of_library(directory).join("oshcc").as_os_str())
-        }
-        // The same of a package: it takes minutes.
-        CARGO => {
-            let target = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).join(peer.name);
-            let build = ["build", "--quiet", "--release", "--locked", "--manifest-path"].map(OsStr::new);
-            let of = [found(peer.source)?, OsStr::new("--target-dir"), target.as_os_str()];
-            compile(OsStr::new(CARGO), &[&build[..], &of].concat())?;
-            symlink(target.canonicalize()?.join("release").join(peer.name), directory.join(peer.name))?;
-            Ok(())
-        }
-        compiler => of_c(OsStr::new(compiler)),
+            format!("./{name}"),
+        ],
+        "cc" => [of_c(by), format!("./{name}")],
+        "oshcc" => [of_c(by), open_mpi("oshrun")],
+        _ => [of_c(by), open_mpi("mpirun")],
     }
 }
 
-fn of_library(directory: &Path) -> PathBuf {
-    directory.join("libshmem/bin")
+/// Builds the program of a peer in a directory: within the time that is left, with what a compiler starts itself.
+fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
+    if peer.by != CARGO {
+        fs::write(directory.join(format!("{peer}.c")), peer.source)?;
+    }
+    let (seconds, [line, _]) = (patience.as_secs(), lines(peer, 0));
+    let mut timeout = Command::new("timeout");
+    timeout.current_dir(directory).args(["--kill-after=1", &seconds.to_string(), "sh", "-c", &line]);
+    let output = timeout.output()?;
+    let (compiler, packages) = match peer.by {
+        OWN | "cc" => ("cc", "gcc libc6-dev"),
+        CARGO => (CARGO, "cargo"),
+        compiler => (compiler, "openmpi-bin libopenmpi-dev"),
+    };
+    Err(PeerError::Lost(match output.status.code() {
+        Some(0) => return Ok(()),
+        Some(MISSING) => format!("not installed, there is no {compiler} (Debian: {packages})"),
+        Some(LATE) => format!(
+            "its program was not built within {seconds} s; what is built so far is kept, another run goes on"
+        ),
+        _ => format!(
+            "its program does not compile, {compiler}: {}\n{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim_end()
+        ),
+    }))
 }
 
 /// What starts the processes of a program: two on the first two of some cores, or more on all of them. Nothing binds them,
 /// they do that by themselves: their CPUs are those of our PEs.
-pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
-    let mut command = match peer.by {
-        "cc" | CARGO => Command::new(program),
-        OWN => {
-            let mut command = Command::new(of_library(directory).join("oshrun"));
-            command.args(["-np", &peer.processes(cores.len()).to_string()]).arg(program);
-            command
-        }
-        compiler => {
-            let launcher = if compiler == "oshcc" { "oshrun" } else { "mpirun" };
-            open_mpi(launcher, &["-np", "2", "--bind-to", "none"], program, directory)
-        }
-    };
-    if let ([first, second, ..], 2) = (cores, peer.processes(cores.len())) {
+pub(super) fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
+    let processes = peer.processes(cores.len());
+    let [_, line] = lines(peer, processes);
+    let mut command = Command::new("sh");
+    command.current_dir(directory).args(["-c", &format!("exec {line} \"$@\""), peer.name]);
+    if let ([first, second, ..], 2) = (cores, processes) {
         command.args([first.to_string(), second.to_string()]);
     }
     // Variables of our jobs. Some of them are OSHMEM's, too, and mean another job there.
     let is_ours =
         |name: &OsStr| [&b"SHMEM_"[..], b"SMA_"].iter().any(|prefix| name.as_bytes().starts_with(prefix));
-    for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
-        command.env_remove(name);
-    }
-    command
-}
-
-/// Open MPI's launcher with some options, and what makes it fast and lets it end:
-///
-/// * Without memory hooks, since OSHMEM ends with a segmentation fault otherwise.
-/// * What it would leave behind when it is ended by force lies in the directory of the programs.
-fn open_mpi(launcher: &str, options: &[&str], program: &Path, directory: &Path) -> Command {
-    let mut command = Command::new(launcher);
-    command.args(["--allow-run-as-root", "--oversubscribe"]).args(options);
-    command.args(["--mca", "memory", "^patcher"]);
-    for parameter in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
-        command.args(["--mca", parameter]).arg(directory);
-    }
-    command.arg(program);
+    std::env::vars_os().filter(|(name, _)| is_ours(name)).for_each(|(name, _)| _ = command.env_remove(name));
     command
 }
 
@@ -157,8 +136,8 @@ fn open_mpi(launcher: &str, options: &[&str], program: &Path, directory: &Path) 
 pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
     let this =
         std::env::current_exe().map_err(|why| format!("the file of this program is not known: {why}"))?;
-    let (file, by) = (this.with_file_name(name), arguments.join(" "));
-    let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"));
+    let (file, by, sources) =
+        (this.with_file_name(name), arguments.join(" "), Path::new(SOURCES).join("Cargo.toml"));
     // target/release/shmem-perf
     if let Some(target) = this.ancestors().nth(2).filter(|_| !file.is_file() && sources.is_file()) {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));

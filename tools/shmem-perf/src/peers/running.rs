@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -58,14 +58,13 @@ impl Running {
     /// Its processes take a core each, those that the first two PEs of this node
     /// [take](crate::bench::take_core): so it is started before.
     pub(crate) fn start(peer: Peer, directory: &Path) -> Result<Option<Self>, PeerError> {
-        let Some(program) = Programs::of(peer, directory) else { return Ok(None) };
-        let mut command = launch(peer, &program, directory, &allowed_cores()?);
+        if Programs::of(peer, directory).is_none() {
+            return Ok(None);
+        }
         let remarks = directory.join(format!("{peer}-{}.remarks", std::process::id()));
+        let mut command = launch(peer, directory, &allowed_cores()?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&remarks)?);
-        let mut launcher = command.spawn().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => PeerError::not_installed(command.get_program()),
-            _ => error.into(),
-        })?;
+        let mut launcher = command.spawn()?;
         let requests = launcher.stdin.take();
         let Some(printed) = launcher.stdout.take() else { unreachable!("it was asked for above") };
         let (sender, answers) = mpsc::channel();

@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! cases.csv      a line for each case: what was compared, medians, quarters, and the ratio
-//! samples.csv    the pairs that these come from, by `id`, if they are asked for
 //! facts.csv      what is a text: the machine, placements
 //! notes.csv      what was said, and what has failed
 //! ```
@@ -10,12 +9,12 @@
 use std::io;
 use std::path::Path;
 
-use csv::{Reader, Writer, WriterBuilder};
+use csv::{Reader, WriterBuilder};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{self, Done};
-use crate::case::{Case, Record};
+use crate::case::Case;
 use crate::pattern::{self, Found};
 use crate::runner::Kept;
 
@@ -35,9 +34,6 @@ pub(crate) struct Entry {
     /// Where the same case is measured in several places: which.
     pub(crate) variant: String,
     pub(crate) case: Case,
-    /// What it comes from, where it was measured just now.
-    #[serde(skip)]
-    record: Option<Record>,
 }
 
 /// What is a text, and has a place in a table.
@@ -71,8 +67,7 @@ impl Evidence {
     pub(crate) fn add(&mut self, section: &str, [step, variant]: [&str; 2], kept: Kept, done: Done) {
         for record in kept.records.into_iter().filter(|record| !record.samples.0.is_empty()) {
             let (id, case) = (self.cases.len() + 1, record.case());
-            let (section, variant) = (section.to_owned(), variant.to_owned());
-            self.cases.push(Entry { id, section, variant, case, record: Some(record) });
+            self.cases.push(Entry { id, section: section.to_owned(), variant: variant.to_owned(), case });
         }
         kept.facts.into_iter().for_each(|found| self.know(section, found));
         let said = kept.remarks.into_iter().map(|text| (text, "no"));
@@ -113,22 +108,10 @@ impl Evidence {
         self.cases.iter().filter_map(find)
     }
 
-    pub(crate) fn write(&self, directory: &Path, samples: bool) -> io::Result<()> {
+    pub(crate) fn write(&self, directory: &Path) -> io::Result<()> {
         write(&directory.join("cases.csv"), CASES, &self.cases)?;
         write(&directory.join("facts.csv"), FACTS, &self.facts)?;
-        write(&directory.join("notes.csv"), NOTES, &self.notes)?;
-        if !samples {
-            return Ok(());
-        }
-        let mut file = Writer::from_path(directory.join("samples.csv"))?;
-        file.write_record(["id", "pair", "cost", "limit", "loop_of_puts"])?;
-        for (id, record) in self.cases.iter().filter_map(|entry| Some((entry.id, entry.record.as_ref()?))) {
-            let puts = record.loop_of_puts.as_ref().map_or(&[][..], |puts| &puts.0);
-            for (at, (cost, limit)) in record.samples.0.iter().enumerate() {
-                file.serialize((id, at + 1, cost, limit, puts.get(at).map(|(_, puts)| puts)))?;
-            }
-        }
-        file.flush()
+        write(&directory.join("notes.csv"), NOTES, &self.notes)
     }
 
     /// Reads what was written there; says which file is missing or is none of these.

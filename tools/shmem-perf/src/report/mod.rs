@@ -1,9 +1,9 @@
 //! `shmem-perf report`: everything that is claimed, measured here and now, on one page.
 //!
-//! A [section](sections) is a topic of the literature. It has steps, command lines that are run one after the other, and each of
+//! A [section](SECTIONS) is a topic of the literature. It has steps, command lines that are run one after the other, and each of
 //! which delivers records (pairs of what something cost and what its limit cost) or facts (what is a text, like
 //! the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line. When everything
-//! is measured, rows of the sections say what is [shown](show) of it, in tables and [figures](plot) of a [page](page).
+//! is measured, lines of the sections say what is [shown](show) of it, in tables and [figures](plot) of a [page](page).
 //!
 //! A step that fails, or lacks something, is said on the page; the report goes on.
 
@@ -11,23 +11,31 @@ mod evidence;
 mod machine;
 mod page;
 mod plot;
-mod sections;
 mod show;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Instant;
 use std::{fs, io};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use evidence::Evidence;
-use sections::{SECTIONS, Section};
 
 use crate::bench::{Done, Fact};
 use crate::command::{self, Arguments};
 use crate::hosts::Named;
 use crate::runner::Runner;
 use crate::samples::FEWEST;
+use crate::sheet::{Section, sections};
+
+/// `sections.txt` says what each section measures, what users ask, and what is shown.
+static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| sections(include_str!("sections.txt")));
+
+/// Those that measure something.
+fn names() -> impl Iterator<Item = &'static str> {
+    SECTIONS.iter().filter(|section| section.of(&["step"]).next().is_some()).map(|section| section.name)
+}
 
 /// What the report is to be; a quick one takes less than two minutes instead of twenty, with as many pairs for each number.
 #[derive(Args, Clone, Debug)]
@@ -36,14 +44,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// These sections only.
-    #[arg(long, value_delimiter = ',', value_name = "SECTION", value_parser = PossibleValuesParser::new(SECTIONS.iter().map(|section| section.name)))]
+    #[arg(long, value_delimiter = ',', value_name = "SECTION", value_parser = PossibleValuesParser::new(names()))]
     only: Vec<String>,
     /// Measure nothing, and draw the page anew from `cases.csv`, `facts.csv` and `notes.csv` in the directory.
-    #[arg(long, conflicts_with_all = ["samples", "no_peers", "hosts", "launcher"])]
+    #[arg(long, conflicts_with_all = ["no_peers", "hosts", "launcher"])]
     redraw: bool,
-    /// Leave all pairs of samples beside the page, too, in `samples.csv`.
-    #[arg(long)]
-    samples: bool,
     /// Leave other libraries out.
     #[arg(long)]
     no_peers: bool,
@@ -76,7 +81,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     let mut evidence = Evidence::default();
     machine::describe(&mut evidence, quick);
     let write = |evidence: &Evidence| {
-        evidence.write(&options.out, options.samples)?;
+        evidence.write(&options.out)?;
         // The page shows what its files say.
         let written = Evidence::read(&options.out).map_err(io::Error::other)?;
         fs::write(&page, page::html(&sections, &written))

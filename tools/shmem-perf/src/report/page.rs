@@ -6,9 +6,9 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::evidence::{Evidence, Note};
-use super::machine;
-use super::sections::Section;
 use super::show::{self, Cell, Table, View};
+use super::{SECTIONS, machine};
+use crate::sheet::Section;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -32,8 +32,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
             body {
                 header {
                     h1 { (TITLE) }
-                    p { "Each figure of the publications behind this library, measured on one machine in one run, beside \
-                         the limits of the machine and beside other libraries." }
+                    @for text in prose("page") { p { (text) } }
                     @if evidence.known(machine::TOOK).is_none() {
                         p.warning { "Not complete: the run is still going on, or was ended." }
                     }
@@ -64,12 +63,12 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
                             }
                         } } }
                     }
-                    section id="method" { h2 { "How it is measured" } (method()) }
+                    section id="method" { h2 { "How it is measured" } @for text in prose("method") { p { (text) } } }
                     @for section in shown {
                         section id=(section.name) {
                             h2 { (section.title) }
                             p.source { "Beside: " @for row in section.of(&["beside"]) { (row.part(0)) } }
-                            @for (row, at) in section.rows.iter().zip(0..) { (View(evidence, section).show(at, row)) }
+                            @for (row, at) in section.lines.iter().zip(0..) { (View(evidence, section).show(at, row)) }
                             (notes(evidence.notes.iter().filter(|note| note.section == section.name)))
                         }
                     }
@@ -88,11 +87,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
 pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidence) -> Table<'a> {
     let heads = ["asked", "unit", "this library", "OpenSHMEM", "MPI", "Lamellar", "the limit", "published"];
     let mut table = Table::new("What users ask", heads);
-    let under = "Each question leads to its measure, with more sizes, the quarters and what exactly is compared. A ratio is a time \
-         over another one. OpenSHMEM and MPI are those of Open MPI. The limit is the machine's: the same by a few lines of C over \
-         shared memory, between hosts by a bare program on libfabric. The best library of a line is marked, but no ratio, \
-         which is over something of each library's own. An empty field: there is no such thing, or nothing was published.";
-    table.under.push(under.to_owned());
+    table.under.extend(prose("summary"));
     for section in sections {
         let mut lines = section.of(&ASKED).filter_map(|row| View(evidence, section).headline(row)).peekable();
         table.rows.extend(lines.peek().is_some().then(|| vec![Cell::new("group", section.title)]));
@@ -101,18 +96,10 @@ pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidenc
     table
 }
 
-fn method() -> Markup {
-    html! {
-        p { "A time on a shared machine means little; a ratio of two things that were measured at the same moment means \
-             much. Each measure runs what it is about and its limit in turn, in the same processes, and keeps their \
-             times as pairs, at least 11. The ratio is the median of the ratios of the pairs: the cost over the limit's \
-             cost, so that smaller is better everywhere, also where others would give a bandwidth. A ratio above 1 is \
-             slower than what stands beside it, one below 1 faster." }
-        p { "Other libraries run beside the first PE as programs of their own, on the same cores, and answer for one \
-             sample at a time. Processes are kept on a core each where there are enough. Where PEs or threads share \
-             cores, the table says so. Quarters: a quarter of the samples is not above the lower, and a quarter not \
-             below the upper one; plots draw them as bars." }
-    }
+/// What the page says of itself in a place, by the sheet.
+fn prose(name: &str) -> impl Iterator<Item = String> {
+    let section = SECTIONS.iter().find(move |section| section.name == name);
+    section.into_iter().flat_map(|section| &section.lines).map(|line| line.part(0).replace('\n', " "))
 }
 
 fn notes<'a>(notes: impl Iterator<Item = &'a Note>) -> Markup {

@@ -6,9 +6,9 @@ use maud::{Markup, Render, html};
 
 use super::evidence::{Entry, Evidence, Fact};
 use super::plot::{Figure, Series};
-use super::sections::{Row, Section};
 use crate::measure;
 use crate::pattern::{Found, named};
+use crate::sheet::{Line, Section};
 use crate::table::digits;
 
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ impl<'a> View<'a> {
     }
 
     /// Shows a row of it: a heading, a text, figures or tables; steps and what users ask not here.
-    pub(super) fn show(self, at: usize, row: &Row) -> Markup {
+    pub(super) fn show(self, at: usize, row: &Line) -> Markup {
         match row.kind {
             "heading" => html! { h3 { (row.part(0)) } },
             "text" => html! { p { (row.part(0)) } },
@@ -34,18 +34,14 @@ impl<'a> View<'a> {
     }
 
     /// The tables of a row, by its place.
-    fn tables(self, at: usize, row: &Row) -> Vec<Table<'a>> {
+    fn tables(self, at: usize, row: &Line) -> Vec<Table<'a>> {
+        let of =
+            |(pattern, published)| self.find(row.place, pattern).map(move |(_, entry)| (entry, published));
         let mut tables = match row.kind {
             "facts" => return vec![self.facts(row.part(0), row.part(1))],
             "cases" => {
-                let of = |(pattern, published)| {
-                    self.find(row.place, pattern).map(move |(_, entry)| (entry, published))
-                };
-                vec![cases_of(
-                    row.part(0),
-                    &row.pairs(1).flat_map(of).collect::<Vec<_>>(),
-                    row.place.is_empty(),
-                )]
+                let found: Vec<_> = row.pairs(1).flat_map(of).collect();
+                vec![cases_of(row.part(0), &found, row.place.is_empty())]
             }
             "grid" => self.grid(row),
             _ => Vec::new(),
@@ -54,7 +50,7 @@ impl<'a> View<'a> {
         tables
     }
 
-    fn plot(self, row: &Row) -> Markup {
+    fn plot(self, row: &Line) -> Markup {
         let mut figures: Vec<(String, Figure)> = Vec::new();
         for (pattern, shown) in row.pairs(3) {
             let (of, name) = shown.split_once(", ").unwrap_or((shown, ""));
@@ -83,26 +79,21 @@ impl<'a> View<'a> {
         format!("{}-{at}", self.1.name)
     }
 
-    fn grid(self, row: &Row) -> Vec<Table<'a>> {
+    fn grid(self, row: &Line) -> Vec<Table<'a>> {
         let found: Vec<_> = self.find(row.place, row.part(1)).collect();
-        let shows: Vec<_> = row.part(2).split(' ').collect();
         let published: Vec<_> = row.pairs(3).collect();
         let of_part = |part: String| {
             let here = || found.iter().filter(|(found, _)| named(found, "part") == part);
-            let columns = once(here().map(|(found, _)| named(found, "column")));
-            let heads = columns.iter().flat_map(|head| shows.iter().map(move |of| format!("{head}, {of}")));
-            let behind = (!published.is_empty()).then(|| "published".to_owned());
-            let heads = [String::new()].into_iter().chain(heads).chain(behind);
-            let mut table = Table::new(titled(row.part(0), &part), heads);
-            for name in once(here().map(|(found, _)| named(found, "row"))) {
-                let cells = columns.iter().flat_map(|column| {
-                    let is_it = |found| named(found, "row") == name && named(found, "column") == *column;
-                    let entry = here().find(|(found, _)| is_it(found)).map(|(_, entry)| *entry);
-                    shows.iter().map(move |of| Cell::of(entry, of))
-                });
-                let said = published.iter().find(|(of, _)| *of == name).map_or("", |(_, said)| said);
-                let first = [Cell::text(&*name)].into_iter();
-                table.rows.push(first.chain(cells).chain([Cell::new("published", said)]).collect());
+            let cells = here().flat_map(|(found, entry)| {
+                let (name, column) = (named(found, "row"), named(found, "column"));
+                let cell = move |of| (name.clone(), format!("{column}, {of}"), Cell::of(Some(entry), of));
+                row.part(2).split(' ').map(cell)
+            });
+            let mut table = Table::of(titled(row.part(0), &part), cells.collect(), &Cell::of(None, ""));
+            table.heads.extend((!published.is_empty()).then(|| "published".to_owned()));
+            for cells in &mut table.rows {
+                let said = published.iter().find(|(of, _)| *of == cells[0].text).map_or("", |(_, said)| said);
+                cells.push(Cell::new("published", said));
             }
             table.explain(here().map(|(_, entry)| *entry));
             table
@@ -112,22 +103,15 @@ impl<'a> View<'a> {
 
     fn facts(self, title: &str, table: &str) -> Table<'a> {
         let of = |fact: &&Fact| fact.section == self.1.name && fact.found.table == table;
-        let facts: Vec<&Fact> = self.0.facts.iter().filter(of).collect();
-        let columns = once(facts.iter().map(|fact| fact.found.column.clone()));
-        let mut table = Table::new(title, [String::new()].into_iter().chain(columns.iter().cloned()));
-        for row in once(facts.iter().map(|fact| fact.found.row.clone())) {
-            let cell = |column: &String| {
-                let fact = facts.iter().find(|fact| fact.found.row == row && fact.found.column == *column);
-                let text = Cell::text(fact.map_or("", |fact| &fact.found.value));
-                Cell { fact: fact.map(|fact| fact.id), ..text }
-            };
-            table.rows.push([Cell::text(&*row)].into_iter().chain(columns.iter().map(cell)).collect());
-        }
-        table
+        let cells = self.0.facts.iter().filter(of).map(|Fact { id, found, .. }| {
+            let cell = Cell { fact: Some(*id), ..Cell::text(&*found.value) };
+            (found.row.clone(), found.column.clone(), cell)
+        });
+        Table::of(title, cells.collect(), &Cell::text(""))
     }
 
     /// A line of what users ask; none where it was not measured.
-    pub(super) fn headline(self, row: &Row) -> Option<Vec<Cell<'a>>> {
+    pub(super) fn headline(self, row: &Line) -> Option<Vec<Cell<'a>>> {
         let first = |pattern: &str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
         let (is_ratio, case) = (row.kind == "ratio", row.part(1));
         // Cases whose limits are what OpenSHMEM, MPI, lamellar and the machine take.
@@ -135,7 +119,7 @@ impl<'a> View<'a> {
         let beside = match row.kind {
             "time" => [row.part(2), row.part(3), "", ""],
             "limit" => ["", "", "", case],
-            "peers" => peers.each_ref().map(|peer| &**peer),
+            "peers" => peers.each_ref().map(String::as_str),
             _ => [""; 4],
         };
         let ours = first(case).or_else(|| beside.into_iter().find_map(first))?;
@@ -152,7 +136,7 @@ impl<'a> View<'a> {
             answers[..4].iter_mut().for_each(|cell| cell.chosen = cell.value() == best);
         }
         // The table that shows the measure behind it.
-        let shows = |row: &Row| {
+        let shows = |row: &Line| {
             let patterns = match row.kind {
                 "cases" => usize::MAX,
                 "grid" => 1,
@@ -161,7 +145,7 @@ impl<'a> View<'a> {
             let is_it = |(pattern, _)| self.find(row.place, pattern).any(|(_, entry)| entry.id == ours.id);
             row.pairs(1).take(patterns).any(is_it)
         };
-        let table = self.1.rows.iter().position(shows);
+        let table = self.1.lines.iter().position(shows);
         let asked = Cell { link: table.map(|at| self.id(at)), ..Cell::text(row.part(0)) };
         let unit = Cell::text(if is_ratio { "ratio" } else { &*ours.case.unit });
         let published = Cell::new("published", if is_ratio { row.part(2) } else { "" });
@@ -231,6 +215,20 @@ impl<'a> Table<'a> {
     pub(super) fn new<H: Into<String>>(title: impl Into<String>, heads: impl IntoIterator<Item = H>) -> Self {
         let heads = heads.into_iter().map(Into::into).collect();
         Self { id: None, title: title.into(), under: Vec::new(), heads, rows: Vec::new() }
+    }
+
+    /// Cells by their rows and columns, in the order in which these first come; `none` where there is none.
+    fn of(title: impl Into<String>, cells: Vec<(String, String, Cell<'a>)>, none: &Cell<'a>) -> Self {
+        let columns = once(cells.iter().map(|(_, column, _)| column.clone()));
+        let mut table = Self::new(title, [String::new()].into_iter().chain(columns.iter().cloned()));
+        for name in once(cells.iter().map(|(row, ..)| row.clone())) {
+            let cell = |column| {
+                let found = cells.iter().find(|(row, of, _)| *row == name && of == column);
+                found.map_or(none, |(.., cell)| cell).clone()
+            };
+            table.rows.push([Cell::text(&*name)].into_iter().chain(columns.iter().map(cell)).collect());
+        }
+        table
     }
 
     /// Says below what is compared in these cases.
@@ -345,8 +343,8 @@ mod tests {
     use std::{env, fs};
 
     use super::*;
+    use crate::report::SECTIONS;
     use crate::report::page::headlines;
-    use crate::report::sections::SECTIONS;
 
     /// How a number came about, which the page tells and a document has no room for.
     const LEFT_OUT: [&str; 5] = ["quarters", "to", "pairs", "PEs", "cores"];
@@ -386,7 +384,7 @@ mod tests {
         }
         let (section, line) = asked.split_once(' ').unwrap_or_default();
         let section = Box::leak(Box::new(Section::parse(format!("{section} \n{line}").leak())));
-        let rows = section.rows.iter().enumerate();
+        let rows = section.lines.iter().enumerate();
         let all = rows.flat_map(|(at, row)| View(evidence, section).tables(at, row));
         all.map(|table| table.markdown()).collect::<Vec<_>>().join("\n")
     }

@@ -26,8 +26,6 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "array",
-    about: "Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against objects in the \
-            heap. With the feature `rayon`, parallel loops, too",
     run: Some(run),
     tasks: &[
         // Loops by one thread; `quick`: those over one dimension that are larger than caches, of the four storages.
@@ -44,24 +42,6 @@ pub(crate) const MEASURE: Measure = Measure {
         ("array-apart", Task::Free(parallel::apart)),
         ("array-layer", Task::Near(of_layers)),
     ],
-    rows: &[
-        "array ** | storage/loop | loops over arrays on NUMA nodes by index, element and chunk, and zipped; in parallel with \
-         feature `rayon`; time for each element | the same loop over a slice | \
-         single|separate|cyclic/index|par-index 1.05; single|separate|cyclic/index/2|3 1.05; multi/index|par-index 1.5; \
-         multi/iter|each|par-iter 1.05; multi/chunks|par-chunks 1.02",
-        "array next-layer/** | next-layer/storage/bytes/PEs | an array made, filled and freed in a loop; in the report between \
-         two nodes, too | an object in the heap | | us",
-        "array technique/** | technique | a loop by threads over one array, or by PEs over their own; time for each element | \
-         memory of one process touched first by its threads",
-    ],
-    // As fast as memory, which neighbours use, too: up to 2.3 where they do.
-    guards: &[(
-        "array --quick --jobs 1",
-        &[
-            "array {single,separate,cyclic,multi}/index | 1 | goal x4",
-            "array multi/{iter,chunks} | 1 | goal x4",
-        ],
-    )],
     ..Measure::PLAIN
 };
 

@@ -16,14 +16,6 @@ use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "placement",
-    about: "Where memory lies, which is no measure: arrays of each storage, and partition 1 on each kind of memory in pages of \
-            each size. As the kernel says, on the machine that this runs on",
-    options: &[
-        "arrays | Only arrays of each storage",
-        "partitions | Only partition 1, by its traits",
-        "guest PROGRAM | A program that runs a command on a machine with several NUMA nodes and kinds of memory, such as \
-         `ci/numa-vm` of the sources, for what makes no difference here",
-    ],
     run: Some(|runner| {
         if !runner.is("partitions") {
             show(runner, "--arrays")?;

@@ -1,6 +1,6 @@
 //! Constant transfers by `strided!`: orientations in two dimensions, and what is left of a short one.
 
-use shmem::strided::{Axis, Part, Pattern, Shape, Shaped, lower};
+use shmem_core::strided::Level;
 
 use super::sides::{lines, loop_of_puts};
 use super::*;
@@ -24,46 +24,39 @@ static MATRIX: [[f64; COLUMNS]; ROWS];
 #[symmetric]
 static CELLS: [[Cell; 129]; ROWS];
 
-const MASS_AND_KIND: Part = Part { offset: 0, bytes: 12 };
-
-/// One constant transfer, and the same as a pattern, for what it is compared with.
+/// Constant transfers of the matrix, and one of the cells: each with the same as a pattern, for what it is compared with.
 type Case = (&'static str, fn(&World, Pe), Pattern);
 
-fn pattern<T: Shaped>(rows: Axis, columns: Axis, part: Part) -> Pattern {
-    let shape: Shape = T::SHAPE;
-    let side = lower("MATRIX", &shape, 64, &[rows, columns], part);
-    Pattern::join(&side, &side)
-}
-
-fn of_matrix() -> [Case; 4] {
-    let of = |rows, columns| pattern::<[[f64; COLUMNS]; ROWS]>(rows, columns, Part::whole(8));
-    let all = Axis::all;
+fn cases() -> [Case; 5] {
+    // Rows at a distance, of blocks at a distance.
+    let of = |block, (rows, row), (count, stride)| {
+        let level = |count, stride| Level { count, to: stride, from: stride };
+        Pattern::of_levels(block, &[level(rows, row), level(count, stride)])
+    };
+    const ROW: usize = 8 * COLUMNS;
     [
         (
             "element",
             |world, pe| strided!(world, MATRIX@pe[..; 2, ..; 4] = MATRIX[..; 2, ..; 4]),
-            of(all().step(2), all().step(4)),
+            of(8, (ROWS / 2, 2 * ROW), (COLUMNS / 4, 32)),
         ),
         (
             "group-of-one-type",
             |world, pe| strided!(world, MATRIX@pe[.., ..; 8; 4] = MATRIX[.., ..; 8; 4]),
-            of(all(), all().step(8).block(4)),
+            of(32, (ROWS, ROW), (COLUMNS / 8, 64)),
         ),
         (
             "checkerboard",
             |world, pe| strided!(world, MATRIX@pe[..; 2, ..; 2] = MATRIX[..; 2, ..; 2]),
-            of(all().step(2), all().step(2)),
+            of(8, (ROWS / 2, 2 * ROW), (COLUMNS / 2, 16)),
         ),
-        ("column", |world, pe| strided!(world, MATRIX@pe[.., 0] = MATRIX[.., 0]), of(all(), Axis::index(0))),
+        ("column", |world, pe| strided!(world, MATRIX@pe[.., 0] = MATRIX[.., 0]), of(8, (ROWS, ROW), (1, 0))),
+        (
+            "group-of-several-types",
+            |world, pe| strided!(world, CELLS@pe[..; 2, ..].{mass, kind} = CELLS[..; 2, ..].{mass, kind}),
+            of(12, (ROWS / 2, 2 * 129 * 24), (129, 24)),
+        ),
     ]
-}
-
-fn of_cells() -> Case {
-    (
-        "group-of-several-types",
-        |world, pe| strided!(world, CELLS@pe[..; 2, ..].{mass, kind} = CELLS[..; 2, ..].{mass, kind}),
-        pattern::<[[Cell; 129]; ROWS]>(Axis::all().step(2), Axis::all(), MASS_AND_KIND),
-    )
 }
 
 const SHORT: usize = 4;
@@ -90,10 +83,20 @@ fn short_by_hand(world: &World, pe: Pe, source: &[f64; SHORT]) {
 
 pub(super) fn constant(world: &World, bench: &Bench<'_>) {
     let pe = other(world);
-    let of = |(name, transfer, pattern): Case, (to, from): (*mut u8, *const u8), bytes: usize| {
-        let place = to as usize..to as usize + bytes;
-        let hulls = pattern.hulls();
-        assert!(hulls.0.max(hulls.1) <= bytes, "{name} does not fit its matrix");
+    let matrix: (*mut u8, *const u8, usize) = (
+        near(MATRIX.on(pe).ptr(world)).cast(),
+        MATRIX.here(world).as_ptr().cast_const().cast(),
+        size_of::<[[f64; COLUMNS]; ROWS]>(),
+    );
+    let cells = (
+        near(CELLS.on(pe).ptr(world)).cast(),
+        CELLS.here(world).as_ptr().cast_const().cast(),
+        size_of::<[[Cell; 129]; ROWS]>(),
+    );
+    for (name, transfer, pattern) in cases() {
+        let (to, from, bytes) = if name == "group-of-several-types" { cells } else { matrix };
+        let place = to.addr()..to.addr() + bytes;
+        assert!(hull(&pattern) <= bytes, "{name} does not fit its matrix");
         beside_puts(bench, format!("strided matrix/{name}/put"), || {
             [
                 timed(4, || transfer(black_box(world), black_box(pe))),
@@ -103,13 +106,8 @@ pub(super) fn constant(world: &World, bench: &Bench<'_>) {
                 timed(4, || unsafe { loop_of_puts(&pattern, &place, to, from, Direction::Put) }),
             ]
         });
-    };
-    let matrix = (near(MATRIX.on(pe).ptr(world)).cast(), MATRIX.here(world).as_ptr().cast_const().cast());
-    of_matrix().into_iter().for_each(|case| of(case, matrix, size_of::<[[f64; COLUMNS]; ROWS]>()));
-    let cells = (near(CELLS.on(pe).ptr(world)).cast(), CELLS.here(world).as_ptr().cast_const().cast());
-    of(of_cells(), cells, size_of::<[[Cell; 129]; ROWS]>());
-    let source = [1.0; SHORT];
-    let (world, pe, source) = (black_box(world), black_box(pe), black_box(&source));
+    }
+    let (world, pe, source) = black_box((world, pe, &[1.0; SHORT]));
     let ours = || each(TIMES, || short(world, pe, source));
     bench.pairs("strided constant/8x4", ours, || each(TIMES, || short_by_hand(world, pe, source)));
 }

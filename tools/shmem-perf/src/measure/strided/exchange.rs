@@ -13,10 +13,23 @@ use super::*;
 /// Edges are still in a cache when they are exchanged, or they are not, unless all of the half is: every cell of it is visited
 /// between two exchanges.
 pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
-    for shape in shapes(bench.quick) {
-        let half = Half::new(world, shape)?;
+    let world = &*world;
+    for [rows, columns] in shapes(bench.quick) {
+        let pitch = pitch_of(columns);
+        let cells = world.alloc(zeroed::<f64>((rows + 2) * pitch))?;
+        // Every page is there.
+        (0..(rows + 2) * pitch).for_each(|at| cells.here(world).index(at).store(1.0));
+        world.barrier_all();
+        let half = Half { world, cells, rows, columns: columns / 2, pitch };
         for edges in ["cached", "evicted"] {
-            half.measure(bench, shape, edges);
+            // Microseconds by Algorithms 2 and 3 and by what is chosen here, each against Algorithm 1: those of the slower PE.
+            let round =
+                |_| world.max(Algorithm::ALL.map(|algorithm| half.time(algorithm, edges == "evicted")));
+            let rounds: Vec<_> = (0..bench.repetitions).map(round).collect();
+            for (way, algorithm) in Algorithm::ALL.iter().enumerate().skip(1) {
+                let samples: Samples = rounds.iter().map(|times| (times[way], times[0])).collect();
+                bench.add(format!("strided-exchange {}/{rows}x{columns}/{edges}", algorithm.name()), samples);
+            }
         }
         world.free(half.cells)?;
     }
@@ -48,14 +61,13 @@ struct Half<'w> {
     rows: usize,
     columns: usize,
     pitch: usize,
-    here: Pe,
-    there: Pe,
 }
 
 /// The transfers of an exchange, columns by an algorithm that is written in the program.
 macro_rules! exchange {
     ($half:ident, algorithm = $algorithm:tt) => {{
-        let Half { world, ref cells, rows, columns, pitch, here, there } = *$half;
+        let Half { world, ref cells, rows, columns, pitch } = *$half;
+        let (here, there) = (world.me(), other(world));
         for (edge, into) in [(1, rows + 1), (rows, 0)] {
             let [from, into] = [edge, into].map(|row| row * pitch + 1..row * pitch + 1 + columns);
             strided!(world, cells@here[dyn into.start..into.end] = cells[dyn from.start..from.end]);
@@ -68,28 +80,8 @@ macro_rules! exchange {
     }};
 }
 
-impl<'w> Half<'w> {
-    fn new(world: &'w World, [rows, columns]: [usize; 2]) -> Result<Self> {
-        let pitch = pitch_of(columns);
-        let cells = world.alloc(zeroed::<f64>((rows + 2) * pitch))?;
-        // Every page is there.
-        (0..(rows + 2) * pitch).for_each(|at| cells.here(world).index(at).store(1.0));
-        world.barrier_all();
-        Ok(Self { world, cells, rows, columns: columns / 2, pitch, here: world.me(), there: other(world) })
-    }
-
-    /// Microseconds of an exchange by Algorithms 2 and 3 and by what is chosen here, each against Algorithm 1: those of the
-    /// slower PE. Collective.
-    fn measure(&self, bench: &Bench<'_>, [rows, columns]: [usize; 2], edges: &str) {
-        let round =
-            |_| self.world.max(Algorithm::ALL.map(|algorithm| self.time(algorithm, edges == "evicted")));
-        let rounds: Vec<_> = (0..bench.repetitions).map(round).collect();
-        for (way, algorithm) in Algorithm::ALL.iter().enumerate().skip(1) {
-            let samples: Samples = rounds.iter().map(|times| (times[way], times[0])).collect();
-            bench.add(format!("strided-exchange {}/{rows}x{columns}/{edges}", algorithm.name()), samples);
-        }
-    }
-
+impl Half<'_> {
+    /// Microseconds of an exchange. Collective.
     fn time(&self, algorithm: Algorithm, is_evicted: bool) -> f64 {
         let mut spent = 0.0;
         // More in one sample, where nothing comes in between.

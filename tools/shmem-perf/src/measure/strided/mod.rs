@@ -8,34 +8,23 @@ mod published;
 mod sides;
 mod study;
 
-use self::sides::ALIGN;
-pub(super) use self::sides::{Direction, Sides, Spread};
-pub(super) use self::study::transfers;
+use shmem_core::strided::Pattern;
 
+use self::sides::{ALIGN, hull};
+pub(super) use self::sides::{Direction, Sides, even, within};
+pub(super) use self::study::transfers;
 use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "strided",
-    about: "Strided transfers against loads and stores of the same lines, and against a loop of puts; then some 600 layouts \
-            against a loop of puts",
-    options: &[
-        "regret | How far what is chosen is from the best of all kernels. Takes some minutes",
-        "peers | The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is said",
-        "published | The published table: 64 MiB in blocks of 16 bytes to 16 KiB with gaps of 4 bytes to 4 KiB, by \
-         Algorithms 2 and 3 and by what is chosen here, against Algorithm 1. Takes some minutes",
-        "own | The published assessment: the strided routines of each library against its own loop of puts or gets",
-        "exchange | The published halo exchange: two halves of a field of 128 MiB, whose columns go by Algorithms 2 and 3 \
-         and by what is chosen here, against Algorithm 1",
-        "seed .. | Draws the random layouts that this number has drawn before; not given: new ones",
-    ],
     run: Some(|runner| {
-        match ["regret", "peers", "published", "own", "exchange"].map(|option| runner.is(option)) {
-            [true, ..] => study::regret(runner),
-            [_, true, ..] => peers::beside(runner),
-            [_, _, true, ..] => published::measure(runner),
-            [.., true, _] => peers::own_loops(runner),
-            [.., true] => exchange::measure(runner),
-            _ => runner.jobs("strided", 2).and_then(|()| study::sweep(runner)),
+        match ["regret", "peers", "published", "own", "exchange"].into_iter().find(|option| runner.is(option))
+        {
+            Some("regret") => study::job(runner, true),
+            Some("published") => published::measure(runner),
+            Some("exchange") => exchange::measure(runner),
+            Some(peers) => peers::measure(runner, &format!("strided-{peers}")),
+            None => runner.jobs("strided", 2).and_then(|()| study::job(runner, false)),
         }
     }),
     tasks: &[
@@ -46,57 +35,6 @@ pub(crate) const MEASURE: Measure = Measure {
         ("strided-exchange", Task::Near(exchange::exchanges)),
         ("strided-peers", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::beside_peers))),
         ("strided-own", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::own))),
-    ],
-    rows: &[
-        "strided ** | layout/direction | `iputmem`, `igetmem`; constant `strided!`; A1: how many times faster than a loop of puts \
-         | a load from each line of the source, then a store to each of the destination | \
-         column/**/put 1.1, 2.2x A1; column/**/get 1.15, 2.2x A1; column4/**/put 1.1, 2.5x A1; column4/**/get 1.15, 2.5x A1; \
-         aos/24/8/*/put 1.1, 3x A1; aos/24/8/*/get 1.15, 3x A1; checkerboard-f64/**/put 1.1, 3x A1; \
-         checkerboard-f64/**/get 1.15, 3x A1; checkerboard-f32/** 10x A1; column-pitch-8K/** 1.8x A1; \
-         matrix/row-512|row-1024|row-2048/* 0.95x A1",
-        "strided constant/* | constant/8x4 | a constant column of 4 by `strided!` | a loop of stores behind the same branch | \
-         ** 1 or +1.3",
-        // What is chosen for them must cost nothing beside the loop of puts that it replaces.
-        "strided-few ** | blocks/bytes/gap | a few large blocks by `iputmem` | a loop of puts | ** 1.05",
-        "strided-alias ** | blocks/bytes/gap | such blocks where what is put looks like what is read next, by the low bits of \
-         addresses | a loop of puts | ** 1.05",
-        "strided-sweep share/* | share/layouts | how many of 610 layouts, 100 of them drawn, take more than 1.1 times a loop of \
-         puts, also in 3 repetitions | 2 % | ** 1 | %",
-        "strided-sweep worst/* | worst/layouts | the largest time of these over that of a loop of puts | 1.5 | ** 1 | \"\"",
-        "regret ** | choice/layouts | time of the kernel chosen over that of the fastest of all, for each layout; other choices: \
-         the same | 1; other choices: what is chosen here | auto/grid 1.1, p95 1.4; auto/random 1.2, p95 1.7; \
-         ideal12/grid at least 1.3; ideal12/random at least 1.2; published/grid at least 1.6 | \"\"",
-        "strided-published ** | way/direction/block/gap | 64 MiB by Algorithm 2, by 3, and by what is chosen here; `auto-best`: \
-         what is chosen here | Algorithm 1; the better one of 1 and 2 | | ms",
-        "strided-exchange ** | algorithm/field/state | two PEs exchange the edges of a field of 128 MiB | the same by Algorithm 1 \
-         | | us",
-        // A power of two: 128.
-        "peers ** | peer/shape/stride | `iput`, or `ibput` for blocks, and quiet; `a1`: our loop of puts; time for each \
-         transfer | the same transfer by Open MPI's MPI (`MPI_Put` with vector types and `MPI_Win_flush`) and OpenSHMEM \
-         (`shmem_double_iput`, or a loop of `shmem_putmem` for blocks, and `shmem_quiet`); `a1`: their loop of puts | \
-         mpi/*/2/** 1/4; mpi/*/128/** 1/1.2; mpi|a1/** 1; oshmem/column/** 1/9",
-        "strided-own ** | library/direction/stride/elements | `iput`, `iget` of ours; `shmem_double_iput`, `_iget`; `MPI_Put`, \
-         `MPI_Get` with vector types | a loop of the same library's put or get for each element",
-    ],
-    guards: &[
-        (
-            "strided",
-            &[
-                // 1.6 to 3 times as fast as a loop of puts: too near to it to be told from it everywhere.
-                "strided column/1024/{put,get} | 1 | 4",
-                // Small blocks with small gaps, which are moved 6 to 20 times as fast as by a loop of puts.
-                "strided aos/24/8/1k/{put,get} | 1 | 4, 2x A1",
-                "strided checkerboard-f64/1k/put | 1 | 4, 2x A1",
-                "strided checkerboard-f32/1k/put | 1 | 2x A1",
-                "strided constant/8x4 | 1 | goal x3",
-                // What the check of regions and the way to the PE may cost beside three short copies, on any processor: some
-                // nanoseconds, which are more than half of what these take where copies are fast.
-                "strided-few {3/256,4/24,4/128,4/256,4/512,4/1024,32/4096}/4096 | 1 | 1.5 or +12",
-                "strided-few {15/1024/4,32/4096/64} | 1 | 1.5 or +12",
-                "strided-alias {4/64/4032,4/1024/3072,16/512/3584,64/64/4032,32/4096/4096} | 1 | 1.5 or +12",
-            ],
-        ),
-        ("strided --regret --quick --seed=1 --jobs 1", &["regret auto/random | 1 | 2.5, p95 5"]),
     ],
     ..Measure::PLAIN
 };
@@ -123,49 +61,49 @@ pub(super) fn with_sides(world: &World, room: usize, measure: impl FnOnce(&mut S
 
 /// A layout: what it is in an application, its blocks, and where the private side begins in its page: in a halo exchange columns
 /// do not start alike.
-type Layout = (&'static str, Spread, usize);
+type Layout = (&'static str, Pattern, usize);
 
 /// The layouts, one behind the other those of each orientation.
 ///
 /// Columns are of `f64`, 8 or 4 times 8 bytes wide; a pitch of 8256 is a row of 1024 with a line of pad, 8192
 /// one without. `aos` is a field of 8 bytes in structs of 24; a checkerboard takes every other element.
 const LAYOUTS: &[Layout] = &[
-    ("contiguous/64K", Spread::even(64 << 10, 1, 64 << 10), 0),
-    ("column/64", Spread::even(8, 64, 8256), 1016),
-    ("column/256", Spread::even(8, 256, 8256), 1016),
-    ("column/1024", Spread::even(8, 1024, 8256), 1016),
-    ("column/1000/1032", Spread::even(8, 1000, 1032), 1016),
-    ("column-pitch-8K/1024", Spread::even(8, 1024, 8192), 4080),
-    ("column-pack/1024", Spread { block: 8, count: 1024, to: 8, from: 8256 }, 0),
-    ("column-unpack/1024", Spread { block: 8, count: 1024, to: 8256, from: 8 }, 0),
-    ("column4/1024", Spread::even(32, 1024, 8256), 992),
-    ("column4-pitch-8K/1024", Spread::even(32, 1024, 8192), 4064),
-    ("blocks/4-of-128", Spread::even(32, 250, 1024), 0),
-    ("blocks/4-of-129", Spread::even(32, 250, 1032), 0),
-    ("aos/24/8/1k", Spread::even(8, 1000, 24), 0),
-    ("aos/24/8/100k", Spread::even(8, 100_000, 24), 0),
-    ("aos/48/16/10k", Spread::even(16, 10_000, 48), 16),
-    ("checkerboard-f64/1k", Spread::even(8, 1000, 16), 8),
-    ("checkerboard-f64/100k", Spread::even(8, 100_000, 16), 8),
-    ("checkerboard-f32/1k", Spread::even(4, 1000, 8), 4),
-    ("checkerboard-f32/100k", Spread::even(4, 100_000, 8), 4),
-    ("matrix/row-512", Spread::even(512, 256, 1536), 512),
-    ("matrix/row-1024", Spread::even(1024, 256, 1536), 512),
-    ("matrix/row-2048", Spread::even(2048, 256, 3072), 1024),
+    ("contiguous/64K", Pattern::contiguous(64 << 10), 0),
+    ("column/64", even(8, 64, 8256), 1016),
+    ("column/256", even(8, 256, 8256), 1016),
+    ("column/1024", even(8, 1024, 8256), 1016),
+    ("column/1000/1032", even(8, 1000, 1032), 1016),
+    ("column-pitch-8K/1024", even(8, 1024, 8192), 4080),
+    ("column-pack/1024", Pattern::blocks(8, 1024, 8, 8256), 0),
+    ("column-unpack/1024", Pattern::blocks(8, 1024, 8256, 8), 0),
+    ("column4/1024", even(32, 1024, 8256), 992),
+    ("column4-pitch-8K/1024", even(32, 1024, 8192), 4064),
+    ("blocks/4-of-128", even(32, 250, 1024), 0),
+    ("blocks/4-of-129", even(32, 250, 1032), 0),
+    ("aos/24/8/1k", even(8, 1000, 24), 0),
+    ("aos/24/8/100k", even(8, 100_000, 24), 0),
+    ("aos/48/16/10k", even(16, 10_000, 48), 16),
+    ("checkerboard-f64/1k", even(8, 1000, 16), 8),
+    ("checkerboard-f64/100k", even(8, 100_000, 16), 8),
+    ("checkerboard-f32/1k", even(4, 1000, 8), 4),
+    ("checkerboard-f32/100k", even(4, 100_000, 8), 4),
+    ("matrix/row-512", even(512, 256, 1536), 512),
+    ("matrix/row-1024", even(1024, 256, 1536), 512),
+    ("matrix/row-2048", even(2048, 256, 3072), 1024),
 ];
 
 fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
-    let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
+    let room = LAYOUTS.iter().map(|(_, pattern, _)| hull(pattern)).max().unwrap_or(0);
     with_sides(world, room, |sides| {
-        for (name, spread, skew) in LAYOUTS {
-            let (pattern, count) = (spread.pattern(), transfers(spread));
+        for (name, pattern, skew) in LAYOUTS {
+            let count = transfers(pattern);
             sides.skewed(*skew);
-            for direction in Direction::BOTH {
-                beside_puts(bench, format!("strided {name}/{}", direction.name()), || {
+            for (way, direction) in Direction::BOTH {
+                beside_puts(bench, format!("strided {name}/{way}"), || {
                     [
-                        timed(count, || sides.routine(spread, direction)),
-                        timed(count, || sides.limit(&pattern, direction)),
-                        timed(count, || sides.loop_of_puts(&pattern, direction)),
+                        timed(count, || sides.routine(pattern, direction)),
+                        timed(count, || sides.limit(pattern, direction)),
+                        timed(count, || sides.loop_of_puts(pattern, direction)),
                     ]
                 });
             }
@@ -216,8 +154,8 @@ const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64,
 fn few(bench: &Bench<'_>, measure: &str, sides: &mut Sides<'_>, all: &[Few]) {
     let blocks = either(false, 2048, 2048, 32);
     for &(count, block, gap) in all {
-        let (spread, times) = (Spread::even(block, count, block + gap), (blocks / count).max(1));
+        let (pattern, times) = (even(block, count, block + gap), (blocks / count).max(1));
         let name = format!("{measure} {count}/{block}/{gap}");
-        bench.pair(name, || sides.beside_puts(times, &spread, Direction::Put));
+        bench.pair(name, || sides.beside_puts(times, &pattern, Direction::Put));
     }
 }

@@ -3,20 +3,19 @@
 //! The literature does not assess implementations by each other, but by what each makes of a strided routine with what its user
 //! would write without it, a loop of its own puts or gets: `strided-own`.
 
-use super::sides::ALIGN;
+use shmem_core::strided::Level;
+
 use super::*;
 
-/// Our routines against theirs. Nothing is measured where none of them is there.
-pub(super) fn beside(runner: &mut Runner) -> Done {
-    let Some(programs) = runner.programs(&Peer::STRIDED, PATIENCE)? else { return Ok(()) };
-    runner.repeat(&runner.job("strided-peers", 2, Given::beside(&programs)).heap(32 << 20))
-}
-
-/// The strided routines of each library against its own loop of puts or gets; ours are always there.
-pub(super) fn own_loops(runner: &mut Runner) -> Done {
+/// Our routines against theirs, or the routines of each library against its own loop of puts or gets, of which ours are always
+/// there.
+pub(super) fn measure(runner: &mut Runner, task: &str) -> Done {
     let programs = runner.programs(&Peer::STRIDED, PATIENCE)?;
+    if programs.is_none() && task == "strided-peers" {
+        return Ok(());
+    }
     let given = programs.as_ref().map(Given::beside).unwrap_or_default();
-    runner.repeat(&runner.job("strided-own", 2, given).heap(32 << 20))
+    runner.repeat(&runner.job(task, 2, given).heap(32 << 20))
 }
 
 /// Transfers in one sample, each complete at its destination before the next one begins.
@@ -36,8 +35,14 @@ const DOUBLES: usize = 1100 * 1032 + 2 * ALIGN / DOUBLE;
 
 /// Blocks of doubles: how many, doubles in each, and from the start of one to that of the next at the destination and at the
 /// source.
-const fn of(count: usize, block: usize, to: usize, from: usize) -> Spread {
-    Spread { block, count, to, from }
+const fn of(count: usize, block: usize, to: usize, from: usize) -> Pattern {
+    Pattern::blocks(DOUBLE * block, count, DOUBLE * to, DOUBLE * from)
+}
+
+/// The same again.
+fn doubles(pattern: &Pattern) -> [usize; 4] {
+    let [_, Level { count, to, from }] = pattern.inner();
+    [count, pattern.block() / DOUBLE, to / DOUBLE, from / DOUBLE]
 }
 
 /// All cases: strides that are powers of two beside strides that are not, since caches like the one and not the other; and where
@@ -66,8 +71,8 @@ const ALL: [Layout; 18] = [
 
 /// What asks a peer for a transfer by one of its calls: of MPI `put` and `get` with vector types, `put-each` and `get-each` in a
 /// loop, and a flush; of OpenSHMEM `iput` and `iget`, `putmem` and `getmem` in a loop, and a quiet.
-fn request(case: &str, operation: &'static str, (spread, skew): (Spread, usize), times: usize) -> Request {
-    let Spread { block, count, to, from } = spread;
+fn request(case: &str, operation: &'static str, (pattern, skew): (Pattern, usize), times: usize) -> Request {
+    let [count, block, to, from] = doubles(&pattern);
     let numbers = format!("{count} {block} {to} {from} {skew} {times}");
     Request { case: case.to_owned(), operation, numbers }
 }
@@ -94,29 +99,25 @@ pub(super) fn with_arrays(
 pub(super) fn beside_peers(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
     for peer in bench.beside() {
         let kinds: &[_] = if peer.peer == Peer::MPI { &["mpi"] } else { &["oshmem", "a1"] };
-        for (kind, (case, spread, skew)) in kinds.iter().flat_map(|kind| ALL.map(|one| (*kind, one))) {
+        for (kind, (case, pattern, skew)) in kinds.iter().flat_map(|kind| ALL.map(|one| (*kind, one))) {
             let operation = match kind {
                 "mpi" => "put",
-                "oshmem" if spread.block == 1 => "iput",
+                "oshmem" if pattern.block() == DOUBLE => "iput",
                 _ => "putmem",
             };
             sides.skewed(skew);
-            let Spread { block, count, to, from } = spread;
-            let pattern =
-                Spread { block: DOUBLE * block, count, to: DOUBLE * to, from: DOUBLE * from }.pattern();
             // The caches belonged to somebody else, as they do for the peer.
             let time = || {
-                let puts = |sides: &mut Sides<'_>| {
-                    sides.loop_of_puts(&pattern, Direction::Put);
-                    world.quiet();
-                };
                 if kind == "a1" {
-                    return Ok(timed(TRANSFERS, || puts(sides)));
+                    return Ok(timed(TRANSFERS, || {
+                        sides.loop_of_puts(&pattern, Direction::Put);
+                        world.quiet();
+                    }));
                 }
                 let (to, source) = sides.elements();
-                Ok(timed(TRANSFERS, || routine(world, to, source, &spread)))
+                Ok(timed(TRANSFERS, || routine(world, to, source, &pattern)))
             };
-            let asked = request(case, operation, (spread, skew), TRANSFERS);
+            let asked = request(case, operation, (pattern, skew), TRANSFERS);
             let found = peer.against(&asked, bench.repetitions, time);
             if !bench.keep(&format!("peers {kind}/{case}"), &peer, found) {
                 break;
@@ -125,8 +126,8 @@ pub(super) fn beside_peers(world: &World, bench: &Bench<'_>, sides: &mut Sides<'
     }
 }
 
-fn routine(world: &World, place: On<'_, [f64]>, source: &[f64], spread: &Spread) {
-    let Spread { block, count, to, from } = *black_box(spread);
+fn routine(world: &World, place: On<'_, [f64]>, source: &[f64], pattern: &Pattern) {
+    let [count, block, to, from] = doubles(black_box(pattern));
     if block == 1 {
         world.iput(place, source, to, from, count);
     } else {
@@ -140,15 +141,14 @@ fn routine(world: &World, place: On<'_, [f64]>, source: &[f64], spread: &Spread)
 pub(super) fn own(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
     // Some 20,000 elements in a sample.
     let times = |elements| 20_000 / elements;
-    let strides = [2, 8, 16, 128, 129, 1024];
-    let columns = strides.map(|stride| [16, 128, 1024].map(|elements| (stride, elements)));
-    let all = columns.as_flattened().iter();
-    let all: Vec<_> =
-        Direction::BOTH.iter().flat_map(|direction| all.clone().map(move |one| (*direction, *one))).collect();
+    let of_way = |way| {
+        let of = move |stride| [16, 128, 1024].map(|elements| (way, stride, elements));
+        [2, 8, 16, 128, 129, 1024].into_iter().flat_map(of)
+    };
+    let all: Vec<_> = Direction::BOTH.into_iter().flat_map(of_way).collect();
     let (there, own) = sides.skewed(SKEW).elements();
-    for &(direction, (stride, elements)) in &all {
-        let (direction, stride, elements) = black_box((direction, stride, elements));
-        bench.pair(format!("strided-own ours/{}/{stride}/{elements}", direction.name()), || {
+    for &((name, direction), stride, elements) in black_box(&all) {
+        bench.pair(format!("strided-own ours/{name}/{stride}/{elements}"), || {
             let routine = timed(times(elements), || {
                 match direction {
                     Direction::Put => world.iput(there, own, stride, stride, elements),
@@ -174,8 +174,8 @@ pub(super) fn own(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
             Peer::MPI => ("mpi", [["put", "put-each"], ["get", "get-each"]]),
             _ => ("oshmem", [["iput", "putmem"], ["iget", "getmem"]]),
         };
-        for &(direction, (stride, elements)) in &all {
-            let case = format!("{}/{stride}/{elements}", direction.name());
+        for &((name, direction), stride, elements) in &all {
+            let case = format!("{name}/{stride}/{elements}");
             let transfer = (of(elements, 1, stride, stride), SKEW);
             let [routine, each] = ways[usize::from(direction == Direction::Get)]
                 .map(|operation| request(&case, operation, transfer, times(elements)));

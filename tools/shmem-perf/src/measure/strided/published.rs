@@ -6,18 +6,9 @@
 //! next sample nor the next column finds there what was moved before.
 
 use shmem_core::memory::Machine;
-use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, Pattern, Plan, settings};
+use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, Plan, settings};
 
 use super::*;
-
-pub(super) fn table(world: &mut World, bench: &Bench<'_>) -> Done {
-    let heap = world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
-    with_sides(world, heap.saturating_sub(SPARE), |sides| {
-        for direction in Direction::BOTH {
-            cells().for_each(|cell| times(bench, sides, cell, direction));
-        }
-    })
-}
 
 /// Bytes of a heap beside the sides: statics, and the margin.
 const SPARE: usize = 4 << 20;
@@ -27,12 +18,21 @@ pub(super) fn measure(runner: &mut Runner) -> Done {
     runner.times(1, &job.heap(room(payload(runner.asked.quick)) + SPARE))
 }
 
+pub(super) fn table(world: &mut World, bench: &Bench<'_>) -> Done {
+    let heap = world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
+    with_sides(world, heap.saturating_sub(SPARE), |sides| {
+        for way in Direction::BOTH {
+            cells().for_each(|cell| times(bench, sides, cell, way));
+        }
+    })
+}
+
 fn payload(quick: bool) -> usize {
     either(quick, 64 << 20, 4 << 20, 64 << 10)
 }
 
 /// Bytes of a block, and between two of them: row by row.
-fn cells() -> impl Iterator<Item = (usize, usize)> {
+pub(super) fn cells() -> impl Iterator<Item = (usize, usize)> {
     PUBLISHED.iter().flat_map(|&(block, _)| GAPS.map(|gap| (block, gap)))
 }
 
@@ -48,8 +48,8 @@ fn room(payload: usize) -> usize {
 /// Bytes of the largest cache of this machine, as the system says; if it does not, more than most have.
 fn last_level_cache() -> u64 {
     let size = |index: usize| {
-        let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
-        let text = std::fs::read_to_string(file).ok()?;
+        let text =
+            fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size")).ok()?;
         text.trim().strip_suffix('K')?.parse::<u64>().ok()
     };
     (0..8).filter_map(size).max().map_or(32 << 20, |kibibytes| kibibytes << 10)
@@ -57,21 +57,22 @@ fn last_level_cache() -> u64 {
 
 /// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn: milliseconds for the whole payload. The times of
 /// Algorithm 3 are those of the one it chooses.
-fn times(bench: &Bench<'_>, sides: &mut Sides<'_>, (block, gap): (usize, usize), direction: Direction) {
+fn times(
+    bench: &Bench<'_>,
+    sides: &mut Sides<'_>,
+    (block, gap): (usize, usize),
+    (name, direction): (&str, Direction),
+) {
     const ENOUGH: f64 = 900.0;
     let (payload, stride) = (payload(bench.quick), block + gap);
     let all = payload / block;
-    let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto].map(|algorithm| {
-        let whole = Pattern::blocks(block, all, stride, stride);
+    let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
         // A line is what both sides are aligned to.
-        Plan::of(whole, 64, algorithm, &settings().thresholds).method()
-    });
+        .map(|algorithm| Plan::of(even(block, all, stride), 64, algorithm, &settings().thresholds).method());
     let fit = all.min(sides.room() / stride);
     let mut round = |blocks: usize| {
-        methods.map(|method| {
-            let plan = Plan::by(Pattern::blocks(block, blocks, stride, stride), method);
-            each(1, || sides.planned(&plan, direction)) / 1e6
-        })
+        let plans = methods.map(|method| Plan::by(even(block, blocks, stride), method));
+        plans.map(|plan| each(1, || sides.planned(&plan, direction)) / 1e6)
     };
     let expected = bench.repetitions as f64 * round(fit).iter().sum::<f64>();
     // What the last-level cache does not hold.
@@ -85,12 +86,12 @@ fn times(bench: &Bench<'_>, sides: &mut Sides<'_>, (block, gap): (usize, usize),
     let two = pairs(1, 0);
     let chosen = usize::from(shmem_core::strided::published(stride, stride, block));
     let better = usize::from(two.ratio()[1] < 1.0);
-    let ways = [("2", two), ("3", pairs(chosen, 0)), ("auto", pairs(2, 0)), ("auto-best", pairs(2, better))];
-    let sample =
-        if blocks < all { format!(", of which a sample moves {blocks} blocks") } else { String::new() };
-    for (way, samples) in ways {
-        let name = format!("strided-published {way}/{}/{block}/{gap}", direction.name());
-        let note = format!("; time for {} KiB{sample}", payload >> 10);
-        bench.push(Record { note, ..bench.record(name, samples) });
+    let part = (blocks < all).then(|| format!(", of which a sample moves {blocks} blocks"));
+    let note = format!("; time for {} KiB{}", payload >> 10, part.unwrap_or_default());
+    for (way, samples) in
+        [("2", two), ("3", pairs(chosen, 0)), ("auto", pairs(2, 0)), ("auto-best", pairs(2, better))]
+    {
+        let record = bench.record(format!("strided-published {way}/{name}/{block}/{gap}"), samples);
+        bench.push(Record { note: note.clone(), ..record });
     }
 }

@@ -9,56 +9,32 @@ use shmem_core::strided::{Level, Pattern, Plan, execute_dyn};
 use super::*;
 use crate::baseline::memcpy;
 
-/// Which way a transfer goes.
+/// Which way a transfer goes: from private memory to the other PE, or from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// From private memory to the other PE.
     Put,
-    /// From the other PE to private memory.
     Get,
 }
 
 impl Direction {
-    pub(crate) const BOTH: [Self; 2] = [Self::Put, Self::Get];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Put => "put",
-            Self::Get => "get",
-        }
-    }
+    /// Both, with their names in cases.
+    pub(crate) const BOTH: [(&'static str, Self); 2] = [("put", Self::Put), ("get", Self::Get)];
 }
 
-/// `count` blocks of `block` bytes, `to` bytes apart at the destination and `from` at the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spread {
-    pub(crate) block: usize,
-    pub(crate) count: usize,
-    pub(crate) to: usize,
-    pub(crate) from: usize,
+/// Blocks at the same distance on both sides.
+pub(crate) const fn even(block: usize, count: usize, stride: usize) -> Pattern {
+    Pattern::blocks(block, count, stride, stride)
 }
 
-impl Spread {
-    /// The same distance on both sides.
-    pub(crate) const fn even(block: usize, count: usize, stride: usize) -> Self {
-        Self { block, count, to: stride, from: stride }
-    }
+/// Blocks that lie in `span` bytes on the side with the larger distance.
+pub(crate) fn within(block: usize, to: usize, from: usize, span: usize) -> Pattern {
+    Pattern::blocks(block, span.saturating_sub(block) / to.max(from) + 1, to, from)
+}
 
-    /// Blocks that lie in `span` bytes on the side with the larger distance.
-    pub(crate) fn within(block: usize, to: usize, from: usize, span: usize) -> Self {
-        Self { block, count: (span.saturating_sub(block)) / to.max(from) + 1, to, from }
-    }
-
-    /// The same as the library knows it.
-    pub(crate) fn pattern(&self) -> Pattern {
-        Pattern::blocks(self.block, self.count, self.to, self.from)
-    }
-
-    /// Bytes of the larger side.
-    pub(crate) fn hull(&self) -> usize {
-        let (to, from) = self.pattern().hulls();
-        to.max(from)
-    }
+/// Bytes of the larger side.
+pub(crate) fn hull(pattern: &Pattern) -> usize {
+    let (to, from) = pattern.hulls();
+    to.max(from)
 }
 
 /// A place on another PE of this node, and memory of this PE's own, of which each begins at an offset of its own.
@@ -114,8 +90,8 @@ impl<'w> Sides<'w> {
 
     /// Where both begin, for blocks that lie in them.
     fn ends(&mut self, pattern: &Pattern, direction: Direction) -> (*mut u8, *const u8) {
-        let ((to, from), room) = (pattern.hulls(), self.room());
-        assert!(to.max(from) <= room, "{pattern:?} does not fit sides of {room} bytes");
+        let room = self.room();
+        assert!(hull(pattern) <= room, "{pattern:?} does not fit sides of {room} bytes");
         let own = self.own.as_mut_ptr().wrapping_add(self.start());
         match direction {
             Direction::Put => (self.near, own),
@@ -123,11 +99,13 @@ impl<'w> Sides<'w> {
         }
     }
 
-    /// Moves `spread` as the library's `iputmem` and `igetmem` do.
+    /// Moves blocks as the library's `iputmem` and `igetmem` do.
     #[inline(never)]
-    pub(super) fn routine(&mut self, spread: &Spread, direction: Direction) {
-        let start = self.start();
-        let Spread { block, count, to, from } = *black_box(spread);
+    pub(super) fn routine(&mut self, pattern: &Pattern, direction: Direction) {
+        let (start, pattern) = (self.start(), black_box(pattern));
+        let (block, [_, Level { count, to, from }]) = (pattern.block(), pattern.inner());
+        // Of a single block there are none.
+        let (to, from) = (to.max(1), from.max(1));
         let (own, pe) = (&mut self.own[start..], self.place.pe());
         match direction {
             Direction::Put => self.world.iputmem(self.mine, own, to, from, block, count, pe),
@@ -175,10 +153,14 @@ impl<'w> Sides<'w> {
     }
 
     /// Nanoseconds of one of so many transfers by the library's routine, and by a loop of puts.
-    pub(super) fn beside_puts(&mut self, count: usize, spread: &Spread, direction: Direction) -> (f64, f64) {
-        let pattern = spread.pattern();
-        let ours = timed(count, || self.routine(spread, direction));
-        (ours, timed(count, || self.loop_of_puts(&pattern, direction)))
+    pub(super) fn beside_puts(
+        &mut self,
+        count: usize,
+        pattern: &Pattern,
+        direction: Direction,
+    ) -> (f64, f64) {
+        let ours = timed(count, || self.routine(pattern, direction));
+        (ours, timed(count, || self.loop_of_puts(pattern, direction)))
     }
 }
 

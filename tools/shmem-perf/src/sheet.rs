@@ -1,19 +1,20 @@
-//! The sections of the report: `sections.txt` says what each measures, what users ask, and what is shown.
+//! Sheets: texts of sections with lines of data, of which the measures and the report are made.
+//!
+//! A line `# name title` begins a section. A line with a word in small letters and a colon in front is of that kind, its parts between
+//! ` | `, with `@place` in front where the same cases are measured in several places. Other paragraphs are texts.
 
-use std::sync::LazyLock;
-
-/// A topic of the literature.
+/// A measure, or a topic of the literature.
 #[derive(Debug)]
 pub(crate) struct Section {
     /// As it is given on the command line, and stands in files.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) lines: Vec<Line>,
 }
 
 /// A line of a section; or a paragraph, of the kind `text`.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct Line {
     /// What is made of it: `step`, `cases` ..
     pub(crate) kind: &'static str,
     /// Where the same cases are measured in several places: which. Otherwise empty.
@@ -21,36 +22,36 @@ pub(crate) struct Row {
     parts: Vec<&'static str>,
 }
 
-pub(crate) static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| {
-    let text = include_str!("sections.txt");
+/// The sections of a sheet, whose head is for its readers.
+pub(crate) fn sections(text: &'static str) -> Vec<Section> {
     text.split("\n# ").skip(1).map(Section::parse).collect()
-});
+}
 
 impl Section {
-    pub(super) fn parse(text: &'static str) -> Self {
+    pub(crate) fn parse(text: &'static str) -> Self {
         let (head, body) = text.split_once('\n').unwrap_or_default();
         let (name, title) = head.split_once(' ').unwrap_or_default();
         let of = |paragraph: &'static str| {
-            let rows: Option<Vec<Row>> = paragraph.lines().map(Row::parse).collect();
-            rows.unwrap_or_else(|| vec![Row { kind: "text", place: "", parts: vec![paragraph] }])
+            let lines: Option<Vec<Line>> = paragraph.lines().map(Line::parse).collect();
+            lines.unwrap_or_else(|| vec![Line { kind: "text", place: "", parts: vec![paragraph] }])
         };
         let paragraphs = body.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty());
-        Self { name, title, rows: paragraphs.flat_map(of).collect() }
+        Self { name, title, lines: paragraphs.flat_map(of).collect() }
     }
 
-    pub(crate) fn of<'s>(&'s self, kinds: &'s [&str]) -> impl Iterator<Item = &'s Row> {
-        self.rows.iter().filter(|row| kinds.contains(&row.kind))
+    pub(crate) fn of<'s>(&'s self, kinds: &'s [&str]) -> impl Iterator<Item = &'s Line> {
+        self.lines.iter().filter(|line| kinds.contains(&line.kind))
     }
 }
 
-impl Row {
+impl Line {
     /// A line with a kind in front, in small letters.
     fn parse(line: &'static str) -> Option<Self> {
         let (kind, rest) = line.split_once(": ")?;
         let (place, rest) =
             rest.strip_prefix('@').and_then(|rest| rest.split_once(' ')).unwrap_or(("", rest));
         let is_kind = kind.bytes().all(|byte| byte.is_ascii_lowercase());
-        is_kind.then(|| Self { kind, place, parts: rest.split(" | ").collect() })
+        is_kind.then(|| Self { kind, place, parts: rest.split(" |").map(str::trim).collect() })
     }
 
     /// One of its parts; an empty one where it has no more.
