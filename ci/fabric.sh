@@ -39,8 +39,8 @@ echo "-- strangers: $(($(date +%s) - before)) s"
 # Every PE as if alone on its host: blocks of bytes, each of which is split and packed in some way.
 export SHMEM_TRANSPORT=ofi
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
-    array_strided:: arrays:: channel:: context:: futures:: halo:: keys:: long_blocks:: long_signals:: nonblocking:: queue:: regions:: rma:: \
-    strided:: words::
+    array_strided:: arrays:: channel:: context:: futures:: halo:: keys:: long_blocks:: long_signals:: nonblocking:: regions:: rma:: \
+    strided:: woken:: words::
 # What members do together with much data, and beside the program; of those that choose no transport themselves.
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, large collectives' \
     streams::between_two streams::between_three flights::histories_on_2 flights::histories_on_3 --skip nodes

@@ -63,7 +63,7 @@ fence-forgotten loopback histories::litmus::put_fence_put_with_signal
 fence-forgotten loopback histories::litmus::put_fence_put_with_signal_in_a_scope
 signal-first shm basic::signal::whoever_sees_the_signal_sees_the_data
 signal-first loopback basic::signal::whoever_sees_the_signal_sees_the_data
-signal-first loopback long_signals::many_are_under_way
+signal-first loopback long_signals::many_are_under_way_on_2
 signal-first loopback channel::every_message_comes_once_and_in_order_on_3
 signal-first shm histories::litmus::put_fence_put_with_signal
 signal-first loopback histories::litmus::put_fence_put_with_signal_in_a_scope
@@ -82,7 +82,7 @@ nan-unsettled shm direct::a_sum_for_one_and_in_parts_is_that_for_all_to_the_bit
 scope-without-quiet loopback histories::litmus::scope_flag_across_contexts
 exit-without-quiet loopback nonblocking::an_exit_inside_a_scope_completes_it_before_it_destroys
 lead-without-end shm indexed::updates_are_those_of_a_slice_on_2
-lead-without-end loopback indexed::elements_of_any_size_are_scattered_and_gathered
+lead-without-end loopback ranges::elements_are_those_of_a_slice_on_4
 copy-not-cleared shm indexed::updates_are_those_of_a_slice_on_2
 copy-not-cleared loopback indexed::updates_are_those_of_a_slice_on_2
 add-in-two-steps shm indexed::every_ticket_is_drawn_once

@@ -218,47 +218,25 @@ const JOBS: [u64; 4] = [2, 8, 32, 64];
 
 const PE: &str = "ALLOCATION_PE";
 
-/// Not a test by itself: the copies of this binary that are PEs say in it what they keep, and what they share that nobody can
-/// change: which file that is, and how many bytes of addresses it takes.
+/// Not a test by itself: the copies of this binary that are PEs say in it what they keep, and which memory of the library they have
+/// mapped for reading only.
 #[test]
 fn program() {
     if std::env::var_os(PE).is_some() {
         let before = LIVE.load(Ordering::Relaxed);
         let world = shmem::init::<Single>().unwrap();
         let kept = LIVE.load(Ordering::Relaxed) - before;
-        for (file, bytes) in sealed() {
-            println!("\nshares {file} {bytes}");
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        for line in maps.lines().filter(|line| line.contains(" r--p ") && line.contains("memfd:shmem")) {
+            println!("\nshares {line}");
         }
         println!("\nkeeps {kept}");
         drop(world);
     }
 }
 
-/// Memory of the library that is mapped for reading only.
-fn sealed() -> Vec<(String, u64)> {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let sealed = maps.lines().filter(|line| line.contains(" r--p ") && line.contains("memfd:shmem"));
-    let of = |line: &str| {
-        let mut words = line.split_whitespace();
-        let (start, end) = words.next().unwrap().split_once('-').unwrap();
-        let address = |text| u64::from_str_radix(text, 16).unwrap();
-        (words.nth(3).unwrap().to_owned(), address(end) - address(start))
-    };
-    sealed.map(of).collect()
-}
-
-/// What the PEs of a job on one node keep.
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    /// By the PE that keeps most.
-    by_pe: u64,
-    /// Once for all of them, in whole pages.
-    by_node: u64,
-    /// All of it.
-    together: u64,
-}
-
-fn kept(pes: u64) -> Kept {
+/// What the PEs of a job on one node keep: the PE that keeps most, and once for all of them, in whole pages.
+fn kept(pes: u64) -> [u64; 2] {
     let job = Launch::new(std::env::current_exe().unwrap(), pes as usize)
         .args(["--exact", "program", "--nocapture", "--test-threads=1"])
         .env(PE, "1")
@@ -267,35 +245,33 @@ fn kept(pes: u64) -> Kept {
         .timeout(Duration::from_secs(300));
     let outcome = job.run().unwrap();
     assert_eq!(outcome.code, 0, "{}", outcome.report);
-    let said: Vec<_> =
-        outcome.outputs.iter().map(|output| String::from_utf8_lossy(&output.out).into_owned()).collect();
-    let mut shared = BTreeMap::new();
-    let kept = said.iter().map(|said| {
+    let (mut most, mut shared) = (0, BTreeMap::new());
+    for output in &outcome.outputs {
+        let said = String::from_utf8_lossy(&output.out);
         for line in said.lines().filter_map(|line| line.strip_prefix("shares ")) {
-            let (file, bytes) = line.split_once(' ').unwrap();
-            shared.insert(file.to_owned(), bytes.parse::<u64>().unwrap());
+            // The file is told by its number.
+            let words: Vec<_> = line.split_whitespace().collect();
+            let (start, end) = words[0].split_once('-').unwrap();
+            let address = |text| u64::from_str_radix(text, 16).unwrap();
+            shared.insert(words[4].to_owned(), address(end) - address(start));
         }
-        let line = said.lines().find_map(|line| line.strip_prefix("keeps ")?.parse::<u64>().ok());
-        line.unwrap_or_else(|| panic!("it does not say what it keeps: {said}"))
-    });
-    let kept: Vec<u64> = kept.collect();
-    let by_node = shared.values().sum();
-    Kept { by_pe: *kept.iter().max().unwrap(), by_node, together: kept.iter().sum::<u64>() + by_node }
+        let kept = said.lines().find_map(|line| line.strip_prefix("keeps ")?.parse::<u64>().ok());
+        most = most.max(kept.unwrap_or_else(|| panic!("it does not say what it keeps: {said}")));
+    }
+    [most, shared.values().sum()]
 }
 
 #[test]
 fn what_a_pe_and_its_node_keep_grows_as_the_formula_says() {
     let kept = JOBS.map(kept);
-    for (pes, Kept { by_pe, by_node, together }) in JOBS.iter().zip(kept) {
-        println!("{pes} PEs: {by_pe} bytes each, {by_node} once for the node, {together} together");
+    for (pes, [by_pe, by_node]) in JOBS.iter().zip(kept) {
+        println!("{pes} PEs: {by_pe} bytes each, {by_node} once for the node");
         let pages = (OF_THE_NODE * pes).next_multiple_of(rustix::param::page_size() as u64);
         assert_eq!(by_node, pages, "one list of {pes} PEs, in memory that all of them share");
     }
-    let growth: Vec<u64> =
-        (1..JOBS.len()).map(|k| (kept[k].by_pe - kept[k - 1].by_pe) / (JOBS[k] - JOBS[k - 1])).collect();
+    assert!(kept[0][0] < MOST_OF_ITS_OWN, "{kept:?}");
+    let growth = [0, 1, 2].map(|k| (kept[k + 1][0] - kept[k][0]) / (JOBS[k + 1] - JOBS[k]));
     let is_near = |growth: u64, says: u64| growth.abs_diff(says) <= says / 6;
-    println!("{growth:?} bytes for each PE more");
-    assert!(kept[0].by_pe < MOST_OF_ITS_OWN, "{kept:?}");
     // From the second job on: the first growth is hidden by what is kept once.
     assert!(is_near(growth[2], growth[1]), "in proportion to the number of PEs: {growth:?} bytes for each");
     if Machine::default().topology().nodes().len() == 1 {

@@ -151,16 +151,7 @@ fn pages_of_the_heap_are_placed_anew(world: &mut World) {
     }
 }
 
-/// The policy of the page at an address: its mode and the first nodes.
-fn policy(address: *const u8) -> (i32, u64) {
-    mempolicy(address, 2)
-}
-
-/// The node on which the page at an address lies.
-fn node_of(address: *const u8) -> i32 {
-    mempolicy(address, 1 | 2).0
-}
-
+/// The mode and the first nodes of the policy of the page at an address, or the node on which it lies.
 fn mempolicy(address: *const u8, flags: libc::c_int) -> (i32, u64) {
     let (mut mode, mut nodes) = (0_i32, [0_u64; 16]);
     let (to_mode, to_nodes) = (&raw mut mode, nodes.as_mut_ptr());
@@ -177,6 +168,7 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
     let array = world.array([1 << 20]).storage(Single).zeroed::<u8>().unwrap();
     let there = array.slice_on(world.me()).ptr(world).unwrap().cast::<u8>();
     let (first, last) = (there.cast_const(), there.wrapping_add((1 << 20) - 1).cast_const());
+    let policy = |address| mempolicy(address, 2);
     assert_ne!(policy(first), policy(last), "they belong to different chunks");
     world.free(array).unwrap();
     let heaps = policy(world.malloc(1 << 20).unwrap().as_ptr().wrapping_add(8 << 20));
@@ -192,13 +184,14 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
         "where the array was"
     );
     let start = object.on(world.me()).ptr(world).unwrap().cast::<u8>().cast_const();
-    let nodes: Vec<_> = (0..1 << 20).step_by(PAGE).map(|byte| node_of(start.wrapping_add(byte))).collect();
+    let node_of = |byte| mempolicy(start.wrapping_add(byte), 1 | 2).0;
+    let nodes: Vec<_> = (0..1 << 20).step_by(PAGE).map(node_of).collect();
     assert!(nodes.iter().all(|node| *node == nodes[0]), "{nodes:?}");
 }
 
-/// A node that is full is one error on every PE, and no process is killed for it.
+/// A node that is full, or a machine, is one error on every PE, and no process is killed for it.
 #[shmem::test(pes = 2)]
-fn a_node_without_room_is_an_error(world: &mut World) {
+fn what_does_not_fit_is_an_error(world: &mut World) {
     let Some(_) = nodes() else { return };
     let killed = || {
         let counters = std::fs::read_to_string("/proc/vmstat").unwrap();
@@ -210,11 +203,16 @@ fn a_node_without_room_is_an_error(world: &mut World) {
     let topology = Machine::default().topology();
     // One PE has room on its node, two have not, though the machine has enough.
     let home = topology.nodes().iter().find(|node| node.number == 0).unwrap();
-    let most = home.free as usize / 10 * 6;
+    let of_node = home.free as usize / 10 * 6;
+    // Two that look do not see the same.
+    let of_machine = world.min(Machine::default().available().bytes as usize / 4 * 3);
     for kind in [StorageKind::Separate, StorageKind::Cyclic { block: 0 }, StorageKind::Multi] {
-        let array = world.array([most]).storage_kind(kind).partition_id(id).chunks(1);
+        let array = world.array([of_node]).storage_kind(kind).partition_id(id).chunks(1);
         let error = array.zeroed::<u8>().unwrap_err().to_string();
         assert!(error.contains("array of") && error.contains("node 0 has left"), "{kind}: {error}");
+        let array = world.array([of_machine]).storage_kind(kind).chunks(1).zeroed::<u8>();
+        let error = array.map(drop).unwrap_err().to_string();
+        assert!(error.contains("are to be populated on this node (2 x "), "{kind}: {error}");
     }
     let fits = world.array([1 << 20]).storage(Multi).partition_id(id).zeroed::<u8>().unwrap();
     assert_eq!(world.affinity(&fits).unwrap(), 1.0);
@@ -268,19 +266,5 @@ fn arrays_of_one_node_have_huge_pages(world: &mut World) {
             assert!(all == vec![7; 1 << 19], "{storage}");
             world.free(array).unwrap();
         }
-    }
-}
-
-/// What does not fit is an error, and nobody is killed.
-#[shmem::test(pes = 2)]
-fn chunks_larger_than_what_is_left_are_refused(world: &mut World) {
-    let Some(_) = nodes() else { return };
-    let mut bytes = Machine::default().available().bytes as usize / 4 * 3;
-    // Two that look do not see the same.
-    world.min(&mut bytes);
-    for storage in [StorageKind::Separate, StorageKind::Cyclic { block: 0 }, StorageKind::Multi] {
-        let array = world.array([bytes]).storage_kind(storage).chunks(1).zeroed::<u8>();
-        let error = array.map(drop).unwrap_err().to_string();
-        assert!(error.contains("are to be populated on this node (2 x "), "{storage}: {error}");
     }
 }

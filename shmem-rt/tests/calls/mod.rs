@@ -41,10 +41,24 @@ impl Used {
     }
 }
 
+/// Gives `$each!` a call of each of these methods with the same arguments: at once, in a scope, or started and waited for.
+macro_rules! each_of {
+    ($each:ident, $on:expr, [$($method:ident)*] $arguments:tt) => {
+        $each! { $($on.$method $arguments;)* }
+    };
+    ($each:ident, scope of $on:expr, [$($method:ident)*] $arguments:tt) => {
+        $each! { $($on.scope(|s| s.$method $arguments);)* }
+    };
+    ($each:ident, start of $on:expr, [$($method:ident)*] $arguments:tt) => {
+        $each! { $($on.$method $arguments.wait();)* }
+    };
+}
+pub(crate) use each_of;
+
 /// Gives `$each!` a list of operations of a `&mut World` and of [`Used`], in an order in which a PE can call them that is alone.
 macro_rules! every_operation {
     ($each:ident, $world:expr, $used:expr) => {{
-        use $crate::calls::{FIELD, LOCK, SIGNAL, SIGNALS, WORDS};
+        use $crate::calls::{FIELD, LOCK, SIGNAL, SIGNALS, WORDS, each_of};
         let world: &mut World = $world;
         let used: &mut $crate::calls::Used = $used;
         let (to, first, pes, block) = (world.ring_neighbours().1, world.pes()[0], world.n_pes(), used.block);
@@ -70,38 +84,11 @@ macro_rules! every_operation {
             world.ibget(&mut back, place, 8, 8, 2, 6);
             world.iputmem(block, &[0; 64], 16, 8, 4, 5, to);
             world.igetmem(&mut bytes, block, 8, 16, 4, 6, to);
-            world.fetch(word);
-            world.set(word, 1);
-            world.swap(word, 2);
             world.compare_swap(word, 2, 3);
-            world.inc(word);
-            world.fetch_inc(word);
-            world.add(word, 1);
-            world.fetch_add(word, 1);
-            world.set_min(word, 1);
-            world.fetch_min(word, 1);
-            world.set_max(word, 1);
-            world.fetch_max(word, 1);
-            world.and(word, 1);
-            world.fetch_and(word, 1);
-            world.or(word, 1);
-            world.fetch_or(word, 1);
-            world.xor(word, 1);
-            world.fetch_xor(word, 1);
             world.gather(&mut back[..3], elements);
             world.scatter(elements, &[1, 2, 3]);
-            world.set_each(words, 1);
-            world.add_each(words, 1);
             world.min_each(words, &[1, 2]);
-            world.max_each(words, 1);
-            world.and_each(words, 1);
-            world.or_each(words, 1);
-            world.xor_each(words, 1);
             world.fetch_each(&mut before, words);
-            world.fetch_add_each(&mut before, words, 1);
-            world.fetch_min_each(&mut before, words, 1);
-            world.fetch_max_each(&mut before, words, 1);
-            world.swap_each(&mut before, words, 1);
             world.compare_swap_each(&mut before, words, 1, 2);
             world.batch(WORDS.over(&used.team, Block), |words| words.add(1, 1));
             world.gathers(FIELD.over(&used.team, Block), |field| field.get(1, &mut one));
@@ -134,23 +121,10 @@ macro_rules! every_operation {
             world.scope(|s| s.ibget(&mut back, place, 8, 8, 2, 5));
             world.scope(|s| s.igetmem(&mut bytes, block, 8, 16, 4, 5, to));
             world.scope(|s| strided!(s, back[0..4] = FIELD@to[0..64; 16]));
-            world.scope(|s| s.fetch(&mut one, word));
-            world.scope(|s| s.swap(&mut one, word, 2));
             world.scope(|s| s.compare_swap(&mut one, word, 2, 3));
-            world.scope(|s| s.fetch_inc(&mut one, word));
-            world.scope(|s| s.fetch_add(&mut one, word, 1));
-            world.scope(|s| s.fetch_and(&mut one, word, 1));
-            world.scope(|s| s.fetch_or(&mut one, word, 1));
-            world.scope(|s| s.fetch_xor(&mut one, word, 1));
-            world.scope(|s| s.fetch_min(&mut one, word, 1));
-            world.scope(|s| s.fetch_max(&mut one, word, 1));
             world.scope(|s| s.gather(&mut back[..3], elements));
             world.scope(|s| s.scatter(elements, &[1, 2, 3]));
             world.scope(|s| s.fetch_each(&mut before, words));
-            world.scope(|s| s.fetch_add_each(&mut before, words, 1));
-            world.scope(|s| s.fetch_min_each(&mut before, words, 1));
-            world.scope(|s| s.fetch_max_each(&mut before, words, 1));
-            world.scope(|s| s.swap_each(&mut before, words, 1));
             world.scope(|s| s.compare_swap_each(&mut before, words, 1, 2));
             FIELD.here(world).index(..).copy_to(&mut back);
             FIELD.here(world).index(..).fill(1);
@@ -166,16 +140,6 @@ macro_rules! every_operation {
             used.team.sync(world);
             used.team.split_strided(world, 0, 1, pes, &TeamConfig::default());
             world.broadcast(1_u64, first);
-            world.sum(1_u64);
-            world.min(1_u64);
-            world.max(1_u64);
-            used.team.prod(world, 1_u64);
-            used.team.and(world, 1_u64);
-            used.team.or(world, 1_u64);
-            used.team.xor(world, 1_u64);
-            world.sum_inscan(1_u64);
-            world.sum_exscan(1_u64);
-            world.collect(&1_u64);
             world.collect_to(&1_u64, first);
             world.fcollect(&1_u64, &mut into);
             world.fcollect_to(&1_u64, &mut into, first);
@@ -183,15 +147,6 @@ macro_rules! every_operation {
             world.alltoalls(&row, 1, &mut into, 1, 1);
             world.alltoallv(&row, &vec![1; pes], &mut into);
             world.scatter_from(&row, 0_u64, first);
-            world.sum_to(1_u64, first);
-            world.prod_to(1_u64, first);
-            world.min_to(1_u64, first);
-            world.max_to(1_u64, first);
-            used.team.and_to(world, 1_u64, first);
-            used.team.or_to(world, 1_u64, first);
-            used.team.xor_to(world, 1_u64, first);
-            world.min_at(&1_u64);
-            world.max_at(&1_u64);
             world.sum_scatter(&row, 0_u64);
             world.reduce(1_u64, keep);
             world.reduce_to(1_u64, first, keep);
@@ -202,13 +157,6 @@ macro_rules! every_operation {
             world.start_barrier().wait();
             world.start_fcollect(&1_u64, &mut into).wait();
             world.start_alltoall(&row, &mut into).wait();
-            world.start_sum(1_u64).wait();
-            world.start_prod(1_u64).wait();
-            world.start_min(1_u64).wait();
-            world.start_max(1_u64).wait();
-            world.start_and(1_u64).wait();
-            world.start_or(1_u64).wait();
-            world.start_xor(1_u64).wait();
             used.channel.send(world, to, 1);
             used.channel.recv(world);
             used.channel.try_recv(world);
@@ -227,6 +175,23 @@ macro_rules! every_operation {
             world.frozen(&FIELD, |_| ());
             world.free(block);
         }
+        each_of!($each, world, [set swap add fetch_add set_min fetch_min set_max fetch_max](word, 1));
+        each_of!($each, world, [and fetch_and or fetch_or xor fetch_xor](word, 1));
+        each_of!($each, world, [fetch inc fetch_inc](word));
+        each_of!($each, world, [set_each add_each max_each and_each or_each xor_each](words, 1));
+        each_of!($each, world, [fetch_add_each fetch_min_each fetch_max_each swap_each](&mut before, words, 1));
+        each_of!($each, scope of world, [swap fetch_add fetch_min fetch_max](&mut one, word, 1));
+        each_of!($each, scope of world, [fetch_and fetch_or fetch_xor](&mut one, word, 1));
+        each_of!($each, scope of world, [fetch fetch_inc](&mut one, word));
+        each_of!($each, scope of world, [fetch_add_each fetch_min_each](&mut before, words, 1));
+        each_of!($each, scope of world, [fetch_max_each swap_each](&mut before, words, 1));
+        each_of!($each, world, [sum min max sum_inscan sum_exscan](1_u64));
+        each_of!($each, used.team, [prod and or xor](world, 1_u64));
+        each_of!($each, world, [sum_to prod_to min_to max_to](1_u64, first));
+        each_of!($each, used.team, [and_to or_to xor_to](world, 1_u64, first));
+        each_of!($each, world, [collect min_at max_at](&1_u64));
+        each_of!($each, start of world, [start_sum start_prod start_min start_max](1_u64));
+        each_of!($each, start of world, [start_and start_or start_xor](1_u64));
         // What is one instruction of an optimised build asks nobody there.
         if cfg!(debug_assertions) {
             $each! {

@@ -1,4 +1,5 @@
-//! Channels: every message once, in the order of who sent it, whatever is late and whoever waits.
+//! Channels: every message once, in the order of who sent it, whatever is late and whoever waits. And queues of work: every item
+//! once, on whichever PE, and an end when nobody has anything.
 
 use shmem::prelude::*;
 
@@ -11,7 +12,7 @@ use crate::pes;
 pub(crate) struct Message {
     from: u32,
     to: u32,
-    pub(crate) number: u64,
+    number: u64,
     /// Several lines of a cache, each word from the same number.
     rest: [u64; 24],
 }
@@ -79,29 +80,84 @@ fn every_message_comes_once_and_in_order(world: &mut World) {
     }
 }
 
+/// Most items of a tree.
+const MOST: usize = 2000;
+
+/// How often each item was done, on the first PE.
+#[symmetric]
+static DONE: [Atomic<u32>; MOST];
+
+/// The items that each item leads to: a random tree. Some are wide, some are narrow, and some are one line, of which one PE has an
+/// item at a time.
+fn tree(seed: usize, items: usize) -> Vec<Vec<u64>> {
+    let mut dice = Dice(seed as u64);
+    let mut children = vec![Vec::new(); items];
+    for item in 1..items {
+        let spread = [item, 3.min(item), 1][seed % 3];
+        children[item - 1 - dice.below(spread as u64) as usize].push(item as u64);
+    }
+    children
+}
+
+/// Whom an item goes to, where the program says so.
+pub(crate) fn home(world: &World, item: u64) -> Pe {
+    world.pes()[Dice(item).below(world.n_pes() as u64) as usize]
+}
+
+/// Items that lead to items are each done once, and nobody ends before. One PE begins with an item, or none does; `carry` brings
+/// each to some PE, and what `done` gives for it as well.
+pub(crate) fn each_is_done_once(
+    world: &World,
+    carry: &mut dyn FnMut(Option<u64>, &mut dyn FnMut(u64) -> Vec<u64>),
+) {
+    let (me, first) = (world.my_pe(), world.pes()[0]);
+    for (round, items) in [0, 1, 300, MOST, 200, 400].into_iter().enumerate() {
+        let children = tree(round, items);
+        let root = (items > 0 && round % world.n_pes() == me).then_some(0);
+        carry(root, &mut |item| {
+            world.inc(DONE.on(first).index(item as usize));
+            children[item as usize].clone()
+        });
+        world.barrier_all();
+        if me == 0 {
+            let mut done = (0..MOST).map(|item| world.swap(DONE.on(first).index(item), 0));
+            let wrong = done.by_ref().enumerate().find(|(item, times)| *times != u32::from(*item < items));
+            assert_eq!(wrong, None, "the first one of {items} items that was not done once");
+        }
+        world.barrier_all();
+    }
+}
+
 #[shmem::test(pes = 4)]
 fn nobody_rests_while_messages_make_messages(world: &mut World) {
-    const SEEDS: u64 = 12;
     let mut channel = world.channel::<u64>(16).unwrap();
-    for round in 1..=20 {
-        let mut dice = Dice(round * 4 + world.my_pe() as u64);
-        let mut anybody = || world.pe(dice.below(4) as usize).unwrap();
-        let mut hops = 0;
-        // Some PEs begin with nothing, and may rest before anything comes.
-        if (world.my_pe() as u64 + round).is_multiple_of(2) {
-            for seed in 0..SEEDS {
-                channel.send(world, anybody(), seed % 7);
+    each_is_done_once(world, &mut |root, done| {
+        let mut came = Vec::from_iter(root);
+        loop {
+            while let Some(item) = came.pop() {
+                for child in done(item) {
+                    channel.send_taking(world, home(world, child), child, |_, item| came.push(item));
+                }
             }
+            let Some((_, item)) = channel.next(world) else { break };
+            came.push(item);
         }
-        while let Some((_, left)) = channel.next(world) {
-            hops += 1;
-            if left > 0 {
-                channel.send(world, anybody(), left - 1);
+    });
+}
+
+/// Whichever PE takes an item does it.
+#[shmem::test(pes = [1, 2, 5])]
+fn every_item_of_a_queue_is_done_once(world: &mut World) {
+    for window in [1, 2, 7, 64] {
+        let mut queue = world.work_queue::<Message>(window).unwrap();
+        let message = |item| Message::new(0, 0, item);
+        each_is_done_once(world, &mut |root, done| {
+            root.into_iter().for_each(|item| queue.push(world, message(item)));
+            while let Some(item) = queue.next(world) {
+                assert_eq!(item, message(item.number), "window {window}");
+                done(item.number).into_iter().for_each(|child| queue.push(world, message(child)));
             }
-        }
-        // A message with n hops left is taken n + 1 times.
-        world.sum(&mut hops);
-        assert_eq!(hops, 2 * (0..SEEDS).map(|seed| seed % 7 + 1).sum::<u64>(), "round {round}");
+        });
     }
 }
 
@@ -162,21 +218,4 @@ fn a_sender_waits_for_room_and_is_woken(world: &mut World) {
         }
         assert_eq!(channel.next(world), None);
     }
-}
-
-#[shmem::test(pes = 2)]
-fn a_receiver_sleeps_until_a_message_comes(world: &mut World) {
-    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
-    // Of no bytes: the news of it is all there is.
-    let mut channel = world.channel::<[u8; 0]>(3).unwrap();
-    for _ in 0..5 {
-        if me == 0 {
-            pes::go(world, other);
-            assert_eq!(channel.recv(world), (other, []));
-        } else {
-            pes::wait_for(world, other);
-            channel.send(world, other, []);
-        }
-    }
-    assert_eq!(channel.next(world), None);
 }

@@ -80,16 +80,6 @@ fn ways(world: &World) {
     play(world, &[MOVES, TOTALS, EXACT, PARTIALS, OPERATIONS].concat(), 10, MOST);
 }
 
-#[shmem::test(pes = 2, env("SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows", "SHMEM_STATS" = "1",
-    "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1"))]
-fn a_word_goes_by_windows_where_that_is_asked_for(world: &mut World) {
-    let sent = || world.traffic().unwrap().iter().map(|to| to.operations).sum::<u64>();
-    let (root, before) = (world.pe(0).unwrap(), sent());
-    assert_eq!(world.broadcast(world.my_pe() + 7, root), 7);
-    let messages = sent() - before;
-    assert_eq!(messages, 1 + u64::from(world.me() == root), "that of the meeting, and of the root a chunk");
-}
-
 #[shmem::test(pes = 2, env("SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:direct", "SHMEM_STATS" = "1",
     "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x2"))]
 fn a_few_bytes_are_read_where_they_lie_where_that_is_asked_for(world: &mut World) {
@@ -119,8 +109,8 @@ pub(crate) fn play(world: &World, of: &[What], usual: u64, most: usize) {
                     *made = Some(split(world, &mut dice));
                 }
             }
-            let draw = |dice: &mut Dice| Call::draw(dice, of, most);
             let title = format!("history {seed} of {} PEs, chapter {chapter}", world.n_pes());
+            let draw = |dice: &mut Dice| Call::draw(dice, of, most);
             self::chapter(world, (&teams, &room), (&mut dice, &mut pace), draw, &title);
         }
         drop(teams);

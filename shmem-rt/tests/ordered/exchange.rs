@@ -3,7 +3,7 @@
 use shmem::prelude::*;
 use shmem::{Conveyor, Full, Outbox};
 
-use crate::channel::{Message, Plan};
+use crate::channel::{Message, Plan, each_is_done_once, home};
 use crate::dice::Dice;
 use crate::panics::refused;
 
@@ -23,29 +23,48 @@ fn every_item_is_handled_once_and_in_order(world: &mut World) {
     }
 }
 
-/// Items make items, anywhere: nobody has ended before the last of them was handled.
 #[shmem::test(pes = 4)]
 fn nobody_ends_while_items_make_items(world: &mut World) {
-    let all = world.pes();
     for bytes in [1, 1 << 20] {
         let mut exchange = world.exchange::<u64>(ExchangeOptions::with_bytes(bytes)).unwrap();
-        for round in 0..8 {
-            let mut dice = Dice(round * 4 + world.my_pe() as u64);
-            let mut anybody = || all[dice.below(4) as usize];
-            let (mut handled, first) = (0, anybody());
-            let handle = |outbox: &mut Outbox<u64>, _from, height: u64| {
-                handled += 1;
-                if height > 0 {
-                    outbox.push(anybody(), height - 1);
-                    outbox.push(anybody(), height - 1);
-                }
-            };
-            // One PE begins.
-            let items = (world.my_pe() as u64 == round % 4).then_some((first, round));
-            exchange.react(world, items, handle);
-            assert_eq!(world.sum(handled), (2 << round) - 1, "height {round}");
-        }
+        each_is_done_once(world, &mut |root, done| {
+            let items = root.map(|item| (home(world, item), item));
+            exchange.react(world, items, |outbox: &mut Outbox<u64>, _from, item| {
+                done(item).into_iter().for_each(|child| outbox.push(home(world, child), child));
+            });
+        });
     }
+}
+
+/// A loop of one's own, in which who is done sends again because something has come, and who has no room tries again or later.
+#[shmem::test(pes = 3)]
+fn a_loop_of_ones_own_pushes_and_pulls(world: &mut World) {
+    // Each is a message of its own.
+    let mut exchange = world.exchange::<[u64; 5]>(ExchangeOptions::with_bytes(1)).unwrap();
+    let mut insists = false;
+    each_is_done_once(world, &mut |root, done| {
+        insists = !insists;
+        let (mut left, mut conveyor) = (Vec::from_iter(root), exchange.begin(world));
+        let mut take = |conveyor: &mut Conveyor<'_, [u64; 5]>, left: &mut Vec<u64>| {
+            let Some((_from, item)) = conveyor.pull() else { return false };
+            assert_eq!(item, [item[0]; 5]);
+            left.extend(done(item[0]));
+            true
+        };
+        while conveyor.advance(left.is_empty()) {
+            while let Some(item) = left.pop() {
+                let Err(Full([item, ..])) = conveyor.push(home(world, item), [item; 5]) else { continue };
+                left.push(item);
+                if !insists {
+                    break;
+                }
+                take(&mut conveyor, &mut left);
+            }
+            while take(&mut conveyor, &mut left) {}
+        }
+        assert!(!conveyor.advance(true), "it is over for good");
+        refused! { conveyor.push(world.me(), [1; 5]) => "this round is over"; }
+    });
 }
 
 /// All PEs ask all others at the same time, also as much as ends in the middle of a message, or of what may be under way: nobody
@@ -77,84 +96,35 @@ fn every_query_is_answered(world: &mut World) {
 }
 
 #[symmetric]
-static TOTALS: [f64; 50];
-#[symmetric]
-static SEEN: [u32; 4];
+static TOTALS: [u64; 50];
 
-/// Handlers change objects that a phase has opened; halos of rounds follow each other in it.
+/// Handlers change objects that a phase has opened; rounds follow each other in it.
 #[shmem::test(pes = 4)]
 fn handlers_change_what_a_phase_has_opened(world: &mut World) {
     let all: Vec<Pe> = world.pes().iter().collect();
     let (me, pes) = (world.my_pe(), world.n_pes());
     let mut exchange = world.exchange::<[u32; 2]>(ExchangeOptions::with_bytes(2000)).unwrap();
-    let amounts = |pe: usize, round: u64| {
-        let mut dice = Dice(round * 4 + pe as u64);
+    let amounts = |pe: usize, round: u32| {
+        let mut dice = Dice(u64::from(round) * 4 + pe as u64);
         (0..300).map(move |_| [dice.below(200) as u32, dice.below(1000) as u32])
     };
-    let item = |amount: [u32; 2]| (all[amount[0] as usize % pes], amount);
-    for _ in 0..3 {
-        world.local_with_exchanges((&TOTALS, &SEEN), |(totals, seen), phase| {
-            for round in 0..3 {
-                exchange.run(phase, amounts(me, round).map(item), |from, [account, amount]| {
-                    totals[account as usize / pes] += f64::from(amount);
-                    seen[from.number()] += 1;
-                });
-                let mut known = 0;
-                exchange.ask(
-                    phase,
-                    [(all[(me + 1) % pes], [round as u32, 1])],
-                    |_from, [round, by]| round + by,
-                    |_, next: u32| known = next,
-                );
-                assert_eq!(known, round as u32 + 1);
-            }
-        });
-    }
-    let mut model = vec![0.0; 200];
-    let mut from = [0; 4];
-    for (pe, from) in from.iter_mut().enumerate() {
-        for [account, amount] in (0..3).flat_map(|round| amounts(pe, round)) {
-            model[account as usize] += 3.0 * f64::from(amount);
-            *from += if account as usize % pes == me { 3 } else { 0 };
+    world.local_with_exchanges(&TOTALS, |totals, phase| {
+        for round in 0..3 {
+            let items = amounts(me, round).map(|amount| (all[amount[0] as usize % pes], amount));
+            exchange.run(phase, items, |_from, [account, amount]| {
+                totals[account as usize / pes] += u64::from(amount);
+            });
+            let mut known = 0;
+            let query = [(all[(me + 1) % pes], [round, 1])];
+            exchange.ask(phase, query, |_from, [round, by]| round + by, |_, next: u32| known = next);
+            assert_eq!(known, round + 1);
         }
-    }
-    world.frozen((&TOTALS, &SEEN), |(totals, seen)| {
-        assert!(totals.iter().enumerate().all(|(k, total)| *total == model[k * pes + me]));
-        assert_eq!(*seen, from);
     });
-}
-
-/// A loop of one's own, in which who is done sends again because something has come, and who has no room tries again or later.
-#[shmem::test(pes = 3)]
-fn a_loop_of_ones_own_pushes_and_pulls(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    // Each is a message of its own.
-    let mut exchange = world.exchange::<[u64; 5]>(ExchangeOptions::with_bytes(1)).unwrap();
-    for insists in [false, true, false] {
-        // Numbers that are handed on until they are 0.
-        let (mut left, mut hops) = (vec![[7; 5]; 200 * world.my_pe()], 0);
-        let mut conveyor = exchange.begin(world);
-        let take = |conveyor: &mut Conveyor<'_, [u64; 5]>, left: &mut Vec<[u64; 5]>, hops: &mut u64| {
-            let Some((_from, item)) = conveyor.pull() else { return false };
-            *hops += 1;
-            left.extend(item[0].checked_sub(1).map(|less| [less; 5]));
-            true
-        };
-        while conveyor.advance(left.is_empty()) {
-            while let Some(item) = left.pop() {
-                let Err(Full(item)) = conveyor.push(east, item) else { continue };
-                left.push(item);
-                if !insists {
-                    break;
-                }
-                take(&mut conveyor, &mut left, &mut hops);
-            }
-            while take(&mut conveyor, &mut left, &mut hops) {}
-        }
-        assert!(!conveyor.advance(true), "it is over for good");
-        refused! { conveyor.push(east, [1; 5]) => "this round is over"; }
-        assert_eq!(world.sum(hops), 600 * 8);
+    let mut model = [0; 200];
+    for [account, amount] in (0..pes).flat_map(|pe| (0..3).flat_map(move |round| amounts(pe, round))) {
+        model[account as usize] += u64::from(amount);
     }
+    assert!(TOTALS.here(world).load().iter().eq(model.iter().skip(me).step_by(pes)));
 }
 
 /// Who pulls behind the end of a round takes nothing of the next one, which others may have begun.

@@ -2,8 +2,6 @@
 
 use shmem::prelude::*;
 
-const ITEMS: usize = 64;
-
 #[derive(Symmetric)]
 #[repr(C)]
 #[shmem(words)]
@@ -12,7 +10,7 @@ struct Queue {
     arrived: Signal,
     energy: Atomic<f32>,
     kind: u32,
-    items: [Item; ITEMS],
+    items: [Item; 64],
 }
 
 #[derive(Symmetric)]
@@ -36,8 +34,8 @@ static QUEUE: Queue;
 /// Every PE sends items to the queue of PE 0, which takes out what has come.
 #[shmem::test(pes = 3)]
 fn a_queue_in_a_struct(world: &mut World) {
-    let (queue, each, sent) = (QUEUE.on(world.pe(0).unwrap()), 20, 20 * world.n_pes());
-    for i in 0..each {
+    let (queue, sent) = (QUEUE.on(world.pe(0).unwrap()), 20 * world.n_pes());
+    for i in 0..20 {
         let at = world.fetch_inc(queue.field(|queue| &queue.head.tails[1])) as usize;
         let item = Item { from: world.my_pe() as u64, value: [f64::from(i), 0.5] };
         let place = queue.field(|queue| &queue.items).index(at);
@@ -54,7 +52,7 @@ fn a_queue_in_a_struct(world: &mut World) {
         let items = mine.field(|queue| &queue.items[..]).index(..sent).to_vec();
         for pe in 0..world.n_pes() {
             let values = items.iter().filter(|item| item.from == pe as u64).map(|item| item.value);
-            assert!(values.eq((0..each).map(|i| [f64::from(i), 0.5])));
+            assert!(values.eq((0..20).map(|i| [f64::from(i), 0.5])));
         }
         assert_eq!(mine.field(|queue| &queue.energy).value(), sent as f32 / 4.0);
         assert_eq!(mine.field(|queue| &queue.kind).load(), 7);

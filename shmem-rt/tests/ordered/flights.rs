@@ -7,7 +7,7 @@ use shmem::prelude::*;
 use crate::collectives::play;
 use crate::futures::block_on;
 use crate::panics::said;
-use crate::together::{BITS, Call, EVENTS, EXACT, Form, Kind, MOST, MOVES, Room, TOTALS, What, start};
+use crate::together::{BITS, EVENTS, EXACT, MOST, MOVES, TOTALS, What};
 
 /// What can be started, and a little that cannot.
 const STARTED: [&[What]; 5] = [EVENTS, MOVES, TOTALS, EXACT, BITS];
@@ -42,25 +42,14 @@ under! {
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
 }
 
-/// Groups of two, and of six, of which the last has five ranks: what is missing is dealt among these.
-#[shmem::test(pes = 11)]
-fn as_many_as_fill_no_groups(world: &mut World) {
-    let (members, room) = (Vec::from_iter(0..11), Room::new(world, 3000 * 8));
-    for len in [1, 300, 3000] {
-        let call = Call { what: What::Sum, kind: Kind::F64, form: Form::Value, len, seed: 3 };
-        start(world, world.team(), &members, &room, &call).expect("there is room").wait();
-    }
-}
-
 #[shmem::test(pes = 3)]
 fn everything_that_blocking_ones_take_is_taken(world: &mut World) {
     let (me, last) = (world.my_pe(), world.pe(2).unwrap());
-    let mut array = [me as u32, 7];
-    let mut list = [me as i64; 3];
+    let (mut array, mut list) = ([me as u32, 7], [me as i64; 3]);
     TABLE.here(world).store([me as u64; 100]);
     {
         let sum = world.start_sum(&mut array);
-        let least = world.start_max(&mut list[1..]);
+        let most = world.start_max(&mut list[1..]);
         let table = world.start_broadcast(&TABLE, last);
         let part = world.start_sum(TABLE.here(world).index(..10));
         // Nothing is written before it is waited for.
@@ -69,22 +58,23 @@ fn everything_that_blocking_ones_take_is_taken(world: &mut World) {
         table.wait();
         assert_eq!(TABLE.here(world).load(), [2; 100]);
         // What is dropped is written as well.
-        drop((sum, least));
+        drop((sum, most));
         part.wait();
     }
-    assert_eq!((array, &list[..]), ([3, 21], &[me as i64, 2, 2][..]));
+    assert_eq!((array, list), ([3, 21], [me as i64, 2, 2]));
     let table: [u64; 100] = TABLE.here(world).load();
     assert!(table[..10] == [3; 10] && table[10..] == [2; 90]);
-    assert!(world.team().start_or(world, me == 1).wait());
-    assert!(!world.start_and(me == 1).wait());
+    assert!(world.team().start_or(world, me == 1).wait() && !world.start_and(me == 1).wait());
     let both: [[u8; 2]; 2] = world.start_min([[me as u8, 9], [3, 4]]).wait();
     assert_eq!(both, [[0, 9], [3, 4]]);
-    let mut all = vec![0; 3];
+    let (mut all, mut came) = (vec![0; 3], [0; 3]);
     world.start_fcollect(&me, &mut all).wait();
-    assert_eq!(all, [0, 1, 2]);
-    let mut came = [0; 3];
     world.start_alltoall(&[10 * me, 10 * me + 1, 10 * me + 2], &mut came).wait();
-    assert_eq!(came, [me, 10 + me, 20 + me]);
+    assert_eq!((all, came), (vec![0, 1, 2], [me, 10 + me, 20 + me]));
+}
+
+fn of_all(world: &World) -> Team {
+    world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap()
 }
 
 #[shmem::test(pes = 3)]
@@ -104,7 +94,7 @@ fn what_is_forgotten_goes_on(world: &mut World) {
     }
     // Those of a team outlive it.
     for round in 0..100 {
-        let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+        let team = of_all(world);
         std::mem::forget(team.start_sum(world, vec![1_u32; 2000]));
         assert_eq!(team.start_sum(world, 1).wait(), 3);
         if round % 2 == 0 {
@@ -141,19 +131,12 @@ fn a_panic_that_unwinds_waits_for_nobody(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn no_start_waits_for_the_first_of_another_team(world: &mut World) {
-    let me = world.my_pe();
-    let team = || world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
-    let (one, other) = (team(), team());
+    let (one, other) = (of_all(world), of_all(world));
     // Not in the same order: what is started blocks nobody.
-    let both = if me == 0 {
-        let first = one.start_sum(world, 1);
-        (first, other.start_sum(world, 2))
-    } else {
-        let first = other.start_sum(world, 2);
-        (one.start_sum(world, 1), first)
-    };
-    let (one, other) = both;
-    assert_eq!(other.wait() + one.wait(), 6);
+    let mut in_order = [(&one, 1), (&other, 2)];
+    in_order.rotate_left(world.my_pe());
+    let both = in_order.map(|(team, number)| team.start_sum(world, number));
+    assert_eq!(both.map(|sum| sum.wait()).into_iter().sum::<i32>(), 6);
 }
 
 /// A PE is needed by others for what it has started, and waits for something else meanwhile, asleep.

@@ -1,5 +1,6 @@
 //! Halos: whatever the neighbours and their delays, cells come to where they belong, and ghost cells stay what they are until
-//! the next exchange. (Stencils are compared with what one process computes by examples.)
+//! the next exchange. (Stencils are compared with what one process computes by examples.) And the neighbours that PEs have in
+//! grids.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -79,6 +80,10 @@ fn cells_come_from_random_neighbours(world: &mut World) {
                 }
                 dawdle(&mut own);
             }
+            if own.below(8) == 0 {
+                // What is dropped is finished as well.
+                continue;
+            }
             let ghosts = flight.finish();
             dawdle(&mut own);
             let neighbours = ends[me].iter().enumerate().filter_map(|(edge, end)| Some((edge, (*end)?.2)));
@@ -126,6 +131,11 @@ fn come(flight: Flight<'_, u64, impl HaloToken + ?Sized>) -> [Vec<u64>; 2] {
     [ghosts[WEST].to_vec(), ghosts[EAST].to_vec()]
 }
 
+#[symmetric]
+static AHEAD: Signal;
+#[symmetric]
+static FINISHED: Signal;
+
 #[shmem::test(pes = 2)]
 fn a_pe_may_be_one_exchange_ahead_and_no_more(world: &mut World) {
     let mut halo = ring(world, 1);
@@ -144,12 +154,6 @@ fn a_pe_may_be_one_exchange_ahead_and_no_more(world: &mut World) {
         assert_eq!(come(flight), [[exchange], [exchange]]);
     }
 }
-
-#[symmetric]
-static AHEAD: Signal;
-
-#[symmetric]
-static FINISHED: Signal;
 
 /// Who has sent may wait for what a neighbour does behind its exchange, and who sleeps in `finish` is woken when cells come, not
 /// when their sender has time: it looks at its own memory only.
@@ -176,21 +180,6 @@ fn who_sleeps_is_woken_by_what_was_sent(world: &mut World) {
             pes::go(world, other);
             _ = flight.finish();
             world.signal_add(FINISHED.on(other), 1);
-        }
-    }
-}
-
-/// As if it had been finished, also where an error leaves the exchange.
-#[shmem::test(pes = 2)]
-fn a_flight_that_is_dropped_is_finished(world: &mut World) {
-    let me = world.my_pe() as u64;
-    let mut halo = ring(world, 1);
-    for round in 0..20 {
-        let cells = [100 * me + round];
-        let flight = sent(&mut halo, world, &cells, &cells);
-        match round % 3 == me {
-            true => drop(flight),
-            false => assert_eq!(come(flight)[0], [100 * (1 - me) + round]),
         }
     }
 }
@@ -252,7 +241,13 @@ fn edges_that_do_not_fit_are_one_error_on_all_pes(world: &mut World) {
             => "halo at shmem-rt/tests/ordered/halo.rs";
     }
     // Nothing is left of it.
-    assert_eq!(come(sent(&mut ring(world, 1), world, &[4], &[4])), [[4], [4]]);
+    let mut halo = ring(world, 1);
+    assert_eq!(come(sent(&mut halo, world, &[4], &[4])), [[4], [4]]);
+    refused! {
+        halo.begin(world).send(EAST, &[1, 2]) => format!(
+            "edge 1 of PE {} leads to PE {east}, whose edge there takes 1 cell, not 2", world.my_pe()
+        );
+    }
 }
 
 #[shmem::test(pes = 1)]
@@ -297,12 +292,50 @@ fn mistakes_are_told(world: &mut World) {
     }
 }
 
+#[shmem::test(pes = 3)]
+fn pes_are_a_list_by_number(world: &mut World) {
+    let pes = world.pes();
+    assert_eq!((pes.len(), pes.is_empty(), pes[world.my_pe()]), (3, false, world.me()));
+    for (number, pe) in pes.into_iter().enumerate() {
+        let same = [world.pe(number).unwrap(), pes[number], pes.get(number).unwrap()];
+        assert_eq!((same, pe.number()), ([pe; 3], number));
+    }
+    assert!(pes.iter().rev().map(Pe::number).eq((0..3).rev()));
+}
+
+/// In a grid of all PEs, and in one of a team in another order. (Arithmetic is tested in `shmem-rt/src/grid.rs`, borders and periodic
+/// grids by the example halo2d.)
+#[shmem::test(pes = 6)]
+fn edges_of_a_grid_lead_to_neighbours(world: &mut World) {
+    let team = world.team().split_by(world, Some(0), -(world.my_pe() as i64), &TeamConfig::default());
+    let team = team.unwrap().unwrap();
+    for (grid, is_reversed) in [(world.cubic_grid(), false), (team.grid([3, 2]).unwrap(), true)] {
+        let ([row, column], me) = (grid.coordinates(), world.my_pe());
+        let rank = if is_reversed { 5 - me } else { me };
+        assert_eq!((grid.shape(), row * 2 + column, grid.pes()[rank]), ([3, 2], rank, world.me()));
+        let mut halo = world.halo(&grid.edges([1, 1])).unwrap();
+        let mut flight = halo.begin(world);
+        (0..4).for_each(|edge| flight.send(edge, &[rank]));
+        let ghosts = flight.finish();
+        let there = [rank.checked_sub(2), Some(rank + 2), rank.checked_sub(1), Some(rank + 1)];
+        let is_inside = [row > 0, row < 2, column > 0, column < 1];
+        let expected =
+            std::array::from_fn::<_, 4, _>(|edge| Vec::from_iter(there[edge].filter(|_| is_inside[edge])));
+        assert_eq!(std::array::from_fn(|edge| ghosts[edge].to_vec()), expected);
+    }
+}
+
 #[shmem::test(pes = 2)]
-#[should_panic(expected = "edge 0 of PE 1 leads to PE 0, whose edge there takes 1 cell, not 2")]
-fn the_sender_and_the_receiver_are_told_apart(world: &mut World) {
-    let other = world.pe(1 - world.my_pe()).unwrap();
-    let mut halo = world.halo::<u64>(&[Edge::new(other, 0, 1)]).unwrap();
-    if world.my_pe() == 1 {
-        halo.begin(world).send(0, &[1, 2]);
+fn what_is_no_place_in_a_grid_is_refused(world: &mut World) {
+    let grid = world.grid([2, 1]).unwrap().periodic([true, true]);
+    refused! {
+        world.grid([2, 3]).unwrap()
+            => "a grid of 2 x 3 PEs cannot be made of 2: the product of its lengths is to be 2; choose lengths by the \
+                number of PEs, or let `cubic_grid` choose them";
+        world.pe(9).unwrap() => "there is no PE 9: the job has 2, whose numbers run from 0 to 1";
+        world.pes()[world.n_pes()] => "no PE has the index 2: there are 2, whose indices run from 0 to 1";
+        grid.pe([0, 1]) => "no PE is at [0, 1]: the grid has 2 x 1 PEs, counted from 0";
+        grid.coordinates_of(2) => "no PE has rank 2: the grid has 2 (2 x 1), counted from 0";
+        grid.neighbour(2, 1) => "the grid has no dimension 2: it has 2, counted from 0";
     }
 }

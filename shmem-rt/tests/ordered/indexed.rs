@@ -5,15 +5,12 @@ use shmem::{AmoValue, Batch, Distribution};
 
 use crate::dice::Dice;
 use crate::panics::refused;
-use crate::pes::{go, wait_for};
 
 /// Words of each PE.
 const SHARE: usize = 24;
 
 #[symmetric]
 static WIDE: [Atomic<u64>; SHARE];
-#[symmetric]
-static SUMS: [Atomic<u64>; SHARE];
 #[symmetric]
 static SIGNED: [Atomic<i64>; SHARE];
 #[symmetric]
@@ -161,199 +158,111 @@ fn updates_are_those_of_a_slice(world: &mut World) {
     updates(world, &SINGLES.over(team, Cyclic), |n| n as f32 / 4.0, lengths, &ways, arithmetic!());
 }
 
-/// All draw tickets of words of all PEs at the same time, for such lists of indices: each is drawn once. `draw` does so, and adds
-/// what it has drawn to the sums.
-fn drawn_once<L: ThreadLevel, D: Distribution>(
-    world: &World<L>,
-    words: &Over<'_, Atomic<u64>, D>,
-    sums: &Over<'_, Atomic<u64>, D>,
-    lists: &[Vec<u32>],
-    draw: impl FnOnce(),
-) {
-    let all: Vec<usize> = (0..words.len()).collect();
-    if world.my_pe() == 0 {
-        world.set_each(words.at(&all), 0);
-        world.set_each(sums.at(&all), 0);
-    }
-    world.barrier_all();
-    draw();
-    world.barrier_all();
-    let [mut counts, mut found, mut times] = [(); 3].map(|()| vec![0; all.len()]);
-    world.scope(|s| {
-        s.fetch_each(&mut counts, words.at(&all));
-        s.fetch_each(&mut found, sums.at(&all));
-    });
-    lists.iter().flatten().for_each(|index| times[*index as usize] += 1);
-    assert!(counts == times, "each counts once");
-    // 0, 1, .. count - 1, each once; a number twice, and another one never, would be a chance in a thousand.
-    let drawn: Vec<u64> = times.into_iter().map(|times: u64| times * times.saturating_sub(1) / 2).collect();
-    assert!(found == drawn, "{found:?} and not {drawn:?}");
-    world.barrier_all();
+/// Words of each PE: more than of which as many updates are kept as make it worth to combine them.
+const MANY: usize = 20_000;
+
+/// Less than is kept on a node, more than that, and more than is kept at all.
+#[shmem::test(pes = [1, 2, 4])]
+fn batches_are_those_of_a_slice(world: &mut World) {
+    let words = world.alloc(zeroed::<Atomic<u64>>(MANY)).unwrap();
+    let (lengths, team, of) = ([300, 1_200, 80_000], world.team(), |n| (n + 50) as u64);
+    updates(world, &words.over(team, Cyclic), of, lengths, &[Way::Batch], bits!());
+    updates(world, &words.over(team, Block::of(MANY - 7)), of, lengths, &[Way::Batch], bits!());
 }
 
-/// Lists of so many indices, the same on all PEs.
-fn lists(count: usize, len: usize, words: usize) -> Vec<Vec<u32>> {
+/// What was flushed is there, and what is behind it comes behind it; a body that panics hands over no more.
+#[shmem::test(pes = 2)]
+fn what_is_flushed_is_complete(world: &mut World) {
+    let (east, mut row) = (world.ring_neighbours().1, 7);
+    for round in 1..20 {
+        world.batch(NARROW.on(east), |batch| {
+            assert_eq!((batch.len(), batch.is_empty()), (SHARE, false));
+            batch.set(3, -1);
+            batch.flush();
+            assert_eq!(world.fetch(NARROW.on(east).index(3)), -1);
+            batch.set(3, round);
+            batch.add(4, 2);
+        });
+        assert_eq!(world.fetch(NARROW.on(east).index(3)), round);
+        assert_eq!(world.fetch(NARROW.on(east).index(4)), 2 * round);
+    }
+    refused! {
+        world.batch(NARROW.on(east), |batch| [5, SHARE].map(|index| batch.add(index, 1)))
+            => "index 24 is beyond the end: NARROW has 24 elements (0..24)";
+        world.gathers(PLAIN.on(east), |wanted| {
+            wanted.get(0, &mut row);
+            panic!("for a reason of its own");
+        }) => "for a reason of its own";
+    }
+    world.barrier_all();
+    assert_eq!((NARROW.here(world).index(5).value(), row), (0, 7), "neither updated nor read");
+}
+
+/// Threads of all PEs draw tickets of words of all PEs at the same time, some at a time, in all directions: each ticket is drawn once.
+fn tickets<D: Distribution>(
+    world: &World<Multiple>,
+    distribution: D,
+    share: usize,
+    threads: usize,
+    (draws, at_a_time): (usize, usize),
+) {
+    let [words, sums] = [(); 2].map(|()| world.alloc(zeroed::<Atomic<u64>>(share)).unwrap());
+    let (words, sums) = (&words.over(world.team(), distribution), &sums.over(world.team(), distribution));
+    let domain = world.domains::<Multiple>(1).unwrap().pop().unwrap();
+    let contexts: Vec<_> = (0..threads).map(|_| domain.create_ctx::<Multiple>().unwrap()).collect();
+    let all: Vec<usize> = (0..words.len()).collect();
+    // The same on all PEs.
     let list = |seed| {
         let mut dice = Dice(seed as u64);
-        (0..len).map(|_| dice.below(words as u64) as u32).collect()
+        (0..draws).map(|_| dice.below(all.len() as u64) as u32).collect()
     };
-    (0..count).map(list).collect()
-}
-
-#[shmem::test(pes = 4)]
-fn every_ticket_is_drawn_once(world: &mut World) {
-    fn tickets<D: Distribution>(world: &World, distribution: D) {
-        let (words, sums) = (WIDE.over(world.team(), distribution), SUMS.over(world.team(), distribution));
-        let lists = lists(world.n_pes(), 500, words.len());
-        for scoped in [false, true] {
-            drawn_once(world, &words, &sums, &lists, || {
-                let mine = &lists[world.my_pe()];
-                let mut drawn = vec![u64::MAX; mine.len()];
-                for (drawn, mine) in drawn.chunks_mut(130).zip(mine.chunks(130)) {
-                    match scoped {
-                        true => world.scope(|s| s.fetch_add_each(drawn, words.at(mine), 1)),
-                        false => world.fetch_add_each(drawn, words.at(mine), 1),
-                    }
-                }
-                world.add_each(sums.at(mine), &drawn);
-            });
-        }
-    }
-    tickets(world, Cyclic);
-    tickets(world, BlockCyclic::<6>);
-}
-
-/// Several threads of all PEs, with more than a message has, and than may be asked for at a time, in all directions: whoever is
-/// asked is asking itself, and waits for nobody.
-#[shmem::test(pes = 3)]
-fn pes_that_flood_each_other_go_on(world: &mut World<Multiple>) {
-    const THREADS: usize = 2;
-    let [words, sums] = [(); 2].map(|()| world.alloc(zeroed::<Atomic<u64>>(1000)).unwrap());
-    let domain = world.domains::<Multiple>(1).unwrap().pop().unwrap();
-    let contexts = [(); THREADS].map(|()| domain.create_ctx::<Multiple>().unwrap());
-    let world = &*world;
-    let (words, sums) = (&words.over(world.team(), Cyclic), &sums.over(world.team(), Cyclic));
-    let lists = lists(world.n_pes() * THREADS, 12_000, words.len());
-    for scoped in [false, true, false] {
-        drawn_once(world, words, sums, &lists, || {
-            std::thread::scope(|scope| {
-                for (context, mine) in contexts.iter().zip(&lists[world.my_pe() * THREADS..]) {
-                    scope.spawn(move || {
-                        let (context, mut drawn) = (context.bind(world), vec![u64::MAX; mine.len()]);
-                        match scoped {
-                            true => context.scope(|s| s.fetch_add_each(&mut drawn, words.at(mine), 1)),
-                            false => context.fetch_add_each(&mut drawn, words.at(mine), 1),
-                        }
-                        context.add_each(sums.at(mine), &drawn);
-                        context.quiet();
-                    });
-                }
-            });
-        });
-    }
-}
-
-/// Every PE scatters elements of its own to all PEs, and gathers what others have scattered.
-fn scattered<const BYTES: usize, D: Distribution>(world: &World, distribution: D) {
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    let object = world.alloc(zeroed::<[u8; BYTES]>((60_000 / BYTES).clamp(3, 400))).unwrap();
-    let over = object.over(world.team(), distribution);
-    // All but some, from behind.
-    let is_sent = |index: usize| !index.is_multiple_of(5);
-    let element = |index: usize| -> [u8; BYTES] {
-        std::array::from_fn(|byte| if is_sent(index) { (byte * 3 + index * 7) as u8 | 1 } else { 0 })
-    };
-    let mine: Vec<u32> = (0..over.len() as u32)
-        .rev()
-        .filter(|at| is_sent(*at as usize) && *at as usize * 7 % pes == me)
-        .collect();
-    let values: Vec<_> = mine.iter().map(|index| element(*index as usize)).collect();
-    match BYTES % 2 {
-        0 => world.scatter(over.at(&mine), &values),
-        _ => world.scope(|s| s.scatter(over.at(&mine), &values)),
-    }
-    world.barrier_all();
-    let mut dice = Dice(me as u64);
-    // Of each size more than a loop keeps.
-    let count = if BYTES < 1000 { 3000 } else { 500 };
-    let wanted: Vec<u64> = (0..count).map(|_| dice.below(over.len() as u64)).collect();
-    let [mut found, mut again, mut one_by_one] = [(); 3].map(|()| vec![[9; BYTES]; wanted.len()]);
-    world.gather(&mut found, over.at(&wanted));
-    world.scope(|s| s.gather(&mut again, over.at(&wanted)));
-    world.gathers(&over, |elements| {
-        assert_eq!(elements.len(), over.len());
-        wanted.iter().zip(&mut one_by_one).for_each(|(index, found)| elements.get(*index as usize, found));
-    });
-    assert!(found == again && found == one_by_one, "elements of {BYTES} bytes");
-    assert!(
-        wanted.iter().zip(&found).all(|(index, found)| *found == element(*index as usize)),
-        "{BYTES} bytes"
-    );
-    let here = object.here(world).to_vec();
-    assert!(
-        over.owned(me).map(element).eq(here),
-        "all elements of {BYTES} bytes have arrived, and nothing else"
-    );
-    world.barrier_all();
-}
-
-/// Some fit many to a message, some fit none and go by themselves.
-#[shmem::test(pes = 4)]
-fn elements_of_any_size_are_scattered_and_gathered(world: &mut World) {
-    scattered::<1, _>(world, Cyclic);
-    scattered::<7, _>(world, Block);
-    scattered::<24, _>(world, BlockCyclic::<8>);
-    scattered::<100, _>(world, Cyclic);
-    scattered::<2048, _>(world, Block);
-    scattered::<2049, _>(world, Cyclic);
-    scattered::<5000, _>(world, Block);
-    scattered::<20_000, _>(world, Cyclic);
-}
-
-#[symmetric]
-static COUNTS: [Atomic<u32>; 8];
-
-/// A word that a list changes wakes who waits for it.
-#[shmem::test(pes = 2)]
-fn updates_wake_who_waits(world: &mut World) {
-    let (from, to) = world.ring_neighbours();
-    for round in 0..3 {
+    let lists: Vec<Vec<u32>> = (0..world.n_pes() * threads).map(list).collect();
+    for scoped in [false, true] {
         if world.my_pe() == 0 {
-            wait_for(world, to);
-            match round {
-                0 => world.add_each(COUNTS.over(world.team(), Block).at(&[8_u32, 13, 13]), 1),
-                1 => world.add_each(COUNTS.on(to).at(&[5_usize; 100]), 1),
-                _ => world.fetch_add_each(&mut [0; 2], COUNTS.on(to).at(&[1_u64, 5]), 1),
-            }
-            world.quiet();
-        } else {
-            go(world, from);
-            COUNTS.here(world).index(5).wait_until(ge([2, 102, 103][round]));
+            world.set_each(words.at(&all), 0);
+            world.set_each(sums.at(&all), 0);
         }
+        world.barrier_all();
+        std::thread::scope(|scope| {
+            for (context, mine) in contexts.iter().zip(&lists[world.my_pe() * threads..]) {
+                scope.spawn(move || {
+                    let (context, mut drawn) = (context.bind(world), vec![u64::MAX; mine.len()]);
+                    for (drawn, mine) in drawn.chunks_mut(at_a_time).zip(mine.chunks(at_a_time)) {
+                        match scoped {
+                            true => context.scope(|s| s.fetch_add_each(drawn, words.at(mine), 1)),
+                            false => context.fetch_add_each(drawn, words.at(mine), 1),
+                        }
+                    }
+                    context.add_each(sums.at(mine), &drawn);
+                    context.quiet();
+                });
+            }
+        });
+        world.barrier_all();
+        let [mut counts, mut found, mut times] = [(); 3].map(|()| vec![0_u64; all.len()]);
+        world.scope(|s| {
+            s.fetch_each(&mut counts, words.at(&all));
+            s.fetch_each(&mut found, sums.at(&all));
+        });
+        lists.iter().flatten().for_each(|index| times[*index as usize] += 1);
+        assert!(counts == times, "each counts once");
+        // 0, 1, .. count - 1, each once; a number twice, and another one never, would be a chance in a thousand.
+        let drawn: Vec<u64> = times.iter().map(|times| times * times.saturating_sub(1) / 2).collect();
+        assert!(found == drawn, "{found:?} and not {drawn:?}");
         world.barrier_all();
     }
 }
 
-/// An object of a team is spread over its members, in the order of their ranks.
 #[shmem::test(pes = 4)]
-fn objects_of_teams_are_spread_over_members(world: &mut World) {
-    let config = TeamConfig::default();
-    let team = world.team().split_strided(world, 3, -1, 3, &config).unwrap();
-    if let Some(team) = &team {
-        let object = team.alloc(world, zeroed::<Atomic<i64>>(5)).unwrap();
-        let over = object.over(team, Cyclic);
-        let all: Vec<usize> = (0..over.len()).collect();
-        assert_eq!(over.len(), 15);
-        world.add_each(over.at(&all), &all.iter().map(|index| *index as i64).collect::<Vec<_>>());
-        team.barrier(world);
-        for index in over.owned(team.rank()) {
-            assert_eq!(over.locate(index).pe(), world.me());
-            assert_eq!(world.fetch(over.locate(index)), 3 * index as i64);
-        }
-        refused! { object.over(world.team(), Cyclic).len() => "PE 0 is not a member of the team"; }
-        team.barrier(world);
-    }
-    world.barrier_all();
+fn every_ticket_is_drawn_once(world: &mut World<Multiple>) {
+    tickets(world, Cyclic, SHARE, 1, (500, 130));
+    tickets(world, BlockCyclic::<6>, SHARE, 1, (500, 130));
+}
+
+/// More than a message has, and than may be asked for at a time: whoever is asked is asking itself, and waits for nobody.
+#[shmem::test(pes = 3)]
+fn pes_that_flood_each_other_go_on(world: &mut World<Multiple>) {
+    tickets(world, Cyclic, 1000, 2, (12_000, 12_000));
 }
 
 #[symmetric]

@@ -12,9 +12,9 @@ static LOCK: Lock;
 static MANY: [Lock; 5];
 /// Not atomic: a lost update shows.
 #[symmetric]
-static TOTAL: [u64; 8];
+static TOTAL: [u64; 2];
 #[symmetric]
-static LIST: [u64; 64];
+static LIST: [usize; 6];
 #[symmetric]
 static TURN: Atomic<u64>;
 #[symmetric]
@@ -56,68 +56,61 @@ fn locks_of_an_array_are_independent(world: &mut World) {
     let single = world.alloc(shmem::value(Lock::new())).unwrap();
     let me = world.my_pe();
     // Everybody holds one at the same time.
-    let (a, b) = (world.lock((&MANY, me)), world.lock((&boxed, me)));
+    let held = (world.lock((&MANY, me)), world.lock((&boxed, me)));
     world.barrier_all();
     assert!(world.try_lock((&MANY, (me + 1) % 3)).is_none());
     assert!(world.try_lock((&boxed, (me + 1) % 3)).is_none());
     world.barrier_all();
-    drop((a, b));
+    drop(held);
     world.barrier_all();
     let guard = world.lock(&single);
     assert!(world.try_lock(&single).is_none(), "this very thread holds it");
     drop(guard);
+    // Without a guard, by one after the other.
+    for pe in 0..3 {
+        if me == pe {
+            world.set_lock(&LOCK);
+        }
+        world.barrier_all();
+        assert!(!world.test_lock(&LOCK), "PE {pe} holds it");
+        world.barrier_all();
+        if me == pe {
+            world.clear_lock(&LOCK);
+            assert!(world.test_lock(&LOCK));
+            world.clear_lock(&LOCK);
+        }
+        world.barrier_all();
+    }
+    // A phase opens it like anything else.
+    world.local(&LOCK, |lock| *lock = Lock::new());
+    drop(world.lock(&LOCK));
 }
 
 #[shmem::test(pes = 4)]
 fn who_comes_first_is_served_first(world: &mut World) {
-    let (me, n, first) = (world.my_pe() as u64, world.n_pes() as u64, world.pe(0).unwrap());
-    let last = world.pe(3).unwrap();
-    for round in 0..2 {
+    let [first, .., last] = [0, 1, 2, 3].map(|pe| world.pes()[pe]);
+    for round in 1..=2 {
         // The last PE holds the lock until all others stand in the queue, in the order of their numbers.
-        if me == n - 1 {
+        let guard = if world.me() == last {
             let guard = world.lock(&LOCK);
-            for pe in world.pes().iter().take(n as usize - 1) {
-                world.set(TURN.on(pe), round + 1);
+            for pe in world.pes().iter().take(3) {
+                world.set(TURN.on(pe), round);
                 crate::pes::wait_for(world, pe);
             }
-            drop(guard);
+            guard
         } else {
-            TURN.wait_until(world, eq(round + 1));
+            TURN.wait_until(world, eq(round));
             crate::pes::go(world, last);
             let guard = world.lock(&LOCK);
             let count = world.g(TOTAL.on(first).index(1));
-            world.p(LIST.on(first).index(count as usize), me);
+            world.p(LIST.on(first).index(count as usize), world.my_pe());
             world.p(TOTAL.on(first).index(1), count + 1);
-            drop(guard);
-        }
+            guard
+        };
+        drop(guard);
         world.barrier_all();
     }
-    let mut list = [0; 6];
-    world.get(&mut list[..], LIST.on(first).index(..6));
-    assert_eq!(list, [0, 1, 2, 0, 1, 2]);
-}
-
-#[shmem::test(pes = 2)]
-fn a_set_lock_is_held_until_it_is_cleared(world: &mut World) {
-    if world.my_pe() == 0 {
-        world.set_lock(&LOCK);
-        assert!(!world.test_lock(&LOCK), "it is held");
-    }
-    world.barrier_all();
-    assert!(!world.test_lock(&LOCK));
-    world.barrier_all();
-    if world.my_pe() == 0 {
-        world.clear_lock(&LOCK);
-    }
-    world.barrier_all();
-    if world.my_pe() == 1 {
-        assert!(world.test_lock(&LOCK));
-        world.clear_lock(&LOCK);
-    }
-    world.barrier_all();
-    // A phase opens it like anything else.
-    world.local(&LOCK, |lock| *lock = Lock::new());
-    drop(world.lock(&LOCK));
+    assert!(world.me() != first || LIST.here(world).load() == [0, 1, 2, 0, 1, 2]);
 }
 
 #[shmem::test(pes = 2)]

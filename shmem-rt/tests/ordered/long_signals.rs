@@ -76,52 +76,36 @@ fn all_bytes_are_there_with_the_signal(world: &mut World) {
     world.barrier_all();
 }
 
-/// Each piece has its own signal, in whatever order they come.
-#[shmem::test(pes = 2)]
+/// All PEs send pieces to the next one, each with a signal of its own, in whatever order they come; and what all have sent to the
+/// first, of its own node and of others, is counted in one word.
+#[shmem::test(pes = [2, 4])]
 fn many_are_under_way(world: &mut World) {
+    let (me, pes, first) = (world.my_pe(), world.n_pes(), world.pes()[0]);
+    let (west, east) = world.ring_neighbours();
     let room = world.alloc(zeroed::<u8>(PIECES * PIECE)).unwrap();
-    let other = world.pe(1 - world.my_pe()).unwrap();
+    let of_all = world.alloc(zeroed::<u8>(pes * PIECE)).unwrap();
     for round in 1..=6_usize {
-        let mine = bytes(2 * round + world.my_pe(), PIECES * PIECE);
-        let theirs = bytes(2 * round + other.number(), PIECES * PIECE);
+        let sent = |pe: usize| bytes(5 * round + pe, PIECES * PIECE);
+        let (mine, theirs, len) = (sent(me), sent(west.number()), PIECE - 3 * round);
         world.scope(|s| {
             for (piece, bytes) in mine.chunks(PIECE).enumerate() {
-                let range = piece * PIECE..(piece + 1) * PIECE;
-                let (to, signal) = (room.on(other).index(range), OF_PIECES.on(other).index(piece));
-                s.put_signal(to, bytes, signal, SignalOp::Add(1));
+                let (to, signal) = (room.on(east).index(piece * PIECE..), OF_PIECES.on(east).index(piece));
+                s.put_signal(to.index(..PIECE), bytes, signal, SignalOp::Add(1));
             }
+            let to = of_all.on(first).index(me * PIECE..).index(..len);
+            s.put_signal(to, &mine[..len], OF_PES.on(first), SignalOp::Add(1));
             let mut taken = [false; PIECES];
             while let Some(piece) = OF_PIECES.here(world).excluding(&taken).wait_until_any(ge(round as u64)) {
                 taken[piece] = true;
                 let range = piece * PIECE..(piece + 1) * PIECE;
-                let mut found = vec![0; PIECE];
-                room.here(world).index(range.clone()).copy_to(&mut found);
+                let found = room.here(world).index(range.clone()).to_vec();
                 assert!(found == theirs[range], "piece {piece} of round {round}");
             }
         });
-        world.barrier_all();
-    }
-}
-
-/// One word counts the data of all PEs, of its own node and of others.
-#[shmem::test(pes = 4)]
-fn data_of_all_pes_is_counted_in_one_word(world: &mut World) {
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    let room = world.alloc(zeroed::<u8>(pes * PIECE)).unwrap();
-    let receiver = world.pe(0).unwrap();
-    for round in 1..=8_usize {
-        let of = |pe: usize| bytes(round * 5 + pe, PIECE - 3 * round);
-        let length = PIECE - 3 * round;
-        let place = |pe: usize| pe * PIECE..pe * PIECE + length;
-        if me > 0 {
-            let to = room.on(receiver).index(place(me));
-            world.put_signal(to, &of(me)[..], OF_PES.on(receiver), SignalOp::Add(1));
-        } else {
-            OF_PES.wait_until(world, eq((round * (pes - 1)) as u64));
-            for pe in 1..pes {
-                let mut found = vec![0; length];
-                room.here(world).index(place(pe)).copy_to(&mut found);
-                assert!(found == of(pe), "of PE {pe} in round {round}");
+        if me == 0 {
+            OF_PES.wait_until(world, eq((round * pes) as u64));
+            for (pe, found) in of_all.here(world).to_vec().chunks(PIECE).enumerate() {
+                assert!(found[..len] == sent(pe)[..len], "of PE {pe} in round {round}");
             }
         }
         world.barrier_all();

@@ -28,7 +28,6 @@ mod basic {
     mod rma;
     mod signal;
 }
-mod batches;
 mod channel;
 mod collectives;
 mod contribution;
@@ -38,7 +37,6 @@ mod exchange;
 mod fields;
 mod flights;
 mod futures;
-mod grid;
 mod halo;
 mod heap;
 mod indexed;
@@ -46,11 +44,11 @@ mod lock;
 mod long_signals;
 mod padded;
 mod plan;
-mod queue;
 mod ranges;
 mod regions;
 mod segments;
 mod streams;
+mod woken;
 mod words;
 
 /// Now and then a pause, of another length on each PE that has dice of its own.

@@ -74,20 +74,23 @@ fn what_is_planned_comes(world: &mut World) {
     }
 }
 
-/// PEs that have nothing of the object plan as well.
+/// An object is spread over the members of a team, in the order of their ranks; who has nothing of it plans as well.
 #[shmem::test(pes = 3)]
 fn an_object_may_be_that_of_some(world: &mut World) {
-    let object = world.alloc(shmem::filled(world.my_pe() as u64, SHARE)).unwrap();
     let config = shmem::TeamConfig::default();
-    let _both = world.team().split_strided(world, 2, -2, 2, &config).unwrap();
-    let list = [1_usize, SHARE, 2, 1];
-    let mut into = [9; 4];
-    if let Some(both) = &_both {
-        // Of a list for each member, all of which are members here.
+    let both = world.team().split_strided(world, 2, -2, 2, &config).unwrap();
+    let object = world.alloc(shmem::filled(world.my_pe() as u64, SHARE)).unwrap();
+    let (list, mut into) = ([1_usize, SHARE, 2, 1], [9; 4]);
+    if let Some(both) = &both {
+        let of_both = both.alloc(world, zeroed::<u64>(5)).unwrap();
         let over = object.over(both, Block);
-        assert_eq!(over.owner(SHARE + 3), (world.pes()[0], 3));
+        assert_eq!((over.len(), over.owner(SHARE + 3)), (2 * SHARE, (world.pes()[0], 3)));
         assert_eq!((over.part(0).pe(), over.part(1).len()), (world.pes()[2], SHARE));
-        refused! { over.part(2).len() => "no PE has the rank 2: there are 2, whose ranks run from 0"; }
+        assert!(over.owned(both.rank()).all(|index| over.locate(index).pe() == world.me()));
+        refused! {
+            over.part(2).len() => "no PE has the rank 2: there are 2, whose ranks run from 0";
+            of_both.over(world.team(), Cyclic).len() => "is not a member of the team";
+        }
         let mut plan = world.plan(over.at(&list)).unwrap();
         plan.gather(world, &mut into, object.on(world.me()));
         assert_eq!(into, [2, 0, 2, 2]);

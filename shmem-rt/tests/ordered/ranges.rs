@@ -1,4 +1,4 @@
-//! Ranges of objects over several PEs: what a slice has, however elements are distributed.
+//! Elements of objects over several PEs, however they are distributed: what a slice has, by ranges and by lists.
 
 use shmem::Distribution;
 use shmem::prelude::*;
@@ -6,58 +6,89 @@ use shmem::prelude::*;
 use crate::dice::Dice;
 use crate::panics::refused;
 
-/// Elements of each PE, of 4 and of 200 bytes: of some distributions few lie together, of others many.
+/// Elements of each PE: of some distributions few lie together, of others many.
 const SHARE: usize = 240;
 
-fn long(number: u32) -> [u32; 50] {
-    std::array::from_fn(|k| number * 50 + k as u32)
+/// What was written to an element in a round; nothing before the first.
+fn element<const BYTES: usize>(index: usize, round: usize) -> [u8; BYTES] {
+    std::array::from_fn(|byte| if round > 0 { (byte * 3 + index * 7 + round * 64) as u8 | 1 } else { 0 })
 }
 
-/// PEs in turn write ranges, and all of them read some.
-fn write_and_read<D: Distribution>(world: &World, distribution: D) {
-    let short = world.alloc(shmem::zeroed::<u32>(SHARE)).unwrap();
-    let wide = world.alloc(shmem::zeroed::<[u32; 50]>(SHARE)).unwrap();
-    let (short, wide) = (short.over(world.team(), distribution), wide.over(world.team(), distribution));
-    let len = short.len();
-    let mut model = vec![0; len];
-    let mut dice = Dice(len as u64);
-    for round in 0..12_usize {
-        let mut range = || {
-            let first = dice.below(len as u64 + 1) as usize;
-            first..first + dice.below((len - first) as u64 + 1) as usize
-        };
-        let (written, read) = (range(), range());
-        for index in written.clone() {
-            model[index] = ((round + 1) * 1000 + index) as u32;
-        }
-        if world.my_pe() == round % world.n_pes() {
-            short.write(world, written.start, &model[written.clone()]);
-            let values: Vec<_> = model[written.clone()].iter().map(|number| long(*number)).collect();
-            wide.write(world, written.start, &values);
+/// PEs write ranges in turn, and lists together, and all of them read some. The model is the round in which each element was
+/// written.
+fn write_and_read<const BYTES: usize, D: Distribution>(world: &World, distribution: D) {
+    let object = world.alloc(zeroed::<[u8; BYTES]>((60_000 / BYTES).clamp(3, SHARE))).unwrap();
+    let over = object.over(world.team(), distribution);
+    let (me, pes, len) = (world.my_pe(), world.n_pes(), over.len());
+    let range = |dice: &mut Dice| {
+        let first = dice.below(len as u64 + 1) as usize;
+        first..first + dice.below((len - first) as u64 + 1) as usize
+    };
+    let (mut dice, mut own, mut model) = (Dice(len as u64), Dice(me as u64), vec![0; len]);
+    for round in 1..=6 {
+        // At first all but some.
+        let written = if round == 1 { 0..len } else { range(&mut dice) };
+        let written: Vec<usize> = written.filter(|index| round > 1 || !index.is_multiple_of(5)).collect();
+        written.iter().for_each(|index| model[*index] = round);
+        let of = |index: &usize| element::<BYTES>(*index, round);
+        if round % 3 == 0 {
+            if me == round % pes && !written.is_empty() {
+                over.write(world, written[0], &written.iter().map(of).collect::<Vec<_>>());
+            }
+        } else {
+            // Of each PE some, from behind.
+            let mine: Vec<usize> = written.into_iter().rev().filter(|index| index * 7 % pes == me).collect();
+            let values: Vec<_> = mine.iter().map(of).collect();
+            match round % 3 {
+                1 => world.scatter(over.at(&mine), &values),
+                _ => world.scope(|s| s.scatter(over.at(&mine), &values)),
+            }
         }
         world.barrier_all();
-        let (mut found, mut found_wide) = (vec![9; read.len()], vec![[9; 50]; read.len()]);
-        short.read(world, read.start, &mut found);
-        wide.read(world, read.start, &mut found_wide);
-        assert_eq!(found, model[read.clone()], "round {round}");
-        let is_wide = |number| if number == 0 { [0; 50] } else { long(number) };
+        let is_right = |wanted: &[u64], found: &[[u8; BYTES]]| {
+            let mut both = wanted.iter().zip(found);
+            both.all(|(index, found)| *found == element(*index as usize, model[*index as usize]))
+        };
+        let read = range(&mut own);
+        let mut found = vec![[9; BYTES]; read.len()];
+        over.read(world, read.start, &mut found);
+        let wanted: Vec<u64> = read.clone().map(|index| index as u64).collect();
+        assert!(is_right(&wanted, &found), "{read:?} of {BYTES} bytes in round {round}");
+        assert_eq!(over.runs(read.clone()).map(|place| place.len()).sum::<usize>(), read.len());
+        // Of each size once more than a loop keeps.
+        let count = [50, if BYTES < 1000 { 3000 } else { 500 }][usize::from(round == 1)];
+        let wanted: Vec<u64> = (0..count).map(|_| own.below(len as u64)).collect();
+        let [mut found, mut again, mut one_by_one] = [(); 3].map(|()| vec![[9; BYTES]; count]);
+        world.gather(&mut found, over.at(&wanted));
+        world.scope(|s| s.gather(&mut again, over.at(&wanted)));
+        world.gathers(&over, |elements| {
+            assert_eq!(elements.len(), len);
+            let pairs = wanted.iter().zip(&mut one_by_one);
+            pairs.for_each(|(index, found)| elements.get(*index as usize, found));
+        });
         assert!(
-            found_wide.iter().zip(&found).all(|(wide, number)| *wide == is_wide(*number)),
-            "round {round}"
+            found == again && found == one_by_one && is_right(&wanted, &found),
+            "{BYTES} bytes in {round}"
         );
-        let places: Vec<_> = short.runs(read.clone()).collect();
-        assert_eq!(places.iter().map(|place| place.len()).sum::<usize>(), read.len());
+        let mine: Vec<u64> = over.owned(me).map(|index| index as u64).collect();
+        assert!(is_right(&mine, &object.here(world).to_vec()), "{BYTES} bytes here in round {round}");
         world.barrier_all();
     }
 }
 
-#[shmem::test(pes = [1, 3])]
-fn ranges_are_those_of_a_slice(world: &mut World) {
-    write_and_read(world, Block);
-    write_and_read(world, Block::of(world.n_pes() * SHARE - 7));
-    write_and_read(world, Cyclic);
-    write_and_read(world, BlockCyclic::<8>);
-    write_and_read(world, BlockCyclic::<120>);
+/// Some fit many to a message, some fit none and go by themselves.
+#[shmem::test(pes = [1, 3, 4])]
+fn elements_are_those_of_a_slice(world: &mut World) {
+    write_and_read::<1, _>(world, Cyclic);
+    write_and_read::<4, _>(world, BlockCyclic::<120>);
+    write_and_read::<7, _>(world, Block::of(world.n_pes() * SHARE - 7));
+    write_and_read::<24, _>(world, BlockCyclic::<8>);
+    write_and_read::<100, _>(world, Cyclic);
+    write_and_read::<200, _>(world, Block);
+    write_and_read::<2048, _>(world, Block);
+    write_and_read::<2049, _>(world, Cyclic);
+    write_and_read::<5000, _>(world, Block);
+    write_and_read::<20_000, _>(world, Cyclic);
 }
 
 /// From one distribution to another.

@@ -2,75 +2,35 @@
 
 use shmem::prelude::*;
 
-use crate::together::{Call, Form, Kind, Room, What, make};
+use crate::collectives::play;
+use crate::together::{Call, EXACT, Form, Kind, MOVES, Room, TOTALS, What, make};
 
-/// Bytes around those from which data comes in chunks, and around those of a window.
-const SIZES: [usize; 7] = [32 << 10, (32 << 10) + 8, 65_544, 100_000, 1 << 20, (1 << 20) + 8, 2_500_000];
+/// Bytes of several windows.
+const WINDOWS: usize = 2_500_000;
 
-/// What is given: private data, and parts of objects, which are written where they lie.
-const FORMS: [Form; 2] = [Form::Slice, Form::Object];
-
-/// All families once among the members of a team, of so many bytes in each of these forms.
-fn all_families<L: ThreadLevel>(world: &World<L>, team: &Team, room: &Room, bytes: usize, forms: &[Form]) {
-    let members: Vec<usize> = team.pes().iter().map(|pe| pe.number()).collect();
-    let (items, each) = (bytes / 8, bytes / 8 / members.len());
-    for form in forms {
-        let call = |what, kind, len, root: u64| {
-            make(
-                world,
-                team,
-                &members,
-                room,
-                &Call { what, kind, form: *form, len, seed: 128 * root + bytes as u64 % 97 },
-            );
-        };
-        for root in 0..members.len() as u64 {
-            call(What::Broadcast, Kind::U64, items, root);
-        }
-        call(What::Sum, Kind::U64, items, 0);
-        // The order shows, and bytes end anywhere.
-        call(What::Sum, Kind::F64, items, 0);
-        call(What::Max, Kind::U8, bytes.min(40_000) - 3, 0);
-        call(What::Fcollect, Kind::U64, each, 0);
-        call(What::Alltoall, Kind::U64, each * members.len(), 0);
-    }
-}
-
-/// Among all PEs, of so many bytes. What is small in between finds nothing of what has gone by.
-fn all_sizes(world: &World, sizes: &[usize]) {
-    let room = Room::new(world, 2 * sizes.iter().max().unwrap());
-    for bytes in sizes {
-        all_families(world, world.team(), &room, *bytes, &FORMS);
-        assert_eq!(world.sum(1), world.n_pes());
-    }
-    world.barrier_all();
+/// Random teams, with up to so many bytes of each member.
+fn long(world: &World, most: usize) {
+    play(world, &[MOVES, TOTALS, EXACT].concat(), 2, most);
 }
 
 #[shmem::test(pes = 2)]
 fn between_two(world: &mut World) {
-    all_sizes(world, &SIZES);
+    long(world, WINDOWS);
 }
 
 #[shmem::test(pes = 3)]
 fn between_three(world: &mut World) {
-    all_sizes(world, &SIZES);
+    long(world, WINDOWS);
 }
 
 under! {
-    between_four_nodes: 4, |world| all_sizes(world, &SIZES),
-        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
-    between_six_nodes: 6, |world| all_sizes(world, &[300_000]),
-        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
-    between_eight_nodes: 8, |world| all_sizes(world, &[1_200_000]),
-        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
-    between_three_nodes_of_two: 6, |world| all_sizes(world, &[240_000, 1_200_000]),
+    between_four_nodes: 4, |world| long(world, WINDOWS), "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    between_eight_nodes: 8, |world| long(world, WINDOWS / 2), "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    between_three_nodes_of_two: 6, |world| long(world, WINDOWS / 2),
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
-    between_eleven_nodes: 11, |world| all_sizes(world, &[300_000]),
-        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
-    of_thirteen_on_seven_nodes: 13, |world| all_sizes(world, &[65_544, 160_000]),
+    between_eleven_nodes: 11, |world| long(world, WINDOWS / 8), "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    of_thirteen_on_seven_nodes: 13, |world| long(world, WINDOWS / 8),
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
-    of_teams_on_six_nodes: 6, of_teams_of_any_order, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
-    of_teams_on_three_nodes: 6, of_teams_of_any_order, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
     // Windows of this many bytes and more find no room: data go with meetings.
     of_a_team_without_room: 3, |world| of_one_team(world, &[300_000]),
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "512K";
@@ -80,48 +40,24 @@ under! {
         "SHMEM_TEAM_SIZE" = "512K";
 }
 
-/// What lies around a part of an object is nobody's to change.
-#[shmem::test(pes = 3)]
-fn parts_of_objects_are_written_and_nothing_around_them(world: &mut World) {
-    let (me, pes, items) = (world.my_pe(), world.n_pes(), 150_000);
-    let all = world.alloc(filled(7_u64, items + 7)).unwrap();
-    let mine = world.alloc(filled(me as u64, items)).unwrap();
-    let part = all.here(world).index(3..3 + items);
-    let is_around = |what: &str| {
-        let found = all.here(world).to_vec();
-        assert!(found[..3].iter().chain(&found[3 + items..]).all(|word| *word == 7), "{what}");
-        let is_mine =
-            |each: &[u64]| each.chunks(items / pes).zip(0..).all(|(of, pe)| of.iter().all(|x| *x == pe));
-        assert!(!what.ends_with("all") || is_mine(&found[3..3 + items]), "{what}");
-    };
-    world.fcollect(&mine.here(world).index(..items / pes), part);
-    is_around("fcollect brings all");
-    part.fill(8);
-    world.alltoall(&mine, part);
-    is_around("alltoall brings all");
-    world.sum(part);
-    is_around("sum");
-    world.broadcast(part, world.pes()[1]);
-    is_around("broadcast");
-}
-
-fn of_teams_of_any_order(world: &World) {
-    let room = Room::new(world, 2_400_000);
-    for (start, stride, size) in [(0, 2, 3), (5, -1, 6), (4, -2, 3), (1, 1, 5), (5, -3, 2), (2, 1, 1)] {
-        let team = world.team().split_strided(world, start, stride, size, &TeamConfig::default()).unwrap();
-        if let Some(team) = team {
-            all_families(world, &team, &room, 200_000, &FORMS[..1]);
-            all_families(world, &team, &room, 1_200_000, &FORMS[..1]);
-            team.destroy(world).unwrap();
-        }
-        all_families(world, world.team(), &room, 100_000, &FORMS[..1]);
+/// Each way once among the members of a team, in memory of the program with so many bytes.
+fn each_way<L: ThreadLevel>(world: &World<L>, team: &Team, room: &Room, bytes: usize) {
+    use What::{Alltoall, Broadcast, Fcollect, Sum};
+    let (members, items) = (Vec::from_iter(team.pes().iter().map(Pe::number)), bytes / 8);
+    let all = [(Broadcast, items), (Sum, items), (Fcollect, items / members.len()), (Alltoall, items)];
+    for (what, len) in all {
+        let call = Call { what, kind: Kind::F64, form: Form::Slice, len, seed: bytes as u64 };
+        make(world, team, &members, room, &call);
     }
 }
 
+fn of_all(world: &World) -> Team {
+    world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap()
+}
+
 fn of_one_team(world: &World, sizes: &[usize]) {
-    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
-    let room = Room::new(world, 0);
-    sizes.iter().for_each(|bytes| all_families(world, &team, &room, *bytes, &FORMS[..1]));
+    let (team, room) = (of_all(world), Room::new(world, 0));
+    sizes.iter().for_each(|bytes| each_way(world, &team, &room, *bytes));
 }
 
 /// Each thread is in a team of its own, and so are those that it meets there.
@@ -132,10 +68,8 @@ fn of_two_teams_at_once(world: &mut World<Multiple>) {
     let (world, room) = (&*world, &Room::new(world, 0));
     std::thread::scope(|scope| {
         for team in [&row, &column] {
-            scope.spawn(move || {
-                (0..5)
-                    .for_each(|round| all_families(world, team, room, 70_000 + round * 200_000, &FORMS[..1]));
-            });
+            let each = move |round: usize| each_way(world, team, room, 70_000 + round * 200_000);
+            scope.spawn(move || (0..5).for_each(each));
         }
     });
     world.barrier_all();
@@ -144,16 +78,35 @@ fn of_two_teams_at_once(world: &mut World<Multiple>) {
 /// There is room for an object or for a window, and not for both.
 #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "2M"))]
 fn of_teams_that_give_their_windows_back(world: &mut World) {
-    let team = || world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
     let room = Room::new(world, 0);
     for round in 0..3 {
-        let (one, other) = (team(), team());
-        all_families(world, &one, &room, 300_000, &FORMS[..1]);
+        let (one, other) = (of_all(world), of_all(world));
+        each_way(world, &one, &room, 300_000);
         let fits = || other.alloc(world, zeroed::<u8>(3 << 19)).is_ok();
         assert!(!fits(), "round {round}: its windows are taken");
         drop(one);
         // What is left of teams that are gone is given back when another one is made.
-        drop(team());
+        drop(of_all(world));
         assert!(fits(), "round {round}: its windows are given back");
+    }
+}
+
+/// What lies around a part of an object is nobody's to change.
+#[shmem::test(pes = 3)]
+fn parts_of_objects_are_written_and_nothing_around_them(world: &mut World) {
+    let (pes, items) = (world.n_pes(), 150_000);
+    let all = world.alloc(filled(7_u64, items + 7)).unwrap();
+    let mine = world.alloc(filled(8_u64, items)).unwrap();
+    let part = all.here(world).index(3..3 + items);
+    let calls: [(&str, &dyn Fn()); 4] = [
+        ("fcollect", &|| world.fcollect(&mine.here(world).index(..items / pes), part)),
+        ("alltoall", &|| world.alltoall(&mine, part)),
+        ("sum", &|| world.sum(part)),
+        ("broadcast", &|| world.broadcast(part, world.pes()[1])),
+    ];
+    for (name, call) in calls {
+        call();
+        let found = all.here(world).to_vec();
+        assert!(found[..3].iter().chain(&found[3 + items..]).all(|word| *word == 7), "{name}");
     }
 }

@@ -1,5 +1,4 @@
-//! Words that all PEs change and read at the same time: sums and bounds of integers and floating-point numbers, and arrays, by
-//! place, by their own copy, and as numbers in a phase.
+//! Words that all PEs change and read at the same time: sums and bounds of integers and floating-point numbers, and arrays.
 
 use shmem::AmoValue;
 use shmem::prelude::*;
@@ -24,21 +23,6 @@ fn nothing_is_lost(world: &mut World) {
 }
 
 #[symmetric]
-static ENERGY: Atomic<f32>;
-
-#[shmem::test(pes = 3)]
-fn who_waits_for_a_float_is_woken_by_sums_and_bounds(world: &mut World) {
-    let (from, to) = world.ring_neighbours();
-    world.add(ENERGY.on(to), -0.5);
-    world.add(ENERGY.on(to), -0.75);
-    ENERGY.wait_until(world, le(-1.25));
-    // Behind the additions.
-    world.fence();
-    world.set_min(ENERGY.on(to), -2.0 - world.my_pe() as f32);
-    assert_eq!(ENERGY.wait_until(world, lt(-1.5)), -2.0 - from.number() as f32);
-}
-
-#[symmetric]
 static SPECIAL: [Atomic<f64>; 6];
 
 /// NaNs and zeroes, the same over every transport.
@@ -60,21 +44,6 @@ fn what_is_special_about_floats_is_the_same_everywhere(world: &mut World) {
     let found: Vec<u64> = (0..6).map(|i| world.fetch(words.index(i)).to_bits()).collect();
     let expected = [f64::NAN, 2.0, 0.0, -0.0, 0.0, f64::NAN].map(f64::to_bits);
     assert_eq!(found, expected);
-}
-
-/// Words that are written by the array wake who waits for them.
-#[shmem::test(pes = 2)]
-fn what_is_written_by_the_array_is_waited_for(world: &mut World) {
-    let words = world.alloc(zeroed::<Atomic<i32>>(64)).unwrap();
-    let (from, to) = world.ring_neighbours();
-    let numbers: Vec<i32> = (0..64).map(|i| i + 1 + 100 * world.my_pe() as i32).collect();
-    world.set_all(words.on(to), &numbers);
-    words.here(world).wait_until_all(ne(0));
-    let found = words.here(world).values();
-    assert!(found.iter().zip(1..).all(|(found, i)| *found == i + 100 * from.number() as i32), "{found:?}");
-    // In a phase they are numbers.
-    world.local(&words, |words| Atomic::values_mut(words).reverse());
-    assert_eq!(words.here(world).values(), found.into_iter().rev().collect::<Vec<_>>());
 }
 
 /// What is read while others write: every word is one that somebody has written.

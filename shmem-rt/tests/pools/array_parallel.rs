@@ -25,42 +25,39 @@ fn stays_on_its_node() -> bool {
     may.eq(Machine::default().topology().cpus_of(node))
 }
 
-/// Writes each element with its number, each way, and reads it back, each way.
+/// Writes each element with its number, and reads it back, each way.
 fn loops<const D: usize, S: Storage>(
     world: &mut World,
     pools: &NodePools,
     shape: [usize; D],
-    chunks: usize,
     storage: S,
     number: impl Fn([usize; D]) -> u64 + Sync,
 ) {
-    let a = world.array(shape).storage(storage).chunks(chunks).zeroed::<u64>().unwrap();
-    let b = world.array(shape).storage(Multi).chunks(chunks).from_fn(&number).unwrap();
-    let (len, nodes) = (a.len() as u64, a.nodes().to_vec());
-    let sum = len * (len - 1) / 2;
-    world.local((&a, &b), |(mut a, b): (ArrayMut<'_, u64, D, S>, _)| {
-        a.par_iter_mut(pools).zip(b.par_iter(pools)).for_each(|(a, b)| *a = *b + 1);
-        assert!(a.iter().copied().eq(1..=len));
-        a.par_chunks_mut(pools).for_each(|mut chunk| {
-            // On a thread of the chunk's node, and all of it.
-            assert!(stays_on_its_node());
-            assert_eq!(node_of_thread(), nodes.get(chunk.number()).copied());
-            chunk.runs_mut().flatten().for_each(|a| *a -= 1);
+    for chunks in [1, 5] {
+        let a = world.array(shape).storage(storage).chunks(chunks).zeroed::<u64>().unwrap();
+        let b = world.array(shape).storage(Multi).chunks(chunks).from_fn(&number).unwrap();
+        let (len, nodes) = (a.len() as u64, a.nodes().to_vec());
+        let sum = len * (len - 1) / 2;
+        world.local((&a, &b), |(mut a, b): (ArrayMut<'_, u64, D, S>, _)| {
+            a.par_iter_mut(pools).zip(b.par_iter(pools)).for_each(|(a, b)| *a = *b + 1);
+            assert!(a.iter().copied().eq(1..=len));
+            a.par_chunks_mut(pools).for_each(|mut chunk| {
+                // On a thread of the chunk's node, and all of it.
+                assert!(stays_on_its_node());
+                assert_eq!(node_of_thread(), nodes.get(chunk.number()).copied());
+                chunk.runs_mut().flatten().for_each(|a| *a -= 1);
+            });
+            assert!(a.iter().copied().eq(0..len));
+            assert_eq!(a.par_iter(pools).copied().reduce(|| 0, u64::max), len - 1);
+            assert_eq!(a.par_chunks(pools).map(|chunk| chunk.iter().sum::<u64>()).sum::<u64>(), sum);
+            // In the order of the chunks.
+            let expected = a.chunks().flat_map(|chunk| chunk.iter().copied());
+            assert!(a.par_iter(pools).copied().collect::<Vec<u64>>().into_iter().eq(expected));
+            assert_eq!(a.par_iter(pools).find_first(|&&a| a + 1 == len), Some(&(len - 1)));
+            assert_eq!(a.par_iter(pools).filter(|&&a| a % 3 == 0).count() as u64, len.div_ceil(3));
         });
-        assert!(a.iter().copied().eq(0..len));
-        assert_eq!(a.par_iter(pools).map(|&a| a).sum::<u64>(), sum);
-        assert_eq!(a.par_iter(pools).copied().reduce(|| 0, u64::max), len - 1);
-        assert_eq!(a.par_chunks(pools).map(|chunk| chunk.iter().sum::<u64>()).sum::<u64>(), sum);
-        // In the order of the chunks.
-        let collected: Vec<u64> = a.par_iter(pools).copied().collect();
-        let expected: Vec<u64> = a.chunks().flat_map(|chunk| chunk.iter().copied()).collect();
-        assert_eq!(collected, expected);
-        assert_eq!(a.par_iter(pools).find_first(|&&a| a + 1 == len), Some(&(len - 1)));
-        assert_eq!(a.par_iter(pools).filter(|&&a| a % 3 == 0).count() as u64, len.div_ceil(3));
-    });
-    world.frozen(&a, |a: ArrayRef<'_, u64, D, S>| {
-        assert_eq!(a.par_iter(pools).sum::<u64>(), sum);
-    });
+        world.frozen(&a, |a: ArrayRef<'_, u64, D, S>| assert_eq!(a.par_iter(pools).sum::<u64>(), sum));
+    }
 }
 
 #[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
@@ -68,18 +65,28 @@ fn elements_are_iterated_in_parallel(world: &mut World) {
     let pools = world.node_pools().unwrap();
     let number_2 = |[i, j]: [usize; 2]| (i * 70 + j) as u64;
     let number_3 = |[i, j, k]: [usize; 3]| ((i * 3 + j) * 50 + k) as u64;
-    for chunks in [1, 5] {
-        let world = &mut *world;
-        loops(world, &pools, [500], chunks, Single, |[i]| i as u64);
-        loops(world, &pools, [503], chunks, Separate, |[i]| i as u64);
-        loops(world, &pools, [503], chunks, Cyclic { block: 0 }, |[i]| i as u64);
-        loops(world, &pools, [503], chunks, Multi, |[i]| i as u64);
-        loops(world, &pools, [40, 70], chunks, Single, number_2);
-        loops(world, &pools, [3, 70], chunks, Single, number_2);
-        loops(world, &pools, [3, 70], chunks, Multi, number_2);
-        loops(world, &pools, [2, 3, 50], chunks, Separate, number_3);
-        loops(world, &pools, [2, 3, 50], chunks, Multi, number_3);
-    }
+    loops(world, &pools, [500], Single, |[i]| i as u64);
+    loops(world, &pools, [503], Separate, |[i]| i as u64);
+    loops(world, &pools, [503], Cyclic { block: 0 }, |[i]| i as u64);
+    loops(world, &pools, [503], Multi, |[i]| i as u64);
+    loops(world, &pools, [40, 70], Single, number_2);
+    loops(world, &pools, [3, 70], Multi, number_2);
+    loops(world, &pools, [2, 3, 50], Separate, number_3);
+    loops(world, &pools, [2, 3, 50], Multi, number_3);
+}
+
+/// Elements with their indices, which an array gives for another one as well.
+macro_rules! indexed {
+    ($pools:ident: $($array:ident)*) => {$(
+        $array.par_iter_mut(&$pools).indexed().for_each(|(index, value)| *value = index);
+        let $array = $array.view();
+        assert!($array.indices().all(|index| $array[index] == index));
+        let pairs = $array.par_iter(&$pools).indexed().zip($array.par_iter(&$pools));
+        assert!(pairs.all(|((index, value), again)| index == *value && again == value));
+        let mut seen = $array.par_indices(&$pools).collect::<Vec<_>>();
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq($array.indices()));
+    )*};
 }
 
 #[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
@@ -89,29 +96,8 @@ fn indices_are_iterated_in_parallel(world: &mut World) {
     let plane = world.array([2, 300]).storage(Single).chunks(3).zeroed::<[usize; 2]>().unwrap();
     let space = world.array([2, 2, 90]).storage(Multi).chunks(3).zeroed::<[usize; 3]>().unwrap();
     world.local((&line, &plane, &space), |(mut line, mut plane, mut space)| {
-        line.par_iter_mut(&pools).indexed().for_each(|(i, value)| *value = i);
-        plane.par_iter_mut(&pools).indexed().for_each(|(index, value)| *value = index);
-        space.par_iter_mut(&pools).indexed().for_each(|(index, value)| *value = index);
-        for i in line.indices() {
-            assert_eq!(line[i], i);
-        }
-        let pairs = line.par_iter(&pools).indexed().zip(line.par_iter(&pools));
-        assert!(pairs.all(|((i, value), again)| i == *value && again == value));
+        indexed!(pools: line plane space);
         assert_eq!(line.par_iter(&pools).indexed().find_last(|_| true), Some((499, &499)));
-        for index in plane.indices() {
-            assert_eq!(plane[index], index);
-        }
-        for index in space.indices() {
-            assert_eq!(space[index], index);
-        }
-        // Of one array, for another.
-        let (line, plane, space) = (line.view(), plane.view(), space.view());
-        assert_eq!(line.par_indices(&pools).map(|i| line[i] - i).sum::<usize>(), 0);
-        assert!(plane.par_indices(&pools).all(|index| plane[index] == index));
-        assert_eq!(space.par_indices(&pools).filter(|&index| space[index] == index).count(), 360);
-        let mut seen: Vec<[usize; 2]> = plane.par_indices(&pools).collect();
-        seen.sort_unstable();
-        assert!(seen.into_iter().eq(plane.indices()));
         // On the threads of the chunk that they are in.
         let nodes: BTreeSet<_> = line
             .par_indices(&pools)

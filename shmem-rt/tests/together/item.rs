@@ -1,7 +1,10 @@
 //! Items of random data, and room of all PEs for them.
 
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::fmt::Debug;
 
+use bytemuck::bytes_of;
 use shmem::prelude::*;
 use shmem::thread::ThreadLevel;
 use shmem::{PlainData, TeamBox, zeroed};
@@ -17,109 +20,132 @@ pub(crate) trait Item: PlainData + Debug {
     fn mixed(self, other: Self) -> Self;
 
     /// The same value; of numbers that are none, both.
-    fn is(self, other: Self) -> bool;
-
-    /// The objects that hold such: on the heap, and in the memory of the team of all PEs.
-    fn objects(room: &Room) -> &(SymBox<[Self]>, TeamBox<[Self]>);
-}
-
-/// Larger than what is half made in a frame, and more aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
-#[repr(C, align(64))]
-pub(crate) struct Large {
-    numbers: [u64; 1376],
-}
-
-macro_rules! items {
-    ($($t:ty: $object:ident($of:expr, $mixed:expr, $is:expr);)*) => {
-        /// Objects of each kind, with place for what calls give, or for less: then these give a slice.
-        pub(crate) struct Room {
-            $($object: (SymBox<[$t]>, TeamBox<[$t]>),)*
-        }
-
-        impl Room {
-            /// Allocates them, on all PEs, with so many bytes each.
-            pub(crate) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize) -> Self {
-                $(
-                    let of_team = zeroed(bytes.min(MOST) / size_of::<$t>());
-                    let $object = (
-                        world.alloc(zeroed(bytes / size_of::<$t>())).unwrap(),
-                        world.team().alloc(world, of_team).unwrap(),
-                    );
-                )*
-                Self { $($object),* }
-            }
-        }
-
-        $(impl Item for $t {
-            fn of(word: u64) -> Self {
-                $of(word)
-            }
-
-            fn mixed(self, other: Self) -> Self {
-                $mixed(self, other)
-            }
-
-            fn is(self, other: Self) -> bool {
-                $is(self, other)
-            }
-
-            fn objects(room: &Room) -> &(SymBox<[Self]>, TeamBox<[Self]>) {
-                &room.$object
-            }
-        })*
-    };
-}
-items! {
-    u8: bytes(|word| wide(word) as u8, |a: u8, b| a.wrapping_mul(3).rotate_left(1) ^ b, equal);
-    u32: words(|word| wide(word) as u32, |a: u32, b| a.wrapping_mul(3).rotate_left(1) ^ b, equal);
-    u64: numbers(|word| wide(word) as u64, mixed_words, equal);
-    u128: pairs(wide, |a: u128, b| a.wrapping_mul(3).rotate_left(1) ^ b, equal);
-    f32: singles(|word| rounding(word) as f32, |a, b| 0.3 * a - b, |a: f32, b: f32| alike(a.into(), b.into()));
-    f64: doubles(rounding, |a, b| 0.3 * a - b, alike);
-    [u64; 3]: triples(array, mixed_arrays, equal);
-    [u64; 11]: lines(array, mixed_arrays, equal);
-    [u64; 129]: rows(array, mixed_arrays, equal);
-    Large: blocks(
-        |word| Self { numbers: array(word) },
-        |a: Self, b: Self| Self { numbers: mixed_arrays(a.numbers, b.numbers) },
-        equal
-    );
-    [u64; 3000]: pages(array, mixed_arrays, equal);
-}
-
-fn wide(word: u64) -> u128 {
-    (u128::from(word) << 64 | u128::from(!word)).rotate_left(word as u32 % 64)
-}
-
-/// Numbers of 24 bits, and of very different sizes; zeroes; and what is no number.
-fn rounding(word: u64) -> f64 {
-    match word % 32 {
-        0 => f64::NAN,
-        1 => f64::INFINITY,
-        2..4 => -0.0,
-        4..6 => 0.0,
-        _ => f64::from((word >> 24) as i32 >> 8) * 2_f64.powi((word >> 8) as i32 % 30),
+    fn is(self, other: Self) -> bool {
+        bytes_of(&self) == bytes_of(&other)
     }
 }
 
-fn array<const N: usize>(word: u64) -> [u64; N] {
-    std::array::from_fn(|i| word.wrapping_add(i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $t:ty;)*) => {
+        /// What data are made of.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($(#[$doc])* $name,)*
+        }
+
+        pub(super) const KINDS: &[Kind] = &[$(Kind::$name,)*];
+
+        impl Kind {
+            pub(super) fn bytes(self) -> usize {
+                match self {
+                    $(Self::$name => size_of::<$t>(),)*
+                }
+            }
+        }
+
+        impl Room {
+            /// Allocates objects of each kind, on all PEs, with so many bytes each.
+            pub(crate) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize) -> Self {
+                let mut objects = HashMap::<_, Box<dyn Any + Send + Sync>>::new();
+                $({
+                    let of_all = world.alloc(zeroed::<$t>(bytes / size_of::<$t>())).unwrap();
+                    let of_team = zeroed::<$t>(bytes.min(MOST) / size_of::<$t>());
+                    let of_team = world.team().alloc(world, of_team).unwrap();
+                    objects.insert(TypeId::of::<$t>(), Box::new((of_all, of_team)));
+                })*
+                Self(objects)
+            }
+        }
+    };
+}
+kinds! {
+    U8: u8;
+    U32: u32;
+    U64: u64;
+    U128: u128;
+    F32: f32;
+    F64: f64;
+    /// Items of sizes that rooms, lines and tiles hold many of, one, none, or no whole number.
+    Triple: [u64; 3];
+    Line: [u64; 11];
+    Row: [u64; 129];
+    Large: Large;
+    Page: [u64; 3000];
 }
 
-fn mixed_words(a: u64, b: u64) -> u64 {
-    a.wrapping_mul(3).rotate_left(1) ^ b
+/// So many of the first kinds are integers, numbers, or anything.
+pub(super) const INTEGERS: usize = 4;
+pub(super) const NUMBERS: usize = 6;
+pub(super) const ANY: usize = KINDS.len();
+
+/// Objects of each kind, with place for what calls give, or for less: then these give a slice.
+pub(crate) struct Room(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
+
+impl Room {
+    /// Those that hold such items: on the heap, and in the memory of the team of all PEs.
+    pub(super) fn objects<T: Item>(&self) -> &(SymBox<[T]>, TeamBox<[T]>) {
+        self.0[&TypeId::of::<T>()].downcast_ref().expect("each is found by its type")
+    }
 }
 
-fn mixed_arrays<const N: usize>(a: [u64; N], b: [u64; N]) -> [u64; N] {
-    std::array::from_fn(|i| mixed_words(a[i], b[i]))
+/// Larger than what is half made in a frame, and more aligned.
+#[derive(Clone, Copy, Debug, Symmetric)]
+#[repr(C, align(64))]
+pub(crate) struct Large([u64; 1376]);
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(impl Item for $t {
+        fn of(word: u64) -> Self {
+            (u128::from(word) << 64 | u128::from(!word)).rotate_left(word as u32 % 64) as Self
+        }
+
+        fn mixed(self, other: Self) -> Self {
+            self.wrapping_mul(3).rotate_left(1) ^ other
+        }
+    })*};
+}
+integers! { u8 u32 u64 u128 }
+
+macro_rules! floats {
+    ($($t:ty)*) => {$(impl Item for $t {
+        /// Numbers of 24 bits, and of very different sizes; zeroes; and what is no number.
+        fn of(word: u64) -> Self {
+            match word % 32 {
+                0 => Self::NAN,
+                1 => Self::INFINITY,
+                2..4 => -0.0,
+                4..6 => 0.0,
+                _ => ((word >> 24) as i32 >> 8) as Self * (2.0 as Self).powi((word >> 8) as i32 % 30),
+            }
+        }
+
+        fn mixed(self, other: Self) -> Self {
+            0.3 * self - other
+        }
+
+        fn is(self, other: Self) -> bool {
+            self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
+        }
+    })*};
+}
+floats! { f32 f64 }
+
+impl<const N: usize> Item for [u64; N] {
+    fn of(word: u64) -> Self {
+        std::array::from_fn(|i| word.wrapping_add(i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
+    fn mixed(self, other: Self) -> Self {
+        std::array::from_fn(|i| self[i].mixed(other[i]))
+    }
 }
 
-/// The bits count, except those of a NaN.
-fn alike(a: f64, b: f64) -> bool {
-    a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
-}
+impl Item for Large {
+    fn of(word: u64) -> Self {
+        Self(Item::of(word))
+    }
 
-fn equal<T: PartialEq>(a: T, b: T) -> bool {
-    a == b
+    fn mixed(self, other: Self) -> Self {
+        Self(self.0.mixed(other.0))
+    }
 }

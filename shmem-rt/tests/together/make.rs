@@ -1,10 +1,10 @@
 //! Makes calls, and compares what comes of them with a loop over the members.
 
 use shmem::thread::ThreadLevel;
-use shmem::{BitNumber, Here, Located, Number, PlainData, Started, Team, World};
+use shmem::{BitNumber, Here, Located, Number, Pe, PlainData, Started, Team, TeamBox, World, zeroed};
 
-use super::item::{Item, Large, Room};
-use super::{Call, Form, INTEGERS, Kind, NUMBERS, What, len_between, mixed};
+use super::item::{INTEGERS, Item, Kind, Large, NUMBERS, Room};
+use super::{Call, Form, What, len_between, mixed};
 
 /// Calls a method for the type of a call's items.
 macro_rules! of_kind {
@@ -99,26 +99,16 @@ struct Maker<'m, L: ThreadLevel> {
     call: Call,
 }
 
-/// Gives what a PE has, in some form, to a collective that writes to it; what is there behind it. A team that has no memory left
-/// has none on all members: nothing is called then.
+/// Gives what a PE has to a collective that writes to it; what is there behind it.
 macro_rules! written {
-    ($maker:ident, $form:expr, $first:expr, $mine:expr, |$given:ident| $call:expr) => {{
-        let mut mine = $mine;
-        match $form {
-            Form::Object => {
-                let $given = $maker.part($first, &mine);
+    ($maker:ident, $form:expr, $first:expr, $most:expr, $mine:expr, |$given:ident| $call:expr) => {{
+        let (mut mine, mut kept) = ($mine, None);
+        match $maker.place($form, $first, $most, &mine, &mut kept) {
+            Some($given) => {
                 $call;
                 $given.to_vec()
             }
-            Form::OfTeam => {
-                let Ok(object) = $maker.team.alloc($maker.world, &mine[..]) else {
-                    return $maker.has_no_room(&mine);
-                };
-                let $given = &object;
-                $call;
-                object.here($maker.world).to_vec()
-            }
-            Form::Slice | Form::Value => {
+            None => {
                 let $given = &mut mine[..];
                 $call;
                 mine
@@ -130,72 +120,39 @@ macro_rules! written {
 /// Likewise in the form of the call to one that takes values, too.
 macro_rules! change {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
-        match $maker.form::<T>() {
+        match $maker.call.form {
             Form::Value => {
                 let $given = $mine;
                 $call
             }
-            form => written!($maker, form, $maker.somewhere::<T>(), $mine, |$given| $call),
+            form => written!($maker, form, $maker.somewhere::<T>(), $maker.call.len, $mine, |$given| $call),
         }
     };
 }
 
-/// Likewise to one that only reads it.
+/// Likewise to one that only reads it, from an element of the object of all PEs on.
 macro_rules! read {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
-        read!($maker, $maker.form::<T>(), $maker.somewhere::<T>(), $mine, |$given| $call)
+        read!($maker, $maker.somewhere::<T>(), $mine, |$given| $call)
     };
-    ($maker:ident, $form:expr, $first:expr, $mine:expr, |$given:ident| $call:expr) => {{
-        let mine = $mine;
-        let before = mine.clone();
-        let made = match $form {
-            Form::Value => {
-                let $given = &mine;
+    ($maker:ident, $first:expr, $mine:expr, |$given:ident| $call:expr) => {{
+        let (mine, mut kept) = ($mine, None);
+        let made = match $maker.place($maker.call.form, $first, $maker.call.len, &mine, &mut kept) {
+            Some(place) => {
+                let $given = &place;
                 $call
             }
-            Form::Object => {
-                let $given = &$maker.part($first, &mine);
-                $call
-            }
-            Form::OfTeam => {
-                // As long on all members, which is more than each gives where lengths differ.
-                let Ok(object) = $maker.team.alloc($maker.world, shmem::zeroed($maker.call.len)) else {
-                    return $maker.has_no_room(&mine);
-                };
-                let $given = &object.here($maker.world).index(..mine.len());
-                $given.copy_from(&mine);
-                $call
-            }
-            Form::Slice => {
+            None => {
                 let $given = &mine[..];
                 $call
             }
         };
-        assert!(mine.iter().zip(before).all(|(now, before)| now.is(before)), "what is read stays as it was");
+        let place = kept.as_ref().map(|object| object.here($maker.world).index(..mine.len()).to_vec());
+        assert!(
+            place.is_none_or(|now| now.iter().zip(&mine).all(|(now, mine)| now.is(*mine))),
+            "what is read stays as it was"
+        );
         made
-    }};
-}
-
-/// A list for a collective to write, with something in it before; what is in it behind. In an object of all PEs, from an element
-/// on, where there is room for so many on each member.
-macro_rules! list {
-    ($maker:ident, $before:expr, $first:expr, $most:expr, |$into:ident| $call:expr) => {{
-        let form = $maker.form_in::<T>($maker.call.form_of_list(), $most);
-        written!($maker, form, $first, $before, |$into| $call)
-    }};
-}
-
-/// A list for a collective to read: the first elements of an object of all PEs, where there is room, or of one of the team. What
-/// else is given of that of all PEs may lie there, too.
-macro_rules! listed {
-    ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {{
-        let mine = $mine;
-        // Where members give different lengths, none gives more than this: all have an object, or none has.
-        let form = match $maker.form_in::<T>($maker.call.form, mine.len().max($maker.call.len)) {
-            Form::Value => Form::Slice,
-            form => form,
-        };
-        read!($maker, form, 0, mine, |$given| $call)
     }};
 }
 
@@ -207,58 +164,96 @@ macro_rules! for_all {
     }};
 }
 
-/// Likewise one that the root has the result of.
-macro_rules! for_root {
-    ($maker:ident, $name:ident $(($op:expr))?, $of:expr) => {{
-        let Maker { world, team, members, call, .. } = *$maker;
-        let root = call.root(members.len());
-        let (here, pe) = (team.rank() == root, team.pes()[root]);
-        let found =
-            change!($maker, $maker.mine::<T>(), |x| some(here, team.$name(world, x, pe $(, $op)?)));
-        $maker.compare_some(here, &found, || $maker.combined(members.len(), $of));
+/// Likewise one that only some have a result of.
+macro_rules! for_some {
+    ($maker:ident, $name:ident($($argument:expr),*), $of:expr, $is_some:expr, $ranks:expr) => {{
+        let found = change!($maker, $maker.mine::<T>(), |x| {
+            some($is_some, $maker.team.$name($maker.world, x, $($argument),*))
+        });
+        $maker.compare_some($is_some, &found, || $maker.combined($ranks, $of));
     }};
 }
 
-impl<'m, L: ThreadLevel> Maker<'m, L> {
-    /// What takes numbers.
-    fn combine<T: Item + Number>(&self) {
-        let Self { world, team, members, call, .. } = *self;
-        let (size, rank, len) = (members.len(), team.rank(), call.len);
-        let (me, part) = (members[rank], len / size);
-        match call.what {
-            What::Sum => for_all!(self, sum, T::added, size),
-            What::Prod => for_all!(self, prod, T::multiplied, size),
-            What::Min => for_all!(self, min, T::lesser, size),
-            What::Max => for_all!(self, max, T::greater, size),
-            What::SumInscan => for_all!(self, sum_inscan, T::added, rank + 1),
-            What::SumExscan => for_all!(self, sum_exscan, T::added, rank),
-            What::SumTo => for_root!(self, sum_to, T::added),
-            What::ProdTo => for_root!(self, prod_to, T::multiplied),
-            What::MinTo => for_root!(self, min_to, T::lesser),
-            What::MaxTo => for_root!(self, max_to, T::greater),
-            What::SumScatter => {
-                let (all, mine) = (self.has::<T>(me, part * size), self.has::<T>(!me, part));
-                let found =
-                    change!(self, mine, |x| listed!(self, all, |all| team.sum_scatter(world, all, x)));
-                self.compare(&found, &folded(self.parts(part), T::added));
-            }
-            _ => {
-                let (found, op): (_, fn(T, T) -> T) = match call.what {
-                    What::MinAt => (read!(self, self.some_of::<T>(me), |x| team.min_at(world, x)), T::lesser),
-                    _ => (read!(self, self.some_of::<T>(me), |x| team.max_at(world, x)), T::greater),
-                };
-                let all = members.iter().enumerate().flat_map(|(rank, pe)| {
-                    let located = move |(index, value)| Located { value, rank, index };
-                    self.some_of(*pe).into_iter().enumerate().map(located)
-                });
-                // The first one of those that are alike.
-                let is_left = |best: T, next: T| op(best, next).is(best);
-                let best = all.reduce(|best, next| if is_left(best.value, next.value) { best } else { next });
-                assert_eq!(found.map(|at| (at.rank, at.index)), best.map(|at| (at.rank, at.index)));
-                let value = |at: Option<Located<T>>| Vec::from_iter(at.map(|at| at.value));
-                self.compare(&value(found), &value(best));
+/// Likewise one that gives each member a part.
+macro_rules! for_each {
+    ($maker:ident, $name:ident $(($op:expr))?, $of:expr) => {{
+        let part = $maker.call.len / $maker.members.len();
+        let (all, mine) = ($maker.all_parts::<T>(), $maker.has::<T>(!$maker.me(), part));
+        let found = change!($maker, mine, |x| {
+            read!($maker, 0, all, |all| $maker.team.$name($maker.world, all, x $(, $op)?))
+        });
+        $maker.compare(&found, &folded($maker.parts(part), $of));
+    }};
+}
+
+/// Reductions for all members, for a root, and started; what is none of them goes on to other methods.
+macro_rules! reductions {
+    ($combine:ident, $start:ident of $number:ident, or $other:ident:
+        $($all:ident $to:ident $for_all:ident $for_root:ident $started:ident $of:ident;)*) => {
+        fn $combine<T: Item + $number>(&self) {
+            let (size, (is_root, root)) = (self.members.len(), self.root());
+            match self.call.what {
+                $(
+                    What::$all => for_all!(self, $for_all, T::$of, size),
+                    What::$to => for_some!(self, $for_root(root), T::$of, is_root, size),
+                )*
+                _ => self.$other::<T>(),
             }
         }
+
+        fn $start<T: Item + $number>(&self) -> Option<Box<dyn UnderWay + 'm>> {
+            let (world, team, size) = (self.world, self.team, self.members.len());
+            match self.call.what {
+                $(What::$all => {
+                    Some(self.started(team.$started(world, self.mine::<T>()), self.combined(size, T::$of)))
+                })*
+                _ => None,
+            }
+        }
+    };
+}
+
+impl<'m, L: ThreadLevel> Maker<'m, L> {
+    reductions! {
+        combine_bits, start_bits of BitNumber, or nothing_else:
+        And AndTo and and_to start_and anded;
+        Or OrTo or or_to start_or ored;
+        Xor XorTo xor xor_to start_xor xored;
+    }
+
+    fn nothing_else<T>(&self) {
+        unreachable!("{:?} takes other kinds", self.call);
+    }
+
+    reductions! {
+        combine, start_numbers of Number, or combine_some:
+        Sum SumTo sum sum_to start_sum added;
+        Prod ProdTo prod prod_to start_prod multiplied;
+        Min MinTo min min_to start_min lesser;
+        Max MaxTo max max_to start_max greater;
+    }
+
+    /// What takes numbers, besides.
+    fn combine_some<T: Item + Number>(&self) {
+        let Self { world, team, members, call, .. } = *self;
+        let rank = team.rank();
+        let (found, op): (_, fn(T, T) -> T) = match call.what {
+            What::SumInscan => return for_all!(self, sum_inscan, T::added, rank + 1),
+            What::SumExscan => return for_all!(self, sum_exscan, T::added, rank),
+            What::SumScatter => return for_each!(self, sum_scatter, T::added),
+            What::MinAt => (read!(self, self.some_of::<T>(self.me()), |x| team.min_at(world, x)), T::lesser),
+            _ => (read!(self, self.some_of::<T>(self.me()), |x| team.max_at(world, x)), T::greater),
+        };
+        let all = members.iter().enumerate().flat_map(|(rank, pe)| {
+            let located = move |(index, value)| Located { value, rank, index };
+            self.some_of(*pe).into_iter().enumerate().map(located)
+        });
+        // The first one of those that are alike.
+        let is_left = |best: T, next: T| op(best, next).is(best);
+        let best = all.reduce(|best, next| if is_left(best.value, next.value) { best } else { next });
+        assert_eq!(found.map(|at| (at.rank, at.index)), best.map(|at| (at.rank, at.index)));
+        let value = |at: Option<Located<T>>| Vec::from_iter(at.map(|at| at.value));
+        self.compare(&value(found), &value(best));
     }
 
     /// What takes any data.
@@ -266,28 +261,17 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         let Self { world, team, members, call, .. } = *self;
         let (size, rank, len) = (members.len(), team.rank(), call.len);
         let (me, part) = (members[rank], len / size);
-        let root = call.root(size);
-        let (is_root, pe) = (rank == root, team.pes()[root]);
+        let ((is_root, pe), list) = (self.root(), call.form_of_list());
+        let root = pe.number();
         match call.what {
             What::Reduce => for_all!(self, reduce(T::mixed), T::mixed, size),
             What::ReduceInscan => for_all!(self, reduce_inscan(T::mixed), T::mixed, rank + 1),
-            What::ReduceTo => for_root!(self, reduce_to(T::mixed), T::mixed),
-            What::ReduceExscan => {
-                let found = change!(self, self.mine::<T>(), |x| {
-                    some(rank > 0, team.reduce_exscan(world, x, T::mixed))
-                });
-                self.compare_some(rank > 0, &found, || self.combined(rank, T::mixed));
-            }
-            What::ReduceScatter => {
-                let (all, mine) = (self.has::<T>(me, part * size), self.has::<T>(!me, part));
-                let found = change!(self, mine, |x| {
-                    listed!(self, all, |all| team.reduce_scatter(world, all, x, T::mixed))
-                });
-                self.compare(&found, &folded(self.parts(part), T::mixed));
-            }
+            What::ReduceExscan => for_some!(self, reduce_exscan(T::mixed), T::mixed, rank > 0, rank),
+            What::ReduceTo => for_some!(self, reduce_to(pe, T::mixed), T::mixed, is_root, size),
+            What::ReduceScatter => for_each!(self, reduce_scatter(T::mixed), T::mixed),
             What::Broadcast => {
                 let found = change!(self, self.mine::<T>(), |x| team.broadcast(world, x, pe));
-                self.compare(&found, &self.has(members[root], len));
+                self.compare(&found, &self.has(root, len));
             }
             What::Collect => {
                 let found: Vec<T> = read!(self, self.some_of::<T>(me), |x| team.collect(world, x));
@@ -297,7 +281,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 let expected = self.collected::<T>();
                 let before = self.has::<T>(!me, expected.len() + self.more());
                 let count;
-                let mut found = list!(self, before.clone(), 0, expected.len() + 4, |into| {
+                let mut found = written!(self, list, 0, expected.len() + 4, before.clone(), |into| {
                     count = read!(self, self.some_of::<T>(me), |x| team.collect_into(world, x, into));
                 });
                 assert_eq!(count, expected.len());
@@ -317,7 +301,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 }
             }
             What::Fcollect => {
-                let found = list!(self, vec![T::zeroed(); size * len], 0, size * len, |into| {
+                let found = written!(self, list, 0, size * len, vec![T::zeroed(); size * len], |into| {
                     read!(self, self.mine::<T>(), |x| team.fcollect(world, x, into));
                 });
                 self.compare(&found, &self.all(len).concat());
@@ -326,25 +310,25 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 // Others may give nothing, and what they give is left alone.
                 let gives = is_root || call.form_of_list() == Form::OfTeam;
                 let before = vec![T::zeroed(); if gives { size * len } else { 0 }];
-                let found = list!(self, before.clone(), 0, size * len, |into| {
+                let found = written!(self, list, 0, size * len, before.clone(), |into| {
                     read!(self, self.mine::<T>(), |x| team.fcollect_to(world, x, into, pe));
                 });
                 self.compare(&found, &if is_root { self.all(len).concat() } else { before });
             }
             What::ScatterFrom => {
-                let source = self.has::<T>(members[root], part * size);
+                let source = self.has::<T>(root, part * size);
                 // What others give is not looked at.
                 let all = source[..if is_root { part * size } else { part / 2 }].to_vec();
                 let found = change!(self, self.has::<T>(!me, part), |x| {
-                    listed!(self, all, |all| team.scatter_from(world, all, x, pe))
+                    read!(self, 0, all, |all| team.scatter_from(world, all, x, pe))
                 });
                 self.compare(&found, &source[rank * part..][..part]);
             }
             What::Alltoall => {
                 // Of some calls in place.
                 let first = if call.seed.is_multiple_of(2) { 0 } else { len };
-                let found = list!(self, vec![T::zeroed(); part * size], first, 2 * len, |into| {
-                    listed!(self, self.has::<T>(me, part * size), |x| team.alltoall(world, x, into));
+                let found = written!(self, list, first, 2 * len, vec![T::zeroed(); part * size], |into| {
+                    read!(self, 0, self.all_parts::<T>(), |x| team.alltoall(world, x, into));
                 });
                 self.compare(&found, &self.parts(part).concat());
             }
@@ -360,8 +344,8 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 let first = [0, part * size, len][call.seed as usize / 8 % 3];
                 let (source, before) =
                     (self.has::<T>(me, part * size * from), self.has::<T>(!me, part * size * to));
-                let found = list!(self, before.clone(), first, 2 * len, |into| {
-                    listed!(self, source.clone(), |x| team.alltoalls(world, x, from, into, to, part));
+                let found = written!(self, list, first, 2 * len, before.clone(), |into| {
+                    read!(self, 0, source.clone(), |x| team.alltoalls(world, x, from, into, to, part));
                 });
                 let mut expected = before;
                 let is_in_object = [call.form, call.form_of_list()] == [Form::Object; 2];
@@ -392,8 +376,8 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                     }
                     _ => {
                         let before = self.has::<T>(!me, len + self.more());
-                        let mut found = list!(self, before.clone(), len, 2 * len + 4, |into| {
-                            came = listed!(self, source, |x| team.alltoallv_into(world, x, &of_each, into));
+                        let mut found = written!(self, list, len, 2 * len + 4, before.clone(), |into| {
+                            came = read!(self, 0, source, |x| team.alltoallv_into(world, x, &of_each, into));
                         });
                         let count = came.iter().sum();
                         self.compare(&found[count..], &before[count..]);
@@ -412,64 +396,29 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         }
     }
 
-    fn combine_bits<T: Item + BitNumber>(&self) {
-        let size = self.members.len();
-        match self.call.what {
-            What::And => for_all!(self, and, T::anded, size),
-            What::Or => for_all!(self, or, T::ored, size),
-            What::Xor => for_all!(self, xor, T::xored, size),
-            What::AndTo => for_root!(self, and_to, T::anded),
-            What::OrTo => for_root!(self, or_to, T::ored),
-            _ => for_root!(self, xor_to, T::xored),
-        }
-    }
-
     fn start<T: Item>(&self) -> Option<Box<dyn UnderWay + 'm>> {
         let Self { world, team, members, call, .. } = *self;
-        let (size, rank, root) = (members.len(), team.rank(), call.root(members.len()));
-        let (me, part) = (members[rank], call.len / size);
+        let (size, rank, (_, root)) = (members.len(), team.rank(), self.root());
+        let part = call.len / size;
         let object = self.object::<T>();
         let into = object.index(..(part * size).min(object.len()));
         let (started, expected) = match call.what {
             What::Broadcast => {
-                let started = team.start_broadcast(world, self.mine::<T>(), team.pes()[root]);
-                return Some(self.started(started, self.has::<T>(members[root], call.len)));
+                let started = team.start_broadcast(world, self.mine::<T>(), root);
+                return Some(self.started(started, self.has::<T>(root.number(), call.len)));
             }
             What::Fcollect | What::Alltoall if into.len() < part * size => return None,
             What::Fcollect => {
-                (team.start_fcollect(world, &self.has::<T>(me, part)[..], into), self.all(part).concat())
+                let given = self.has::<T>(self.me(), part);
+                (team.start_fcollect(world, &given[..], into), self.all(part).concat())
             }
             What::Alltoall => {
-                let given = self.has::<T>(me, part * size);
-                (team.start_alltoall(world, &given, into), self.parts(part).concat())
+                (team.start_alltoall(world, &self.all_parts::<T>(), into), self.parts(part).concat())
             }
             _ => return None,
         };
         // Written when it is waited for: until then others may have been written there.
         Some(Box::new(Start(started, move |()| compare(rank, &into.to_vec(), &expected))))
-    }
-
-    fn start_numbers<T: Item + Number>(&self) -> Option<Box<dyn UnderWay + 'm>> {
-        let Self { world, team, members, call, .. } = *self;
-        let (started, of): (_, fn(T, T) -> T) = match call.what {
-            What::Sum => (team.start_sum(world, self.mine::<T>()), T::added),
-            What::Prod => (team.start_prod(world, self.mine::<T>()), T::multiplied),
-            What::Min => (team.start_min(world, self.mine::<T>()), T::lesser),
-            What::Max => (team.start_max(world, self.mine::<T>()), T::greater),
-            _ => return None,
-        };
-        Some(self.started(started, self.combined(members.len(), of)))
-    }
-
-    fn start_bits<T: Item + BitNumber>(&self) -> Option<Box<dyn UnderWay + 'm>> {
-        let Self { world, team, members, call, .. } = *self;
-        let (started, of): (_, fn(T, T) -> T) = match call.what {
-            What::And => (team.start_and(world, self.mine::<T>()), T::anded),
-            What::Or => (team.start_or(world, self.mine::<T>()), T::ored),
-            What::Xor => (team.start_xor(world, self.mine::<T>()), T::xored),
-            _ => return None,
-        };
-        Some(self.started(started, self.combined(members.len(), of)))
     }
 
     fn started<T: Item>(&self, started: Started<'m, Vec<T>>, expected: Vec<T>) -> Box<dyn UnderWay + 'm> {
@@ -483,14 +432,31 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         3 + own
     }
 
-    /// The form of the call, if there is room for it.
-    fn form<T: Item>(&self) -> Form {
-        self.form_in::<T>(self.call.form, self.call.len)
-    }
-
-    /// A form, if it is not the object of all PEs without room for so many items.
-    fn form_in<T: Item>(&self, form: Form, items: usize) -> Form {
-        if form == Form::Object && self.object::<T>().len() < items { Form::Slice } else { form }
+    /// The place of an object in which these are, in this form, if it is one of an object: a part of one of all PEs, from an
+    /// element on, if that has room for so many items, or of one that the team allocates for as many and that is `kept`.
+    fn place<'p, T: Item>(
+        &'p self,
+        form: Form,
+        first: usize,
+        most: usize,
+        mine: &[T],
+        kept: &'p mut Option<TeamBox<[T]>>,
+    ) -> Option<Here<'p, [T]>> {
+        let place = match form {
+            Form::Object => Some(self.object::<T>()).filter(|all| all.len() >= most)?.index(first..),
+            Form::OfTeam => match self.team.alloc(self.world, zeroed(most)) {
+                Ok(object) => kept.insert(object).here(self.world),
+                Err(error) => {
+                    // A team has room for everything but long lists. One that has none left has none on all members.
+                    assert!(most * size_of::<T>() > 1 << 20, "{error}");
+                    return None;
+                }
+            },
+            Form::Slice | Form::Value => return None,
+        };
+        let place = place.index(..mine.len());
+        place.copy_from(mine);
+        Some(place)
     }
 
     /// Where a part of the object of all PEs begins: on all members at the same item.
@@ -500,15 +466,19 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
 
     /// An object that all members have, and others may have as well.
     fn object<T: Item>(&self) -> Here<'m, [T]> {
-        let (of_all, of_team) = T::objects(self.room);
+        let (of_all, of_team) = self.room.objects::<T>();
         if self.call.seed >> 24 & 1 == 0 { of_all.here(self.world) } else { of_team.here(self.world) }
     }
 
-    /// Some part of the object of all PEs, with these in it.
-    fn part<T: Item>(&self, first: usize, mine: &[T]) -> Here<'m, [T]> {
-        let part = self.object::<T>().index(first..first + mine.len());
-        part.copy_from(mine);
-        part
+    /// The number of this PE.
+    fn me(&self) -> usize {
+        self.members[self.team.rank()]
+    }
+
+    /// Whether this PE is the root, and which one is.
+    fn root(&self) -> (bool, Pe) {
+        let rank = self.call.root(self.members.len());
+        (rank == self.team.rank(), self.team.pes()[rank])
     }
 
     /// What a PE has.
@@ -517,7 +487,13 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
     }
 
     fn mine<T: Item>(&self) -> Vec<T> {
-        self.has(self.members[self.team.rank()], self.call.len)
+        self.has(self.me(), self.call.len)
+    }
+
+    /// What this PE has where it has as much for each member.
+    fn all_parts<T: Item>(&self) -> Vec<T> {
+        let size = self.members.len();
+        self.has(self.me(), self.call.len / size * size)
     }
 
     /// What a PE has where lengths differ.
@@ -547,11 +523,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             0 => vec![T::zeroed(); self.call.len],
             _ => folded(self.all(self.call.len)[..ranks].to_vec(), of),
         }
-    }
-
-    /// A team has room for everything but long lists.
-    fn has_no_room<T>(&self, list: &[T]) {
-        assert!(size_of_val(list) > 1 << 20, "a team has no room for {} bytes", size_of_val(list));
     }
 
     /// That who is to have a result has it, and what others have given stays as it was. Values have been taken.

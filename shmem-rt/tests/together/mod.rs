@@ -6,7 +6,8 @@ mod item;
 pub(crate) mod make;
 
 use crate::dice::Dice;
-pub(crate) use item::Room;
+use item::{ANY, INTEGERS, KINDS, NUMBERS};
+pub(crate) use item::{Kind, Room};
 pub(crate) use make::{make, start};
 
 /// Most bytes that a PE gives.
@@ -55,45 +56,6 @@ collectives! {
     BITS_TO of INTEGERS: AndTo OrTo XorTo;
 }
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident: $t:ty;)*) => {
-        /// What data are made of.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Kind {
-            $($(#[$doc])* $name,)*
-        }
-
-        const KINDS: &[Kind] = &[$(Kind::$name,)*];
-
-        impl Kind {
-            fn bytes(self) -> usize {
-                match self {
-                    $(Self::$name => size_of::<$t>(),)*
-                }
-            }
-        }
-    };
-}
-kinds! {
-    U8: u8;
-    U32: u32;
-    U64: u64;
-    U128: u128;
-    F32: f32;
-    F64: f64;
-    /// Items of sizes that rooms, lines and tiles hold many of, one, none, or no whole number.
-    Triple: [u64; 3];
-    Line: [u64; 11];
-    Row: [u64; 129];
-    Large: item::Large;
-    Page: [u64; 3000];
-}
-
-/// So many of the first kinds are integers, numbers, or anything.
-const INTEGERS: usize = 4;
-const NUMBERS: usize = 6;
-const ANY: usize = KINDS.len();
-
 /// How they are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -129,12 +91,13 @@ impl Call {
         let kinds = what.kinds();
         let kind = kinds[below(kinds.len())];
         let form = FORMS[below(FORMS.len())];
+        let powers = (most / 64).ilog2() as usize + 1;
         let bytes = match below(8) {
             0 => 0,
             1 => kind.bytes(),
             2..=3 => below(128),
             // About the lengths at which ways change.
-            4..=5 => ((64 << below(12)) + below(3) * kind.bytes()).saturating_sub(kind.bytes()),
+            4..=5 => ((64 << below(powers)) + below(3) * kind.bytes()).saturating_sub(kind.bytes()),
             6 => below(16 << 10),
             _ => below(most + 1),
         };
