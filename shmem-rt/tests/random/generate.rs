@@ -177,7 +177,7 @@ impl Draw {
         for pe in 0..self.pes {
             let threads = if self.one_in(3) { 1 + self.below(3) } else { 1 };
             for thread in 0..threads {
-                let token = if thread == 0 && self.one_in(2) { Token::World } else { self.of(&Token::ALL) };
+                let token = if thread == 0 && self.one_in(2) { Token::World } else { self.of(Token::ALL) };
                 let count = self.below(7);
                 streams.push(Stream { pe, token, ops: (0..count).map(|_| self.op(pe)).collect() });
             }
@@ -188,7 +188,7 @@ impl Draw {
     fn op(&mut self, me: usize) -> Op {
         let (slot, pe) = (self.object(), if self.one_in(3) { me } else { self.below(self.pes) });
         let (element, len) = self.model.thing(slot).map_or((Element::Byte, 0), |it| (it.element, it.len));
-        let (at, way) = (self.range(len.min(4096)), self.of(&Way::ALL));
+        let (at, way) = (self.range(len.min(4096)), self.of(Way::ALL));
         let act = match self.below(12) {
             0..=9 if element == Element::Word => {
                 Act::Add(self.below(len.max(1)), self.seed(), self.one_in(3))

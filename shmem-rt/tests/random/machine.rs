@@ -9,7 +9,7 @@ use shmem::array::StorageKind;
 use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::{InTurn, Multiple, Private, Serialized};
-use shmem::{ContextError, Error, ErrorKind, SessionOptions, Stores, Team, TeamConfig, zeroed};
+use shmem::{ContextError, ErrorKind, Result, SessionOptions, Stores, Team, TeamConfig, zeroed};
 
 use super::epoch::Reads;
 use super::exchange::{Halo, halo};
@@ -295,9 +295,9 @@ impl Machine {
         }
     }
 
-    /// What one thread does.
+    /// Carries a thread out.
     fn stream(&self, world: &World<Multiple>, stream: &Stream, reads: &Reads, completes: bool) {
-        let run = |token: &dyn Stores| {
+        let run = |token: &dyn Stores| -> Result<()> {
             for (op, expected) in stream.ops.iter().zip(reads) {
                 if self.model.allows_op(self.me, op) {
                     self.op(world, token, op, expected.as_deref());
@@ -307,46 +307,36 @@ impl Machine {
             if completes && matches!(stream.token, Token::World | Token::Session) {
                 token.quiet();
             }
+            Ok(())
         };
-        // Where there is no unit left, the world will do.
-        let without = |refused: Error| {
-            let is_full = match refused.kind() {
-                ErrorKind::Context(ContextError::Exhausted { used, limit, .. }) => used == limit,
-                _ => false,
-            };
-            assert!(is_full, "{refused}");
-            run(world);
-            world.quiet();
-        };
-        macro_rules! context {
-            ($kind:ty, $end:path) => {
-                match world.create_ctx::<$kind>() {
-                    Ok(context) => {
-                        run(&context.bind(world));
-                        $end(context);
-                    }
-                    Err(refused) => without(refused),
-                }
-            };
-        }
-        match stream.token {
+        let done = match stream.token {
             Token::World => run(world),
             Token::Session => run(&world.session(SessionOptions::batch())),
-            Token::Private => context!(Private, drop),
-            Token::Serialized => context!(Serialized, drop),
-            Token::Multiple => context!(Multiple, shmem::Context::destroy),
-            Token::Leaked => context!(Multiple, std::mem::forget),
-            Token::InTurn => match world.domains::<Serialized>(1) {
-                Ok(mut domains) => match domains[0].create_ctx::<InTurn>() {
-                    Ok(context) => run(&domains[0].turn(world).bind(&context)),
-                    Err(refused) => without(refused),
-                },
-                Err(refused) => without(refused),
-            },
-            Token::Registered => match world.register_thread() {
-                Ok(thread) => run(&thread.bind(world)),
-                Err(refused) => without(refused),
-            },
+            Token::Private => world.create_ctx::<Private>().and_then(|context| run(&context.bind(world))),
+            Token::Serialized => {
+                world.create_ctx::<Serialized>().and_then(|context| run(&context.bind(world)))
+            }
+            Token::Multiple => world.create_ctx::<Multiple>().and_then(|context| {
+                let done = run(&context.bind(world));
+                context.destroy();
+                done
+            }),
+            Token::Leaked => world
+                .create_ctx::<Multiple>()
+                .and_then(|context| run(&std::mem::ManuallyDrop::new(context).bind(world))),
+            Token::InTurn => world.domains::<Serialized>(1).and_then(|mut domains| {
+                let context = domains[0].create_ctx::<InTurn>()?;
+                run(&domains[0].turn(world).bind(&context))
+            }),
+            Token::Registered => world.register_thread().and_then(|thread| run(&thread.bind(world))),
+        };
+        // Where there is no endpoint left, the world will do.
+        if let Err(refused) = done {
+            let is_full = matches!(refused.kind(),
+                ErrorKind::Context(ContextError::Exhausted { used, limit, .. }) if used == limit);
+            assert!(is_full, "{refused}");
+            run(world).expect("the world is never refused");
+            world.quiet();
         }
     }
 

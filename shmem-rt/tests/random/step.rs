@@ -89,42 +89,59 @@ impl Pes {
     }
 }
 
-/// The routine of a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// `put`, `get`.
-    Typed,
-    /// `p`, `g`, an element at a time.
-    Each,
-    /// `putmem`, `getmem`.
-    Bytes,
-    /// Inside a scope.
-    Scope,
-    /// Inside a scope whose body panics.
-    Panicking,
-    /// `put_owned`, `get_owned`, waited for.
-    Owned,
-    /// `put_owned`, forgotten.
-    Forgotten,
-    /// Loads and stores of the PE's own copy.
-    Here,
-    /// `put_signal`.
-    Signalled,
+/// Kinds of which one is drawn.
+macro_rules! kinds {
+    ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $kind:ident,)* }) => {
+        $(#[$of])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl $name {
+            pub(crate) const ALL: &[Self] = &[$(Self::$kind,)*];
+        }
+    };
+}
+kinds! {
+    /// The routine of a transfer.
+    Way {
+        /// `put`, `get`.
+        Typed,
+        /// `p`, `g`, an element at a time.
+        Each,
+        /// `putmem`, `getmem`.
+        Bytes,
+        /// Inside a scope.
+        Scope,
+        /// Inside a scope whose body panics.
+        Panicking,
+        /// `put_owned`, `get_owned`, waited for.
+        Owned,
+        /// `put_owned`, forgotten.
+        Forgotten,
+        /// Loads and stores of the PE's own copy.
+        Here,
+        /// `put_signal`.
+        Signalled,
+    }
+}
+kinds! {
+    /// What a thread issues its operations through.
+    Token {
+        World,
+        Private,
+        Serialized,
+        Multiple,
+        InTurn,
+        Registered,
+        Session,
+        /// A context that is never destroyed.
+        Leaked,
+    }
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Typed,
-        Self::Each,
-        Self::Bytes,
-        Self::Scope,
-        Self::Panicking,
-        Self::Owned,
-        Self::Forgotten,
-        Self::Here,
-        Self::Signalled,
-    ];
-
     /// Whether it completes everything that the token has started.
     pub(crate) fn quiets(self) -> bool {
         matches!(self, Self::Scope | Self::Panicking | Self::Owned)
@@ -171,33 +188,6 @@ impl Op {
             Act::Quiet | Act::Fence => (None, None),
         }
     }
-}
-
-/// What a thread issues its operations through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
-    World,
-    Private,
-    Serialized,
-    Multiple,
-    InTurn,
-    Registered,
-    Session,
-    /// A context that is never destroyed.
-    Leaked,
-}
-
-impl Token {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::World,
-        Self::Private,
-        Self::Serialized,
-        Self::Multiple,
-        Self::InTurn,
-        Self::Registered,
-        Self::Session,
-        Self::Leaked,
-    ];
 }
 
 /// A thread of a PE.
