@@ -28,60 +28,47 @@ pub(crate) fn all<T: PlainData, const D: usize, S: Storage>(
     elements
 }
 
-#[shmem::test(pes = [2, 4], env("SHMEM_SYMMETRIC_SIZE" = "80M"))]
-fn layers_follow_each_other(world: &mut World) {
-    let most = if world.n_pes() == 2 { 4 << 20 } else { 1 << 20 };
-    for storage in StorageKind::ALL.into_iter().chain([StorageKind::Cyclic { block: 64 << 10 }]) {
-        next_layer(world, storage, &[1 << 10, 60_000, most]);
-    }
-}
-
-/// The loop of the source: each layer is computed from the one before it, whose memory goes back. Nothing is held behind them.
+/// The loop of the source: each layer is computed from the one before it, whose memory goes back. Nothing is held after them.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
-fn next_layer(world: &mut World, storage: StorageKind, sizes: &[usize]) {
+#[shmem::test(pes = [2, 4], env("SHMEM_SYMMETRIC_SIZE" = "80M"))]
+fn layers_follow_each_other(world: &mut World) {
     const LAYERS: u64 = 6;
     const SHARE: usize = 16;
     let (me, n) = (world.my_pe(), world.n_pes());
-    let mut before = None;
-    for &bytes in sizes {
-        let layer = || world.array([bytes / 8]).storage_kind(storage).chunks(4).filled(u64::MAX).unwrap();
-        let mut next = layer();
-        let start = world.registrations();
-        for number in 1..=LAYERS {
-            let current = std::mem::replace(&mut next, layer());
+    let most = if n == 2 { 4 << 20 } else { 1 << 20 };
+    for storage in StorageKind::ALL.into_iter().chain([StorageKind::Cyclic { block: 64 << 10 }]) {
+        let mut before = None;
+        for len in [1 << 7, 7500, most / 8] {
+            let layer = || world.array([len]).storage_kind(storage).chunks(4).filled(u64::MAX).unwrap();
             // Each PE has a part of the next layer of all, far apart.
-            let part = |pe: usize| bytes / 8 / n * pe..bytes / 8 / n * pe + SHARE.min(bytes / 8 / n);
-            for pe in world.pes() {
-                world.put(next.on(pe).index(part(me)), &[number; SHARE][..part(me).len()]);
+            let part = |pe: usize| len / n * pe..len / n * pe + SHARE.min(len / n);
+            let mut expected = vec![u64::MAX; len];
+            let mut next = layer();
+            let start = world.registrations();
+            for number in 1..=LAYERS {
+                let current = std::mem::replace(&mut next, layer());
+                for pe in world.pes() {
+                    world.put(next.on(pe).index(part(me)), &[number; SHARE][..part(me).len()]);
+                }
+                world.barrier_all();
+                assert!(all(world, &current, world.me()) == expected, "before layer {number} of {len}");
+                (0..n).for_each(|pe| expected[part(pe)].fill(number));
+                assert!(all(world, &next, world.me()) == expected, "layer {number} of {len}");
+                if number % 2 == 0 {
+                    world.free(current).unwrap();
+                }
             }
-            world.barrier_all();
-            let expected = |number: u64| {
-                let mut words = vec![u64::MAX; bytes / 8];
-                (0..n).for_each(|pe| words[part(pe)].fill(number));
-                words
-            };
-            let last = if number == 1 { u64::MAX } else { number - 1 };
-            assert!(all(world, &next, world.me()) == expected(number), "layer {number} of {bytes} bytes");
-            assert!(
-                all(world, &current, world.me()) == expected(last),
-                "the one before {number}, {bytes} bytes"
-            );
-            if number % 2 == 0 {
-                world.free(current).unwrap();
-            }
+            let made = world.registrations() - start;
+            let pooled = matches!(storage, StorageKind::Single | StorageKind::Multi);
+            assert_eq!(made, if pooled { 0 } else { LAYERS }, "each array that lies by itself is registered");
+            drop(next);
+            world.reclaim();
+            // The pools stay.
+            let now = held();
+            let is_same = is_loopback() || now == *before.get_or_insert(now);
+            assert!(is_same, "{len} words: {now:?}, before {before:?}");
         }
-        let made = world.registrations() - start;
-        let pooled = matches!(storage, StorageKind::Single | StorageKind::Multi);
-        assert_eq!(made, if pooled { 0 } else { LAYERS }, "each array that lies by itself is registered");
-        drop(next);
-        world.reclaim();
-        // The pools stay.
-        let now = held();
-        assert!(
-            is_loopback() || now == *before.get_or_insert(now),
-            "{bytes} bytes: {now:?}, before {before:?}"
-        );
     }
 }
 
@@ -159,7 +146,7 @@ fn pools_serve_all_arrays_of_their_partition(world: &mut World) {
     assert_eq!((world.registrations(), again.len()), (before + 1, 70 << 20));
 }
 
-/// What is written to a part of an array, here or on another PE, is written to the same elements of a model.
+/// Reads and writes places of arrays through the network's path and through the own copy, and the same elements of a list.
 struct Parts<'w> {
     world: &'w World,
     dice: Dice,
@@ -176,7 +163,6 @@ impl Parts<'_> {
         first..first + self.below(len - first + 1)
     }
 
-    /// Reads and writes a part, of which these are the elements in the model.
     fn part<const D: usize>(
         &mut self,
         there: ArrayOn<'_, u64, D>,
@@ -189,17 +175,14 @@ impl Parts<'_> {
         self.world.get(&mut one[..], there);
         here.copy_to(&mut other);
         assert_eq!((&one[..], &other[..]), (&*model, &*model));
-        self.next += 1;
-        let new: Vec<u64> = (0..model.len() as u64).map(|i| self.next * 1_000_000 + i).collect();
-        match self.below(3) {
-            0 => self.world.put(there, &new[..]),
-            1 => here.copy_from(&new),
-            _ => {
-                here.fill(self.next);
-                return model.fill(self.next);
-            }
+        self.next += 1_000_000;
+        let way = self.below(3);
+        model.iter_mut().zip(0..).for_each(|(new, i)| *new = self.next + if way == 0 { 0 } else { i });
+        match way {
+            0 => here.fill(self.next),
+            1 => here.copy_from(model),
+            _ => self.world.put(there, model),
         }
-        model.copy_from_slice(&new);
     }
 
     fn element(&mut self, there: On<'_, u64>, here: Here<'_, u64>, model: &mut u64) {
@@ -212,37 +195,33 @@ impl Parts<'_> {
 
 /// Elements, rows, planes and ranges of them are what they are in row-major order, in every storage.
 #[shmem::test(pes = 1)]
-fn parts_of_arrays_are_those_of_a_model(world: &mut World) {
+fn parts_of_arrays_are_those_of_a_list(world: &mut World) {
     let me = world.me();
     let mut parts = Parts { world, dice: Dice(71), next: 0 };
     for kind in StorageKind::ALL.into_iter().cycle().take(4 * 6) {
-        let (n, m, l) = (parts.below(9) + 1, parts.below(9) + 1, parts.below(9) + 1);
+        let [n, m, l] = [(); 3].map(|()| parts.below(9) + 1);
         let chunks = parts.below(n.max(m).max(l)) + 1;
-        let line = world
-            .array([n * 5])
-            .storage_kind(kind)
-            .chunks(chunks.min(n * 5))
-            .from_fn(|[i]| i as u64)
-            .unwrap();
+        let array = world.array([n * m * l]).storage_kind(kind).chunks(chunks.min(n * m * l));
+        let line = array.from_fn(|[i]| i as u64).unwrap();
         let cube = world.array([n, m, l]).storage_kind(kind).chunks(chunks);
         let cube = cube.from_fn(|[i, j, k]| ((i * m + j) * l + k) as u64).unwrap();
-        let model = |len: usize| (0..len as u64).collect::<Vec<_>>();
-        let (mut a, mut c) = (model(n * 5), model(n * m * l));
+        let mut a: Vec<u64> = (0..(n * m * l) as u64).collect();
+        let mut c = a.clone();
         for _ in 0..12 {
             let (i, j, k) = (parts.below(n), parts.below(m), parts.below(l));
             let (there, here) = (line.on(me), line.here(world));
             parts.part(there, here, &mut a);
-            let range = parts.range(n * 5);
+            parts.element(there.index(i), here.index(i), &mut a[i]);
+            let range = parts.range(n);
             let inside = parts.range(range.len());
             let both = range.start + inside.start..range.start + inside.end;
-            let range = (there.index(range.clone()), here.index(range));
-            parts.part(range.0.index(inside.clone()), range.1.index(inside.clone()), &mut a[both.clone()]);
+            let (there, here) = (there.index(range.clone()), here.index(range));
+            let (there, here) = (there.index(inside.clone()), here.index(inside));
+            parts.part(there, here, &mut a[both.clone()]);
             if !both.is_empty() {
-                let inner = (range.0.index(inside.clone()), range.1.index(inside.clone()));
-                parts.element(inner.0.index([0]), inner.1.index(0), &mut a[both.start]);
-                said(|| inner.0.index([both.len()]));
+                parts.element(there.index([0]), here.index(0), &mut a[both.start]);
+                said(|| there.index([both.len()]));
             }
-            parts.element(there.index(i), here.index(i), &mut a[i]);
 
             let (there, here) = (cube.on(me), cube.here(world));
             parts.part(there.index(i), here.index(i), &mut c[i * m * l..(i + 1) * m * l]);

@@ -1,5 +1,7 @@
-//! `strided!` and the strided routines between PEs, against loops over elements: each orientation with random regions, at once
-//! and in scopes, by every algorithm; and all that the grammar allows.
+//! `strided!` and the strided routines between PEs, compared with loops over elements: random regions and all that the grammar
+//! allows, at once and in scopes, by every algorithm.
+
+use std::ops::Range;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use proptest::test_runner::Config;
@@ -12,6 +14,11 @@ use crate::panics::{refused, said};
 const LEN: usize = 240;
 const ROWS: usize = 20;
 const COLUMNS: usize = 24;
+
+type Cells = [[Cell; COLUMNS]; ROWS];
+type Plane = [[f32; COLUMNS]; ROWS];
+type Cube = [[[u16; 8]; 6]; 5];
+type Waves = [[[f64; 2]; 8]; 6];
 
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
 #[repr(C)]
@@ -31,17 +38,13 @@ struct Cell {
     level: u8,
 }
 
-const MASS: Field = Field { offset: 0, bytes: 8 };
-const VELOCITY_Y: Field = Field { offset: 12, bytes: 4 };
-const MASS_AND_VELOCITY: Field = Field { offset: 0, bytes: 16 };
-const SPIN: Field = Field { offset: 16, bytes: 6 };
-const SPIN_TO_LEVEL: Field = Field { offset: 16, bytes: 8 };
-const KIND_AND_LEVEL: Field = Field { offset: 22, bytes: 2 };
+/// Bytes of fields in a cell.
+const VELOCITY_Y: Range<usize> = 12..16;
+const MASS_AND_VELOCITY: Range<usize> = 0..16;
+const SPIN_TO_LEVEL: Range<usize> = 16..24;
 
 #[symmetric]
 static BYTES: [u8; LEN];
-#[symmetric]
-static HALVES: [i16; LEN];
 #[symmetric]
 static WORDS: [f32; LEN];
 #[symmetric]
@@ -49,30 +52,17 @@ static ROW: [f64; LEN];
 #[symmetric]
 static WIDE: [u128; LEN];
 #[symmetric]
-static FIELD: [[f32; COLUMNS]; ROWS];
-#[symmetric]
-static MATRIX: [[f64; COLUMNS]; ROWS];
+static FIELD: Plane;
 #[symmetric]
 static CELLS: [Cell; LEN];
 #[symmetric]
-static GRID: [[Cell; COLUMNS]; ROWS];
+static GRID: Cells;
 #[symmetric]
-static CUBE: [[[u16; 8]; 6]; 5];
+static CUBE: Cube;
 #[symmetric]
 static ONE: Cell;
 #[symmetric]
-static WAVES: [[[f64; 2]; 8]; 6];
-
-/// The part of each element that is moved, in bytes.
-#[derive(Clone, Copy, Debug)]
-struct Field {
-    offset: usize,
-    bytes: usize,
-}
-
-const fn whole<E>() -> Field {
-    Field { offset: 0, bytes: size_of::<E>() }
-}
+static WAVES: Waves;
 
 /// What is taken of a dimension: `first..end; step; block`.
 #[derive(Clone, Copy, Debug)]
@@ -84,14 +74,22 @@ struct Taken {
 }
 
 impl Taken {
-    fn elements(self) -> Vec<usize> {
-        (self.first..self.end).step_by(self.step).flat_map(|i| i..i + self.block).collect()
+    fn blocks(self) -> usize {
+        (self.first..self.end).step_by(self.step).count()
     }
 
-    fn count(self) -> usize {
-        self.elements().len() / self.block
+    fn len(self) -> usize {
+        self.blocks() * self.block
+    }
+
+    /// The index of element `n`.
+    fn at(self, n: usize) -> usize {
+        self.first + n / self.block * self.step + n % self.block
     }
 }
+
+/// What is taken of a dimension there and here.
+type Line = (Taken, Taken);
 
 /// The same number of elements of a dimension of `there` and of one of `here`, in blocks of up to `block`.
 fn pair(dice: &mut Dice, there: usize, here: usize, block: usize) -> Line {
@@ -111,19 +109,6 @@ fn pair(dice: &mut Dice, there: usize, here: usize, block: usize) -> Line {
     (taken(there), taken(here))
 }
 
-/// Bytes of a region, in order. `dims` are lengths, outermost first.
-fn bytes(dims: &[usize], axes: &[Taken], size: usize, field: Field) -> Vec<usize> {
-    let mut found = vec![0];
-    for (len, axis) in dims.iter().zip(axes) {
-        let elements = axis.elements();
-        found = found.iter().flat_map(|at| elements.iter().map(move |i| at * len + i)).collect();
-    }
-    found
-        .into_iter()
-        .flat_map(|at| at * size + field.offset..at * size + field.offset + field.bytes)
-        .collect()
-}
-
 /// Byte `i` of what a PE starts with, in the symmetric object and in memory of its own.
 fn initial(pe: usize, i: usize) -> u8 {
     ((i * 7 + pe * 101) % 251) as u8
@@ -137,18 +122,20 @@ struct Sides {
 }
 
 impl Sides {
-    /// Of a region of so many elements, from what gives each of them by its number.
+    /// From what gives each of `count` elements by its number; of each of them these bytes, or all.
     fn of<A: PlainData, B: Pod, E>(
         count: usize,
+        field: Option<Range<usize>>,
         elements: impl for<'e> Fn(&'e mut A, &'e mut B, usize) -> (&'e mut E, &'e mut E),
     ) -> Self {
         let (mut object, mut memory, mut sides) = (vec![A::zeroed()], vec![B::zeroed()], Self::default());
         let [first, other] = [object.as_ptr().addr(), memory.as_ptr().addr()];
+        let field = field.unwrap_or(0..size_of::<E>());
         for n in 0..count {
             let (there, here) = elements(&mut object[0], &mut memory[0], n);
             let [there, here] = [(&raw const *there).addr() - first, (&raw const *here).addr() - other];
-            sides.there.extend(there..there + size_of::<E>());
-            sides.here.extend(here..here + size_of::<E>());
+            sides.there.extend(there + field.start..there + field.end);
+            sides.here.extend(here + field.start..here + field.end);
         }
         sides
     }
@@ -204,41 +191,41 @@ fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     }
 }
 
+/// Evaluates a call of the world or of a scope.
+macro_rules! issued {
+    ($world:ident, $how:ident, |$by:ident| $call:expr) => {
+        if $how.scoped {
+            $world.scope(|$by| $call)
+        } else {
+            let $by = $world;
+            $call
+        }
+    };
+}
+
 /// Compares `strided!` between a region of an object and one of an array of the PE.
 macro_rules! both_ways {
-    ($world:ident, $([$algorithm:tt])? $object:ident, $local:ty, $draw:expr, $sides:expr, |$case:pat_param|
+    ($world:ident, ($($option:tt)*) $object:ident, $local:ty, $draw:expr, $sides:expr, |$case:pat_param|
         [$($there:tt)*] $(. $of_there:tt)* = [$($here:tt)*] $(. $of_here:tt)*) => {
-        compare::<_, $local, _>($world, &$object, $draw, $sides, |world, pe, $case, local, how| match how {
-            How { put: true, scoped: false } => {
+        compare::<_, $local, _>($world, &$object, $draw, $sides, |world, pe, $case, local, how| {
+            if how.put {
                 let local = &*local;
-                strided!(world, $(algorithm = $algorithm;)?
-                    $object@pe[$($there)*] $(. $of_there)* = local[$($here)*] $(. $of_here)*);
+                issued!(world, how, |by| strided!(by, $($option)*
+                    $object@pe[$($there)*] $(. $of_there)* = local[$($here)*] $(. $of_here)*));
+            } else {
+                issued!(world, how, |by| strided!(by, $($option)*
+                    local[$($here)*] $(. $of_here)* = $object@pe[$($there)*] $(. $of_there)*));
             }
-            How { put: false, scoped: false } => {
-                strided!(world, $(algorithm = $algorithm;)?
-                    local[$($here)*] $(. $of_here)* = $object@pe[$($there)*] $(. $of_there)*);
-            }
-            How { put: true, scoped: true } => {
-                let local = &*local;
-                world.scope(|s| {
-                    strided!(s, $(algorithm = $algorithm;)?
-                        $object@pe[$($there)*] $(. $of_there)* = local[$($here)*] $(. $of_here)*);
-                });
-            }
-            How { put: false, scoped: true } => world.scope(|s| {
-                strided!(s, $(algorithm = $algorithm;)?
-                    local[$($here)*] $(. $of_here)* = $object@pe[$($there)*] $(. $of_there)*);
-            }),
         })
     };
 }
 
 /// Regions of objects and of arrays of the PE; how many elements each has, and which they are.
 macro_rules! moved {
-    ($world:ident: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
+    ($world:ident $option:tt: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
         $count:expr => $elements:expr;)*) => {$(
-        let sides = Sides::of::<_, $local, _>($count, $elements);
-        both_ways!($world, $object, $local, |_| (), |()| sides.clone(), |()|
+        let sides = Sides::of::<_, $local, _>($count, None, $elements);
+        both_ways!($world, $option $object, $local, |_| (), |()| sides.clone(), |()|
             [$($there)*] $(. $of)* = [$($here)*] $(. $by)*);
     )*};
 }
@@ -251,13 +238,9 @@ fn last(cell: &mut Cell, n: usize) -> &mut u8 {
 /// Regions of all that the grammar allows.
 #[shmem::test(pes = 2)]
 fn regions_are_those_of_loops(world: &mut World) {
-    type Cells = [[Cell; COLUMNS]; ROWS];
-    type Field = [[f32; COLUMNS]; ROWS];
-    type Waves = [[[f64; 2]; 8]; 6];
-    type Cube = [[[u16; 8]; 6]; 5];
     // Behind `dyn`, variables may be ranges of any kind, which are still there afterwards.
     let (rows, columns, from, odd, i, j) = (1..ROWS - 1, 2..=5, 10.., 1.., 4, 7);
-    moved! { world:
+    moved! { world ():
         // One field, also of an object without dimensions.
         CELLS[..].mass = [f64; LEN], [..]; LEN => |there: &mut [Cell; LEN], here, n| (&mut there[n].mass, &mut here[n]);
         ONE[..].spin = [u16; 3], [..]; 3 => |there: &mut Cell, here, n| (&mut there.spin[n], &mut here[n]);
@@ -269,13 +252,13 @@ fn regions_are_those_of_loops(world: &mut World) {
         BYTES[..12] = [[Cell; 2]; 3], [.., ..].{kind, level};
             12 => |there: &mut [u8; LEN], here, n| (&mut there[n], last(&mut here[n / 4][n / 2 % 2], n));
         FIELD[dyn rows, dyn j] = [f32; ROWS - 2], [..];
-            ROWS - 2 => |there: &mut Field, here, n| (&mut there[n + 1][7], &mut here[n]);
+            ROWS - 2 => |there: &mut Plane, here, n| (&mut there[n + 1][7], &mut here[n]);
         FIELD[dyn rows, dyn columns] = [[f32; 4]; ROWS - 2], [..];
-            4 * (ROWS - 2) => |there: &mut Field, here, n| (&mut there[n / 4 + 1][n % 4 + 2], &mut here[n / 4][n % 4]);
+            4 * (ROWS - 2) => |there: &mut Plane, here, n| (&mut there[n / 4 + 1][n % 4 + 2], &mut here[n / 4][n % 4]);
         FIELD[dyn from, 19] = [f32; ROWS - 10], [..];
-            ROWS - 10 => |there: &mut Field, here, n| (&mut there[n + 10][19], &mut here[n]);
+            ROWS - 10 => |there: &mut Plane, here, n| (&mut there[n + 10][19], &mut here[n]);
         FIELD[dyn odd; 2, 3] = [f32; ROWS / 2], [..];
-            ROWS / 2 => |there: &mut Field, here, n| (&mut there[2 * n + 1][3], &mut here[n]);
+            ROWS / 2 => |there: &mut Plane, here, n| (&mut there[2 * n + 1][3], &mut here[n]);
         // Dimensions that are not named are taken whole: so elements may be arrays, as complex numbers are.
         WAVES[.., 3] = [[f64; 2]; 6], [..]; 6 => |there: &mut Waves, here, n| (&mut there[n][3], &mut here[n]);
         WAVES[dyn i] = [[f64; 2]; 8], [..]; 8 => |there: &mut Waves, here, n| (&mut there[4][n], &mut here[n]);
@@ -294,153 +277,106 @@ fn regions_are_those_of_loops(world: &mut World) {
             240 => |there: &mut Cube, here, n| (&mut there[n / 48][n / 8 % 6][n % 8], &mut here[n]);
         ROW[14..20] = [f64; 10], [..; 4; 2];
             6 => |there: &mut [f64; LEN], here, n| (&mut there[14 + n], &mut here[n / 2 * 4 + n % 2]);
+        // Two matrices: a piece, a column, a row, blocks, and a chequerboard.
+        FIELD[2..4, ..] = Plane, [7..9, ..];
+            48 => |there: &mut Plane, here, n| (&mut there[2 + n / 24][n % 24], &mut here[7 + n / 24][n % 24]);
+        FIELD[.., 3] = Plane, [.., 19]; ROWS => |there: &mut Plane, here, n| (&mut there[n][3], &mut here[n][19]);
+        FIELD[3, 4..20; 3] = Plane, [..6, 1];
+            6 => |there: &mut Plane, here, n| (&mut there[3][4 + 3 * n], &mut here[n][1]);
+        FIELD[.., 3..=6] = Plane, [.., 20..];
+            4 * ROWS => |there: &mut Plane, here, n| (&mut there[n / 4][3 + n % 4], &mut here[n / 4][20 + n % 4]);
+        FIELD[3..7, 5] = Plane, [..8; 6; 2, 6];
+            4 => |there: &mut Plane, here, n| (&mut there[3 + n][5], &mut here[n / 2 * 6 + n % 2][6]);
+        FIELD[..; 2, 1..; 2] = Plane, [1..; 2, ..; 2]; 120 => |there: &mut Plane, here, n|
+            (&mut there[n / 12 * 2][1 + n % 12 * 2], &mut here[1 + n / 12 * 2][n % 12 * 2]);
     }
+    // By each algorithm that the macro names.
+    macro_rules! by_algorithms {
+        ($($algorithm:tt)*) => {$(
+            moved! { world (algorithm = $algorithm;): FIELD[2, ..20; 8; 4] = Plane, [5, 1..13];
+                12 => |there: &mut Plane, here, n| (&mut there[2][n / 4 * 8 + n % 4], &mut here[5][1 + n]); }
+        )*};
+    }
+    by_algorithms!(1 2 3 auto);
     assert_eq!((rows, columns, from, odd), (1..ROWS - 1, 2..=5, 10.., 1..));
-}
-
-type Line = (Taken, Taken);
-
-fn line<E>(there: usize, here: usize, field: Field) -> impl Fn(Line) -> Sides {
-    move |(to, from)| Sides {
-        there: bytes(&[there], &[to], size_of::<E>(), field),
-        here: bytes(&[here], &[from], size_of::<E>(), field),
-    }
-}
-
-/// Of `ROWS` x `COLUMNS` on both sides.
-fn plane<E>(field: Field) -> impl Fn((Line, Line)) -> Sides {
-    let side = move |rows, columns| bytes(&[ROWS, COLUMNS], &[rows, columns], size_of::<E>(), field);
-    move |(rows, columns)| Sides { there: side(rows.0, columns.0), here: side(rows.1, columns.1) }
-}
-
-/// Constant regions by every algorithm, each with what it takes of rows and columns.
-#[shmem::test(pes = 2)]
-fn constant_regions(world: &mut World) {
-    const fn take(first: usize, end: usize, step: usize, block: usize) -> Taken {
-        Taken { first, end, step, block }
-    }
-    macro_rules! constant {
-        ($([$($there:tt)*] = [$($here:tt)*]: [$($taken:expr),*] = [$($given:expr),*];)*) => {$(
-            constant!(1, 2, 3, auto: [$($there)*] = [$($here)*], |()| Sides {
-                there: bytes(&[ROWS, COLUMNS], &[$($taken),*], 4, whole::<f32>()),
-                here: bytes(&[ROWS, COLUMNS], &[$($given),*], 4, whole::<f32>()),
-            });
-        )*};
-        ($($algorithm:tt),*: $there:tt = $here:tt, $sides:expr) => {$(
-            both_ways!(world, [$algorithm] FIELD, [[f32; COLUMNS]; ROWS], |_| (), $sides,
-                |()| $there = $here);
-        )*};
-    }
-    let (rows, columns) = (take(0, ROWS, 1, 1), take(0, COLUMNS, 1, 1));
-    constant! {
-        // In one piece.
-        [2..4, ..] = [7..9, ..]: [take(2, 4, 1, 1), columns] = [take(7, 9, 1, 1), columns];
-        [5, 3..=9] = [5, 4..=10]: [take(5, 6, 1, 1), take(3, 10, 1, 1)] = [take(5, 6, 1, 1), take(4, 11, 1, 1)];
-        // Columns and rows.
-        [.., 3] = [.., 19]: [rows, take(3, 4, 1, 1)] = [rows, take(19, 20, 1, 1)];
-        [1..11, 0] = [3, ..10]: [take(1, 11, 1, 1), take(0, 1, 1, 1)] = [take(3, 4, 1, 1), take(0, 10, 1, 1)];
-        [3, 4..20; 3] = [..6, 1]: [take(3, 4, 1, 1), take(4, 20, 3, 1)] = [take(0, 6, 1, 1), take(1, 2, 1, 1)];
-        // Blocks.
-        [.., 3..7] = [.., 20..]: [rows, take(3, 7, 1, 1)] = [rows, take(20, 24, 1, 1)];
-        [2, ..20; 8; 4] = [5, 1..13]: [take(2, 3, 1, 1), take(0, 20, 8, 4)] = [take(5, 6, 1, 1), take(1, 13, 1, 1)];
-        [3..7, 5] = [..8; 6; 2, 6]: [take(3, 7, 1, 1), take(5, 6, 1, 1)] = [take(0, 8, 6, 2), take(6, 7, 1, 1)];
-        // A chequerboard.
-        [..; 2, 1..; 2] = [1..; 2, ..; 2]: [take(0, ROWS, 2, 1), take(1, COLUMNS, 2, 1)]
-            = [take(1, ROWS, 2, 1), take(0, COLUMNS, 2, 1)];
-    }
 }
 
 /// Random blocks of a line, or fields of them, on both sides.
 macro_rules! lines {
-    ($world:ident: $($object:ident: $element:ty, $block:literal, $field:expr, $([$($of:tt)*])?;)*) => {$(
-        let (draw, sides) = (|dice: &mut Dice| pair(dice, LEN, 100, $block), line::<$element>(LEN, 100, $field));
-        both_ways!($world, $object, [$element; 100], draw, sides, |(t, h)|
+    ($world:ident: $($object:ident: $element:ty, $block:literal $(, $field:ident [$($of:tt)*])?;)*) => {$(
+        let draw = |dice: &mut Dice| pair(dice, LEN, 100, $block);
+        let field: Option<Range<usize>> = [$($field)?].into_iter().next();
+        let sides = |(t, h): Line| {
+            Sides::of(t.len(), field.clone(), |there: &mut [$element; LEN], here: &mut [$element; 100], n| {
+                (&mut there[t.at(n)], &mut here[h.at(n)])
+            })
+        };
+        both_ways!($world, () $object, [$element; 100], draw, sides, |(t, h)|
             [dyn t.first..t.end; dyn t.step; dyn t.block] $(. $($of)*)?
                 = [dyn h.first..h.end; dyn h.step; dyn h.block] $(. $($of)*)?);
     )*};
 }
 
-fn in_blocks(world: &mut World) {
-    lines! { world:
-        BYTES: u8, 7, whole::<u8>(),;
-        ROW: f64, 7, whole::<f64>(),;
-        WIDE: u128, 7, whole::<u128>(),;
-    }
-}
-
-/// The routine of the world or of a scope.
-macro_rules! call {
-    ($by:expr, $how:expr, $place:expr, $local:expr, $blocks:expr) => {{
-        let (there, here, block, count) = $blocks;
-        match ($how.put, block) {
-            (true, 1) => $by.iput($place, $local, there, here, count),
-            (true, n) => $by.ibput($place, $local, there, here, n, count),
-            (false, 1) => $by.iget($local, $place, here, there, count),
-            (false, n) => $by.ibget($local, $place, here, there, n, count),
-        }
-    }};
-}
-
-/// The routines on bytes.
-macro_rules! call_on_bytes {
-    ($by:expr, $how:expr, $pe:expr, $place:expr, $local:expr, $blocks:expr) => {{
-        let (there, here, block, count) = $blocks;
-        match ($how.put, count) {
-            (true, 1) => $by.putmem($place, &$local[..block], $pe),
-            (true, _) => $by.iputmem($place, $local, there, here, block, count, $pe),
-            (false, 1) => $by.getmem(&mut $local[..block], $place, $pe),
-            (false, _) => $by.igetmem($local, $place, here, there, block, count, $pe),
-        }
-    }};
-}
-
+/// The strided routines on elements and on bytes, by the world and in scopes.
 fn by_routines(world: &mut World) {
-    macro_rules! of_elements {
-        ($object:ident: $element:ty) => {
-            let sides = line::<$element>(LEN, LEN, whole::<$element>());
+    macro_rules! compared {
+        ($object:ident: $element:ty, |$by:ident, $pe:ident, $put:ident, $t:ident, $h:ident, $local:ident| $call:expr) => {
             compare::<_, [$element; LEN], _>(
                 world,
                 &$object,
                 |dice| pair(dice, LEN, LEN, 30),
-                sides,
-                |world, pe, (t, h), local, how| {
-                    let (place, local) = ($object.on(pe).index(t.first..), &mut local[h.first..]);
-                    let blocks = (t.step, h.step, t.block, t.count());
-                    match how.scoped {
-                        false => call!(world, how, place, local, blocks),
-                        true => world.scope(|s| call!(s, how, place, local, blocks)),
-                    }
+                |(t, h)| {
+                    Sides::of(t.len(), None, |there: &mut [$element; LEN], here: &mut [$element; LEN], n| {
+                        (&mut there[t.at(n)], &mut here[h.at(n)])
+                    })
+                },
+                |world, $pe, ($t, $h), local, how| {
+                    let ($local, $put) = (&mut local[$h.first..], how.put);
+                    issued!(world, how, |$by| $call);
                 },
             );
         };
     }
-    of_elements!(BYTES: u8);
-    of_elements!(HALVES: i16);
-    of_elements!(WORDS: f32);
-    of_elements!(ROW: f64);
-    of_elements!(WIDE: u128);
-    let sides = line::<u8>(LEN, LEN, whole::<u8>());
-    compare::<_, [u8; LEN], _>(
-        world,
-        &BYTES,
-        |dice| pair(dice, LEN, LEN, 30),
-        sides,
-        |world, pe, (t, h), local, how| {
-            let (place, local) = (BYTES.here(world).addr().add(t.first), &mut local[h.first..]);
-            let blocks = (t.step, h.step, t.block, t.count());
-            match how.scoped {
-                false => call_on_bytes!(world, how, pe, place, local, blocks),
-                true => world.scope(|s| call_on_bytes!(s, how, pe, place, local, blocks)),
-            }
-        },
-    );
+    macro_rules! of_elements {
+        ($($object:ident: $element:ty;)*) => {$(
+            compared!($object: $element, |by, pe, put, t, h, local| {
+                let place = $object.on(pe).index(t.first..);
+                match (put, t.block) {
+                    (true, 1) => by.iput(place, local, t.step, h.step, t.blocks()),
+                    (true, n) => by.ibput(place, local, t.step, h.step, n, t.blocks()),
+                    (false, 1) => by.iget(local, place, h.step, t.step, t.blocks()),
+                    (false, n) => by.ibget(local, place, h.step, t.step, n, t.blocks()),
+                }
+            });
+        )*};
+    }
+    of_elements! {
+        BYTES: u8;
+        WORDS: f32;
+        ROW: f64;
+        WIDE: u128;
+    }
+    let start = BYTES.here(world).addr();
+    compared!(BYTES: u8, |by, pe, put, t, h, local| {
+        let place = start.add(t.first);
+        match (put, t.blocks()) {
+            (true, 1) => by.putmem(place, &local[..t.block], pe),
+            (true, n) => by.iputmem(place, local, t.step, h.step, t.block, n, pe),
+            (false, 1) => by.getmem(&mut local[..t.block], place, pe),
+            (false, n) => by.igetmem(local, place, h.step, t.step, t.block, n, pe),
+        }
+    });
 }
 
 macro_rules! blocks {
     ($($name:ident: $algorithm:literal;)*) => {$(
         #[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = $algorithm))]
         fn $name(world: &mut World) {
-            in_blocks(world);
+            lines! { world:
+                BYTES: u8, 7;
+                ROW: f64, 7;
+                WIDE: u128, 7;
+            }
             by_routines(world);
         }
     )*};
@@ -452,45 +388,37 @@ blocks! {
     blocks_by_the_published_table: "3";
 }
 
-/// Structures, fields of them, and single elements; a field on one side, an array of what it is on the other; and matrices, of
-/// which groups of rows and columns are taken.
+/// Structures, fields of them, and single elements; and matrices, of which groups of rows and columns are taken.
 #[shmem::test(pes = 2)]
 fn structures_and_matrices(world: &mut World) {
     lines! { world:
-        ROW: f64, 1, whole::<f64>(),;
-        CELLS: Cell, 3, whole::<Cell>(),;
-        CELLS: Cell, 3, MASS, [mass];
-        CELLS: Cell, 3, VELOCITY_Y, [velocity.y];
-        CELLS: Cell, 3, SPIN, [spin];
-        CELLS: Cell, 3, MASS_AND_VELOCITY, [{mass, velocity}];
-        CELLS: Cell, 3, SPIN_TO_LEVEL, [{spin, kind, level}];
+        ROW: f64, 1;
+        CELLS: Cell, 3;
+        CELLS: Cell, 3, VELOCITY_Y [velocity.y];
+        CELLS: Cell, 3, MASS_AND_VELOCITY [{mass, velocity}];
     }
-    macro_rules! fields {
-        ($field:expr, $array:ty, $(. $of:tt)*) => {
-            let sides = |(there, here)| Sides {
-                there: bytes(&[LEN], &[there], size_of::<Cell>(), $field),
-                here: bytes(&[100], &[here], size_of::<$array>(), whole::<$array>()),
-            };
-            both_ways!(world, CELLS, [$array; 100], |dice| pair(dice, LEN, 100, 1), sides, |(t, h)|
-                [dyn t.first..t.end; dyn t.step] $(. $of)* = [dyn h.first..h.end; dyn h.step, ..]);
-        };
-    }
-    fields!(SPIN, [u16; 3], .spin);
-    fields!(KIND_AND_LEVEL, [u8; 2], .{kind, level});
-    macro_rules! matrix {
-        ($object:ident: $element:ty, $block:expr, $field:expr, $(. $of:tt)*) => {
+    macro_rules! matrices {
+        ($($object:ident: $element:ty, $block:expr $(, $field:ident [$($of:tt)*])?;)*) => {$(
             let draw = |dice: &mut Dice| (pair(dice, ROWS, ROWS, 1), pair(dice, COLUMNS, COLUMNS, $block));
-            both_ways!(world, $object, [[$element; COLUMNS]; ROWS], draw, plane::<$element>($field), |((r, to_r), (c, to_c))|
-                [dyn r.first..r.end; dyn r.step, dyn c.first..c.end; dyn c.step; dyn c.block] $(. $of)*
+            let field: Option<Range<usize>> = [$($field)?].into_iter().next();
+            let sides = |((r, to_r), (c, to_c)): (Line, Line)| {
+                type Matrix = [[$element; COLUMNS]; ROWS];
+                Sides::of(r.len() * c.len(), field.clone(), |there: &mut Matrix, here: &mut Matrix, n| {
+                    let (i, j) = (n / c.len(), n % c.len());
+                    (&mut there[r.at(i)][c.at(j)], &mut here[to_r.at(i)][to_c.at(j)])
+                })
+            };
+            both_ways!(world, () $object, [[$element; COLUMNS]; ROWS], draw, sides, |((r, to_r), (c, to_c))|
+                [dyn r.first..r.end; dyn r.step, dyn c.first..c.end; dyn c.step; dyn c.block] $(. $($of)*)?
                     = [dyn to_r.first..to_r.end; dyn to_r.step,
-                        dyn to_c.first..to_c.end; dyn to_c.step; dyn to_c.block] $(. $of)*);
-        };
+                        dyn to_c.first..to_c.end; dyn to_c.step; dyn to_c.block] $(. $($of)*)?);
+        )*};
     }
-    matrix!(MATRIX: f64, 5, whole::<f64>(),);
-    matrix!(FIELD: f32, 5, whole::<f32>(),);
-    matrix!(GRID: Cell, 1, whole::<Cell>(),);
-    matrix!(GRID: Cell, 3, MASS_AND_VELOCITY, .{mass, velocity});
-    matrix!(GRID: Cell, 3, SPIN_TO_LEVEL, .{spin, kind, level});
+    matrices! {
+        FIELD: f32, 5;
+        GRID: Cell, 1;
+        GRID: Cell, 3, SPIN_TO_LEVEL [{spin, kind, level}];
+    }
 }
 
 #[shmem::test]

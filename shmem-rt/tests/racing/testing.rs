@@ -9,17 +9,10 @@ use shmem::__private::test;
 use shmem::prelude::*;
 use shmem::thread::Single;
 
-#[symmetric]
-static GRID: [f64; 4];
-
 #[shmem::test(pes = 3)]
-#[should_panic(expected = "index 4 is beyond the end")]
+#[should_panic(expected = "too far")]
 fn one_pe_panics_as_it_should(world: &mut World) {
-    world.barrier_all();
-    if world.my_pe() == 1 {
-        world.p(GRID.on(world.me()).index(4), 0.0);
-    }
-    world.barrier_all();
+    fails_on_pe_1(world);
 }
 
 mod inner {
@@ -126,6 +119,27 @@ fn hang(world: &mut World) {
     world.barrier_all();
 }
 
+/// Set: the test below hangs.
+const HANG: &str = "TESTING_HANG";
+
+// Long enough for a busy machine, where it does not hang.
+#[shmem::test(pes = 2, timeout = "5s")]
+fn with_a_limit_of_its_own(world: &mut World) {
+    if std::env::var_os(HANG).is_some() {
+        hang(world);
+    }
+}
+
+#[test]
+fn the_limit_of_a_test_is_its_own() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "testing::with_a_limit_of_its_own", "--nocapture"]);
+    let output = command.env(HANG, "1").env("SHMEM_TEST_TIMEOUT", "77").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("with_a_limit_of_its_own has run for 5s, its limit"), "{said}");
+    assert!(!output.status.success());
+}
+
 #[test]
 fn a_test_that_takes_too_long_says_where_each_pe_is() {
     let name = "racing::testing::a_test_that_takes_too_long_says_where_each_pe_is";
@@ -134,6 +148,8 @@ fn a_test_that_takes_too_long_says_where_each_pe_is() {
         // The limit is in its environment already: that of this very attempt.
         return run(&[]);
     }
+    let soon = said(|| run(&[("SHMEM_TEST_TIMEOUT", "soon")]));
+    assert!(soon.contains("cannot run: SHMEM_TEST_TIMEOUT=soon: not a number of seconds"), "{soon}");
     // By then all PEs are where they stay, on a machine that does nothing else.
     one_of(5, |attempt| {
         let limit = Duration::from_millis(1500 << attempt);
@@ -150,40 +166,4 @@ fn a_test_that_takes_too_long_says_where_each_pe_is() {
         let missing = parts.iter().find(|part| said.matches(**part).count() != 1);
         missing.map_or(Ok(()), |part| Err(format!("`{part}` once in:\n{said}")))
     });
-}
-
-/// Set: the tests below hang.
-const HANG: &str = "TESTING_HANG";
-
-// Long enough for a busy machine, where it does not hang.
-#[shmem::test(pes = 2, timeout = "5s")]
-fn with_a_limit_of_its_own(world: &mut World) {
-    if std::env::var_os(HANG).is_some() {
-        hang(world);
-    }
-}
-
-#[shmem::test(pes = 2)]
-fn without_a_limit_of_its_own(world: &mut World) {
-    if std::env::var_os(HANG).is_some() {
-        hang(world);
-    }
-}
-
-#[test]
-fn the_limit_is_that_of_the_test_or_of_the_environment() {
-    let run = |name: &str, variable: &str| {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", name, "--nocapture"]).env(HANG, "1").env("SHMEM_TEST_TIMEOUT", variable);
-        let output = command.output().unwrap();
-        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    for (name, variable, limit) in [
-        ("with_a_limit_of_its_own", "77", "with_a_limit_of_its_own has run for 5s, its limit"),
-        ("without_a_limit_of_its_own", "0.7", "without_a_limit_of_its_own has run for 700ms, its limit"),
-        ("without_a_limit_of_its_own", "soon", "SHMEM_TEST_TIMEOUT=soon: not a number of seconds"),
-    ] {
-        let (passes, said) = run(&format!("testing::{name}"), variable);
-        assert!(!passes && said.contains(limit), "{name} {variable}: {said}");
-    }
 }

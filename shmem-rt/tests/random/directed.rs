@@ -1,14 +1,13 @@
 //! Programs written by hand: each breaks a library with one certain hole in most runs.
 
-use shmem::array::Separate;
+use shmem::array::{Separate, StorageKind};
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::{TeamConfig, zeroed};
 
 use super::direct;
 use super::step::{
-    Element, End, HALOS, Home, Op, Pes, Program, Run, Slot, Split, Step, Storage, Storm, Stream, TEAMS,
-    Token, Way,
+    Act, Element, End, HALOS, Home, Op, Pes, Program, Slot, Step, Stray, Stream, TEAMS, Token, Way,
 };
 
 const ALL: Pes = Pes(0b11);
@@ -18,26 +17,25 @@ const TEAM: Slot = TEAMS.start;
 /// Bytes of what takes long to be copied.
 const LARGE: usize = 48 << 20;
 
-fn storm(pe: usize, target: usize, address: Slot, bytes: usize) -> Storm {
-    Storm { pe, address, delta: 0, bytes, target, get: false }
+fn stray(pe: usize, target: usize, bytes: usize) -> Stray {
+    Stray { pe, address: 0, delta: 0, bytes, target, get: false }
 }
 
-fn phase(slot: Slot, seed: u64, storms: Vec<Storm>) -> Step {
-    let around = [Vec::new(), Vec::new()];
-    Step::Phase { slot, list: Vec::new(), frozen: false, seed, storms, around }
+fn phase(slot: Slot, seed: u64, strays: Vec<Stray>) -> Step {
+    Step::Phase { slot, frozen: false, seed, strays, around: [Vec::new(), Vec::new()] }
 }
 
 /// The memory of an array goes while other threads, of both PEs, write to all of it by its address; then ghost cells
 /// come where it was.
-fn memory_goes(storage: Storage) -> Program {
+fn memory_goes(storage: StorageKind) -> Program {
     let array = Home::Array(storage, 1);
     let round = |seed: u64| {
         let ring = vec![vec![Some((1, 0, 30_000))], vec![Some((0, 0, 30_000))]];
         [
             Step::Alloc { slot: 4, home: array, element: Element::Number, len: LARGE / 8, seed },
             Step::Keep { slot: 4, address: 0, byte: 0 },
-            Step::Window {
-                storms: vec![storm(0, 0, 0, LARGE), storm(0, 1, 0, LARGE), storm(1, 1, 0, LARGE)],
+            Step::Beside {
+                strays: vec![stray(0, 0, LARGE), stray(0, 1, LARGE), stray(1, 1, LARGE)],
                 steps: vec![
                     Step::Drop { slot: 4, pes: ALL, forget: false },
                     Step::Reclaim,
@@ -45,7 +43,6 @@ fn memory_goes(storage: Storage) -> Program {
                     Step::Exchange {
                         slot: HALO,
                         seed,
-                        iter: false,
                         end: End::Finished(vec![Step::Reclaim, Step::Reclaim]),
                     },
                     Step::Drop { slot: HALO, pes: ALL, forget: false },
@@ -60,7 +57,7 @@ fn memory_goes(storage: Storage) -> Program {
 #[shmem::test(pes = 2)]
 fn memory_goes_under_writers(world: &mut World<Multiple>) {
     // Each has memory of its own; the others lie in a heap, which stays.
-    for storage in [Storage::Separate, Storage::Multi] {
+    for storage in [StorageKind::Separate, StorageKind::Multi] {
         direct(world, &memory_goes(storage));
     }
 }
@@ -77,10 +74,7 @@ fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
             Step::Free { slot: 4 },
             Step::DropPartition { slot: 0 },
             // Nothing may be left of it, and an address of it leads nowhere.
-            Step::Window {
-                storms: vec![storm(0, 1, 0, 64), storm(1, 0, 0, LARGE)],
-                steps: vec![Step::Reclaim],
-            },
+            Step::Beside { strays: vec![stray(0, 1, 64), stray(1, 0, LARGE)], steps: vec![Step::Reclaim] },
         ]);
     }
     direct(world, &program);
@@ -106,7 +100,7 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
     let edges = [Edge::new(world.me(), 1, 1), Edge::new(world.me(), 0, 1)];
     assert!(world.halo::<Vast>(&edges).is_err(), "cells aligned to 8 MiB cannot be placed");
     let program = vec![
-        Step::Split { slot: TEAM, parent: None, split: Split::By(vec![(Some(1), 0); 2]) },
+        Step::Split { slot: TEAM, parent: None, wishes: vec![(Some(1), 0); 2] },
         // The memory of the team begins elsewhere then.
         Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Three, len: 5, seed: 1 },
         Step::Alloc { slot: 5, home: Home::Team(TEAM), element: Element::Page, len: 2, seed: 2 },
@@ -118,13 +112,12 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
 /// A PE alone in a team has its memory open, while the other one writes wherever it can name something.
 #[shmem::test(pes = 2)]
 fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
-    let storm =
-        |back: isize| Storm { pe: 1, address: 0, delta: -back, bytes: 1 << 16, target: 0, get: false };
+    let stray = |back: isize| Stray { delta: -back, ..stray(1, 0, 1 << 16) };
     let program = vec![
         Step::Keep { slot: 1, address: 0, byte: 0 },
-        Step::Split { slot: TEAM, parent: None, split: Split::By(vec![(Some(0), 0), (None, 0)]) },
+        Step::Split { slot: TEAM, parent: None, wishes: vec![(Some(0), 0), (None, 0)] },
         Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Number, len: 500, seed: 1 },
-        phase(4, 2, [1 << 20, 1 << 23, 1 << 26].map(storm).to_vec()),
+        phase(4, 2, [1 << 20, 1 << 23, 1 << 26].map(stray).to_vec()),
     ];
     direct(world, &program);
 }
@@ -132,13 +125,8 @@ fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
 /// Contexts and transfers that were forgotten are complete when a phase begins.
 #[shmem::test(pes = 2)]
 fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
-    let write = |pe: usize| Op::Write {
-        slot: 1,
-        pe: 1 - pe,
-        at: Run { first: 0, len: 40 },
-        way: Way::Forgotten,
-        seed: 5 + pe as u64,
-    };
+    let act = |pe: u64| Act::Write(0..40, Way::Forgotten, 5 + pe);
+    let write = |pe: usize| Op { slot: 1, pe: 1 - pe, act: act(pe as u64) };
     let stream = |pe: usize| Stream { pe, token: Token::Leaked, ops: vec![write(pe)] };
     let program = vec![Step::Epoch { streams: vec![stream(0), stream(1)] }, phase(1, 7, Vec::new())];
     direct(world, &program);

@@ -1,43 +1,28 @@
-//! What the threads of an epoch read, and what is there behind it.
+//! What the threads of an epoch read, and what memory holds after it.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::model::{Cell, Model, UNKNOWN};
-use super::step::{Op, Run, Slot, Stream, Way, byte};
+use super::step::{Act, Op, Part, SIGNALS, Slot, Stream, Way, bytes};
 
 /// What a thread is expected to read, operation by operation.
 pub(crate) type Reads = Vec<Option<Vec<Cell>>>;
 
 impl Model {
-    /// What the threads of an epoch read. Behind it, the model has what they have written.
+    /// Carries an epoch out on the model; returns what its threads read.
     pub(crate) fn epoch(&mut self, streams: &[Stream]) -> Vec<Reads> {
-        let mut epoch = Epoch::default();
-        for (number, stream) in streams.iter().enumerate() {
-            for op in stream.ops.iter().filter(|op| self.allows_op(stream.pe, op)) {
-                epoch.mark(self, number, stream.pe, op);
-            }
+        let mut epoch = Epoch { model: self, changes: HashMap::new() };
+        for (thread, stream) in (1..).zip(streams) {
+            stream.ops.iter().for_each(|op| epoch.mark(thread, stream.pe, op));
         }
-        let reads = streams.iter().enumerate().map(|(number, stream)| {
-            let mut quiets = 1;
-            let ops = stream.ops.iter();
-            ops.map(|op| match self.allows_op(stream.pe, op) {
-                true => epoch.perform(self, number, stream.pe, &mut quiets, op),
-                false => None,
-            })
-            .collect()
+        let reads = (1..).zip(streams).map(|(number, stream)| {
+            let mut thread = Thread { number, pe: stream.pe, quiets: 1 };
+            stream.ops.iter().map(|op| epoch.perform(&mut thread, op)).collect()
         });
-        let reads = reads.collect();
-        for (stream, op) in streams.iter().flat_map(|stream| stream.ops.iter().map(move |op| (stream, op))) {
-            if let Op::Write { pe, way: Way::Signalled, .. } = op
-                && self.allows_op(stream.pe, op)
-            {
-                self.signal(*pe);
-            }
-        }
-        for ((slot, pe), cells) in epoch.cells {
+        let (reads, changes) = (reads.collect(), epoch.changes);
+        for ((slot, pe), changes) in changes {
             let Some(object) = &mut self.things[slot] else { continue };
-            for (cell, change) in object.contents[pe].iter_mut().zip(cells) {
+            for (cell, change) in object.contents[pe].iter_mut().zip(changes) {
                 if change.quiet > 0 {
                     *cell = change.value;
                 }
@@ -48,158 +33,142 @@ impl Model {
     }
 }
 
-/// What happens to a byte in an epoch.
+struct Thread {
+    /// From 1.
+    number: u32,
+    pe: usize,
+    /// The number of its next quiet, from 1.
+    quiets: u32,
+}
+
+/// The writes to a byte in an epoch.
 #[derive(Clone, Copy, Default)]
 struct Change {
-    /// 0: nobody writes it; `u32::MAX`: several threads; else the thread that does, from 1.
+    /// 0: no thread writes it; `u32::MAX`: several do; else the thread that does.
     writer: u32,
-    /// Which quiet its last write comes before; 0: there was none.
+    /// The quiet that follows its last write; 0: not written yet.
     quiet: u32,
     value: Cell,
 }
 
-#[derive(Default)]
-struct Epoch {
-    cells: HashMap<(Slot, usize), Vec<Change>>,
+struct Epoch<'m> {
+    model: &'m Model,
+    changes: HashMap<(Slot, usize), Vec<Change>>,
 }
 
-impl Epoch {
-    fn of(&mut self, model: &Model, slot: Slot, pe: usize) -> &mut Vec<Change> {
-        let len = model.contents(slot, pe).len();
-        self.cells.entry((slot, pe)).or_insert_with(|| {
-            let mut cells = vec![Change::default(); len];
-            let Some(object) = model.thing(slot) else { return cells };
-            for (_, range) in model.reached().filter(|(target, _)| *target == pe) {
-                for part in object.part(&range) {
-                    if let Some(cells) = cells.get_mut(part) {
-                        cells.iter_mut().for_each(|cell| cell.writer = u32::MAX);
-                    }
-                }
+impl Epoch<'_> {
+    fn changes(&mut self, slot: Slot, pe: usize) -> &mut [Change] {
+        let model = self.model;
+        self.changes.entry((slot, pe)).or_insert_with(|| {
+            let mut changes = vec![Change::default(); model.contents(slot, pe).len()];
+            let reached = model.reached().filter(|(target, _)| *target == pe);
+            for part in reached
+                .flat_map(|(_, range)| model.thing(slot).map(|it| it.part(&range).collect::<Vec<_>>()))
+                .flatten()
+            {
+                changes.get_mut(part).into_iter().flatten().for_each(|change| change.writer = u32::MAX);
             }
-            cells
+            changes
         })
     }
 
-    /// The bytes that an operation writes, in order.
-    fn written(model: &Model, me: usize, op: &Op) -> Option<(Slot, usize, Vec<usize>)> {
-        match op {
-            Op::Write { slot, pe, at, way, .. } => {
-                let element = model.thing(*slot)?.element.bytes();
-                // Where the own copy is meant, it is that of the thread's PE.
-                let pe = if *way == Way::Here { me } else { *pe };
-                Some((*slot, pe, bytes_of(*at, element).collect()))
+    /// The changes of each byte of a part, with what was there before.
+    fn part(&mut self, (slot, pe, at): Part) -> impl Iterator<Item = (&mut Change, Cell)> {
+        let model = self.model;
+        let element = model.thing(slot).map_or(0, |object| object.element.bytes());
+        // Nothing of what is too large to be modelled.
+        let bytes =
+            if model.contents(slot, pe).is_empty() { 0..0 } else { at.start * element..at.end * element };
+        let before = &model.contents(slot, pe)[bytes.clone()];
+        self.changes(slot, pe)[bytes].iter_mut().zip(before.iter().copied())
+    }
+
+    /// Notes who writes what.
+    fn mark(&mut self, thread: u32, me: usize, op: &Op) {
+        if let (true, (_, Some(written))) = (self.model.allows_op(me, op), op.parts(me)) {
+            self.part(written).for_each(|(change, _)| {
+                change.writer = if [0, thread].contains(&change.writer) { thread } else { u32::MAX };
+            });
+        }
+    }
+
+    /// Carries an operation out; what it reads, if it reads anything.
+    fn perform(&mut self, thread: &mut Thread, op: &Op) -> Option<Vec<Cell>> {
+        if !self.model.allows_op(thread.pe, op) {
+            return None;
+        }
+        let mine = thread.number;
+        match (&op.act, op.parts(thread.pe)) {
+            (Act::Write(_, way, seed), (_, Some(to))) => {
+                let (pe, len) = (to.1, self.part(to.clone()).count());
+                self.write(to, thread.quiets, bytes(*seed, len).into_iter().map(Cell::from).collect());
+                if *way == Way::Signalled {
+                    self.add((SIGNALS, pe, 0..1), thread, 1);
+                }
+                // A scope, and a wait, end in a quiet.
+                thread.quiets += u32::from(way.quiets());
+                None
             }
-            Op::Copy { to, pe, elements, get, .. } => {
-                Some((*to, if *get { me } else { *pe }, (0..elements * 8).collect()))
+            (Act::Read(_, way), (Some(from), _)) => {
+                let quiets = thread.quiets;
+                let is_modelled = !self.model.contents(from.0, from.1).is_empty();
+                let read = self.part(from).map(|(change, before)| match *change {
+                    Change { writer: 0, .. } => before,
+                    Change { writer, quiet: 0, .. } if writer == mine => before,
+                    Change { writer, quiet, value } if writer == mine && quiet < quiets => value,
+                    _ => UNKNOWN,
+                });
+                let read = read.collect();
+                // What is read inside a scope is read before its quiet.
+                thread.quiets += u32::from(way.quiets());
+                is_modelled.then_some(read)
             }
-            Op::Add { slot, pe, word, .. } => Some((*slot, *pe, (word * 8..word * 8 + 8).collect())),
+            (Act::PutFrom(..) | Act::GetInto(..), (Some(from), Some(to))) => {
+                // What is written while it is under way may be part of it.
+                let values =
+                    self.part(from).map(|(change, before)| if change.writer == 0 { before } else { UNKNOWN });
+                let values = values.collect();
+                self.write(to, thread.quiets, values);
+                None
+            }
+            (Act::Add(_, number, fetches), (_, Some(word))) => {
+                let before = self.add(word, thread, *number);
+                fetches.then_some(before)
+            }
+            (Act::Quiet, _) => {
+                thread.quiets += 1;
+                None
+            }
             _ => None,
         }
     }
 
-    fn mark(&mut self, model: &Model, number: usize, me: usize, op: &Op) {
-        let Some((slot, pe, bytes)) = Self::written(model, me, op) else { return };
-        let cells = self.of(model, slot, pe);
-        for at in bytes {
-            let Some(cell) = cells.get_mut(at) else { continue };
-            let writer = number as u32 + 1;
-            cell.writer = if cell.writer == 0 || cell.writer == writer { writer } else { u32::MAX };
+    fn write(&mut self, to: Part, quiets: u32, values: Vec<Cell>) {
+        for ((change, _), value) in self.part(to).zip(values) {
+            let ordered = change.quiet == 0 || change.quiet < quiets;
+            change.value = if change.writer != u32::MAX && ordered { value } else { UNKNOWN };
+            change.quiet = quiets;
         }
     }
 
-    /// A byte as a thread reads it.
-    fn read(&mut self, model: &Model, slot: Slot, pe: usize, at: usize, number: usize, quiets: u32) -> Cell {
-        let before = model.contents(slot, pe).get(at).copied().unwrap_or(UNKNOWN);
-        let Some(cell) = self.of(model, slot, pe).get(at) else { return UNKNOWN };
-        match cell.writer {
-            0 => before,
-            // What it has written, and what has come there since.
-            // It writes it only later.
-            writer if writer == number as u32 + 1 && cell.quiet == 0 => before,
-            writer if writer == number as u32 + 1 && cell.quiet < quiets => cell.value,
-            _ => UNKNOWN,
+    /// Adds to a word; what was there. Additions of several threads commute.
+    fn add(&mut self, word: Part, thread: &Thread, number: u64) -> Vec<Cell> {
+        let mut changes: Vec<_> = self.part(word).collect();
+        let Change { writer, quiet, .. } = *changes[0].0;
+        let now = changes.iter().map(|(change, before)| if quiet == 0 { *before } else { change.value });
+        let now: Vec<Cell> = now.collect();
+        let then = number_of(&now).map(|now| now.wrapping_add(number).to_le_bytes());
+        for (i, (change, _)) in changes.iter_mut().enumerate() {
+            (change.value, change.quiet) = (then.map_or(UNKNOWN, |then| then[i].into()), thread.quiets);
         }
-    }
-
-    fn write(&mut self, model: &Model, slot: Slot, pe: usize, at: usize, quiets: u32, value: Cell) {
-        let Some(cell) = self.of(model, slot, pe).get_mut(at) else { return };
-        let ordered = cell.quiet == 0 || cell.quiet < quiets;
-        cell.value = if cell.writer != u32::MAX && ordered { value } else { UNKNOWN };
-        cell.quiet = quiets;
-    }
-
-    fn perform(
-        &mut self,
-        model: &Model,
-        number: usize,
-        me: usize,
-        quiets: &mut u32,
-        op: &Op,
-    ) -> Option<Vec<Cell>> {
-        match op {
-            Op::Quiet => {
-                *quiets += 1;
-                None
-            }
-            Op::Fence => None,
-            Op::Write { way, seed, .. } => {
-                let (slot, pe, bytes) = Self::written(model, me, op)?;
-                for (i, at) in bytes.into_iter().enumerate() {
-                    self.write(model, slot, pe, at, *quiets, byte(*seed, i).into());
-                }
-                // A scope, and a wait, end in a quiet.
-                *quiets += u32::from(way.quiets());
-                None
-            }
-            Op::Read { slot, pe, at, way } => {
-                let element = model.thing(*slot)?.element.bytes();
-                let pe = if *way == Way::Here { me } else { *pe };
-                // What is read inside a scope is read before its quiet.
-                let read = bytes_of(*at, element).map(|at| self.read(model, *slot, pe, at, number, *quiets));
-                let read = read.collect();
-                *quiets += u32::from(way.quiets());
-                Some(read)
-            }
-            Op::Copy { from, pe, elements, get, .. } => {
-                let source = if *get { *pe } else { me };
-                // What is written while it is under way may be part of it.
-                let values: Vec<Cell> = (0..elements * 8)
-                    .map(|at| match self.of(model, *from, source).get(at) {
-                        Some(cell) if cell.writer == 0 => model.contents(*from, source)[at],
-                        _ => UNKNOWN,
-                    })
-                    .collect();
-                let (slot, pe, bytes) = Self::written(model, me, op)?;
-                for (at, value) in bytes.into_iter().zip(values) {
-                    self.write(model, slot, pe, at, *quiets, value);
-                }
-                None
-            }
-            Op::Add { slot, pe, word, number: by, fetches } => {
-                let (slot, pe, first) = (*slot, *pe, *word * 8);
-                let value = |cells: &mut dyn Iterator<Item = Cell>| -> Option<u64> {
-                    let bytes = cells.map(|cell| u8::try_from(cell).ok()).collect::<Option<Vec<_>>>()?;
-                    Some(u64::from_le_bytes(bytes.try_into().ok()?))
-                };
-                let before = model.contents(slot, pe).get(first..first + 8);
-                let before = before.and_then(|cells| value(&mut cells.iter().copied()));
-                let cells = self.of(model, slot, pe).get_mut(first..first + 8)?;
-                let Change { writer, quiet, .. } = cells[0];
-                let now = if quiet == 0 { before } else { value(&mut cells.iter().map(|cell| cell.value)) };
-                // Additions may change places.
-                let then = now.map(|now| now.wrapping_add(*by).to_le_bytes());
-                for (i, cell) in cells.iter_mut().enumerate() {
-                    (cell.value, cell.quiet) = (then.map_or(UNKNOWN, |then| then[i].into()), *quiets);
-                }
-                // What others, or the thread itself, add meanwhile may have come before.
-                let is_told = writer == number as u32 + 1 && (quiet == 0 || quiet < *quiets);
-                let told = now.filter(|_| is_told).map(|now| now.to_le_bytes().map(Cell::from));
-                fetches.then(|| told.unwrap_or([UNKNOWN; 8]).to_vec())
-            }
-        }
+        // What other threads, or this one, add meanwhile may come before.
+        let is_known = writer == thread.number && (quiet == 0 || quiet < thread.quiets);
+        if is_known { now } else { vec![UNKNOWN; 8] }
     }
 }
 
-fn bytes_of(at: Run, element: usize) -> Range<usize> {
-    at.first * element..(at.first + at.len) * element
+/// The number in the bytes of a word, if all are known.
+fn number_of(word: &[Cell]) -> Option<u64> {
+    let bytes: Result<Vec<u8>, _> = word.iter().map(|cell| u8::try_from(*cell)).collect();
+    Some(u64::from_le_bytes(bytes.ok()?.try_into().ok()?))
 }

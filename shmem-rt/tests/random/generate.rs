@@ -1,27 +1,17 @@
-//! Programs out of one number.
+//! Draws programs from numbers.
 
-use super::model::{Model, Thing, is_number_box};
+use shmem::array::StorageKind;
+
+use super::model::Model;
 use super::step::{
-    ADDRESSES, Edge, Element, End, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, Run, STATICS, Slot,
-    Split, Step, Storage, Storm, Stream, TEAMS, Token, Way,
+    ADDRESSES, Act, Edge, Element, End, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, STATICS, Slot,
+    Step, Stray, Stream, TEAMS, Token, Way,
 };
 use crate::dice::Dice;
 use crate::together::{ALL, Call, MOST};
 
-/// The steps of a program that are drawn for it; a few of them do not fit, and are left out.
+/// Steps of a program.
 const STEPS: usize = 45;
-
-const TOKENS: [Token; 9] = [
-    Token::World,
-    Token::World,
-    Token::Private,
-    Token::Serialized,
-    Token::Multiple,
-    Token::InTurn,
-    Token::Registered,
-    Token::Session,
-    Token::Leaked,
-];
 
 /// The program of a seed.
 pub(crate) fn program(seed: u64, pes: usize) -> Program {
@@ -63,18 +53,15 @@ impl Draw {
         list[self.below(list.len())]
     }
 
+    fn range(&mut self, of: usize) -> std::ops::Range<usize> {
+        let first = self.below(of + 1);
+        first..first + self.below(of - first + 1)
+    }
+
     /// Some of the PEs, mostly all.
     fn some(&mut self) -> Pes {
         let all = Pes::all(self.pes);
         if self.one_in(2) { all } else { Pes(1 + self.below(all.0 as usize) as u32) }
-    }
-
-    /// A step that fits, which is carried out on the model.
-    fn taken(&mut self, step: Step, shared: bool) -> Option<Step> {
-        self.model.allows(&step, shared).then(|| {
-            self.model.apply(&step);
-            step
-        })
     }
 
     fn team(&mut self) -> Slot {
@@ -85,11 +72,28 @@ impl Draw {
         self.below(HALOS.len()) + HALOS.start
     }
 
+    /// A slot, mostly of an object that is there.
+    fn object(&mut self) -> Slot {
+        let slot = self.below(OBJECTS.end);
+        if self.model.thing(slot).is_some() || self.one_in(4) { slot } else { self.below(OBJECTS.end) }
+    }
+
+    /// Carries a step out on the model, if it is allowed.
+    fn taken(&mut self, step: Step, shared: bool) -> Option<Step> {
+        self.model.allows(&step, shared).then(|| {
+            self.model.apply(&step);
+            step
+        })
+    }
+
     fn step(&mut self) -> Step {
         match self.below(30) {
             0..=4 => self.alloc(),
-            5..=8 => self.epoch(),
-            9..=10 => self.window(),
+            5..=8 => Step::Epoch { streams: self.streams() },
+            9..=10 => {
+                let (strays, count) = (self.strays(), 3 + self.below(6));
+                Step::Beside { strays, steps: self.inner(count, true) }
+            }
             11..=14 => self.phase(),
             15..=16 => self.exchange(),
             17 => self.halo(),
@@ -98,38 +102,45 @@ impl Draw {
             19 => Step::Partition { slot: self.below(PARTITIONS), bytes: 1 + self.below(1 << 18) as u64 },
             20 => Step::Drop { slot: self.halo_slot(), pes: self.some(), forget: self.one_in(6) },
             21 => Step::Drop { slot: self.team(), pes: self.some(), forget: false },
-            _ => self.quiet_step(),
+            _ => self.inner_step(),
         }
     }
 
-    /// A step that may stand inside another one.
-    fn quiet_step(&mut self) -> Step {
+    /// A step that may be part of another one.
+    fn inner_step(&mut self) -> Step {
         match self.below(12) {
             0..=1 => self.alloc(),
             2..=4 => Step::Drop { slot: self.object(), pes: self.some(), forget: self.one_in(12) },
             5 => Step::Free { slot: self.object() },
             6..=7 => Step::Reclaim,
-            8..=9 => self.keep(),
-            10 => self.epoch(),
-            _ => Step::Together {
-                team: if self.one_in(2) { None } else { Some(self.team()) },
-                call: {
-                    let most = if self.one_in(8) { MOST } else { 200 };
-                    Call::draw(&mut self.dice, ALL, most)
-                },
-            },
+            8..=9 => {
+                let byte = if self.one_in(2) { 0 } else { self.below(64) };
+                Step::Keep { slot: self.object(), address: self.below(ADDRESSES), byte }
+            }
+            10 => Step::Epoch { streams: self.streams() },
+            _ => {
+                let team = if self.one_in(2) { None } else { Some(self.team()) };
+                let most = if self.one_in(8) { MOST } else { 200 };
+                Step::Together { team, call: Call::draw(&mut self.dice, ALL, most) }
+            }
         }
     }
 
-    /// A slot, mostly of something that is there.
-    fn object(&mut self) -> Slot {
-        let slot = self.below(OBJECTS.end);
-        if self.model.thing(slot).is_some() || self.one_in(4) { slot } else { self.below(OBJECTS.end) }
-    }
-
-    fn keep(&mut self) -> Step {
-        let byte = if self.one_in(2) { 0 } else { self.below(64) };
-        Step::Keep { slot: self.object(), address: self.below(ADDRESSES), byte }
+    /// Up to so many steps that are part of another one.
+    fn inner(&mut self, count: usize, exchanges: bool) -> Vec<Step> {
+        let (before, mut steps) = (self.model.clone(), Vec::new());
+        for _ in 0..count * 4 {
+            let step = match self.below(8) {
+                0 if exchanges => self.exchange(),
+                1 if exchanges => self.halo(),
+                _ => self.inner_step(),
+            };
+            if steps.len() < count {
+                steps.extend(self.taken(step, true));
+            }
+        }
+        self.model = before;
+        steps
     }
 
     fn alloc(&mut self) -> Step {
@@ -138,14 +149,18 @@ impl Draw {
         let home = match self.below(9) {
             0..=2 => Home::Heap(None),
             3 => Home::Heap(Some(self.below(PARTITIONS))),
-            4..=5 => Home::Array(self.of(&Storage::ALL), 1 + self.below(4)),
+            4..=5 => Home::Array(self.of(&StorageKind::ALL), 1 + self.below(4)),
             _ => Home::Team(self.team()),
         };
-        let elements =
-            [Element::Byte, Element::Number, Element::Number, Element::Three, Element::Page, Element::Word];
         let element = match home {
             Home::Array(..) => Element::Number,
-            _ => self.of(&elements),
+            _ => match self.below(7) {
+                0 => Element::Byte,
+                1..=2 => Element::Number,
+                3 => Element::Three,
+                4 => Element::Page,
+                _ => Element::Word,
+            },
         };
         let len = match (element, home) {
             // More than is modelled: what takes long to be copied.
@@ -157,40 +172,12 @@ impl Draw {
         Step::Alloc { slot, home, element, len, seed: self.seed() }
     }
 
-    fn run(&mut self, of: usize) -> Run {
-        let first = self.below(of + 1);
-        Run { first, len: self.below(of - first + 1) }
-    }
-
-    fn op(&mut self, me: usize) -> Op {
-        let (slot, pe) = (self.object(), if self.one_in(3) { me } else { self.below(self.pes) });
-        let Some(object) = self.model.thing(slot).cloned() else { return Op::Quiet };
-        if object.element == Element::Word {
-            let (word, number, fetches) = (self.below(object.len.max(1)), self.seed(), self.one_in(3));
-            return Op::Add { slot, pe, word, number, fetches };
-        }
-        let len = object.len.min(4096);
-        match self.below(12) {
-            0..=4 => Op::Write { slot, pe, at: self.run(len), way: self.of(&Way::ALL), seed: self.seed() },
-            5..=8 => Op::Read { slot, pe, at: self.run(len), way: self.of(&Way::ALL) },
-            9 => {
-                Op::Copy { to: slot, from: self.object(), pe, elements: self.below(20), get: self.one_in(2) }
-            }
-            10 => Op::Fence,
-            _ => Op::Quiet,
-        }
-    }
-
-    fn epoch(&mut self) -> Step {
-        Step::Epoch { streams: self.streams() }
-    }
-
     fn streams(&mut self) -> Vec<Stream> {
         let mut streams = Vec::new();
         for pe in 0..self.pes {
             let threads = if self.one_in(3) { 1 + self.below(3) } else { 1 };
             for thread in 0..threads {
-                let token = if thread == 0 && self.one_in(2) { Token::World } else { self.of(&TOKENS) };
+                let token = if thread == 0 && self.one_in(2) { Token::World } else { self.of(Token::ALL) };
                 let count = self.below(7);
                 streams.push(Stream { pe, token, ops: (0..count).map(|_| self.op(pe)).collect() });
             }
@@ -198,89 +185,44 @@ impl Draw {
         streams
     }
 
-    fn storms(&mut self) -> Vec<Storm> {
-        let kept: Vec<Slot> = (0..ADDRESSES).filter(|slot| self.model.addresses[*slot].is_some()).collect();
-        if kept.is_empty() {
-            return Vec::new();
-        }
-        let count = 1 + self.below(4);
-        (0..count)
-            .map(|_| {
-                let bytes = match self.below(6) {
-                    0 => 0,
-                    1 => 1 << 20,
-                    2 => 1 << 17,
-                    3 => 1 << 13,
-                    _ => 1 + self.below(600),
-                };
-                let delta = match self.below(5) {
-                    0 => self.below(1 << 22) as isize - (1 << 21),
-                    1 => self.below(1 << 14) as isize - (1 << 13),
-                    _ => 0,
-                };
-                Storm {
-                    pe: self.below(self.pes),
-                    address: self.of(&kept),
-                    delta,
-                    bytes,
-                    target: self.below(self.pes),
-                    get: self.one_in(4),
-                }
-            })
-            .collect()
-    }
-
-    fn window(&mut self) -> Step {
-        if self.one_in(2)
-            && let Some(attack) = self.attack()
-        {
-            return attack;
-        }
-        let storms = self.storms();
-        let count = 3 + self.below(6);
-        Step::Window { storms, steps: self.inner(Vec::new(), count, true) }
-    }
-
-    /// The memory of an array goes while it is written to as a whole by its address, and something else comes there.
-    fn attack(&mut self) -> Option<Step> {
-        let is_array = |thing: &Thing| matches!(thing.home, Home::Array(..));
-        let is_array = |slot: Slot| self.model.thing(slot).is_some_and(is_array);
-        let kept = self.model.addresses.iter().enumerate();
-        let kept = kept.filter_map(|(address, kept)| Some((address, kept.as_ref()?.object)));
-        let kept: Vec<_> = kept.filter(|(_, (slot, _))| is_array(*slot)).collect();
-        if kept.is_empty() {
-            let arrays: Vec<Slot> = OBJECTS.filter(|slot| is_array(*slot)).collect();
-            let slot = *arrays.get(self.below(arrays.len().max(1)))?;
-            return Some(Step::Keep { slot, address: self.below(ADDRESSES), byte: 0 });
-        }
-        let (address, (slot, bytes)) = self.of(&kept);
-        let storms = (0..1 + self.below(3)).map(|_| {
-            let (pe, target, get) = (self.below(self.pes), self.below(self.pes), self.one_in(4));
-            Storm { pe, address, delta: 0, bytes: bytes - self.below(64).min(bytes), target, get }
-        });
-        let storms = storms.collect();
-        let gone = Step::Drop { slot, pes: Pes::all(self.pes), forget: false };
-        let first = vec![gone, Step::Reclaim, self.halo(), self.exchange()];
-        Some(Step::Window { storms, steps: self.inner(first, 7, true) })
-    }
-
-    /// So many steps that stand inside another one, as the model is when they are carried out; these first, if they fit.
-    fn inner(&mut self, first: Vec<Step>, count: usize, exchanges: bool) -> Vec<Step> {
-        let before = self.model.clone();
-        let first = first.into_iter().filter_map(|step| self.taken(step, true));
-        let mut steps: Vec<Step> = first.collect();
-        for _ in 0..count * 4 {
-            let step = match self.below(8) {
-                0 if exchanges => self.exchange(),
-                1 if exchanges => self.halo(),
-                _ => self.quiet_step(),
-            };
-            if steps.len() < count {
-                steps.extend(self.taken(step, true));
+    fn op(&mut self, me: usize) -> Op {
+        let (slot, pe) = (self.object(), if self.one_in(3) { me } else { self.below(self.pes) });
+        let (element, len) = self.model.thing(slot).map_or((Element::Byte, 0), |it| (it.element, it.len));
+        let (at, way) = (self.range(len.min(4096)), self.of(Way::ALL));
+        let act = match self.below(12) {
+            0..=9 if element == Element::Word => {
+                Act::Add(self.below(len.max(1)), self.seed(), self.one_in(3))
             }
-        }
-        self.model = before;
-        steps
+            0..=4 => Act::Write(at, way, self.seed()),
+            5..=7 => Act::Read(at, way),
+            8 => Act::PutFrom(self.object(), self.below(20)),
+            9 => Act::GetInto(self.object(), self.below(20)),
+            10 => Act::Fence,
+            _ => Act::Quiet,
+        };
+        Op { slot, pe, act }
+    }
+
+    fn strays(&mut self) -> Vec<Stray> {
+        let kept: Vec<Slot> = (0..ADDRESSES).filter(|slot| self.model.addresses[*slot].is_some()).collect();
+        let count = if kept.is_empty() { 0 } else { 1 + self.below(4) };
+        let strays = (0..count).map(|_| {
+            let bytes = match self.below(6) {
+                0 => 0,
+                1 => 1 << 20,
+                2 => 1 << 17,
+                3 => 1 << 13,
+                _ => 1 + self.below(600),
+            };
+            let delta = match self.below(5) {
+                0 => self.below(1 << 22) as isize - (1 << 21),
+                1 => self.below(1 << 14) as isize - (1 << 13),
+                _ => 0,
+            };
+            let (pe, target, get) = (self.below(self.pes), self.below(self.pes), self.one_in(4));
+            Stray { pe, address: self.of(&kept), delta, bytes, target, get }
+        });
+        strays.collect()
     }
 
     fn phase(&mut self) -> Step {
@@ -289,29 +231,19 @@ impl Draw {
             |slot: &Slot| self.model.thing(*slot).is_some_and(|thing| thing.home.team().is_some());
         let (of_teams, others): (Vec<Slot>, Vec<Slot>) = fits.partition(is_of_teams);
         // Those of teams, if there are any, as often as all others.
-        let (slot, list, storms) = match of_teams.is_empty() || self.one_in(2) {
-            true => {
-                let slot = self.of(&others);
-                let numbers =
-                    |other: &Slot| *other != slot && self.model.thing(*other).is_some_and(is_number_box);
-                (slot, others.into_iter().filter(numbers).collect(), Vec::new())
-            }
-            false => (self.of(&of_teams), Vec::new(), self.storms()),
+        let (slot, strays) = match of_teams.is_empty() || self.one_in(2) {
+            true => (self.of(&others), Vec::new()),
+            false => (self.of(&of_teams), self.strays()),
         };
         let around = [0, 1].map(|_| if self.one_in(2) { self.streams() } else { Vec::new() });
-        Step::Phase { slot, list, frozen: self.one_in(3), seed: self.seed(), storms, around }
+        Step::Phase { slot, frozen: self.one_in(3), seed: self.seed(), strays, around }
     }
 
     fn split(&mut self) -> Step {
-        let slot = self.team();
-        if self.one_in(4) {
-            let (start, stride) = (self.below(self.pes), self.below(5) as isize - 2);
-            return Step::Split { slot, parent: None, split: Split::Strided(start, stride, self.below(4)) };
-        }
-        let parent = if self.one_in(3) { Some(self.team()) } else { None };
+        let (slot, parent) = (self.team(), if self.one_in(3) { Some(self.team()) } else { None });
         let colour = |colour: usize| colour.checked_sub(1).map(|colour| colour as u64);
         let wishes = (0..self.pes).map(|_| (colour(self.below(4)), self.below(5) as i64 - 2));
-        Step::Split { slot, parent, split: Split::By(wishes.collect()) }
+        Step::Split { slot, parent, wishes: wishes.collect() }
     }
 
     fn halo(&mut self) -> Step {
@@ -337,8 +269,8 @@ impl Draw {
         let end = match self.below(16) {
             0 => End::Forgotten,
             1 => End::Unwound,
-            _ => End::Finished(self.inner(Vec::new(), count, false)),
+            _ => End::Finished(self.inner(count, false)),
         };
-        Step::Exchange { slot: self.halo_slot(), seed: self.seed(), iter: self.one_in(3), end }
+        Step::Exchange { slot: self.halo_slot(), seed: self.seed(), end }
     }
 }

@@ -1,22 +1,24 @@
 //! Carries a program out on one PE, and compares what the library does with the model.
 
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use shmem::array::StorageKind;
 use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::{InTurn, Multiple, Private, Serialized};
-use shmem::{ContextError, Error, ErrorKind, SessionOptions, Stores, Team, TeamConfig, zeroed};
+use shmem::{ContextError, ErrorKind, Result, SessionOptions, Stores, Team, TeamConfig, zeroed};
 
-use super::cells::{Cells, halo};
 use super::epoch::Reads;
+use super::exchange::{Halo, halo};
 use super::model::{Cell, Model, UNKNOWN};
-use super::object::{News, Object, Transfer, Words, array, boxed, numbers, of_element, panics};
-use super::opened::{Opened, Phase};
+use super::object::{News, Object, Opened, Phase, Transfer, Words, boxed, numbers, of_element};
+use super::panics;
 use super::step::{
-    Element, End, Home, OBJECTS, Op, PARTITIONS, Run, SIGNALS, STATICS, Slot, Split, Step, Storage, Storm,
-    Stream, Token, Way, bytes, items, of,
+    Act, Element, End, Home, OBJECTS, Op, PARTITIONS, SIGNALS, STATICS, Slot, Step, Stray, Stream, Token,
+    Way, bytes, items, of,
 };
 use crate::together::{Call, Room, make, start};
 
@@ -27,15 +29,13 @@ pub(crate) static NUMBERS: [u64; 64];
 #[symmetric(partition = "fast")]
 pub(crate) static QUICK: [u64; 32];
 #[symmetric]
-pub(crate) static WORDS: [Atomic<u64>; 8];
-#[symmetric]
 pub(crate) static NEWS: Signal;
 
 /// A handle.
 pub(super) enum Item {
     Object(Box<dyn Object>),
     Team(Team),
-    Halo(Box<dyn Cells>),
+    Halo(Box<Halo>),
 }
 
 /// The state of one PE.
@@ -53,7 +53,7 @@ pub(crate) struct Machine {
     before: (usize, usize),
     /// Whether something is never given back.
     forgets: bool,
-    /// What is said of each step before it is carried out.
+    /// Whether each step is printed before it is carried out.
     trace: bool,
 }
 
@@ -82,14 +82,13 @@ impl Machine {
         BYTES.here(world).index(..).fill(0);
         NUMBERS.here(world).index(..).fill(0);
         QUICK.here(world).index(..).fill(0);
-        (0..8).for_each(|word| world.set(WORDS.on(world.me()).index(word), 0));
         world.signal_set(NEWS.on(world.me()), 0);
         world.barrier_all();
         let probe = world.alloc(zeroed::<u8>(1)).expect("there is room for a byte");
         let base = (probe.here(world).addr().as_ptr() as usize).wrapping_sub(probe.offset());
         world.free(probe).expect("the byte is free again");
         let statics: [Box<dyn Object>; STATICS.len()] =
-            [Box::new(&BYTES), Box::new(&NUMBERS), Box::new(&QUICK), Box::new(Words(None))];
+            [Box::new(&BYTES), Box::new(&NUMBERS), Box::new(&QUICK)];
         let mut items: Vec<Option<Item>> = (0..=SIGNALS).map(|_| None).collect();
         for (slot, object) in statics.into_iter().enumerate().chain([(SIGNALS, Box::new(News) as _)]) {
             model.placed(slot, object.spans(world, base));
@@ -104,14 +103,10 @@ impl Machine {
     fn end(self, world: &mut World<Multiple>) {
         let Self { items, room, partitions, before, forgets, .. } = self;
         world.barrier_all();
-        drop(items);
-        drop(room);
+        drop((items, room));
         world.reclaim();
-        assert!(
-            forgets || used(world) == before,
-            "{:?} of the heap are in use, {before:?} before",
-            used(world)
-        );
+        let now = used(world);
+        assert!(forgets || now == before, "{now:?} of the heap are in use, {before:?} before");
         for id in partitions.into_iter().flatten() {
             // What was forgotten in it stays.
             let _ = world.drop_partition(id);
@@ -137,18 +132,16 @@ impl Machine {
 
     fn step(&mut self, world: &mut World<Multiple>, step: &Step) {
         match step {
-            Step::Window { storms, steps } => self.window(world, storms, steps),
-            Step::Phase { slot, list, frozen, seed, storms, around: [before, behind] } => {
+            Step::Beside { strays, steps } => self.beside(world, strays, steps),
+            Step::Phase { slot, frozen, seed, strays, around: [before, after] } => {
                 world.barrier_all();
-                self.model.storm(storms);
+                self.model.stray(strays);
                 self.streams(world, before, false);
-                self.phase(world, *slot, list, *frozen, *seed);
-                for slot in list.iter().chain([slot]).filter(|_| !frozen) {
-                    self.model.fill(*slot, *seed);
-                }
-                self.streams(world, behind, true);
+                self.phase(world, *slot, *frozen, *seed);
+                self.model.opened(*slot, *frozen, *seed);
+                self.streams(world, after, true);
                 world.barrier_all();
-                self.model.calm();
+                self.model.stray(&[]);
                 self.settle(world);
             }
             Step::DropPartition { slot } => {
@@ -189,13 +182,13 @@ impl Machine {
                 return self.settle(world);
             }
             Step::Together { team, call } => self.together(world, *team, call),
-            Step::Split { slot, parent, split } => self.split(world, *slot, *parent, split),
+            Step::Split { slot, parent, wishes } => self.split(world, *slot, *parent, wishes),
             Step::Halo { slot, element, edges } => {
-                let made = halo(world, *element, &edges[self.me]).expect("edges that fit together");
-                self.items[*slot] = Some(Item::Halo(made));
+                let made = of_element!(*element, Cell => halo::<Cell>(world, &edges[self.me]));
+                self.items[*slot] = Some(Item::Halo(made.expect("edges that fit together")));
             }
-            Step::Exchange { slot, seed, iter, end } => {
-                self.exchange(world, *slot, *seed, *iter, end);
+            Step::Exchange { slot, seed, end } => {
+                self.exchange(world, *slot, *seed, end);
                 if matches!(end, End::Finished(_)) {
                     return;
                 }
@@ -205,7 +198,7 @@ impl Machine {
                 let made = world.create_partition(NewPartition::new(*bytes));
                 self.partitions[*slot] = Some(made.expect("there is room for a partition").id());
             }
-            Step::Keep { .. } | Step::Window { .. } | Step::Phase { .. } | Step::DropPartition { .. } => {}
+            Step::Keep { .. } | Step::Beside { .. } | Step::Phase { .. } | Step::DropPartition { .. } => {}
         }
         self.model.apply(step);
         match step {
@@ -218,7 +211,7 @@ impl Machine {
                 let kept = self.address(*address).expect("it was kept");
                 // What goes with its handle has no address. The number that it would have is tried all the same.
                 let goes = self.model.thing(*slot).is_some_and(
-                    |object| matches!(object.home, Home::Array(storage, _) if storage != Storage::Single),
+                    |object| matches!(object.home, Home::Array(storage, _) if storage != StorageKind::Single),
                 );
                 assert_eq!(world.address(kept as *const u8).is_err(), goes, "an address of a live object");
             }
@@ -226,15 +219,16 @@ impl Machine {
         }
     }
 
-    /// Steps beside which something is held.
-    pub(super) fn held(&mut self, world: &World<Multiple>, steps: &[Step]) {
+    /// Carries out steps that are part of another one.
+    pub(super) fn inner(&mut self, world: &World<Multiple>, steps: &[Step]) {
         for step in steps {
-            if self.model.allows(step, true) {
-                if self.trace {
-                    eprintln!("PE {}, inside: {step:?}", self.me);
-                }
-                self.shared(world, step);
+            if !self.model.allows(step, true) {
+                continue;
             }
+            if self.trace {
+                eprintln!("PE {}, inside: {step:?}", self.me);
+            }
+            self.shared(world, step);
         }
     }
 
@@ -248,8 +242,8 @@ impl Machine {
         len: usize,
         seed: u64,
     ) -> bool {
-        // The same on every PE.
-        let first = bytes(seed, if len * element.bytes() > 1 << 20 { 0 } else { len * element.bytes() });
+        let is_long = len * element.bytes() > 1 << 20;
+        let first = || bytes(seed, if is_long { 0 } else { len * element.bytes() });
         let made = match home {
             Home::Heap(partition) => {
                 let id = partition.map(|slot| self.partitions[slot].expect("a partition of the model"));
@@ -257,14 +251,18 @@ impl Machine {
                     id.map_or_else(|| world.heap::<shmem::partition::default>(), |id| world.partition(id));
                 let heap = heap.expect("the partition is there");
                 match element {
-                    Element::Word => boxed(heap.alloc(zeroed(len)).map(|words| Words(Some(words)))),
-                    _ if first.is_empty() => of_element!(element, Of => boxed(heap.alloc(zeroed::<Of>(len)))),
-                    _ => of_element!(element, Of => boxed(heap.alloc(items::<Of>(&first)))),
+                    Element::Word => boxed(heap.alloc(zeroed(len)).map(Words)),
+                    _ if is_long => of_element!(element, Of => boxed(heap.alloc(zeroed::<Of>(len)))),
+                    _ => of_element!(element, Of => boxed(heap.alloc(items::<Of>(&first())))),
                 }
             }
-            Home::Array(storage, chunks) => array(world, storage, len, chunks, &items(&first)),
+            Home::Array(kind, chunks) => {
+                let (array, numbers) =
+                    (world.array([len]).chunks(chunks).storage_kind(kind), items(&first()));
+                boxed(if is_long { array.zeroed::<u64>() } else { array.from_fn(|[i]| numbers[i]) })
+            }
             Home::Team(_) => match self.team(world, home.team()) {
-                Some(team) => of_element!(element, Of => boxed(team.alloc(world, items::<Of>(&first)))),
+                Some(team) => of_element!(element, Of => boxed(team.alloc(world, items::<Of>(&first())))),
                 None => return true,
             },
             Home::Static | Home::Split | Home::Halo => unreachable!("the model allows none"),
@@ -297,9 +295,9 @@ impl Machine {
         }
     }
 
-    /// What one thread does.
+    /// Carries a thread out.
     fn stream(&self, world: &World<Multiple>, stream: &Stream, reads: &Reads, completes: bool) {
-        let run = |token: &dyn Stores| {
+        let run = |token: &dyn Stores| -> Result<()> {
             for (op, expected) in stream.ops.iter().zip(reads) {
                 if self.model.allows_op(self.me, op) {
                     self.op(world, token, op, expected.as_deref());
@@ -309,81 +307,70 @@ impl Machine {
             if completes && matches!(stream.token, Token::World | Token::Session) {
                 token.quiet();
             }
+            Ok(())
         };
-        // Where there is no unit left, the world will do.
-        let without = |refused: Error| {
-            let is_full = match refused.kind() {
-                ErrorKind::Context(ContextError::Exhausted { used, limit, .. }) => used == limit,
-                _ => false,
-            };
-            assert!(is_full, "{refused}");
-            run(world);
-            world.quiet();
-        };
-        macro_rules! context {
-            ($kind:ty, $end:path) => {
-                match world.create_ctx::<$kind>() {
-                    Ok(context) => {
-                        run(&context.bind(world));
-                        $end(context);
-                    }
-                    Err(refused) => without(refused),
-                }
-            };
-        }
-        match stream.token {
+        let done = match stream.token {
             Token::World => run(world),
             Token::Session => run(&world.session(SessionOptions::batch())),
-            Token::Private => context!(Private, drop),
-            Token::Serialized => context!(Serialized, drop),
-            Token::Multiple => context!(Multiple, shmem::Context::destroy),
-            Token::Leaked => context!(Multiple, std::mem::forget),
-            Token::InTurn => match world.domains::<Serialized>(1) {
-                Ok(mut domains) => match domains[0].create_ctx::<InTurn>() {
-                    Ok(context) => run(&domains[0].turn(world).bind(&context)),
-                    Err(refused) => without(refused),
-                },
-                Err(refused) => without(refused),
-            },
-            Token::Registered => match world.register_thread() {
-                Ok(thread) => run(&thread.bind(world)),
-                Err(refused) => without(refused),
-            },
+            Token::Private => world.create_ctx::<Private>().and_then(|context| run(&context.bind(world))),
+            Token::Serialized => {
+                world.create_ctx::<Serialized>().and_then(|context| run(&context.bind(world)))
+            }
+            Token::Multiple => world.create_ctx::<Multiple>().and_then(|context| {
+                let done = run(&context.bind(world));
+                context.destroy();
+                done
+            }),
+            Token::Leaked => world
+                .create_ctx::<Multiple>()
+                .and_then(|context| run(&std::mem::ManuallyDrop::new(context).bind(world))),
+            Token::InTurn => world.domains::<Serialized>(1).and_then(|mut domains| {
+                let context = domains[0].create_ctx::<InTurn>()?;
+                run(&domains[0].turn(world).bind(&context))
+            }),
+            Token::Registered => world.register_thread().and_then(|thread| run(&thread.bind(world))),
+        };
+        // Where there is no endpoint left, the world will do.
+        if let Err(refused) = done {
+            let is_full = matches!(refused.kind(),
+                ErrorKind::Context(ContextError::Exhausted { used, limit, .. }) if used == limit);
+            assert!(is_full, "{refused}");
+            run(world).expect("the world is never refused");
+            world.quiet();
         }
     }
 
     fn op(&self, world: &World<Multiple>, token: &dyn Stores, op: &Op, expected: Option<&[Cell]>) {
-        let pe = |number: usize| world.pe(number).expect("a PE of the program");
         let object = |slot: Slot| self.object(slot).expect("the model says that it is held");
-        let unit = |slot: Slot| self.model.thing(slot).map_or(0, |object| object.element.bytes());
-        let by = |target: usize, at: Run, way: Way| {
-            let pe = pe(if way == Way::Here { self.me } else { target });
-            Transfer { token, pe, at, way }
+        let (it, pe) = (|| object(op.slot), world.pe(op.pe).expect("a PE of the program"));
+        let transfer = |at: &Range<usize>, way: Way| {
+            let pe = if way == Way::Here { world.me() } else { pe };
+            Transfer { token, pe, at: at.clone(), way }
         };
-        let found = match op {
-            Op::Quiet => return token.quiet(),
-            Op::Fence => return token.fence(),
-            Op::Write { slot, pe, at, way, seed } => {
-                return object(*slot).write(by(*pe, *at, *way), &bytes(*seed, at.len * unit(*slot)));
+        let found = match &op.act {
+            Act::Quiet => return token.quiet(),
+            Act::Fence => return token.fence(),
+            Act::Write(at, way, seed) => {
+                let element = self.model.thing(op.slot).map_or(0, |object| object.element.bytes());
+                return it().write(transfer(at, *way), &bytes(*seed, at.len() * element));
             }
-            Op::Read { slot, pe, at, way } => object(*slot).read(by(*pe, *at, *way)),
-            Op::Copy { to, from, pe: target, elements, get } => {
-                let (far, near) = if *get { (from, to) } else { (to, from) };
-                let place = numbers(object(*far)).place(pe(*target)).index(..*elements);
-                let own = numbers(object(*near)).own(token).index(..*elements);
-                return match get {
-                    true => token.get_into(own, place),
-                    false => token.put_from(place, own),
-                };
+            Act::Read(at, way) => it().read(transfer(at, *way)),
+            Act::PutFrom(own, len) => {
+                let own = numbers(object(*own)).own(token).index(..*len);
+                return token.put_from(numbers(it()).place(pe).index(..*len), own);
             }
-            Op::Add { slot, pe: target, word, number, fetches } => {
-                let words: &dyn Any = object(*slot);
+            Act::GetInto(own, len) => {
+                let own = numbers(object(*own)).own(token).index(..*len);
+                return token.get_into(own, numbers(it()).place(pe).index(..*len));
+            }
+            Act::Add(word, number, fetches) => {
+                let words: &dyn Any = it();
                 let words = words.downcast_ref::<Words>().expect("the model says that it is words");
-                let word = words.on(pe(*target)).index(*word);
-                match fetches {
-                    true => token.fetch_add(word, *number).to_le_bytes().to_vec(),
-                    false => return token.add(word, *number),
+                let word = words.0.on(pe).index(*word);
+                if !fetches {
+                    return token.add(word, *number);
                 }
+                token.fetch_add(word, *number).to_le_bytes().to_vec()
             }
         };
         if let Some(expected) = expected {
@@ -391,13 +378,13 @@ impl Machine {
         }
     }
 
-    /// Compares all of this PE that it holds.
+    /// Compares everything of this PE that it holds.
     fn check(&self, world: &World<Multiple>) {
         for slot in OBJECTS.chain([SIGNALS]) {
             let Some(it) = self.model.thing(slot).filter(|object| !object.is_bulk()) else { continue };
             let Some(object) = self.object(slot) else { continue };
-            let at = Run { first: 0, len: it.len };
-            let found = object.read(Transfer { token: world, pe: world.me(), at, way: Way::Typed });
+            let found =
+                object.read(Transfer { token: world, pe: world.me(), at: 0..it.len, way: Way::Typed });
             compare(&found, self.model.contents(slot, self.me), || {
                 format!("object {slot} of PE {}, {:?} in {:?}", self.me, it.element, it.home)
             });
@@ -413,36 +400,35 @@ impl Machine {
 
     /// The number of an address that was kept.
     fn address(&self, slot: Slot) -> Option<usize> {
-        self.model.addresses[slot].map(|address| self.base + address.offset)
+        self.model.addresses[slot].map(|offset| self.base + offset)
     }
 
-    fn window(&mut self, world: &World<Multiple>, storms: &[Storm], steps: &[Step]) {
+    fn beside(&mut self, world: &World<Multiple>, strays: &[Stray], steps: &[Step]) {
         world.barrier_all();
-        self.model.storm(storms);
+        self.model.stray(strays);
         let over = AtomicBool::new(false);
-        let mine = self.model.storms_of(self.me);
-        let mine: Vec<_> = mine.into_iter().map(|storm| (storm, self.address(storm.address))).collect();
-        let blowing = Barrier::new(mine.len() + 1);
+        let mine = self.model.strays_of(self.me);
+        let mine: Vec<_> = mine.into_iter().map(|stray| (stray, self.address(stray.address))).collect();
+        let begun = Barrier::new(mine.len() + 1);
         std::thread::scope(|scope| {
-            for (storm, address) in mine {
-                let (over, blowing) = (&over, &blowing);
+            for (stray, address) in mine {
+                let (over, begun) = (&over, &begun);
                 scope.spawn(move || {
-                    let address = address.expect("the model knows where it blows");
-                    blow(world, storm, address, || true);
-                    blowing.wait();
-                    blow(world, storm, address, || over.load(Ordering::Relaxed));
+                    go_astray(world, stray, address, || true);
+                    begun.wait();
+                    go_astray(world, stray, address, || over.load(Ordering::Relaxed));
                 });
             }
-            let end = Calm(&over);
-            // Whatever happens to the memory happens while they blow.
-            blowing.wait();
-            self.held(world, steps);
-            // All storms of all PEs are over before anything is compared.
+            let end = Over(&over);
+            // Whatever happens to the memory happens while they are under way.
+            begun.wait();
+            self.inner(world, steps);
             drop(end);
         });
         world.quiet();
+        // All strays of all PEs are over before anything is compared.
         world.barrier_all();
-        self.model.calm();
+        self.model.stray(&[]);
         self.settle(world);
     }
 
@@ -453,13 +439,11 @@ impl Machine {
             None => &all,
             Some(teams) => teams.team_of(self.me).expect("this PE has a team of them"),
         };
-        assert_eq!(team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), *members);
-        // Of those that can be started, half are, by a bit by which `make` chooses nothing.
-        match (call.seed >> 3)
-            .is_multiple_of(2)
-            .then(|| start(world, team, members, &self.room, call))
-            .flatten()
-        {
+        assert_eq!(numbers_of(team), *members);
+        // Half of those that can be started are, by a bit by which `make` chooses nothing.
+        let started =
+            if call.seed >> 3 & 1 == 0 { start(world, team, members, &self.room, call) } else { None };
+        match started {
             Some(started) => {
                 while !started.is_complete() {}
                 started.wait();
@@ -468,100 +452,85 @@ impl Machine {
         }
     }
 
-    fn split(&mut self, world: &World<Multiple>, slot: Slot, parent: Option<Slot>, split: &Split) {
-        let groups = self.model.groups_of(parent, split);
-        let plain = TeamConfig::default();
-        let made = match (self.team(world, parent), split) {
-            (None, _) => Ok(None),
-            (Some(parent), Split::By(wishes)) => {
-                let (colour, key) = wishes[self.me];
-                parent.split_by(world, colour, key, &plain)
-            }
-            (Some(parent), Split::Strided(start, stride, size)) => {
-                parent.split_strided(world, *start, *stride, *size, &plain)
-            }
-        };
-        match made {
-            Ok(team) => {
-                let mine = groups.iter().find(|group| group.contains(&self.me));
-                let members =
-                    team.as_ref().map(|team| team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>());
-                assert_eq!(members.as_ref(), mine, "{split:?}");
-                self.items[slot] = team.map(Item::Team);
-            }
-            // The groups of different parents may have come to different ends: none of them does here.
-            Err(error) => assert!(groups.is_empty(), "{split:?}: {error}"),
-        }
+    fn split(
+        &mut self,
+        world: &World<Multiple>,
+        slot: Slot,
+        parent: Option<Slot>,
+        wishes: &[(Option<u64>, i64)],
+    ) {
+        let (groups, (colour, key)) = (self.model.groups_of(parent, wishes), wishes[self.me]);
+        let Some(parent) = self.team(world, parent) else { return };
+        let team = parent.split_by(world, colour, key, &TeamConfig::default()).expect("room for a team");
+        let mine = groups.iter().find(|group| group.contains(&self.me));
+        assert_eq!(team.as_ref().map(numbers_of).as_ref(), mine, "{wishes:?}");
+        self.items[slot] = team.map(Item::Team);
     }
 
-    fn phase(&self, world: &mut World<Multiple>, slot: Slot, list: &[Slot], frozen: bool, seed: u64) {
+    fn phase(&self, world: &mut World<Multiple>, slot: Slot, frozen: bool, seed: u64) {
         let of_teams = self.model.thing(slot).and_then(|object| object.home.team());
         let team = match of_teams.map(|split| &self.items[split]) {
             Some(Some(Item::Team(team))) => Some(team),
             _ => None,
         };
         if let Some(object) = self.object(slot).filter(|_| team.is_some() == of_teams.is_some()) {
-            let mut slots = std::iter::once(&slot).chain(list);
-            let mut visit = |opened: &mut dyn Opened| {
-                let slot = *slots.next().expect("as many as were named");
-                self.visit(opened, slot, (!frozen).then_some(seed));
-            };
-            let numbers = list.iter().map(|slot| {
-                let object: &dyn Any = self.object(*slot).expect("all PEs hold it");
-                object.downcast_ref().expect("the model says that it is numbers on a heap")
-            });
-            return object.open(Phase { world, team, list: numbers.collect(), frozen, visit: &mut visit });
+            let mut visit = |opened: &mut Opened<'_>| self.visit(opened, slot, (!frozen).then_some(seed));
+            return object.open(Phase { world, team, frozen, visit: &mut visit });
         }
         // The others do what they can meanwhile.
-        for storm in self.model.storms_of(self.me) {
-            let (address, mut rounds) = (self.address(storm.address), 0);
-            blow(world, storm, address.expect("the model knows where it blows"), || {
-                rounds += 1;
-                rounds > 50
-            });
+        for stray in self.model.strays_of(self.me) {
+            let mut rounds = 0..50;
+            go_astray(world, stray, self.address(stray.address), || rounds.next().is_none());
         }
         world.quiet();
     }
 
-    /// Compares what a phase has opened with the model, writes to it the bytes of a seed, and sees whether anybody else does.
-    fn visit(&self, opened: &mut dyn Opened, slot: Slot, news: Option<u64>) {
-        let found = opened.bytes();
-        let what = || format!("object {slot} of PE {} in a phase", self.me);
-        compare(&found, self.model.contents(slot, self.me), what);
+    /// Compares what a phase has opened with the model, overwrites it from a seed, and checks that no other PE does.
+    fn visit(&self, opened: &mut Opened<'_>, slot: Slot, news: Option<u64>) {
+        let found = opened(None);
+        compare(&found, self.model.contents(slot, self.me), || {
+            format!("object {slot} of PE {} in a phase", self.me)
+        });
         let now = news.map_or_else(|| found.clone(), |seed| bytes(of(seed, self.me), found.len()));
-        opened.set(&now);
+        opened(news.map(|_| &now[..]));
         for _ in 0..20 {
             std::thread::yield_now();
-            let is_same = opened.bytes() == now;
+            let is_same = opened(None) == now;
             assert!(is_same, "somebody else has written to object {slot} in a phase of PE {}", self.me);
         }
     }
 }
 
-/// What is in use of the heap: bytes, and blocks.
+/// The PEs of a team.
+fn numbers_of(team: &Team) -> Vec<usize> {
+    team.pes().iter().map(|pe| pe.number()).collect()
+}
+
+/// Bytes and blocks of the heap in use.
 fn used(world: &World<Multiple>) -> (usize, usize) {
     let usage = world.heap::<shmem::partition::default>().expect("the heap is there").usage();
     (usage.used, usage.blocks)
 }
 
-/// Ends storms, also where a step fails.
-struct Calm<'o>(&'o AtomicBool);
+/// Ends stray accesses, also where a step fails.
+struct Over<'o>(&'o AtomicBool);
 
-impl Drop for Calm<'_> {
+impl Drop for Over<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
 /// Writes or reads at an address that may lead anywhere, until it is over, and once at least.
-fn blow(world: &World<Multiple>, storm: Storm, address: usize, mut over: impl FnMut() -> bool) {
-    let mut bytes = vec![0xEE; storm.bytes];
-    let target = world.pe(storm.target).expect("a PE of the program");
-    let pointer = address.wrapping_add_signed(storm.delta) as *const u8;
-    for blown in 1_u32.. {
+fn go_astray(world: &World<Multiple>, stray: Stray, address: Option<usize>, mut over: impl FnMut() -> bool) {
+    let mut bytes = vec![0xEE; stray.bytes];
+    let target = world.pe(stray.target).expect("a PE of the program");
+    let address = address.expect("an address that the model knows");
+    let pointer = address.wrapping_add_signed(stray.delta) as *const u8;
+    for count in 1_u32.. {
         // An address that is none any more is an error; one that leads out of its segment is a panic.
         if let Ok(address) = world.address(pointer) {
-            panics(|| match storm.get {
+            panics(|| match stray.get {
                 true => world.getmem(&mut bytes, address, target),
                 false => world.putmem(address, &bytes, target),
             });
@@ -569,8 +538,8 @@ fn blow(world: &World<Multiple>, storm: Storm, address: usize, mut over: impl Fn
         if over() {
             return;
         }
-        // A network of a process keeps all that is under way, and a storm would fill it faster than it delivers.
-        if blown.is_multiple_of(16) {
+        // A network of a process keeps all that is under way, and this would fill it faster than it delivers.
+        if count.is_multiple_of(16) {
             world.quiet_pe(target);
         }
         std::thread::yield_now();

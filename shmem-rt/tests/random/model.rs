@@ -1,12 +1,11 @@
-//! What each memory must hold, and who holds which handle: the same on every PE, without asking anybody.
+//! What each memory must hold, and who holds which handle: the same on every PE, without communication.
 //!
-//! Bytes that several threads write without order hold nobody knows what, and so do those that storms reach.
-//! Everything else is known.
+//! Bytes that several threads write without order, and bytes that stray accesses reach, are unknown. All others are known.
 
 use std::ops::Range;
 
 use super::step::{
-    ADDRESSES, Edge, Element, End, Home, Op, PARTITIONS, Pes, SIGNALS, STATICS, Slot, Split, Step, Storm,
+    ADDRESSES, Act, Edge, Element, End, Home, Op, PARTITIONS, Pes, SIGNALS, STATICS, Slot, Step, Stray,
     bytes, of,
 };
 
@@ -15,7 +14,7 @@ pub(crate) type Cell = u16;
 
 pub(crate) const UNKNOWN: Cell = 256;
 
-/// More bytes than are written down.
+/// Larger objects have no modelled contents.
 const BULK: usize = 1 << 16;
 
 /// Where a part of an object lies in the place of a PE; which of its bytes starts there, and how many.
@@ -25,16 +24,15 @@ pub(crate) type Span = (usize, usize, usize);
 #[derive(Clone, Debug)]
 pub(crate) struct Thing {
     pub(crate) home: Home,
-    /// Who holds it.
     held: Pes,
     /// The PEs that have it together, in the order of their ranks: those of an object reach each other's.
     pub(crate) groups: Vec<Vec<usize>>,
     pub(crate) element: Element,
     pub(crate) len: usize,
-    /// For each PE, or nothing where it has none; of bulk, nothing at all.
+    /// The bytes of each PE; empty for a PE without the object, and for large objects.
     pub(super) contents: Vec<Vec<Cell>>,
     spans: Vec<Span>,
-    /// Those of each PE, of a halo.
+    /// The edges of each PE, of a halo.
     pub(crate) edges: Vec<Vec<Edge>>,
     /// Whether an exchange was never finished.
     pub(crate) abandoned: bool,
@@ -66,12 +64,16 @@ impl Thing {
         self.held.has(pe) && self.team_of(pe).is_some_and(|group| group.contains(&target))
     }
 
-    /// Whether all PEs that have it hold it.
     fn is_held_by_all(&self) -> bool {
         self.groups.iter().flatten().all(|pe| self.held.has(*pe))
     }
 
-    /// Its bytes that lie in a range of a place.
+    /// Whether it is numbers one behind the other, with an own copy.
+    fn is_numbers(&self) -> bool {
+        self.element == Element::Number && matches!(self.home, Home::Static | Home::Heap(_))
+    }
+
+    /// Its bytes in a range of a place.
     pub(super) fn part(&self, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
         self.spans.iter().filter_map(|(offset, start, len)| {
             let (from, to) = (range.start.max(*offset), range.end.min(offset + len));
@@ -79,37 +81,29 @@ impl Thing {
         })
     }
 
-    /// Where its byte lies.
+    /// The offset of its byte in the place of a PE.
     fn offset_of(&self, at: usize) -> usize {
         let span = self.spans.iter().find(|(_, start, len)| (*start..start + len).contains(&at));
         span.map_or(0, |(offset, start, _)| offset + (at - start))
     }
 }
 
-/// An address that was kept.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Address {
-    /// Where it lies in the place of a PE.
-    pub(crate) offset: usize,
-    /// The object that was there, and its bytes.
-    pub(crate) object: (Slot, usize),
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) pes: usize,
-    pub(crate) things: Vec<Option<Thing>>,
-    pub(crate) partitions: [bool; PARTITIONS],
-    pub(crate) addresses: [Option<Address>; ADDRESSES],
-    /// Those that blow, and what each reaches in the place of its target.
-    storms: Vec<(Storm, Range<usize>)>,
+    pub(super) things: Vec<Option<Thing>>,
+    pub(super) partitions: [bool; PARTITIONS],
+    /// The offset of each address that was kept, in the place of a PE.
+    pub(crate) addresses: [Option<usize>; ADDRESSES],
+    /// The stray accesses under way, and what each reaches in the place of its target.
+    strays: Vec<(Stray, Range<usize>)>,
 }
 
 impl Model {
     pub(crate) fn new(pes: usize) -> Self {
-        let (things, storms) = (vec![None; SIGNALS + 1], Vec::new());
+        let (things, strays) = (vec![None; SIGNALS + 1], Vec::new());
         let (partitions, addresses) = ([false; PARTITIONS], [None; ADDRESSES]);
-        let mut model = Self { pes, things, partitions, addresses, storms };
+        let mut model = Self { pes, things, partitions, addresses, strays };
         for (slot, (element, len)) in STATICS.into_iter().enumerate().chain([(SIGNALS, (Element::Word, 1))]) {
             let mut object = Thing::new(Home::Static, model.groups(None), element, len);
             object.contents = vec![vec![0; object.bytes()]; pes];
@@ -122,16 +116,15 @@ impl Model {
         self.things[slot].as_ref()
     }
 
-    /// Whether there is an object, and a PE holds it.
-    pub(crate) fn holds(&self, pe: usize, slot: Slot) -> bool {
-        self.thing(slot).is_some_and(|thing| thing.held.has(pe))
+    fn is(&self, slot: Slot, fits: impl Fn(&Thing) -> bool) -> bool {
+        self.thing(slot).is_some_and(fits)
     }
 
     pub(crate) fn contents(&self, slot: Slot, pe: usize) -> &[Cell] {
         self.thing(slot).and_then(|object| object.contents.get(pe)).map_or(&[], Vec::as_slice)
     }
 
-    /// Where the library has put an object.
+    /// Notes where the library has put an object.
     pub(crate) fn placed(&mut self, slot: Slot, spans: Vec<Span>) {
         if let Some(object) = &mut self.things[slot] {
             object.spans = spans;
@@ -139,17 +132,16 @@ impl Model {
         self.spoil();
     }
 
-    /// Whether every PE can carry the step out. `shared`: the world is, so phases cannot begin.
+    /// Whether every PE can carry the step out. `shared`: the world is shared, so phases cannot begin.
     pub(crate) fn allows(&self, step: &Step, shared: bool) -> bool {
-        let is = |slot: &Slot, fits: &dyn Fn(&Thing) -> bool| self.thing(*slot).is_some_and(fits);
         let free = |slot: &Slot| self.things[*slot].is_none();
-        let team = |slot: &Option<Slot>| slot.is_none_or(|slot| is(&slot, &Thing::is_held_by_all));
+        let team = |slot: &Option<Slot>| slot.is_none_or(|slot| self.is(slot, Thing::is_held_by_all));
         match step {
             Step::Reclaim | Step::Epoch { .. } => true,
-            Step::Window { .. } => !shared,
+            Step::Beside { .. } => !shared,
             Step::Together { team: of, .. } => team(of),
             Step::Halo { slot, .. } => free(slot),
-            Step::Exchange { slot, .. } => is(slot, &Thing::is_held_by_all),
+            Step::Exchange { slot, .. } => self.is(*slot, Thing::is_held_by_all),
             Step::Partition { slot, .. } => !self.partitions[*slot],
             Step::DropPartition { slot } => {
                 let lies_in_it = |thing: &Thing| thing.home == Home::Heap(Some(*slot));
@@ -164,57 +156,63 @@ impl Model {
                         Home::Static | Home::Split | Home::Halo => false,
                     }
             }
-            Step::Drop { slot, pes, .. } => {
-                is(slot, &|thing| thing.home != Home::Static && thing.held.0 & pes.0 == pes.0 && pes.0 != 0)
-            }
-            Step::Free { slot } => is(slot, &|thing| {
+            Step::Drop { slot, pes, .. } => self
+                .is(*slot, |thing| thing.home != Home::Static && thing.held.0 & pes.0 == pes.0 && pes.0 != 0),
+            Step::Free { slot } => self.is(*slot, |thing| {
                 matches!(thing.home, Home::Heap(_) | Home::Array(..)) && thing.is_held_by_all()
             }),
-            Step::Keep { slot, byte, .. } => is(slot, &|object| {
+            Step::Keep { slot, byte, .. } => self.is(*slot, |object| {
                 !matches!(object.home, Home::Team(_)) && object.is_held_by_all() && *byte < object.bytes()
             }),
-            Step::Split { slot, parent, split } => {
-                let is_split = parent.is_none() || matches!(split, Split::By(_));
-                free(slot) && parent.as_ref() != Some(slot) && team(parent) && is_split
-            }
-            Step::Phase { slot, list, .. } => {
-                let is_listed =
-                    |other: &Slot| other != slot && self.may_open(*other) && is(other, &is_number_box);
-                !shared && self.may_open(*slot) && list.iter().all(is_listed)
-            }
+            Step::Split { slot, parent, .. } => free(slot) && parent.as_ref() != Some(slot) && team(parent),
+            Step::Phase { slot, .. } => !shared && self.may_open(*slot),
         }
     }
 
     /// Whether a phase can open an object.
     pub(crate) fn may_open(&self, slot: Slot) -> bool {
-        self.thing(slot).is_some_and(|object| {
-            let fits = match object.home {
-                Home::Static | Home::Heap(_) | Home::Array(..) => {
-                    !object.is_bulk() && object.element != Element::Word
+        self.is(slot, |object| {
+            object.is_held_by_all()
+                && match object.home {
+                    Home::Static | Home::Heap(_) | Home::Array(..) => {
+                        !object.is_bulk() && object.element != Element::Word
+                    }
+                    // Of this very split: another one may be in its slot by now.
+                    Home::Team(of) => {
+                        self.is(of, |teams| teams.is_held_by_all() && teams.groups == object.groups)
+                    }
+                    Home::Split | Home::Halo => false,
                 }
-                // Of this very split: another one may be in its slot by now.
-                Home::Team(of) => {
-                    let is_this = |teams: &Thing| teams.is_held_by_all() && teams.groups == object.groups;
-                    self.thing(of).is_some_and(is_this)
-                }
-                Home::Split | Home::Halo => false,
-            };
-            fits && object.is_held_by_all()
         })
     }
 
-    /// What there is behind a step that was carried out. What storms reach meanwhile holds nobody knows what.
+    /// Whether a thread can carry an operation out.
+    pub(crate) fn allows_op(&self, me: usize, op: &Op) -> bool {
+        let (read, written) = op.parts(me);
+        read.iter().chain(&written).all(|(slot, pe, at)| {
+            self.is(*slot, |object| {
+                let fits = match op.act {
+                    Act::Add(..) => object.element == Element::Word,
+                    Act::PutFrom(own, _) | Act::GetInto(own, _) => object.is_numbers() && own != op.slot,
+                    _ => object.element != Element::Word,
+                };
+                fits && object.reaches(me, *pe) && at.end <= object.len
+            })
+        })
+    }
+
+    /// Carries a step out. What strays reach meanwhile is unknown.
     pub(crate) fn apply(&mut self, step: &Step) {
         match step {
             Step::Alloc { slot, home, element, len, seed } => {
                 let mut object = Thing::new(*home, self.groups(home.team()), *element, *len);
-                let (all, held) = (object.bytes(), object.held);
-                let of_pe = |pe: usize| match (held.has(pe), object.is_bulk()) {
-                    (false, _) | (_, true) => Vec::new(),
-                    _ if *element == Element::Word => vec![0; all],
-                    // Every PE begins with the same.
-                    _ => bytes(*seed, all).into_iter().map(Cell::from).collect(),
+                let first = match (object.is_bulk(), element) {
+                    (true, _) => Vec::new(),
+                    (_, Element::Word) => vec![0; object.bytes()],
+                    _ => bytes(*seed, object.bytes()),
                 };
+                let first: Vec<Cell> = first.into_iter().map(Cell::from).collect();
+                let of_pe = |pe: usize| if object.held.has(pe) { first.clone() } else { Vec::new() };
                 object.contents = (0..self.pes).map(of_pe).collect();
                 self.things[*slot] = Some(object);
             }
@@ -226,23 +224,19 @@ impl Model {
             }
             Step::Free { slot } => self.things[*slot] = None,
             Step::Keep { slot, address, byte } => {
-                let kept = self.thing(*slot);
-                self.addresses[*address] =
-                    kept.map(|kept| Address { offset: kept.offset_of(*byte), object: (*slot, kept.bytes()) });
+                self.addresses[*address] = self.thing(*slot).map(|kept| kept.offset_of(*byte));
             }
             Step::Epoch { streams } => drop(self.epoch(streams)),
-            Step::Split { slot, parent, split } => {
-                let groups = self.groups_of(*parent, split);
+            Step::Split { slot, parent, wishes } => {
+                let groups = self.groups_of(*parent, wishes);
                 if !groups.is_empty() {
                     self.things[*slot] = Some(Thing::new(Home::Split, groups, Element::Byte, 0));
                 }
             }
-            Step::Phase { slot, list, frozen, seed, around: [before, behind], .. } => {
+            Step::Phase { slot, frozen, seed, around: [before, after], .. } => {
                 self.epoch(before);
-                for slot in list.iter().chain([slot]).filter(|_| !frozen) {
-                    self.fill(*slot, *seed);
-                }
-                self.epoch(behind);
+                self.opened(*slot, *frozen, *seed);
+                self.epoch(after);
             }
             Step::Halo { slot, element, edges } => {
                 let halo = Thing::new(Home::Halo, self.groups(None), *element, 0);
@@ -255,7 +249,7 @@ impl Model {
             }
             Step::Partition { slot, .. } => self.partitions[*slot] = true,
             Step::DropPartition { slot } => self.partitions[*slot] = false,
-            Step::Window { steps, .. } | Step::Exchange { end: End::Finished(steps), .. } => {
+            Step::Beside { steps, .. } | Step::Exchange { end: End::Finished(steps), .. } => {
                 for step in steps {
                     if self.allows(step, true) {
                         self.apply(step);
@@ -276,30 +270,19 @@ impl Model {
     }
 
     /// The groups of a split, in the order of ranks.
-    pub(crate) fn groups_of(&self, parent: Option<Slot>, split: &Split) -> Vec<Vec<usize>> {
-        match split {
-            Split::Strided(start, stride, size) => {
-                let pes = (0..*size as isize).map(|i| *start as isize + i * stride);
-                let pes: Vec<usize> = pes.filter_map(|pe| usize::try_from(pe).ok()).collect();
-                let fits = pes.len() == *size && *size > 0 && pes.iter().all(|pe| *pe < self.pes);
-                let fits = fits && (*stride != 0 || *size == 1);
-                if fits { vec![pes] } else { Vec::new() }
-            }
-            Split::By(wishes) => {
-                let mut groups = Vec::new();
-                for mut parent in self.groups(parent) {
-                    // Equal keys keep the order of the parent's ranks.
-                    parent.sort_by_key(|pe| wishes[*pe]);
-                    parent.retain(|pe| wishes[*pe].0.is_some());
-                    let by_colour = parent.chunk_by(|one, other| wishes[*one].0 == wishes[*other].0);
-                    groups.extend(by_colour.map(<[usize]>::to_vec));
-                }
-                groups
-            }
+    pub(crate) fn groups_of(&self, parent: Option<Slot>, wishes: &[(Option<u64>, i64)]) -> Vec<Vec<usize>> {
+        let mut groups = Vec::new();
+        for mut parent in self.groups(parent) {
+            // Equal keys keep the order of the parent's ranks.
+            parent.sort_by_key(|pe| wishes[*pe]);
+            parent.retain(|pe| wishes[*pe].0.is_some());
+            let by_colour = parent.chunk_by(|one, other| wishes[*one].0 == wishes[*other].0);
+            groups.extend(by_colour.map(<[usize]>::to_vec));
         }
+        groups
     }
 
-    /// What is in an exchange on its way from a PE over one of its edges: the cells that the other one expects.
+    /// The cells that a PE sends over one of its edges in an exchange.
     pub(crate) fn cells(&self, slot: Slot, seed: u64, pe: usize, edge: usize) -> Vec<u8> {
         let Some(halo) = self.thing(slot) else { return Vec::new() };
         let Some((other, opposite, _)) = halo.edges[pe][edge] else { return Vec::new() };
@@ -307,106 +290,47 @@ impl Model {
         bytes(of(seed, pe * 16 + edge), cells * halo.element.bytes())
     }
 
-    /// Storms begin to blow.
-    pub(crate) fn storm(&mut self, storms: &[Storm]) {
-        let reach = |storm: &Storm| {
-            let start = self.addresses[storm.address]?.offset.checked_add_signed(storm.delta)?;
-            Some((*storm, start..start.checked_add(storm.bytes)?))
+    /// Begins stray accesses, instead of those before.
+    pub(crate) fn stray(&mut self, strays: &[Stray]) {
+        self.spoil();
+        let reach = |stray: &Stray| {
+            let start = self.addresses[stray.address]?.checked_add_signed(stray.delta)?;
+            Some((*stray, start..start.checked_add(stray.bytes)?))
         };
-        self.storms = storms.iter().filter_map(reach).collect();
+        self.strays = strays.iter().filter_map(reach).collect();
         self.spoil();
     }
 
-    /// The storms are over.
-    pub(crate) fn calm(&mut self) {
-        self.spoil();
-        self.storms.clear();
+    /// The stray accesses of a PE.
+    pub(crate) fn strays_of(&self, pe: usize) -> Vec<Stray> {
+        self.strays.iter().map(|(stray, _)| *stray).filter(|stray| stray.pe == pe).collect()
     }
 
-    /// Those that are carried out by a PE.
-    pub(crate) fn storms_of(&self, pe: usize) -> Vec<Storm> {
-        self.storms.iter().map(|(storm, _)| *storm).filter(|storm| storm.pe == pe).collect()
-    }
-
-    /// What storms write to: on which PE, and where in its place.
+    /// What strays write to: on which PE, and where in its place.
     pub(super) fn reached(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
-        let writing = self.storms.clone().into_iter().filter(|(storm, _)| !storm.get);
-        writing.map(|(storm, reach)| (storm.target, reach))
+        let writing = self.strays.clone().into_iter().filter(|(stray, _)| !stray.get);
+        writing.map(|(stray, reach)| (stray.target, reach))
     }
 
-    /// What storms reach holds nobody knows what.
+    /// Makes unknown what strays reach.
     pub(super) fn spoil(&mut self) {
         for (target, range) in self.reached() {
             for object in self.things.iter_mut().flatten() {
                 let spoiled: Vec<_> = object.part(&range).collect();
                 let Some(contents) = object.contents.get_mut(target) else { continue };
                 for part in spoiled {
-                    if let Some(cells) = contents.get_mut(part) {
-                        cells.fill(UNKNOWN);
-                    }
+                    contents.get_mut(part).into_iter().flatten().for_each(|cell| *cell = UNKNOWN);
                 }
             }
         }
     }
 
-    /// One more signal comes to a PE.
-    pub(super) fn signal(&mut self, pe: usize) {
-        let cells = self.contents(SIGNALS, pe).iter().map(|cell| u8::try_from(*cell));
-        // Or nobody knows how many there were.
-        if let Ok(before) = cells.collect::<Result<Vec<u8>, _>>() {
-            let before = u64::from_le_bytes(before.try_into().unwrap_or_default());
-            self.overwrite(SIGNALS, pe, 0, &(before + 1).to_le_bytes());
+    /// A phase has opened an object: unless it was frozen, each PE that holds it has written all of it.
+    pub(super) fn opened(&mut self, slot: Slot, frozen: bool, seed: u64) {
+        let Some(object) = self.things[slot].as_mut().filter(|_| !frozen) else { return };
+        for (pe, cells) in object.contents.iter_mut().enumerate().filter(|(pe, _)| object.held.has(*pe)) {
+            let news = bytes(of(seed, pe), cells.len());
+            cells.iter_mut().zip(news).for_each(|(cell, byte)| *cell = byte.into());
         }
     }
-
-    /// Each PE that has an object writes all of it.
-    pub(super) fn fill(&mut self, slot: Slot, seed: u64) {
-        for pe in 0..self.pes {
-            if self.holds(pe, slot) {
-                let len = self.contents(slot, pe).len();
-                self.overwrite(slot, pe, 0, &bytes(of(seed, pe), len));
-            }
-        }
-    }
-
-    /// Overwrites an object on a PE.
-    fn overwrite(&mut self, slot: Slot, pe: usize, first: usize, with: &[u8]) {
-        if let Some(object) = &mut self.things[slot]
-            && let Some(cells) = object.contents[pe].get_mut(first..first + with.len())
-        {
-            cells.iter_mut().zip(with).for_each(|(cell, byte)| *cell = (*byte).into());
-        }
-    }
-
-    /// Whether a thread can carry an operation out.
-    pub(crate) fn allows_op(&self, pe: usize, op: &Op) -> bool {
-        let fits = |slot: &Slot, target: usize, end: usize| {
-            self.thing(*slot).is_some_and(|object| object.reaches(pe, target) && end <= object.len)
-        };
-        let is = |slot: &Slot, fits: &dyn Fn(&Thing) -> bool| self.thing(*slot).is_some_and(fits);
-        match op {
-            Op::Write { slot, pe: target, at, .. } | Op::Read { slot, pe: target, at, .. } => {
-                fits(slot, *target, at.range().end) && is(slot, &|object| object.element != Element::Word)
-            }
-            Op::Copy { to, from, pe: target, elements, get } => {
-                let (far, near) = if *get { (from, to) } else { (to, from) };
-                let is_free = to != from && is(to, &is_numbers) && is(from, &is_numbers);
-                is_free && fits(far, *target, *elements) && fits(near, pe, *elements)
-            }
-            Op::Add { slot, pe: target, word, .. } => {
-                fits(slot, *target, *word + 1) && is(slot, &|object| object.element == Element::Word)
-            }
-            Op::Quiet | Op::Fence => true,
-        }
-    }
-}
-
-/// Whether it is numbers one behind the other, with an own copy.
-fn is_numbers(object: &Thing) -> bool {
-    is_number_box(object) || object.element == Element::Number && object.home == Home::Static
-}
-
-/// Whether it is numbers on a heap.
-pub(crate) fn is_number_box(object: &Thing) -> bool {
-    object.element == Element::Number && matches!(object.home, Home::Heap(_))
 }

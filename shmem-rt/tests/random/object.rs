@@ -1,19 +1,18 @@
-//! Objects of any kind of elements, wherever they lie; and how single operations on them are carried out: by each routine
-//! that does the same.
+//! Objects of any elements in any memory, and how each routine writes, reads and opens them.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ops::Range;
 
 use bytemuck::{bytes_of, cast_slice};
-use shmem::array::{Cyclic, Multi, Separate, Single, Storage};
+use shmem::array::Chosen;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
-use shmem::{Here, On, PlainData, Result, Stores, SymAddr, TeamBox};
+use shmem::{Here, On, PlainData, Result, Stores, SymAddr, Team, TeamBox};
 
-use super::machine::{NEWS, WORDS};
+use super::machine::NEWS;
 use super::model::Span;
-use super::opened::Phase;
-use super::step::{self, Run, Way, items};
+use super::panics;
+use super::step::{Way, items};
 
 /// Aligned to a page.
 #[derive(Clone, Copy, Symmetric)]
@@ -24,58 +23,56 @@ pub(crate) struct Page([u8; 4096]);
 macro_rules! of_element {
     ($element:expr, $type:ident => $then:expr) => {
         match $element {
-            Element::Byte => {
-                type $type = u8;
-                $then
-            }
-            Element::Number | Element::Word => {
-                type $type = u64;
-                $then
-            }
-            Element::Three => {
-                type $type = [u8; 3];
-                $then
-            }
-            Element::Page => {
-                type $type = crate::object::Page;
-                $then
-            }
+            Element::Byte => of_element!(@ $type = u8, $then),
+            Element::Number | Element::Word => of_element!(@ $type = u64, $then),
+            Element::Three => of_element!(@ $type = [u8; 3], $then),
+            Element::Page => of_element!(@ $type = crate::object::Page, $then),
         }
     };
+    (@ $type:ident = $of:ty, $then:expr) => {{
+        type $type = $of;
+        $then
+    }};
 }
 pub(crate) use of_element;
 
-/// Elements of an object on a PE, and how they are moved.
-#[derive(Clone, Copy)]
+/// A transfer of elements of an object on a PE.
 pub(crate) struct Transfer<'t> {
     pub(crate) token: &'t dyn Stores,
     pub(crate) pe: Pe,
-    pub(crate) at: Run,
+    pub(crate) at: Range<usize>,
     pub(crate) way: Way,
 }
 
-/// An object of a program.
+/// A phase of all PEs, or of the PEs of a team.
+pub(crate) struct Phase<'p> {
+    pub(crate) world: &'p mut World<Multiple>,
+    pub(crate) team: Option<&'p Team>,
+    pub(crate) frozen: bool,
+    pub(crate) visit: &'p mut dyn FnMut(&mut Opened<'_>),
+}
+
+/// Overwrites what a phase has opened, if it is given bytes; what it holds then.
+pub(crate) type Opened<'o> = dyn FnMut(Option<&[u8]>) -> Vec<u8> + 'o;
+
 pub(crate) trait Object: Any + Sync {
-    /// Writes bytes to them.
     fn write(&self, _: Transfer<'_>, _: &[u8]) {
         unreachable!("words are updated");
     }
 
-    /// Their bytes.
     fn read(&self, from: Transfer<'_>) -> Vec<u8>;
 
-    /// Where it lies, counted from the address at which this PE's place begins; nowhere: it has no address.
+    /// Its parts, by offsets from the address at which this PE's place begins; none, if it has no address.
     fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span>;
 
     fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()>;
 
-    /// Opens it in a phase.
     fn open(&self, _: Phase<'_>) {
         unreachable!("words are not opened");
     }
 }
 
-/// What came of an allocation, as an object.
+/// An allocation as an object.
 pub(crate) fn boxed<O: Object>(made: Result<O>) -> Result<Box<dyn Object>> {
     Ok(Box::new(made?))
 }
@@ -86,7 +83,6 @@ pub(crate) trait Flat: Any + Sync {
 
     fn place(&self, pe: Pe) -> On<'_, [Self::Item]>;
 
-    /// The own copy.
     fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [Self::Item]>;
 
     fn free(self, _: &World<Multiple>) -> Result<()>
@@ -99,78 +95,93 @@ pub(crate) trait Flat: Any + Sync {
     fn open(&self, phase: Phase<'_>);
 }
 
+/// Opens an object by `local` or `frozen` of a world or a team.
+macro_rules! open {
+    ($phase:ident: $by:ident($($given:expr),*)) => {
+        match $phase.frozen {
+            true => $by.frozen($($given),*, |opened| ($phase.visit)(&mut |_| bytes_of_all(opened.iter()))),
+            false => $by.local($($given),*, |#[allow(unused_mut, reason = "a reference need not be")] mut opened| ($phase.visit)(&mut |new| {
+                let new = new.into_iter().flat_map(items);
+                opened.iter_mut().zip(new).for_each(|(item, new)| *item = new);
+                bytes_of_all(opened.iter())
+            })),
+        }
+    };
+}
+
+/// The bytes of elements that are lent. A reference to memory that is not there may be one that is not aligned.
+fn bytes_of_all<'i, T: PlainData>(items: impl Iterator<Item = &'i T>) -> Vec<u8> {
+    let bytes = |item: &'i T| {
+        assert!((&raw const *item).is_aligned(), "{} is not aligned", core::any::type_name::<T>());
+        bytes_of(core::hint::black_box(item))
+    };
+    items.flat_map(bytes).copied().collect()
+}
+
+macro_rules! places {
+    () => {
+        fn place(&self, pe: Pe) -> On<'_, [Self::Item]> {
+            self.on(pe).index(..)
+        }
+
+        fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [Self::Item]> {
+            self.here(token).index(..)
+        }
+    };
+}
+
 impl<T: PlainData> Flat for SymBox<[T]> {
     type Item = T;
 
-    fn place(&self, pe: Pe) -> On<'_, [T]> {
-        self.on(pe)
-    }
-
-    fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [T]> {
-        self.here(token)
-    }
+    places!();
 
     fn free(self, world: &World<Multiple>) -> Result<()> {
         world.free(self)
     }
 
     fn open(&self, phase: Phase<'_>) {
-        phase.of(self);
+        let world = phase.world;
+        open!(phase: world(self));
     }
 }
 
 impl<T: PlainData> Flat for TeamBox<[T]> {
     type Item = T;
 
-    fn place(&self, pe: Pe) -> On<'_, [T]> {
-        self.on(pe)
-    }
-
-    fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [T]> {
-        self.here(token)
-    }
+    places!();
 
     fn open(&self, phase: Phase<'_>) {
-        phase.of_team(self);
+        let team = phase.team.expect("a phase of the team that has the object");
+        open!(phase: team(phase.world, self));
     }
 }
 
 impl<T: PlainData + Sync, const N: usize> Flat for &'static Symmetric<[T; N]> {
     type Item = T;
 
-    fn place(&self, pe: Pe) -> On<'_, [T]> {
-        self.on(pe).index(..)
-    }
-
-    fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [T]> {
-        self.here(token).index(..)
-    }
+    places!();
 
     fn open(&self, phase: Phase<'_>) {
-        phase.of(*self);
+        let world = phase.world;
+        open!(phase: world(*self));
     }
 }
 
-/// Writes items to a place by a way that objects and arrays have.
-macro_rules! written {
+/// Writes items to a place of a flat object or an array.
+macro_rules! write {
     ($to:ident, $place:ident, $items:ident) => {{
         let token = $to.token;
         match $to.way {
-            Way::Each => (0..$to.at.len).zip(&$items).for_each(|(i, item)| token.p($place.index(i), *item)),
+            Way::Each => $items.iter().enumerate().for_each(|(i, item)| token.p($place.index(i), *item)),
             Way::Scope => token.scope(|scope| scope.put($place, &$items[..])),
-            Way::Panicking => {
-                let panicked = panics(|| {
-                    token.scope(|scope| {
-                        scope.put($place, &$items[..]);
-                        std::panic::panic_any(EXPECTED);
-                    });
-                });
-                assert!(panicked);
-            }
+            Way::Panicking => assert!(panics(|| token.scope(|scope| {
+                scope.put($place, &$items[..]);
+                panic!("a part of the program");
+            }))),
             Way::Owned => {
                 let back = token.put_owned($place, $items.clone()).wait();
-                let same = cast_slice::<_, u8>(&back) == cast_slice::<_, u8>(&$items);
-                assert!(same, "an owned buffer comes back as it was");
+                let is_same = cast_slice::<_, u8>(&back) == cast_slice::<_, u8>(&$items);
+                assert!(is_same, "an owned buffer comes back as it was");
             }
             Way::Forgotten => std::mem::forget(token.put_owned($place, $items)),
             Way::Signalled => token.put_signal($place, &$items[..], NEWS.on($to.pe), SignalOp::Add(1)),
@@ -179,14 +190,12 @@ macro_rules! written {
     }};
 }
 
-/// The bytes of items that are read from a place by such a way.
+/// Reads the bytes of items from a place of a flat object or an array.
 macro_rules! read {
     ($from:ident, $place:ident, $item:ty) => {{
-        let (token, mut items) = ($from.token, vec![<$item as bytemuck::Zeroable>::zeroed(); $from.at.len]);
+        let (token, mut items) = ($from.token, vec![<$item as bytemuck::Zeroable>::zeroed(); $from.at.len()]);
         match $from.way {
-            Way::Each => {
-                (0..$from.at.len).zip(&mut items).for_each(|(i, item)| *item = token.g($place.index(i)));
-            }
+            Way::Each => items.iter_mut().enumerate().for_each(|(i, item)| *item = token.g($place.index(i))),
             Way::Scope | Way::Panicking => token.scope(|scope| scope.get(&mut items[..], $place)),
             Way::Owned => items = token.get_owned(items, $place).wait(),
             _ => token.get(&mut items[..], $place),
@@ -197,40 +206,39 @@ macro_rules! read {
 
 impl<F: Flat> Object for F {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        let (items, place): (Vec<F::Item>, _) = (items(data), self.place(to.pe).index(to.at.range()));
+        let (items, place): (Vec<F::Item>, _) = (items(data), self.place(to.pe).index(to.at.clone()));
         match (to.way, address(self, to.token)) {
             (Way::Bytes, Some(address)) => {
-                to.token.putmem(address.add(to.at.first * size_of::<F::Item>()), data, to.pe);
+                to.token.putmem(address.add(to.at.start * size_of::<F::Item>()), data, to.pe);
             }
             (Way::Here, _) => {
                 let own = self.own(to.token);
-                to.at.range().zip(&items).for_each(|(i, item)| own.index(i).store(*item));
+                to.at.zip(&items).for_each(|(i, item)| own.index(i).store(*item));
             }
-            _ => written!(to, place, items),
+            _ => write!(to, place, items),
         }
     }
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let place = self.place(from.pe).index(from.at.range());
+        let place = self.place(from.pe).index(from.at.clone());
         match (from.way, address(self, from.token)) {
             (Way::Bytes, Some(address)) => {
-                let mut bytes = vec![0; from.at.len * size_of::<F::Item>()];
-                from.token.getmem(&mut bytes, address.add(from.at.first * size_of::<F::Item>()), from.pe);
+                let mut bytes = vec![0; from.at.len() * size_of::<F::Item>()];
+                from.token.getmem(&mut bytes, address.add(from.at.start * size_of::<F::Item>()), from.pe);
                 bytes
             }
             (Way::Here, _) => {
                 let own = self.own(from.token);
-                from.at.range().flat_map(|i| bytes_of(&own.index(i).load()).to_vec()).collect()
+                from.at.flat_map(|i| bytes_of(&own.index(i).load()).to_vec()).collect()
             }
             _ => read!(from, place, F::Item),
         }
     }
 
     fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span> {
-        let place = |address: SymAddr| {
-            (address.as_ptr() as usize - base, 0, self.own(world).len() * size_of::<F::Item>())
-        };
-        address(self, world).map(place).into_iter().collect()
+        let bytes = self.own(world).len() * size_of::<F::Item>();
+        let span = |address: SymAddr| (address.as_ptr() as usize - base, 0, bytes);
+        address(self, world).map(span).into_iter().collect()
     }
 
     fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
@@ -247,40 +255,7 @@ fn address(object: &impl Flat, token: &dyn Stores) -> Option<SymAddr> {
     Some(object.own(token).addr()).filter(|address| token.address(address.as_ptr()).is_ok())
 }
 
-/// An array, in whatever pieces.
-struct Array<S: Storage>(NumaArray<u64, 1, S>);
-
-impl<S: Storage> Object for Array<S> {
-    fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        let (items, place) = (items::<u64>(data), self.0.on(to.pe).index(to.at.range()));
-        written!(to, place, items);
-    }
-
-    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let place = self.0.on(from.pe).index(from.at.range());
-        read!(from, place, u64)
-    }
-
-    fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {
-        let mut start = 0;
-        let spans = self.0.parts().list().iter().map(|part| {
-            let bytes = part.elements * 8;
-            start += bytes;
-            (part.offset, start - bytes, bytes)
-        });
-        spans.collect()
-    }
-
-    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
-        world.free(self.0)
-    }
-
-    fn open(&self, phase: Phase<'_>) {
-        phase.of(&self.0);
-    }
-}
-
-/// Numbers one behind the other, with an own copy.
+/// An object as numbers one behind the other.
 pub(crate) fn numbers(object: &dyn Object) -> &dyn Flat<Item = u64> {
     let object: &dyn Any = object;
     if let Some(boxed) = object.downcast_ref::<SymBox<[u64]>>() {
@@ -292,57 +267,57 @@ pub(crate) fn numbers(object: &dyn Object) -> &dyn Flat<Item = u64> {
     }
 }
 
-/// An array of numbers.
-pub(crate) fn array(
-    world: &World<Multiple>,
-    storage: step::Storage,
-    len: usize,
-    chunks: usize,
-    numbers: &[u64],
-) -> Result<Box<dyn Object>> {
-    let array = world.array([len]).chunks(chunks);
-    macro_rules! made {
-        ($storage:expr) => {
-            boxed(match numbers.is_empty() {
-                true => array.storage($storage).zeroed().map(Array),
-                false => array.storage($storage).from_fn(|[i]| numbers[i]).map(Array),
-            })
-        };
+impl Object for NumaArray<u64, 1, Chosen> {
+    fn write(&self, to: Transfer<'_>, data: &[u8]) {
+        let (items, place) = (items::<u64>(data), self.on(to.pe).index(to.at));
+        write!(to, place, items);
     }
-    match storage {
-        step::Storage::Single => made!(Single),
-        step::Storage::Separate => made!(Separate),
-        step::Storage::Cyclic => made!(Cyclic::default()),
-        step::Storage::Multi => made!(Multi),
+
+    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
+        let place = self.on(from.pe).index(from.at.clone());
+        read!(from, place, u64)
+    }
+
+    fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {
+        let mut start = 0;
+        let spans = self.parts().list().iter().map(|part| {
+            let bytes = part.elements * 8;
+            start += bytes;
+            (part.offset, start - bytes, bytes)
+        });
+        spans.collect()
+    }
+
+    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
+        world.free(*self)
+    }
+
+    fn open(&self, phase: Phase<'_>) {
+        let world = phase.world;
+        open!(phase: world(self));
     }
 }
 
-/// Words for atomic operations: those of a box, or the static ones.
-pub(crate) struct Words(pub(crate) Option<SymBox<[Atomic<u64>]>>);
-
-impl Words {
-    pub(crate) fn on(&self, pe: Pe) -> On<'_, [Atomic<u64>]> {
-        self.0.as_ref().map_or_else(|| WORDS.on(pe).index(..), |words| words.on(pe))
-    }
-}
+/// Words for atomic operations.
+pub(crate) struct Words(pub(crate) SymBox<[Atomic<u64>]>);
 
 impl Object for Words {
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let words = from.at.range().map(|word| from.token.fetch(self.on(from.pe).index(word)));
+        let words = from.at.map(|word| from.token.fetch(self.0.on(from.pe).index(word)));
         words.flat_map(u64::to_le_bytes).collect()
     }
 
     fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span> {
-        let words = self.0.as_ref().map_or_else(|| WORDS.here(world).index(..), |words| words.here(world));
+        let words = self.0.here(world);
         vec![(words.addr().as_ptr() as usize - base, 0, words.len() * 8)]
     }
 
     fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
-        self.0.map_or(Ok(()), |words| world.free(words))
+        world.free(self.0)
     }
 }
 
-/// The word in which signals are counted.
+/// The counter of signals.
 pub(crate) struct News;
 
 impl Object for News {
@@ -357,34 +332,4 @@ impl Object for News {
     fn free(self: Box<Self>, _: &World<Multiple>) -> Result<()> {
         unreachable!("statics stay")
     }
-}
-
-/// What an expected panic says.
-const EXPECTED: &str = "this panic is part of the program";
-
-thread_local! {
-    static EXPECTS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Panics that a program expects are not printed.
-pub(crate) fn quiet_hook() {
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if !EXPECTS.get() {
-            before(info);
-        }
-    }));
-}
-
-/// Whether something panics.
-pub(crate) fn panics<R>(body: impl FnOnce() -> R) -> bool {
-    caught(body).is_err()
-}
-
-/// Runs something whose panic is not printed.
-pub(crate) fn caught<R>(body: impl FnOnce() -> R) -> std::thread::Result<R> {
-    EXPECTS.set(true);
-    let caught = catch_unwind(AssertUnwindSafe(body));
-    EXPECTS.set(false);
-    caught
 }

@@ -1,33 +1,34 @@
 //! Programs as data: what all PEs derive from one number.
 //!
-//! A step names the objects, teams and halos that it uses by slots. One that finds its slot empty, because the step
-//! that filled it was cut out, is left out on all PEs: so every part of a program is a program.
+//! A step names objects, teams and halos by slots. A step whose slot is empty, because the step that filled it was cut out, is
+//! skipped on all PEs: any part of a program is a program.
 
 use std::ops::Range;
 
+use shmem::array::StorageKind;
+
 use crate::together::Call;
 
-/// Where something is kept: one of [`OBJECTS`], [`TEAMS`] or [`HALOS`], or of as many partitions or addresses.
+/// A number in [`OBJECTS`], [`TEAMS`] or [`HALOS`], or of a partition or an address.
 pub(crate) type Slot = usize;
 
-/// Slots of objects, of which the first are static.
+/// Slots of objects. The first ones are static.
 pub(crate) const OBJECTS: Range<Slot> = 0..14;
 /// Slots of the teams of a split.
 pub(crate) const TEAMS: Range<Slot> = 14..17;
 pub(crate) const HALOS: Range<Slot> = 17..20;
-/// That of the word in which signals are counted: no step names it.
+/// The counter of signals, which no step names.
 pub(crate) const SIGNALS: Slot = HALOS.end;
 pub(crate) const PARTITIONS: usize = 3;
 pub(crate) const ADDRESSES: usize = 8;
 
-/// The static objects that every program finds: in these slots.
-pub(crate) const STATICS: [(Element, usize); 4] =
-    [(Element::Byte, 256), (Element::Number, 64), (Element::Number, 32), (Element::Word, 8)];
+/// The static objects of every program, in the first slots.
+pub(crate) const STATICS: [(Element, usize); 3] =
+    [(Element::Byte, 256), (Element::Number, 64), (Element::Number, 32)];
 
-/// A program.
 pub(crate) type Program = Vec<Step>;
 
-/// What an object is made of.
+/// The type of an object's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     Byte,
@@ -51,38 +52,24 @@ impl Element {
     }
 }
 
-/// How an array lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Storage {
-    Single,
-    Separate,
-    Cyclic,
-    Multi,
-}
-
-impl Storage {
-    pub(crate) const ALL: [Self; 4] = [Self::Single, Self::Separate, Self::Cyclic, Self::Multi];
-}
-
-/// Where an object lies.
+/// The memory of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// From the beginning of the program.
     Static,
-    /// On the heap of the default partition, or of one made by the program.
+    /// The heap of the default partition, or of a partition of the program.
     Heap(Option<Slot>),
-    /// In so many chunks.
-    Array(Storage, usize),
-    /// In the memory of the teams of a split.
+    /// An array of so many chunks.
+    Array(StorageKind, usize),
+    /// The memory of the teams of a split.
     Team(Slot),
-    /// Nowhere: it is the teams of a split.
+    /// None: the slot holds the teams of a split.
     Split,
-    /// Nowhere: it is a halo.
+    /// None: the slot holds a halo.
     Halo,
 }
 
 impl Home {
-    /// The split in the memory of whose teams it lies.
+    /// The split whose teams allocated the object.
     pub(crate) fn team(self) -> Option<Slot> {
         if let Self::Team(slot) = self { Some(slot) } else { None }
     }
@@ -102,90 +89,105 @@ impl Pes {
     }
 }
 
-/// Elements one behind the other.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    pub(crate) first: usize,
-    pub(crate) len: usize,
-}
+/// Kinds of which one is drawn.
+macro_rules! kinds {
+    ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $kind:ident,)* }) => {
+        $(#[$of])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name {
+            $($(#[$doc])* $kind,)*
+        }
 
-impl Run {
-    pub(crate) fn range(self) -> Range<usize> {
-        self.first..self.first + self.len
+        impl $name {
+            pub(crate) const ALL: &[Self] = &[$(Self::$kind,)*];
+        }
+    };
+}
+kinds! {
+    /// The routine of a transfer.
+    Way {
+        /// `put`, `get`.
+        Typed,
+        /// `p`, `g`, an element at a time.
+        Each,
+        /// `putmem`, `getmem`.
+        Bytes,
+        /// Inside a scope.
+        Scope,
+        /// Inside a scope whose body panics.
+        Panicking,
+        /// `put_owned`, `get_owned`, waited for.
+        Owned,
+        /// `put_owned`, forgotten.
+        Forgotten,
+        /// Loads and stores of the PE's own copy.
+        Here,
+        /// `put_signal`.
+        Signalled,
+    }
+}
+kinds! {
+    /// What a thread issues its operations through.
+    Token {
+        World,
+        Private,
+        Serialized,
+        Multiple,
+        InTurn,
+        Registered,
+        Session,
+        /// A context that is never destroyed.
+        Leaked,
     }
 }
 
-/// By which routine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// `put`, `get`.
-    Typed,
-    /// `p`, `g`, an element at a time.
-    Each,
-    /// `putmem`, `getmem`.
-    Bytes,
-    /// Inside a scope.
-    Scope,
-    /// Inside a scope whose body panics.
-    Panicking,
-    /// Owned, and waited for.
-    Owned,
-    /// Owned, and forgotten.
-    Forgotten,
-    /// The own copy, where it is meant.
-    Here,
-    /// With a signal behind it.
-    Signalled,
-}
-
 impl Way {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Typed,
-        Self::Each,
-        Self::Bytes,
-        Self::Scope,
-        Self::Panicking,
-        Self::Owned,
-        Self::Forgotten,
-        Self::Here,
-        Self::Signalled,
-    ];
-
-    /// Whether all that the token has started is complete behind it.
+    /// Whether it completes everything that the token has started.
     pub(crate) fn quiets(self) -> bool {
         matches!(self, Self::Scope | Self::Panicking | Self::Owned)
     }
 }
 
-/// What one thread does.
+/// An operation of a thread, on an object of a PE.
 #[derive(Clone, Debug)]
-pub(crate) enum Op {
-    /// Elements of a seed, to some of an object.
-    Write { slot: Slot, pe: usize, at: Run, way: Way, seed: u64 },
-    /// Some elements of an object.
-    Read { slot: Slot, pe: usize, at: Run, way: Way },
-    /// From the own copy of one object to another one, or from a place to the own copy: as many bytes.
-    Copy { to: Slot, from: Slot, pe: usize, elements: usize, get: bool },
-    /// Adds to a word, atomically.
-    Add { slot: Slot, pe: usize, word: usize, number: u64, fetches: bool },
-    /// Completes what the thread has started.
+pub(crate) struct Op {
+    pub(crate) slot: Slot,
+    pub(crate) pe: usize,
+    pub(crate) act: Act,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    /// Writes elements of a seed.
+    Write(Range<usize>, Way, u64),
+    Read(Range<usize>, Way),
+    /// `put_from` the first elements of the own copy of another object.
+    PutFrom(Slot, usize),
+    /// `get_into` them.
+    GetInto(Slot, usize),
+    /// Adds a number to a word, atomically, and fetches what was there or not.
+    Add(usize, u64, bool),
     Quiet,
-    /// Orders it.
     Fence,
 }
 
-/// Through what a thread does it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
-    World,
-    Private,
-    Serialized,
-    Multiple,
-    InTurn,
-    Registered,
-    Session,
-    /// Never destroyed.
-    Leaked,
+/// Elements of an object on a PE.
+pub(crate) type Part = (Slot, usize, Range<usize>);
+
+impl Op {
+    /// What it reads and what it writes, carried out by `me`.
+    pub(crate) fn parts(&self, me: usize) -> (Option<Part>, Option<Part>) {
+        let on = |pe: usize, at: Range<usize>| Some((self.slot, pe, at));
+        let of = |way: Way| if way == Way::Here { me } else { self.pe };
+        match &self.act {
+            Act::Write(at, way, _) => (None, on(of(*way), at.clone())),
+            Act::Read(at, way) => (on(of(*way), at.clone()), None),
+            Act::PutFrom(own, len) => (Some((*own, me, 0..*len)), on(self.pe, 0..*len)),
+            Act::GetInto(own, len) => (on(self.pe, 0..*len), Some((*own, me, 0..*len))),
+            Act::Add(word, ..) => (on(self.pe, *word..word + 1), on(self.pe, *word..word + 1)),
+            Act::Quiet | Act::Fence => (None, None),
+        }
+    }
 }
 
 /// A thread of a PE.
@@ -196,9 +198,9 @@ pub(crate) struct Stream {
     pub(crate) ops: Vec<Op>,
 }
 
-/// A thread that writes, or reads, at an address that was kept, again and again, whatever lies there.
+/// A thread that writes or reads at a kept address, again and again, whatever lies there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Storm {
+pub(crate) struct Stray {
     pub(crate) pe: usize,
     pub(crate) address: Slot,
     pub(crate) delta: isize,
@@ -210,83 +212,61 @@ pub(crate) struct Storm {
 /// An edge of a halo: the neighbour, its edge, and how many cells come from there.
 pub(crate) type Edge = Option<(usize, usize, usize)>;
 
-/// How many teams a split makes of its parent, and which.
-#[derive(Clone, Debug)]
-pub(crate) enum Split {
-    /// The colour and the key of each PE.
-    By(Vec<(Option<u64>, i64)>),
-    /// Start, stride and size.
-    Strided(usize, isize, usize),
-}
-
-/// How an exchange ends in which everything is sent.
+/// The end of an exchange in which everything is sent.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     /// It is finished; the ghost cells are held while these steps are carried out.
     Finished(Vec<Step>),
-    /// Never: there is none after it.
+    /// The flight is forgotten: no exchange is possible after it.
     Forgotten,
-    /// Neither: a panic gives it up.
+    /// A panic unwinds the flight.
     Unwound,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// An object whose elements are those of the seed, on every PE.
+    /// Allocates an object whose elements are those of the seed, on every PE.
     Alloc { slot: Slot, home: Home, element: Element, len: usize, seed: u64 },
-    /// Drops the handles of these PEs, or forgets them: of an object, of teams or of a halo.
+    /// Drops or forgets the handles of these PEs: of an object, of teams or of a halo.
     Drop { slot: Slot, pes: Pes, forget: bool },
     /// Frees an object, on all PEs.
     Free { slot: Slot },
-    /// Gives back what all have dropped.
+    /// Reclaims what all have dropped.
     Reclaim,
     /// Keeps the address of a byte.
     Keep { slot: Slot, address: Slot, byte: usize },
     /// Threads of all PEs, which write, read and update.
     Epoch { streams: Vec<Stream> },
-    /// Storms that blow while steps are carried out.
-    Window { storms: Vec<Storm>, steps: Vec<Step> },
+    /// Steps that are carried out beside stray accesses.
+    Beside { strays: Vec<Stray>, steps: Vec<Step> },
     /// A collective of all PEs, or of the teams of a split.
     Together { team: Option<Slot>, call: Call },
-    /// Teams of all PEs, or of the teams of another split.
-    Split { slot: Slot, parent: Option<Slot>, split: Split },
-    /// `local` or `frozen` of the world, of an object and of a list of numbers; of an object of teams that of all of them, beside
-    /// which the others storm. No meeting lies between it and what threads do before and behind it.
-    Phase {
-        slot: Slot,
-        list: Vec<Slot>,
-        frozen: bool,
-        seed: u64,
-        storms: Vec<Storm>,
-        around: [Vec<Stream>; 2],
-    },
-    /// A halo, of which each PE has these edges.
+    /// Splits the team of all PEs, or the teams of another split, by the colour and the key of each PE.
+    Split { slot: Slot, parent: Option<Slot>, wishes: Vec<(Option<u64>, i64)> },
+    /// `local` or `frozen` of the world and an object; for an object of teams, of its teams, while the other PEs are astray. No
+    /// barrier separates it from the streams before and after it.
+    Phase { slot: Slot, frozen: bool, seed: u64, strays: Vec<Stray>, around: [Vec<Stream>; 2] },
+    /// A halo with these edges of each PE.
     Halo { slot: Slot, element: Element, edges: Vec<Vec<Edge>> },
     /// One exchange.
-    Exchange { slot: Slot, seed: u64, iter: bool, end: End },
-    /// A partition of so many bytes.
+    Exchange { slot: Slot, seed: u64, end: End },
+    /// Creates a partition of so many bytes.
     Partition { slot: Slot, bytes: u64 },
     /// Drops it, if nothing is left in it.
     DropPartition { slot: Slot },
 }
 
-/// Byte `i` of what a seed stands for.
-pub(crate) fn byte(seed: u64, i: usize) -> u8 {
-    let mixed =
-        (seed ^ (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    (mixed >> 32) as u8
-}
-
-/// So many bytes of what a seed stands for.
+/// So many bytes of a seed.
 pub(crate) fn bytes(seed: u64, len: usize) -> Vec<u8> {
-    (0..len).map(|i| byte(seed, i)).collect()
+    let mix = |i: usize| {
+        (seed ^ (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+    };
+    (0..len).map(|i| (mix(i) >> 32) as u8).collect()
 }
 
 /// Bytes as items of any type.
 pub(crate) fn items<T: bytemuck::Pod>(bytes: &[u8]) -> Vec<T> {
-    let mut items = vec![T::zeroed(); bytes.len().checked_div(size_of::<T>()).unwrap_or(0)];
-    bytemuck::cast_slice_mut(&mut items).copy_from_slice(bytes);
-    items
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
 }
 
 /// The seed of one PE.

@@ -34,12 +34,14 @@ fn rounds() -> u64 {
     if is_in_memory() { 5000 } else { 300 }
 }
 
-/// PE 0 sends in each round, by `send`, and PE 1 finds all data of the round when it sees the flag.
-fn message(world: &World, send: impl Fn(Pe, u64)) {
+/// PE 0 sends in each round, by the world and a context; PE 1 finds all data of the round when it sees the flag.
+fn message(world: &World, send: impl Fn(&World, &Ctx<'_, Private>, Pe, u64)) {
     let (sender, receiver) = (world.pe(0).unwrap(), world.pe(1).unwrap());
+    let context = world.create_ctx::<Private>().unwrap();
+    let ctx = context.bind(world);
     for round in 1..=rounds() {
         if world.my_pe() == 0 {
-            send(receiver, round);
+            send(world, &ctx, receiver, round);
             ACKNOWLEDGED.wait_until(world, eq(round));
         } else {
             FLAG.wait_until(world, eq(round));
@@ -59,18 +61,22 @@ fn put_both(token: &dyn Stores, to: Pe, round: u64) {
     token.put(MORE.on(to), &[round; N]);
 }
 
-#[shmem::test(pes = 2)]
-fn put_fence_flag(world: &mut World) {
-    message(world, |to, round| {
+/// Tests that [`message`] finds all data, sent so in each round.
+macro_rules! messages {
+    ($($name:ident: $send:expr;)*) => {$(
+        #[shmem::test(pes = 2)]
+        fn $name(world: &mut World) {
+            message(world, $send);
+        }
+    )*};
+}
+messages! {
+    put_fence_flag: |world, _, to, round| {
         put_both(world, to, round);
         world.fence();
         world.signal_set(FLAG.on(to), round);
-    });
-}
-
-#[shmem::test(pes = 2)]
-fn put_fence_flag_in_a_scope(world: &mut World) {
-    message(world, |to, round| {
+    };
+    put_fence_flag_in_a_scope: |world, _, to, round| {
         let row = [round; N];
         world.scope(|s| {
             s.put(DATA.on(to), &row);
@@ -81,7 +87,40 @@ fn put_fence_flag_in_a_scope(world: &mut World) {
             // Or the scope's end would be what delivers.
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
-    });
+    };
+    put_fence_put_with_signal: |world, _, to, round| {
+        world.put(MORE.on(to), &[round; N]);
+        world.fence();
+        world.put_signal(DATA.on(to), &[round; N], FLAG.on(to), SignalOp::Set(round));
+    };
+    put_fence_put_with_signal_in_a_scope: |world, _, to, round| {
+        let row = [round; N];
+        world.scope(|s| {
+            s.put(MORE.on(to), &row);
+            s.fence();
+            s.put_signal(DATA.on(to), &row, FLAG.on(to), SignalOp::Add(1));
+            ACKNOWLEDGED.wait_until(world, eq(round));
+        });
+    };
+    // The flag goes through another stream, which knows nothing of the data.
+    put_quiet_flag_across_contexts: |world, ctx, to, round| {
+        put_both(ctx, to, round);
+        ctx.quiet();
+        world.signal_set(FLAG.on(to), round);
+    };
+    put_quiet_of_one_pe_flag_across_contexts: |world, ctx, to, round| {
+        put_both(ctx, to, round);
+        ctx.quiet_pe(to);
+        world.signal_set(FLAG.on(to), round);
+    };
+    scope_flag_across_contexts: |world, ctx, to, round| {
+        let row = [round; N];
+        ctx.scope(|s| {
+            s.put(DATA.on(to), &row);
+            s.put(MORE.on(to), &row);
+        });
+        world.signal_set(FLAG.on(to), round);
+    };
 }
 
 /// A signal that one sets while another one adds to it: each addition is there behind the setting, or went with what was
@@ -113,63 +152,6 @@ fn a_signal_is_set_while_somebody_adds_to_it(world: &mut World) {
         assert!(all.contains(&world.signal_fetch(word)), "what was set in {round} is lost");
         world.barrier_all();
     }
-}
-
-/// The flag goes through another stream, which knows nothing of the data.
-fn put_flag_across_contexts(world: &World, complete: impl Fn(&Ctx<'_, Private>, Pe)) {
-    let context = world.create_ctx::<Private>().unwrap();
-    let ctx = context.bind(world);
-    message(world, |to, round| {
-        put_both(&ctx, to, round);
-        complete(&ctx, to);
-        world.signal_set(FLAG.on(to), round);
-    });
-}
-
-#[shmem::test(pes = 2)]
-fn put_quiet_flag_across_contexts(world: &mut World) {
-    put_flag_across_contexts(world, |ctx, _| ctx.quiet());
-}
-
-#[shmem::test(pes = 2)]
-fn put_quiet_of_one_pe_flag_across_contexts(world: &mut World) {
-    put_flag_across_contexts(world, |ctx, to| ctx.quiet_pe(to));
-}
-
-#[shmem::test(pes = 2)]
-fn scope_flag_across_contexts(world: &mut World) {
-    let context = world.create_ctx::<Private>().unwrap();
-    let ctx = context.bind(world);
-    message(world, |to, round| {
-        let row = [round; N];
-        ctx.scope(|s| {
-            s.put(DATA.on(to), &row);
-            s.put(MORE.on(to), &row);
-        });
-        world.signal_set(FLAG.on(to), round);
-    });
-}
-
-#[shmem::test(pes = 2)]
-fn put_fence_put_with_signal(world: &mut World) {
-    message(world, |to, round| {
-        world.put(MORE.on(to), &[round; N]);
-        world.fence();
-        world.put_signal(DATA.on(to), &[round; N], FLAG.on(to), SignalOp::Set(round));
-    });
-}
-
-#[shmem::test(pes = 2)]
-fn put_fence_put_with_signal_in_a_scope(world: &mut World) {
-    message(world, |to, round| {
-        let row = [round; N];
-        world.scope(|s| {
-            s.put(MORE.on(to), &row);
-            s.fence();
-            s.put_signal(DATA.on(to), &row, FLAG.on(to), SignalOp::Add(1));
-            ACKNOWLEDGED.wait_until(world, eq(round));
-        });
-    });
 }
 
 /// Data from PE 0 to PE 2 is there when PE 2 hears of it from PE 1, who heard of it from PE 0.
