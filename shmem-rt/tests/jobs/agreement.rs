@@ -11,6 +11,7 @@ use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::partition::show_size;
 
 use crate::scenario::{self, assert_says};
 
@@ -25,11 +26,11 @@ static OTHER: [u64; 16];
 const MANY: usize = 1 << 15;
 
 #[symmetric]
-static FIELD: [u64; MANY + 8];
+static FIELD: [u64; MANY + 16];
 #[symmetric]
-static WIDE: [u64; 4 * (MANY + 8)];
+static WIDE: [u64; 4 * (MANY + 16)];
 #[symmetric]
-static OUT: [u64; 4 * (MANY + 8)];
+static OUT: [u64; 4 * (MANY + 16)];
 
 /// Items of no bytes whose `fcollect` has the hash of a halo of cells like `f64`.
 const ITEMS: usize = 1_280_743_731;
@@ -85,16 +86,15 @@ fn fill_scratch(world: &World<Multiple>) {
     }
 }
 
-/// How the data of a collective go, by how many they are and where they lie.
-#[derive(Clone, Copy)]
+/// How the data of a collective are passed: with the words of a meeting, behind it, or in an object that is written in place.
+#[derive(Clone, Copy, PartialEq)]
 enum Form {
     Little,
     Much,
     Object,
 }
 
-/// What a member comes for with a collective of a family. Two that are to be found by one thing are alike in all others, to the
-/// type of their items.
+/// What a member comes for with a collective of a family.
 #[derive(Clone, Copy)]
 struct Coming {
     form: Form,
@@ -109,63 +109,35 @@ struct Coming {
 const LITTLE: Coming = Coming { form: Form::Little, more: 0, at: [0; 2], root: 1 };
 const MUCH: Coming = Coming { form: Form::Much, ..LITTLE };
 const OBJECT: Coming = Coming { form: Form::Object, ..LITTLE };
-const LENGTHS: [Coming; 2] = [LITTLE, Coming { more: 1, ..LITTLE }];
-const LENGTHS_OF_MUCH: [Coming; 2] = [MUCH, Coming { more: 8, ..MUCH }];
-const LENGTHS_OF_OBJECTS: [Coming; 2] = [OBJECT, Coming { more: 8, ..OBJECT }];
-const ROOTS: [Coming; 2] = [Coming { root: 0, ..LITTLE }, LITTLE];
-const PLACES: [Coming; 2] = [OBJECT, Coming { at: [8, 0], ..OBJECT }];
-const DESTINATIONS: [Coming; 2] = [OBJECT, Coming { at: [0, 8], ..OBJECT }];
 
-/// Families, what PE 0 and the others come for, and what is said of them behind the name. Little data come with the words of a
-/// meeting, and many behind it; objects are written where they lie. An object has as many bytes as the copy, of the same numbers.
-const COMING: [(&str, [Coming; 2], [&str; 2]); 36] = [
-    ("broadcast", [LITTLE, MUCH], ["8 bytes from PE 1)", "256K from PE 1)"]),
-    ("broadcast", [LITTLE, OBJECT], ["8 bytes from PE 1)", "FIELD"]),
-    ("broadcast", [OBJECT, MUCH], ["FIELD", "256K from PE 1)"]),
-    ("broadcast", LENGTHS, ["8 bytes from PE 1)", "16 bytes from PE 1)"]),
-    ("broadcast", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
-    ("broadcast", ROOTS, ["8 bytes from PE 0)", "8 bytes from PE 1)"]),
-    ("broadcast", [Coming { root: 0, ..MUCH }, MUCH], ["256K from PE 0)", "256K from PE 1)"]),
-    (
-        "broadcast",
-        [Coming { root: 0, ..OBJECT }, OBJECT],
-        ["FIELD[0..32768] from PE 0)", "FIELD[0..32768] from PE 1)"],
-    ),
-    ("broadcast", PLACES, ["FIELD[0..", "FIELD[8.."]),
-    ("sum", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
-    ("sum", [LITTLE, OBJECT], ["1 x u64)", "FIELD"]),
-    ("sum", [OBJECT, MUCH], ["FIELD", "32768 x u64)"]),
-    ("sum", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("sum", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
-    ("sum", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
-    ("sum", PLACES, ["FIELD[0..", "FIELD[8.."]),
-    ("fcollect", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
-    ("fcollect", [LITTLE, OBJECT], ["1 x u64)", "FIELD"]),
-    ("fcollect", [OBJECT, MUCH], ["FIELD", "32768 x u64)"]),
-    ("fcollect", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("fcollect", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
-    ("fcollect", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
-    ("fcollect", PLACES, ["FIELD[0..", "FIELD[8.."]),
-    ("fcollect", DESTINATIONS, ["FIELD[0..32768] to OUT[0..", "FIELD[0..32768] to OUT[8.."]),
-    ("alltoall", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
-    ("alltoall", [LITTLE, OBJECT], ["1 x u64)", "WIDE"]),
-    ("alltoall", [OBJECT, MUCH], ["WIDE", "32768 x u64)"]),
-    ("alltoall", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("alltoall", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
-    ("alltoall", LENGTHS_OF_OBJECTS, ["WIDE", "WIDE"]),
-    ("alltoall", PLACES, ["WIDE[0..", "WIDE[8.."]),
-    ("alltoall", DESTINATIONS, ["WIDE[0..", "WIDE[0.."]),
-    ("sum_to", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("sum_to", ROOTS, ["1 x u64 to PE 0)", "1 x u64 to PE 1)"]),
-    ("reduce_to", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("reduce_to", ROOTS, ["1 x u64 to PE 0)", "1 x u64 to PE 1)"]),
+// What PE 0 and the others come for: they differ in one thing.
+type Pair = [Coming; 2];
+const FORMS: &[Pair] = &[[LITTLE, MUCH], [LITTLE, OBJECT], [OBJECT, MUCH]];
+const LENGTH: &[Pair] = &[[LITTLE, Coming { more: 1, ..LITTLE }]];
+const LENGTHS: &[Pair] = &[[MUCH, Coming { more: 8, ..MUCH }], [OBJECT, Coming { more: 8, ..OBJECT }]];
+const ROOT: &[Pair] = &[[Coming { root: 0, ..LITTLE }, LITTLE]];
+const ROOTS: &[Pair] = &[[Coming { root: 0, ..MUCH }, MUCH], [Coming { root: 0, ..OBJECT }, OBJECT]];
+const PLACES: &[Pair] = &[[OBJECT, Coming { at: [8, 0], ..OBJECT }]];
+const DESTINATIONS: &[Pair] = &[[OBJECT, Coming { at: [0, 8], ..OBJECT }]];
+
+const FAMILIES: [(&str, &[&[Pair]]); 6] = [
+    ("broadcast", &[FORMS, LENGTH, LENGTHS, ROOT, ROOTS, PLACES]),
+    ("sum", &[FORMS, LENGTH, LENGTHS, PLACES]),
+    ("fcollect", &[FORMS, LENGTH, LENGTHS, PLACES, DESTINATIONS]),
+    ("alltoall", &[FORMS, LENGTH, LENGTHS, PLACES, DESTINATIONS]),
+    ("sum_to", &[LENGTH, ROOT]),
+    ("reduce_to", &[LENGTH, ROOT]),
 ];
+
+/// All pairs, each with its family.
+fn pairs() -> impl Iterator<Item = (&'static str, Pair)> {
+    FAMILIES.iter().flat_map(|(family, of)| of.iter().copied().flatten().map(|pair| (*family, *pair)))
+}
 
 impl Coming {
     /// Comes for it.
     fn come(self, world: &World<Multiple>, family: &str) {
-        let (pes, root) = (world.n_pes(), world.pes()[self.root]);
-        let items = self.more + if let Form::Little = self.form { 1 } else { MANY };
+        let (pes, root, items) = (world.n_pes(), world.pes()[self.root], self.items());
         let [from, to] = self.at;
         let field = FIELD.here(world).index(from..from + items);
         let wide = WIDE.here(world).index(from..from + items * pes);
@@ -183,6 +155,25 @@ impl Coming {
             ("sum_to", _) => _ = world.sum_to(&mut mine[..], root),
             ("reduce_to", _) => _ = world.reduce_to(&mut mine[..], root, |a, b| a ^ b),
             _ => panic!("there is no family {family}"),
+        }
+    }
+
+    fn items(self) -> usize {
+        self.more + if self.form == Form::Little { 1 } else { MANY }
+    }
+
+    /// How a message names it. Where a part of `WIDE` ends depends on the number of PEs.
+    fn shown(self, family: &str) -> String {
+        let ([from, to], items, root) = (self.at, self.items(), self.root);
+        let field = format!("FIELD[{from}..{}]", from + items);
+        match (family, self.form) {
+            ("broadcast", Form::Object) => format!("broadcast({field} from PE {root})"),
+            ("broadcast", _) => format!("broadcast({} from PE {root})", show_size(8 * items as u64)),
+            ("sum", Form::Object) => format!("sum({field})"),
+            ("fcollect", Form::Object) => format!("fcollect({field} to OUT[{to}.."),
+            ("alltoall", Form::Object) => format!("alltoall(WIDE[{from}.."),
+            ("sum_to" | "reduce_to", _) => format!("{family}({items} x u64 to PE {root})"),
+            _ => format!("{family}({items} x u64)"),
         }
     }
 }
@@ -216,7 +207,7 @@ differences! { COLLIDING:
             collect_nothing(world, world.team(), ITEMS);
         }
         world.halo::<f64>(&[]).map(drop)
-    } => ["", "halo(cells of 8 bytes)"];
+    } => ["fcollect(", "halo(cells of 8 bytes)"];
     "an object of a team": |world, first| {
         let (items, bytes) = equal(|n| hash("fcollect", &[n, 0]), |n| hash("alloc", &[n, 64]));
         // At the same meeting of a team that has the same words.
@@ -228,17 +219,17 @@ differences! { COLLIDING:
             collect_nothing(world, &team, items as usize);
         }
         drop(team.alloc(world, zeroed::<u8>(bytes as usize)))
-    } => ["", "alloc("];
+    } => ["fcollect(", "alloc("];
     "colliding sizes of objects of a team": |world, first| {
         let (one, other) = equal(|n| hash("alloc", &[n, 64]), |n| hash("alloc", &[n, 64]));
         drop(all(world).alloc(world, zeroed::<u8>(if first { one } else { other } as usize)))
-    } => ["", "alloc("];
+    } => ["alloc(", "alloc("];
     "members": |world, first| {
         let split = |size| move |contexts| hash("split_strided", &[0, 1, size, contexts]);
         let (one, other) = equal(split(1), split(2));
         let (size, contexts) = if first { (1, one) } else { (2, other) };
         world.team().split_strided(world, 0, 1, size, &TeamConfig::with_contexts(contexts as usize)).map(drop)
-    } => ["", "split_strided(start 0, stride 1, size 2)"];
+    } => ["split_strided(start 0, stride 1, size 1)", "split_strided(start 0, stride 1, size 2)"];
     "colliding sizes of partitions": |world, first| {
         let new = |n: u64| NewPartition::new((1 << 20) + n);
         let hash = |n| {
@@ -248,7 +239,7 @@ differences! { COLLIDING:
         };
         let (one, other) = equal(hash, hash);
         world.create_partition(new(if first { one } else { other })).map(drop)
-    } => ["", "create_partition("];
+    } => ["create_partition(", "create_partition("];
     "colliding sizes of arrays": |world, first| {
         let hash = |n| {
             let choice = "Some(Separate) default".as_bytes().chunks(8).map(word);
@@ -257,12 +248,12 @@ differences! { COLLIDING:
         let (one, other) = equal(hash, hash);
         let length = (1 << 20) + if first { one } else { other } as usize;
         world.array([length]).storage(Separate).zeroed::<u8>().map(drop)
-    } => ["", "array("];
+    } => ["array(", "array("];
     "colliding sizes of blocks": |world, first| {
         let hash = |n| hash("malloc", &[1, n, 64, 0]);
         let (one, other) = equal(hash, hash);
         world.malloc(if first { one } else { other } as usize)
-    } => ["", "malloc("];
+    } => ["malloc(", "malloc("];
 }
 
 differences! { OF_DATA:
@@ -270,8 +261,6 @@ differences! { OF_DATA:
         => ["max(1 x u32)` at", "sum(1 x u32)` at"];
     "objects": |world, first| world.sum(if first { TABLE.here(world) } else { OTHER.here(world) })
         => ["sum(TABLE)` at", "sum(OTHER)` at"];
-    "parts of one": |world, first| world.sum(TABLE.here(world).index(if first { 4..8 } else { 8..12 }))
-        => ["sum(TABLE[4..8])` at", "sum(TABLE[8..12])` at"];
     "parts of a team's": |world, first| {
         let team = all(world);
         let list = team.alloc(world, zeroed::<u32>(16)).unwrap();
@@ -466,8 +455,8 @@ fn run(world: &mut World<Multiple>) {
             NEVER.wait_until(world, eq(1));
         }
         number => {
-            let (family, sides, _) = COMING[number.parse::<usize>().unwrap()];
-            sides[usize::from(!first)].come(world, family);
+            let (family, pair) = pairs().nth(number.parse().unwrap()).unwrap();
+            pair[usize::from(!first)].come(world, family);
         }
     }
     // Nobody is here who could have been found.
@@ -513,24 +502,21 @@ fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
     said
 }
 
-/// That PE 0 and the others are found in what they have come for: one message has these parts, and the lines of both.
+/// PE 0 and the others are found in what they have come for: one message has both, and their lines. Some differ in what is not
+/// shown: of PE 0 there is nothing then.
 #[track_caller]
-fn are_found(scenario: &str, ways: &[Way], parts: &[&str]) {
+fn are_told(scenario: &str, ways: &[Way], [first, others]: [&str; 2]) {
     for way in ways {
         let said = fails(scenario, *way);
         let mut told = said.lines().filter(|line| line.contains("the PEs do not agree on what they do: "));
         let (Some(told), None) = (told.next(), told.next()) else { panic!("{scenario}, {way:?}: {said}") };
-        assert_says(told, parts);
+        let is_apart = !first.is_empty();
+        let first = if is_apart { &format!("PE 0 is in `{first}") } else { "" };
+        assert_says(told, &[first, &format!(" in `{others}")]);
         assert_says(&said, &["must call the same collectives in the same order with the same arguments"]);
         let lines = told.matches("` at shmem-rt/tests/jobs/agreement.rs:").count();
-        assert!(lines >= parts.len().min(2), "{scenario}, {way:?}: {told}");
+        assert!(lines > usize::from(is_apart), "{scenario}, {way:?}: {told}");
     }
-}
-
-/// The same of those who differ in one thing: both sides are told.
-#[track_caller]
-fn are_told(scenario: &str, ways: &[Way], [first, others]: [&str; 2]) {
-    are_found(scenario, ways, &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
 }
 
 #[test]
@@ -539,15 +525,17 @@ fn different_things_are_told_apart_wherever_pes_are_and_if_hashes_are_equal() {
         let ways = if name.starts_with("an exchange") { &WAYS[..] } else { &WAYS[..4] };
         are_told(name, ways, *said);
     }
+    // In one way each, in turn.
+    for (Difference { name, said, .. }, way) in OF_MEMORY.iter().zip(WAYS.iter().cycle()) {
+        are_told(name, &[*way], *said);
+    }
 }
 
-/// In one way each, in turn. Some differ in what is not shown.
 #[test]
-fn memory_and_phases_are_the_same_on_all() {
-    for (Difference { name, said: [first, others], .. }, way) in OF_MEMORY.iter().zip(WAYS.iter().cycle()) {
-        let parts = [format!(" in `{others}"), format!("PE 0 is in `{first}")];
-        let shown = if first.is_empty() { 1 } else { 2 };
-        are_found(name, &[*way], &[&*parts[0], &parts[1]][..shown]);
+fn who_comes_with_another_form_length_root_or_place_is_told() {
+    for (number, (family, pair)) in pairs().enumerate() {
+        let [first, others] = pair.map(|coming| coming.shown(family));
+        are_told(&number.to_string(), &WAYS[..4], [&first, &others]);
     }
 }
 
@@ -574,14 +562,6 @@ fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
                 ["the operation fails", &panic, "agreement.rs:", "ends the job: other PEs are in the same"];
             assert_says(&fails(scenario, *way), &parts);
         }
-    }
-}
-
-#[test]
-fn who_comes_with_another_form_length_root_or_place_is_told() {
-    for (number, (family, _, said)) in COMING.iter().enumerate() {
-        let [first, others] = said.map(|said| format!("{family}({said}"));
-        are_told(&number.to_string(), &WAYS[..4], [&first, &others]);
     }
 }
 
