@@ -52,7 +52,7 @@ row 'no /sys' 0 all bash -c "hidden /sys '$hello'"
 row 'no /proc' 0 all bash -c "hidden /proc '$hello'"
 row 'no /proc, a program that starts itself' 2 'Is /proc mounted' bash -c "hidden /proc 'env SHMEM_NPES=4 ./hello'"
 row 'no /proc, a PE dies' 137 'PE 2 .*was killed by signal 9 .*/proc/meminfo is not there' bash -c "hidden /proc './shmrun -n 4 $dies'"
-row 'no /dev' 1 '^shmrun: the process of PE 1 could not be started: /dev/null cannot be opened: No such file' \
+row 'no /dev' 2 '^shmrun: the process of PE 1 could not be started: /dev/null cannot be opened: No such file' \
     bash -c "hidden /dev './shmrun -n 2 ./hello'"
 row 'file systems that nobody may write to' 0 all \
     unshare -m sh -c "mount -o remount,ro,bind / && mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec $hello"
