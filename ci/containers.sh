@@ -52,6 +52,8 @@ row 'no /sys' 0 all bash -c "hidden /sys '$hello'"
 row 'no /proc' 0 all bash -c "hidden /proc '$hello'"
 row 'no /proc, a program that starts itself' 2 'Is /proc mounted' bash -c "hidden /proc 'env SHMEM_NPES=4 ./hello'"
 row 'no /proc, a PE dies' 137 'PE 2 .*was killed by signal 9 .*/proc/meminfo is not there' bash -c "hidden /proc './shmrun -n 4 $dies'"
+row 'no /dev' 2 '^shmrun: the process of PE 1 could not be started: /dev/null cannot be opened: No such file' \
+    bash -c "hidden /dev './shmrun -n 2 ./hello'"
 row 'file systems that nobody may write to' 0 all \
     unshare -m sh -c "mount -o remount,ro,bind / && mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec $hello"
 row 'namespaces of their own for all PEs together' 0 all unshare -pfniu --mount-proc sh -c "$hello"
@@ -66,6 +68,14 @@ row 'no calls that look at other processes' 0 all \
     "$without" ptrace,process_vm_readv,process_vm_writev,pidfd_open,pidfd_send_signal,pidfd_getfd,kcmp sh -c "$hello"
 row 'no calls that place memory or processes' 0 all \
     "$without" mbind,set_mempolicy,get_mempolicy,move_pages,sched_setaffinity sh -c "$hello"
+if [ "$(nproc)" -gt 1 ]; then
+    row 'PEs that may not be bound' 0 '^shmrun: PEs are not bound to CPUs, because this system refuses it: Operation not permitted' \
+        "$without" sched_setaffinity ./shmrun -n 2 ./hello
+    row 'PEs that may not be bound, on pretended hosts' 0 'PEs are not bound to CPUs, because this system refuses it: ' \
+        "$without" sched_setaffinity ./shmrun -n 2 --hosts-as 2x1 ./hello
+    row 'PEs that were to be bound, and may not' 2 '^shmrun: PEs cannot be bound to CPUs here: Operation not permitted' \
+        "$without" sched_setaffinity ./shmrun -n 2 --bind core ./hello
+fi
 row 'no memfd_create' 1 'memfd_create is not allowed here .*seccomp' "$without" memfd_create sh -c "$hello"
 
 # A limit of memory and CPUs, by control groups of version 1; tests of shmem-core read the files of version 2.

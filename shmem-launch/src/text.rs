@@ -29,7 +29,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_name_each_pe_once(pes in prop::collection::btree_set(0..30usize, 1..30)) {
+        fn numbers_name_each_pe_once(pes in prop::collection::btree_set(prop_oneof![0..30_usize, usize::MAX - 9..=usize::MAX], 1..30)) {
             let pes: Vec<usize> = pes.into_iter().collect();
             let text = numbers(&pes);
             let list = text.trim_start_matches("PEs ").trim_start_matches("PE ");
@@ -39,13 +39,5 @@ mod tests {
             }).collect();
             prop_assert_eq!(back, pes);
         }
-    }
-
-    #[test]
-    fn the_largest_numbers_are_named() {
-        const LAST: usize = usize::MAX;
-        assert_eq!(numbers(&[LAST, 5]), format!("PEs {LAST}, 5"));
-        assert_eq!(numbers(&[LAST - 2, LAST - 1, LAST]), format!("PEs {}-{LAST}", LAST - 2));
-        assert_eq!(numbers(&[LAST - 1, LAST]), format!("PEs {}, {LAST}", LAST - 1));
     }
 }

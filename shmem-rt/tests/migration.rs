@@ -1,17 +1,11 @@
 //! The page for those who come from OpenSHMEM: it has every name, and every path in it leads somewhere.
 
-#[path = "migration/names.rs"]
-mod names;
-
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use shmem::env::VARIABLES;
 use shmem_core::observe::Family;
-
-use names::Lists;
 
 const PAGE: &str = include_str!("../../docs/from-openshmem.md");
 const SPECIFICATION: &str = include_str!("migration/openshmem-1.6.txt");
@@ -20,8 +14,8 @@ const EXTENSIONS: &str = include_str!("migration/extensions.txt");
 /// All names, and the lists that patterns of the page use: any type, any size.
 fn known() -> (Vec<String>, Lists) {
     let mut lists = Lists::new();
-    let mut all = names::read(SPECIFICATION, &mut lists);
-    all.extend(names::read(EXTENSIONS, &mut lists));
+    let mut all = names_of(SPECIFICATION, &mut lists);
+    all.extend(names_of(EXTENSIONS, &mut lists));
     let mut types: Vec<String> = lists["REDUCE_SUM"].clone();
     types.sort();
     (all, Lists::from([("TYPENAME".to_owned(), types), ("SIZE".to_owned(), lists["BITS"].clone())]))
@@ -33,25 +27,15 @@ fn every_name_stands_in_the_page_once() {
     let mut places: BTreeMap<&str, Vec<usize>> = all.iter().map(|name| (name.as_str(), Vec::new())).collect();
     assert_eq!(places.len(), all.len(), "a name stands in the lists twice");
     assert!(all.len() > 2000, "{} names", all.len());
-    let mut faults = String::new();
     for row in rows(PAGE) {
         for pattern in &row.names {
-            let mut found = false;
-            for name in names::expand(&families(pattern), &lists) {
-                if let Some(lines) = places.get_mut(name.as_str()) {
-                    lines.push(row.line);
-                    found = true;
-                }
-            }
-            if !found {
-                let _ = writeln!(faults, "line {}: `{pattern}` is no name of the lists", row.line);
-            }
+            let names = expand(&families(pattern), &lists);
+            let found = names.iter().filter_map(|name| Some(places.get_mut(&**name)?.push(row.line))).count();
+            assert!(found > 0, "line {}: `{pattern}` is no name of the lists", row.line);
         }
     }
-    for (name, lines) in places.iter().filter(|(_, lines)| lines.len() != 1) {
-        let _ = writeln!(faults, "{name} stands in lines {lines:?}");
-    }
-    assert!(faults.is_empty(), "{faults}");
+    places.retain(|_, lines| lines.len() != 1);
+    assert!(places.is_empty(), "not in one line: {places:?}");
 }
 
 /// A pattern of the page in the notation of the lists. `putSIZE` is a family; `SHMEM_SYNC_SIZE` is a name.
@@ -61,29 +45,21 @@ fn families(pattern: &str) -> String {
 }
 
 #[test]
-fn every_row_leads_somewhere_or_says_why_not() {
-    let variables = |text: &str| {
-        let quoted = quoted(text);
-        let mut named = quoted.iter().filter(|quoted| quoted.starts_with("SHMEM_")).peekable();
-        named.peek().is_some() && named.all(|name| VARIABLES.iter().any(|variable| variable.name == name))
-    };
-    let mut faults = String::new();
+fn every_row_leads_somewhere_or_says_why_not_and_every_variable_is_one() {
+    let is_ours = |name: &str| VARIABLES.iter().any(|variable| variable.name == name);
     for row in rows(PAGE) {
         let absent = row.here.strip_prefix("absent: ").is_some_and(|why| why.len() > 10);
-        if !(row.here.contains("`shmem::") || absent || variables(&row.here)) || row.names.is_empty() {
-            let _ = writeln!(faults, "line {}: {:?}", row.line, row);
-        }
+        let mut variables = quoted(&row.here);
+        variables.retain(|quoted| quoted.starts_with("SHMEM_"));
+        let names_ours = !variables.is_empty() && variables.iter().all(|name| is_ours(name));
+        let leads = row.here.contains("`shmem::") || absent || names_ours;
+        assert!(leads && !row.names.is_empty(), "{row:?}");
     }
-    assert!(faults.is_empty(), "{faults}");
-}
-
-#[test]
-fn every_variable_in_the_page_is_one() {
     let (all, _) = known();
     for quoted in quoted(PAGE).iter().filter(|quoted| quoted.starts_with("SHMEM_")) {
         let name = quoted.split(['=', '[', '{', ' ']).next().unwrap_or_default();
-        let ours = VARIABLES.iter().any(|variable| variable.name == name);
-        assert!(ours || all.iter().any(|known| known.starts_with(name)), "`{quoted}` is no variable");
+        let is_known = is_ours(name) || all.iter().any(|known| known.starts_with(name));
+        assert!(is_known, "`{quoted}` is no variable");
     }
 }
 
@@ -198,46 +174,34 @@ fn library() -> Library {
     Library { file: file.unwrap(), dependencies: dependencies.collect() }
 }
 
-/// What the documentation gives as its source is a name of the specification.
+/// What the documentation gives as its source is a name of the specification; and the table of operations says which routine each of
+/// them is, as the page does.
 #[test]
-fn every_routine_that_the_documentation_cites_exists() {
-    let (all, _) = known();
-    let (mut cited, mut faults) = (0, String::new());
+fn every_routine_that_the_documentation_and_the_table_of_operations_cite_exists() {
+    let (all, lists) = known();
+    let mut cited = 0;
     sources(&["../shmem-core/src", "src"], |path, line| {
         if line.contains("Source: OpenSHMEM") {
             for name in quoted(line).iter().filter(|name| !name.contains('"')) {
                 cited += 1;
-                if !all.contains(name) && name.to_lowercase().starts_with("shmem") {
-                    let _ = writeln!(faults, "{}: {line}", path.display());
-                }
+                let is_known = all.contains(name) || !name.to_lowercase().starts_with("shmem");
+                assert!(is_known, "{}: {line}", path.display());
             }
         }
     });
-    assert!(faults.is_empty(), "{faults}");
     assert!(cited > 50, "{cited} citations");
-}
-
-/// The table of operations says which routine each of them is, and so does the page.
-#[test]
-fn the_page_agrees_with_the_table_of_operations() {
-    let (all, lists) = known();
     let rows = rows(PAGE);
-    let mut faults = String::new();
     // What is done with heaps is one line of the table, and with teams another.
     let several = [Family::Memory, Family::Teams];
     let single = |family: &&Family| !several.contains(family) && !family.routine().is_empty();
     for family in Family::ALL.iter().filter(single) {
         let routine = family.routine().to_owned();
         let name = format!("::{}`", family.name().trim_end_matches("_nbi"));
-        let names = |row: &&Row| {
-            row.names.iter().any(|pattern| names::expand(&families(pattern), &lists).contains(&routine))
-        };
-        let row = rows.iter().find(names);
-        if !all.contains(&routine) || row.is_none_or(|row| !row.here.contains(&name)) {
-            let _ = writeln!(faults, "{family:?}: {routine} is not said to be `{name}: {row:?}");
-        }
+        let names = |pattern: &String| expand(&families(pattern), &lists).contains(&routine);
+        let row = rows.iter().find(|row| row.names.iter().any(names));
+        let is_said = all.contains(&routine) && row.is_some_and(|row| row.here.contains(&name));
+        assert!(is_said, "{family:?}: {routine} is not said to be `{name}: {row:?}");
     }
-    assert!(faults.is_empty(), "{faults}");
 }
 
 /// A row of a table of names.
@@ -277,15 +241,57 @@ fn quoted(text: &str) -> Vec<String> {
 
 /// The paths into this library that the page names outside its code.
 fn paths(page: &str) -> Vec<String> {
-    let mut code = false;
-    let prose = page.lines().filter(|line| {
-        let fence = line.starts_with("```");
-        code ^= fence;
-        !code && !fence
-    });
-    let mut paths: Vec<String> =
-        prose.flat_map(quoted).filter(|quoted| quoted.starts_with("shmem::")).collect();
+    let prose = page.split("```").step_by(2).flat_map(quoted);
+    let mut paths: Vec<String> = prose.filter(|quoted| quoted.starts_with("shmem::")).collect();
     paths.sort();
     paths.dedup();
     paths
+}
+
+/// Lists of words by name.
+type Lists = BTreeMap<String, Vec<String>>;
+
+/// Every name that a pattern stands for, in order.
+fn expand(pattern: &str, lists: &Lists) -> Vec<String> {
+    let Some(open) = pattern.find(['{', '[', '<']) else {
+        return vec![pattern.to_owned()];
+    };
+    let (head, rest) = pattern.split_at(open);
+    // The parts of the group, between its commas that are in no group inside.
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 1);
+    let close = rest.char_indices().find_map(|(at, c)| {
+        depth += i32::from(matches!(c, '{' | '[' | '<')) - i32::from(matches!(c, '}' | ']' | '>'));
+        if depth == 0 || c == ',' && depth == 1 {
+            parts.push(&rest[start..at]);
+            start = at + 1;
+        }
+        (depth == 0).then_some(at)
+    });
+    let close = close.unwrap_or_else(|| panic!("a group without an end: {rest}"));
+    let middle: Vec<String> = match (&rest[..1], lists.get(&rest[1..close])) {
+        ("<", Some(words)) => words.clone(),
+        ("<", None) => vec![rest[..=close].to_owned()],
+        (kind, _) => {
+            let none = (kind == "[").then(String::new);
+            none.into_iter().chain(parts.into_iter().flat_map(|one| expand(one, lists))).collect()
+        }
+    };
+    let tails = expand(&rest[close + 1..], lists);
+    middle.iter().flat_map(|middle| tails.iter().map(move |tail| format!("{head}{middle}{tail}"))).collect()
+}
+
+/// The names of a file, and the lists of words that it defines. A list is given by `NAME = words`, and made
+/// longer by `NAME += words`.
+fn names_of(text: &str, lists: &mut Lists) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        match line.split_once(" = ").or_else(|| line.split_once(" += ")) {
+            Some((list, words)) => {
+                let words: Vec<String> = words.split(' ').flat_map(|word| expand(word, lists)).collect();
+                lists.entry(list.to_owned()).or_default().extend(words);
+            }
+            None => names.extend(expand(line, lists)),
+        }
+    }
+    names
 }

@@ -5,15 +5,15 @@
 #[expect(dead_code, reason = "nothing is started below another program")]
 mod scenario;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use shmem::array::StorageKind;
-use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::fingerprint::fingerprint;
+use tempfile::TempDir;
 
 shmem::partitions! {
     /// Outlives the job, if the environment says so.
@@ -75,16 +75,13 @@ fn run(name: &str, world: &mut World) {
                 assert!(all.iter().all(|byte| *byte == 7));
                 world.free(array).unwrap();
             }
+            let why = "partition 4 `keep` is a file, of which there is only the heap; take storage `single`";
             for kind in StorageKind::ALL {
                 let array = world.array([50_000]).storage_kind(kind).partition::<keep>().zeroed::<u8>();
-                match kind {
-                    StorageKind::Single => drop(array.unwrap()),
-                    _ => {
-                        let error = array.unwrap_err().to_string();
-                        assert!(
-                            error.contains("partition 4 `keep` is a file, of which there is only the heap; take storage `single`"),
-                            "{error}"
-                        );
+                match array {
+                    Ok(_) => assert_eq!(kind, StorageKind::Single),
+                    Err(error) => {
+                        assert!(kind != StorageKind::Single && error.to_string().contains(why), "{error}")
                     }
                 }
             }
@@ -185,22 +182,16 @@ fn run(name: &str, world: &mut World) {
             }
         }
         "loop" => written_in_a_loop(world),
-
         "volatile" => {
             let heap = world.heap::<keep>().unwrap();
             assert_eq!(heap.file(), None);
             let named = heap.named("numbers", [me; 3]).unwrap();
             assert_eq!(loaded(world, &named), [me; 3]);
             assert_eq!(world.persist().unwrap(), 0);
-        }
-        "left clean" => {
-            run("volatile", world);
-            let directory = std::env::var(DIRECTORY).unwrap();
-            assert_eq!(
-                std::fs::read_dir(directory).unwrap().count(),
-                0,
-                "what was made for nothing is removed"
-            );
+            if let Ok(directory) = std::env::var(DIRECTORY) {
+                let left = std::fs::read_dir(directory).unwrap().count();
+                assert_eq!(left, 0, "what was made for nothing is removed");
+            }
         }
         "fill" => {
             let heap = world.heap::<keep>().unwrap();
@@ -227,17 +218,17 @@ fn loaded<T: shmem::PlainData>(world: &World, object: &SymBox<[T]>) -> Vec<T> {
 }
 
 fn names_are_refused(world: &World) {
+    #[track_caller]
+    fn says<T>(refused: shmem::Result<T>, parts: &[&str]) {
+        scenario::assert_says(&refused.map(drop).unwrap_err().to_string(), parts);
+    }
     let heap = world.heap::<keep>().unwrap();
-    let error = heap.named("numbers", [0_i32; 999]).unwrap_err().to_string();
-    assert!(
-        error.starts_with("`numbers` is 1000 x i32 (4 bytes each, alignment 4) in the file of partition"),
-        "{error}"
-    );
-    assert!(error.contains("and 999 x i32 (4 bytes each, alignment 4) is asked for"), "{error}");
+    let asked = "and 999 x i32 (4 bytes each, alignment 4) is asked for";
+    let there = "`numbers` is 1000 x i32 (4 bytes each, alignment 4) in the file of partition";
+    says(heap.named("numbers", [0_i32; 999]), &[there, asked]);
     assert!(heap.named("numbers", [0_f32; 1000]).is_err());
     let words = heap.named("words", shmem::zeroed::<Atomic<u64>>(8)).unwrap();
-    let error = heap.named("words", [0_u64; 8]).unwrap_err().to_string();
-    assert!(error.contains("Atomic<u64>") && error.contains("8 x u64"), "{error}");
+    says(heap.named("words", [0_u64; 8]), &["Atomic<u64>", "8 x u64"]);
     let point = {
         #[derive(Clone, Copy, Symmetric)]
         #[repr(C)]
@@ -248,21 +239,16 @@ fn names_are_refused(world: &World) {
         #[derive(Clone, Copy, Symmetric)]
         #[repr(C)]
         struct Point(f64);
-        let error = heap.named("point", [Point(1.0)]).map(drop).unwrap_err().to_string();
-        assert!(error.contains("is 1 x another ") && error.contains("Point"), "{error}");
+        says(heap.named("point", [Point(1.0)]), &["is 1 x another ", "Point"]);
     }
     heap.remove("point").unwrap();
     world.free(point).unwrap();
     heap.remove("words").unwrap();
     world.free(words).unwrap();
     assert!(heap.named("", [0_i32; 10]).is_err());
-    let error = heap.remove("nunbers").unwrap_err().to_string();
-    assert!(error.ends_with("no object `nunbers`; did you mean `numbers`?"), "{error}");
-    let error = world.free(heap.named("one", shmem::value(0.0_f64)).unwrap()).unwrap_err().to_string();
-    assert!(error.contains("remove the name"), "{error}");
-
-    let error = world.heap::<fast>().unwrap().named("numbers", [0_i32; 10]).unwrap_err().to_string();
-    assert!(error.contains("give it KIND=PMEM"), "{error}");
+    says(heap.remove("nunbers"), &["no object `nunbers`; did you mean `numbers`?"]);
+    says(world.free(heap.named("one", shmem::value(0.0_f64)).unwrap()), &["remove the name"]);
+    says(world.heap::<fast>().unwrap().named("numbers", [0_i32; 10]), &["give it KIND=PMEM"]);
 }
 
 /// Persists rounds for ever, each of which writes its number everywhere. What a job before has left must
@@ -310,86 +296,119 @@ fn killed_later(me: Option<usize>) {
     }
 }
 
-fn launch(name: &str, pes: usize, partition: &str) -> Launch {
-    scenario::job("pes", name, pes).env(FILE, partition)
+/// The files of a partition that outlives its job.
+struct Place {
+    directory: TempDir,
+    partition: String,
 }
 
-/// The code of a job, and all that was said.
-fn run_job(job: Launch) -> (i32, String) {
-    let outcome = job.run().unwrap();
-    (outcome.code.into(), outcome.report.clone() + &scenario::said(&outcome))
-}
+impl Place {
+    /// In an empty directory.
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let partition = format!("SIZE=4M:KIND=PMEM:POLICY=M:PMEM={}/heap", directory.path().display());
+        Self { directory, partition }
+    }
 
-#[track_caller]
-fn succeeds(name: &str, pes: usize, partition: &str) -> String {
-    let outcome = scenario::succeeds(launch(name, pes, partition));
-    outcome.report.clone() + &scenario::said(&outcome)
-}
+    fn file(&self, pe: usize) -> PathBuf {
+        self.directory.path().join(format!("heap.{pe}"))
+    }
 
-#[track_caller]
-fn refused(name: &str, pes: usize, partition: &str, parts: &[&str]) {
-    let (code, said) = run_job(launch(name, pes, partition));
-    assert_eq!(code, 1, "{said}");
-    for part in parts {
-        assert_eq!(said.matches(part).count(), 1, "{part:?} once in: {said}");
+    /// The partition where normal memory will do.
+    fn preferred(&self) -> String {
+        self.partition.replace("POLICY=M", "POLICY=P")
+    }
+
+    /// Runs a job that must end in order; what was said.
+    #[track_caller]
+    fn runs(&self, name: &str, pes: usize) -> String {
+        let (code, said) = run_job(name, pes, &self.partition, &[]);
+        assert_eq!(code, 0, "{name}: {said}");
+        said
+    }
+
+    /// Runs a program of two PEs in a mount namespace of its own, where the directory is what a command of the shell mounts as
+    /// `$0`. `None`: this process may not do that.
+    fn mounted(&self, mount: &str, name: &str, partition: &str) -> Option<(i32, String)> {
+        if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
+            eprintln!("skipped: a mount needs the rights of root");
+            return None;
+        }
+        let mut command = Command::new("unshare");
+        command
+            .args(["--mount", "sh", "-c", &format!("{mount} && exec \"$@\"")])
+            .args([self.directory.path(), &std::env::current_exe().unwrap()])
+            .args(["--exact", "pes::scenario", "--nocapture", "-q"])
+            .env("SHMEM_NPES", "2")
+            .env(DIRECTORY, self.directory.path())
+            .env_remove("SHMEM_TRANSPORT");
+        Some(run_alone(command, name, partition))
     }
 }
 
-fn partition(directory: &Path) -> String {
-    format!("SIZE=4M:KIND=PMEM:POLICY=M:PMEM={}/heap", directory.display())
+/// The code of a job, and all that was said.
+fn run_job(name: &str, pes: usize, partition: &str, variables: &[(&str, &str)]) -> (i32, String) {
+    let job = scenario::job("pes", name, pes).env(FILE, partition);
+    let outcome = variables.iter().fold(job, |job, (name, value)| job.env(name, value)).run().unwrap();
+    (outcome.code.into(), outcome.report.clone() + &scenario::said(&outcome))
 }
 
-/// Where normal memory will do.
-fn preferred(partition: &str) -> String {
-    partition.replace("POLICY=M", "POLICY=P")
+/// Runs a program that starts its PEs by itself; its code, and all that was said.
+fn run_alone(mut command: Command, name: &str, partition: &str) -> (i32, String) {
+    let output = command.env(scenario::SCENARIO, name).env(FILE, partition).output().unwrap();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    (output.status.code().unwrap(), said)
 }
 
-/// An empty directory, and the partition in it.
-fn place() -> (tempfile::TempDir, String) {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
-    (directory, partition)
+/// A job that is not started says this once.
+#[track_caller]
+fn refused(pes: usize, partition: &str, why: &str) {
+    let (code, said) = run_job("nothing", pes, partition, &[]);
+    assert!(code == 1 && said.matches(why).count() == 1, "{why:?} once in: {code} {said}");
 }
 
 #[test]
-fn a_later_job_finds_what_was_persisted() {
-    let (directory, partition) = place();
-    succeeds("write", 3, &partition);
-    succeeds("read", 3, &partition);
-    succeeds("read again", 3, &partition);
-    assert_eq!(
-        std::fs::read_dir(directory.path()).unwrap().count(),
-        3,
-        "a file for each PE, and nothing else"
-    );
+fn a_later_job_finds_what_was_persisted_and_else_the_initial_values() {
+    let place = Place::new();
+    for name in ["nothing", "write", "read", "read again"] {
+        place.runs(name, 3);
+    }
+    let files = std::fs::read_dir(place.directory.path()).unwrap().count();
+    assert_eq!(files, 3, "a file for each PE, and nothing else");
+    // While nothing was persisted, another number of PEs or size loses nothing.
+    let mut place = Place::new();
+    place.runs("nothing", 1);
+    place.partition = place.partition.replace("4M", "5M");
+    place.runs("nothing", 2);
+    Place::new().runs("arrays", 2);
 }
 
 #[test]
 fn names_that_a_raw_transfer_destroys_are_written_again() {
-    let (_directory, partition) = place();
-    let said = succeeds("stray", 2, &partition);
+    let place = Place::new();
+    let said = place.runs("stray", 2);
     let warning = "shmem: warning: PE 1: the list of names of partition 4 `keep`";
     assert_eq!(said.matches(warning).count(), 1, "{said}");
     assert!(said.contains("written again at shmem-rt/tests/persistent.rs:"), "{said}");
-    assert!(!succeeds("behind stray", 2, &partition).contains("list of names"));
+    assert!(!place.runs("behind stray", 2).contains("list of names"));
 }
 
 #[test]
 fn a_header_that_was_cut_short_is_said() {
-    let (directory, partition) = place();
-    succeeds("write", 2, &partition);
-    let path = directory.path().join("heap.1");
+    let place = Place::new();
+    place.runs("write", 2);
+    let path = place.file(1);
     let mut file = std::fs::read(&path).unwrap();
     // Of two headers that with the greater number counts. It was written over the first words of what stood there.
     let (newest, other) = if file[32] > file[4096 + 32] { (0, 4096) } else { (4096, 0) };
     file.copy_within(other + 40..other + 200, newest + 40);
     std::fs::write(&path, file).unwrap();
-    let said = succeeds("read", 2, &partition);
+    let said = place.runs("read", 2);
     let remark = format!("{}: one of its two headers cannot be read, as after a crash", path.display());
     assert_eq!(said.matches(&remark).count(), 1, "{said}");
     assert!(said.contains("the other one counts, and the contents are those of persist 2"), "{said}");
     // The next job finds both.
-    assert!(!succeeds("read again", 2, &partition).contains("cannot be read"));
+    assert!(!place.runs("read again", 2).contains("cannot be read"));
 }
 
 /// Whoever may write the file can write any list of names, with its checksum: each ends in one error, before anything is
@@ -398,10 +417,9 @@ fn a_header_that_was_cut_short_is_said() {
 fn a_list_of_names_that_somebody_made_up_is_refused() {
     const ENTRY: usize = 128;
     const HEAD: usize = 24;
-    let (directory, partition) = place();
-    succeeds("write", 1, &partition);
-    let path = directory.path().join("heap.0");
-    let whole = std::fs::read(&path).unwrap();
+    let place = Place::new();
+    place.runs("write", 1);
+    let whole = std::fs::read(place.file(0)).unwrap();
     let lists: Vec<usize> =
         (0..whole.len()).step_by(64).filter(|&at| whole[at..].starts_with(b"shmnames")).collect();
     assert_eq!(lists.len(), 2, "in the working area and in the copy");
@@ -418,7 +436,7 @@ fn a_list_of_names_that_somebody_made_up_is_refused() {
         ("leads out of the heap", 8, &[64, end - 64, most - 63]),
     ];
     for (says, at, new) in
-        words.into_iter().flat_map(|(says, at, all)| all.iter().map(move |new| (says, at, new)))
+        words.iter().flat_map(|(says, at, all)| all.iter().map(move |new| (says, *at, new)))
     {
         let mut made_up = whole.clone();
         for &list in &lists {
@@ -427,174 +445,106 @@ fn a_list_of_names_that_somebody_made_up_is_refused() {
             let sum = fingerprint(list[..HEAD].iter().chain(&list[HEAD + 8..]).copied());
             list[HEAD..HEAD + 8].copy_from_slice(&sum.to_le_bytes());
         }
-        std::fs::write(&path, made_up).unwrap();
-        let (code, said) = run_job(launch("nothing", 1, &partition));
-        let is_said = said.contains(&format!("{}: ", path.display())) && said.contains(says);
+        std::fs::write(place.file(0), made_up).unwrap();
+        let (code, said) = run_job("nothing", 1, &place.partition, &[]);
+        let is_said = said.contains(&format!("{}: ", place.file(0).display())) && said.contains(says);
         assert!(code == 1 && is_said && !said.contains("panicked"), "{new:#x} at {at}: {says}: {said}");
     }
 }
 
 #[test]
-fn what_was_never_persisted_is_new_again() {
-    let (_directory, partition) = place();
-    succeeds("nothing", 2, &partition);
-    succeeds("write", 2, &partition);
-    // Another number of PEs, another size: nothing would be lost.
-    let other = tempfile::tempdir().unwrap();
-    let partition = self::partition(other.path());
-    succeeds("nothing", 1, &partition);
-    succeeds("nothing", 2, &partition.replace("4M", "5M"));
-}
-
-#[test]
-fn what_does_not_fit_is_refused() {
-    let (directory, partition) = place();
-    succeeds("write", 2, &partition);
-    let path = directory.path().join("heap.0").display().to_string();
+fn what_does_not_fit_and_a_path_that_cannot_be_used_are_said() {
+    let place = Place::new();
+    place.runs("write", 2);
     let title = "PE 0: partition 4 `keep` (SHMEM_SYMMETRIC_PARTITION4): PMEM: ";
-    let file = format!("{title}{path} ");
-    refused("nothing", 1, &partition, &[&(file.clone() + "is that of PE 0 of 2, and this is PE 0 of 1")]);
-    refused("nothing", 3, &partition, &[&(file.clone() + "is that of PE 0 of 2, and this is PE 0 of 3")]);
-    assert!(!directory.path().join("heap.2").exists(), "what was made for nothing is removed");
-    refused(
-        "nothing",
-        2,
-        &partition.replace("4M", "8M"),
-        &[&(file.clone() + "holds a partition of 4M, and 8M are asked for; give SIZE=4M")],
-    );
+    let file = format!("{title}{} ", place.file(0).display());
+    for pes in [1, 3] {
+        refused(pes, &place.partition, &format!("{file}is that of PE 0 of 2, and this is PE 0 of {pes}"));
+    }
+    assert!(!place.file(2).exists(), "what was made for nothing is removed");
+    let larger = place.partition.replace("4M", "8M");
+    refused(2, &larger, &format!("{file}holds a partition of 4M, and 8M are asked for; give SIZE=4M"));
     // The next job is none the worse.
-    succeeds("read", 2, &partition);
-    std::fs::remove_file(directory.path().join("heap.1")).unwrap();
-    refused("nothing", 2, &partition, &["PE 0 has persist 3, PE 1 has nothing persisted yet"]);
-    refused("nothing", 2, &preferred(&partition), &["do not belong together"]);
-}
+    place.runs("read", 2);
+    std::fs::remove_file(place.file(1)).unwrap();
+    refused(2, &place.partition, "PE 0 has persist 3, PE 1 has nothing persisted yet");
+    refused(2, &place.preferred(), "do not belong together");
 
-#[test]
-fn a_path_that_cannot_be_used_is_said() {
-    let directory = tempfile::tempdir().unwrap();
-    let missing = partition(&directory.path().join("missing"));
-    let why = format!("there is no directory {}", directory.path().join("missing").display());
-    refused("volatile", 2, &missing, &[&why]);
-    let said = succeeds("volatile", 2, &preferred(&missing));
+    let place = Place::new();
+    let directory = place.directory.path().display().to_string();
+    let away = |partition: &str| partition.replace(&directory, &format!("{directory}/missing"));
+    let why = format!("there is no directory {directory}/missing");
+    refused(2, &away(&place.partition), &why);
+    let (code, said) = run_job("volatile", 2, &away(&place.preferred()), &[]);
     let warning = "warning: partition 4 `keep` (from SHMEM_SYMMETRIC_PARTITION4), all PEs: KIND=PMEM: ";
-    assert!(said.contains(warning) && said.contains(&why), "{said}");
-    assert!(said.contains("normal memory is used, and nothing survives the job"), "{said}");
+    let parts = [warning, &why, "normal memory is used, and nothing survives the job"];
+    scenario::assert_says(&said, &parts);
+    assert_eq!(code, 0, "{said}");
     // What is there, and is no file of ours, is not replaced by memory.
-    std::os::unix::fs::symlink("/dev/null", directory.path().join("heap.0")).unwrap();
-    let partition = preferred(&partition(directory.path()));
-    refused("nothing", 1, &partition, &["/heap.0 is a device; put a file system on the memory"]);
-    refused("nothing", 1, "SIZE=1M:KIND=PMEM:POLICY=P", &["no file to lie in; add PMEM=<path>"]);
-    refused("nothing", 1, "SIZE=1M:PMEM=/a/b", &["only a partition with KIND=PMEM lies in a file"]);
+    std::os::unix::fs::symlink("/dev/null", place.file(0)).unwrap();
+    refused(1, &place.preferred(), "/heap.0 is a device; put a file system on the memory");
+    refused(1, "SIZE=1M:KIND=PMEM:POLICY=P", "no file to lie in; add PMEM=<path>");
+    refused(1, "SIZE=1M:PMEM=/a/b", "only a partition with KIND=PMEM lies in a file");
 }
 
 /// A PE, any of them, is killed at any time; the launcher kills the others. What is found next is one round.
 #[test]
 fn a_job_that_is_killed_leaves_its_last_persist() {
-    let (_directory, partition) = place();
+    let place = Place::new();
     let mut last = 0;
     for attempt in 0..15_u64 {
         let after = 20 + attempt * 37 % 200;
         // Some die while they start, most in the loop.
         let kill = if attempt % 5 == 4 { after.to_string() } else { format!("{} {after}", attempt % 3) };
-        let (code, said) = run_job(launch("loop", 2, &partition).env(KILL, kill));
-        assert_ne!(code, 0, "{said}");
-        assert!(!said.contains("panicked"), "{said}");
-        let Some(line) = said.lines().find(|line| line.contains("round ")) else { continue };
-        let mut words = line.split_whitespace().skip_while(|word| !word.ends_with("round")).skip(1);
-        let round: u64 = words.next().unwrap().parse().unwrap();
+        let (code, said) = run_job("loop", 2, &place.partition, &[(KILL, &kill)]);
+        assert!(code != 0 && !said.contains("panicked"), "{said}");
+        let Some((_, round)) = said.split_once("round ") else { continue };
+        let round: u64 = round.split(' ').next().unwrap().parse().unwrap();
         assert!(round >= last, "{round} after {last}");
         last = round;
     }
     assert!(last > 10, "jobs got somewhere: {last}");
 }
 
-/// Runs a program that starts its PEs by itself; its code, and all that was said.
-fn run_alone(mut command: Command, name: &str, partition: &str) -> (i32, String) {
-    let output = command.env(scenario::SCENARIO, name).env(FILE, partition).output().unwrap();
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    (output.status.code().unwrap(), said)
-}
-
 #[test]
 fn pes_that_are_threads_have_files_as_well() {
-    let (directory, partition) = place();
+    let place = Place::new();
     for name in ["write", "read", "read again"] {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "pes::on_threads", "--nocapture"]).env("SHMEM_TRANSPORT", "loopback");
-        let (code, said) = run_alone(command, name, &partition);
+        let (code, said) = run_alone(command, name, &place.partition);
         assert_eq!(code, 0, "{name}: {said}");
     }
-    assert!(directory.path().join("heap.1").exists());
+    assert!(place.file(1).exists());
 }
 
+/// A full file system is an error at the start, and never later; on one that cannot reserve, zeroes are written.
 #[test]
-fn a_full_file_system_is_an_error_at_the_start_and_never_later() {
-    let (directory, partition) = place();
-    let run = |bytes: u64, name, partition: &str| {
-        let mount = format!("mount -t tmpfs -o mode=0700,size={bytes} none \"$0\"");
-        run_mounted(directory.path(), &mount, name, partition)
-    };
-    // Each file takes 10M: room for one, and for both.
-    let Some((code, said)) = run(15 << 20, "nothing", &partition) else { return };
-    assert_eq!(code, 1, "{said}");
+fn what_file_systems_cannot_is_said() {
+    const FULL: &str = "mount -t tmpfs -o mode=0700,size=15M none \"$0\"";
+    const READ_ONLY: &str = "mount -t tmpfs -o ro,mode=0700 none \"$0\"";
+    const FROZEN: &str = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"";
+    let memory = "normal memory is used, and nothing survives";
+    // Each file takes 10M: there is room for one, or for both.
     let takes = "it takes 10M (the partition twice, so that a persist that is interrupted loses nothing)";
-    scenario::assert_says(&said, &[takes, "and the file system has "]);
-    let (code, said) = run(15 << 20, "left clean", &preferred(&partition)).unwrap();
-    assert!(code == 0 && said.contains("normal memory is used, and nothing survives"), "{said}");
-    let (code, said) = run(21 << 20, "fill", &partition).unwrap();
-    assert_eq!(code, 0, "{said}");
-}
-
-#[test]
-fn on_a_file_system_that_cannot_reserve_zeroes_are_written() {
-    let (directory, partition) = place();
-    let mount = "mount -t ramfs -o mode=0700 none \"$0\"";
-    let Some((code, said)) = run_mounted(directory.path(), mount, "write", &partition) else { return };
-    assert_eq!(code, 0, "{said}");
-}
-
-#[test]
-fn a_read_only_file_system_is_said() {
-    let (directory, partition) = place();
-    let run = |mount, name, partition: &str| run_mounted(directory.path(), mount, name, partition);
-    let read_only = "mount -t tmpfs -o ro,mode=0700 none \"$0\"";
-    let Some((code, said)) = run(read_only, "nothing", &partition) else { return };
-    assert_eq!(code, 1, "{said}");
+    let opened = "cannot be opened: the file system is mounted read-only";
+    let place = Place::new();
+    let run = |mount, name, is_preferred: bool, code, parts: &[&str]| {
+        let partition = if is_preferred { place.preferred() } else { place.partition.clone() };
+        let Some((found, said)) = place.mounted(mount, name, &partition) else { return };
+        assert_eq!(found, code, "{mount}, {name}: {said}");
+        scenario::assert_says(&said, parts);
+    };
+    run(FULL, "nothing", false, 1, &[takes, "and the file system has "]);
+    run(FULL, "volatile", true, 0, &[memory]);
+    run("mount -t tmpfs -o mode=0700,size=21M none \"$0\"", "fill", false, 0, &[]);
+    run("mount -t ramfs -o mode=0700 none \"$0\"", "write", false, 0, &[]);
     let why = "cannot be made: the file system is mounted read-only; mount it read-write";
-    assert!(said.contains(why), "{said}");
-    let (code, said) = run(read_only, "volatile", &preferred(&partition)).unwrap();
-    assert_eq!(code, 0, "{said}");
+    run(READ_ONLY, "nothing", false, 1, &[why]);
+    run(READ_ONLY, "volatile", true, 0, &[memory]);
     // What is there, and cannot be used, is not replaced by memory.
-    succeeds("write", 2, &partition);
-    let frozen = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"";
-    for partition in [&partition, &preferred(&partition)] {
-        let (code, said) = run(frozen, "nothing", partition).unwrap();
-        assert_eq!(code, 1, "{said}");
-        assert!(said.contains("cannot be opened: the file system is mounted read-only"), "{said}");
-    }
-    succeeds("read", 2, &partition);
-}
-
-/// Runs a program of two PEs in a mount namespace of its own, where `directory` is what a command of the shell mounts as
-/// `$0`. `None`: this process may not do that.
-fn run_mounted(directory: &Path, mount: &str, name: &str, partition: &str) -> Option<(i32, String)> {
-    if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
-        eprintln!("skipped: a mount needs the rights of root");
-        return None;
-    }
-    let mut command = Command::new("unshare");
-    command
-        .args(["--mount", "sh", "-c", &format!("{mount} && exec \"$@\"")])
-        .args([directory, &std::env::current_exe().unwrap()])
-        .args(["--exact", "pes::scenario", "--nocapture", "-q"])
-        .env("SHMEM_NPES", "2")
-        .env(DIRECTORY, directory)
-        .env_remove("SHMEM_TRANSPORT");
-    Some(run_alone(command, name, partition))
-}
-
-#[test]
-fn arrays_lie_in_the_file_or_are_refused() {
-    let (_directory, partition) = place();
-    succeeds("arrays", 2, &partition);
+    place.runs("write", 2);
+    run(FROZEN, "nothing", false, 1, &[opened]);
+    run(FROZEN, "nothing", true, 1, &[opened]);
+    place.runs("read", 2);
 }

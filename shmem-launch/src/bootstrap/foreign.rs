@@ -117,31 +117,38 @@ mod tests {
     }
 
     #[test]
-    fn several_processes_of_another_launcher_are_noticed_once() {
-        let first = find(&[("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "0")]).unwrap();
+    fn several_processes_of_another_launcher_are_noticed() {
+        let of_mpirun = [("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "0")];
+        let first = find(&of_mpirun).unwrap();
         let text = first.refuse().unwrap_err().to_string();
         assert!(text.starts_with("mpirun has started 4 processes (OMPI_COMM_WORLD_SIZE=4)"), "{text}");
-        assert!(text.contains("`shmrun -n 4`; for 4 jobs"), "{text}");
-        let first = find(&[("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "0")]).unwrap();
-        assert!(first.error().contains("add --mpi=pmix or --mpi=pmi2 to srun, or"));
-        let apart = [("OMPI_COMM_WORLD_SIZE", "2"), ("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_NAMESPACE", "job")];
-        assert!(
-            find(&apart).unwrap().error().contains("its PMIx server does not answer; in a container, share")
-        );
-        let library = find(&[("PMI_SIZE", "2"), ("PMI_RANK", "0")]).unwrap();
-        assert!(library.error().contains("use one that speaks PMIx or PMI-1"));
+        for (variables, part) in [
+            (&of_mpirun[..], "`shmrun -n 4`; for 4 jobs"),
+            (
+                &[("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "0")],
+                "add --mpi=pmix or --mpi=pmi2 to srun, or",
+            ),
+            (
+                &[&of_mpirun[..], &[("PMIX_NAMESPACE", "job")]].concat(),
+                "its PMIx server does not answer; in a container, share",
+            ),
+            (&[("PMI_SIZE", "2"), ("PMI_RANK", "0")], "use one that speaks PMIx or PMI-1"),
+        ] {
+            let text = find(variables).unwrap().error();
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]
     fn one_process_is_no_mistake() {
-        assert_eq!(find(&[]), None);
-        assert_eq!(find(&[("PMI_SIZE", "1"), ("PMI_RANK", "0")]), None);
-        assert_eq!(find(&[("PMI_SIZE", "many"), ("PMI_RANK", "0")]), None);
         let left_over = [("PMI_SIZE", "2"), ("PMI_RANK", "0"), ("PMI_FD", "6")];
-        assert_eq!(find(&left_over), None);
         let of_srun = |count| [("SLURM_STEP_NUM_TASKS", count), ("SLURM_PROCID", "0")];
-        assert_eq!(find(&[&left_over[..], &of_srun("2")].concat()), None);
+        let both = |count| [&left_over[..], &of_srun(count)].concat();
+        let few = |size| [("PMI_SIZE", size), ("PMI_RANK", "0")];
+        for variables in [&[][..], &few("1"), &few("many"), &left_over, &both("2")] {
+            assert_eq!(find(variables), None, "{variables:?}");
+        }
         // Another job, in a shell of the one that is left over.
-        assert!(find(&[&left_over[..], &of_srun("4")].concat()).is_some());
+        assert!(find(&both("4")).is_some());
     }
 }

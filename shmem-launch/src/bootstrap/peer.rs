@@ -75,20 +75,3 @@ pub(super) unsafe fn inherited(
         _ => Err("this process has made it itself"),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::net::UnixStream;
-
-    use rustix::process::getuid;
-
-    use super::*;
-
-    // One outside this PID namespace: `pes_meet_from_pid_namespaces_of_their_own` of shmrun.
-    #[test]
-    fn the_other_end_is_this_process() {
-        let (one, _other) = UnixStream::pair().unwrap();
-        assert_eq!(Peer::of(&one).unwrap(), Peer { user: getuid(), process: Some(getpid()) });
-        assert!(Peer::of(std::fs::File::open("/dev/null").unwrap()).is_err());
-    }
-}

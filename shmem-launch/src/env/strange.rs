@@ -10,6 +10,7 @@ use shmem_core::memory::{Machine, SlotLayout};
 use shmem_core::partition::{Environment, Table};
 use shmem_core::topology::Topology;
 
+use super::tests::READ;
 use super::*;
 
 /// The environments that are kept.
@@ -24,28 +25,10 @@ fn corpus() -> Vec<Vec<(String, String)>> {
 }
 
 /// Values that some variable takes.
-const GOOD: [&str; 16] = [
-    "",
-    "0",
-    "1",
-    "4",
-    "2.5",
-    "64M",
-    "1.5T",
-    "auto",
-    "abort",
-    "cyclic=64K",
-    "none",
-    "no",
-    "hybrid",
-    "10.1.0.0/16",
-    "SIZE=64M:PGSIZE=2M:KIND=FASTMEM:POLICY=PREFERRED",
-    "SIZE=1G:KIND=PMEM:POLICY=M:PMEM=/mnt/heap",
-];
-
 fn values() -> Vec<String> {
     let kept = corpus().into_iter().flatten().map(|(_, value)| value);
-    GOOD.into_iter().map(str::to_owned).chain(kept).collect()
+    let known = READ.iter().map(|(_, value, _)| *value).chain(VARIABLES.iter().map(|one| one.default));
+    known.map(str::to_owned).chain(kept).collect()
 }
 
 /// Names of variables, with something in the place of the ID and the name.

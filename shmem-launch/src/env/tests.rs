@@ -33,9 +33,9 @@ fn defaults_are_those_of_the_table() {
 }
 
 /// A variable, a value, and whether that is what was read; it is no default.
-type Case = (&'static str, &'static str, fn(&Settings) -> bool);
+pub(super) type Case = (&'static str, &'static str, fn(&Settings) -> bool);
 
-const READ: [Case; 33] = [
+pub(super) const READ: [Case; 33] = [
     ("SHMEM_SINGLETON", "1", |s| s.singleton),
     ("SHMEM_NPES", "4", |s| s.npes == Some(4)),
     ("SHMEM_BIND", "NUMA", |s| s.bind == Bind::Numa),

@@ -147,10 +147,6 @@ mod tests {
         Topology::of(nodes, Vec::new(), None)
     }
 
-    fn cores(groups: &[Vec<usize>], pes: usize) -> Vec<usize> {
-        by_core(groups, pes).0.into_iter().flatten().collect()
-    }
-
     #[test]
     fn sharing_a_cpu_is_said() {
         assert_eq!(by_core(&[vec![1, 5]], 2), (vec![vec![1], vec![5]], None));
@@ -160,34 +156,38 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_apart_and_take_whole_cores() {
-        // Four cores of two threads; and as many threads without siblings.
-        let (threads, alone) = ([(0..8).collect::<Vec<_>>()], |cpu| cpu);
-        let share = |pes| by_share(&threads, pes, |cpu| cpu % 4);
-        assert_eq!(share(2), [[0, 4, 1, 5], [2, 6, 3, 7]]);
-        assert_eq!(share(3), [vec![0, 4], vec![1, 5], vec![2, 6, 3, 7]]);
-        assert_eq!(share(8), [[0], [4], [1], [5], [2], [6], [3], [7]]);
-        assert_eq!(by_share(&threads, 3, alone), [vec![0, 1], vec![2, 3, 4], vec![5, 6, 7]]);
-    }
-
-    #[test]
-    fn shares_are_next_to_one_memory_where_pes_are_enough() {
-        let share = |groups: &[Vec<usize>], pes| by_share(groups, pes, |cpu| cpu);
-        let four = [vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
-        assert_eq!(share(&four, 2), [[0, 1, 2, 3], [4, 5, 6, 7]]);
-        assert_eq!(share(&four, 3), [vec![0, 1], vec![2, 3], vec![4, 5, 6, 7]]);
-        assert_eq!(share(&four, 4), four);
-        assert_eq!(share(&four, 5), [vec![0], vec![1], vec![2, 3], vec![4, 5], vec![6, 7]]);
+    fn shares_are_apart_take_whole_cores_and_are_next_to_one_memory() {
+        // Four cores of two threads; as many threads without siblings; and four nodes of two.
+        let (threads, four) =
+            (vec![(0..8).collect::<Vec<_>>()], vec![vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]]);
+        let of_core: fn(usize) -> usize = |cpu| cpu % 4;
+        for (groups, core, pes, sets) in [
+            (&threads, of_core, 2, vec![vec![0, 4, 1, 5], vec![2, 6, 3, 7]]),
+            (&threads, of_core, 3, vec![vec![0, 4], vec![1, 5], vec![2, 6, 3, 7]]),
+            (&threads, of_core, 8, [0, 4, 1, 5, 2, 6, 3, 7].map(|cpu| vec![cpu]).to_vec()),
+            (&threads, |cpu| cpu, 3, vec![vec![0, 1], vec![2, 3, 4], vec![5, 6, 7]]),
+            (&four, |cpu| cpu, 2, vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]]),
+            (&four, |cpu| cpu, 3, vec![vec![0, 1], vec![2, 3], vec![4, 5, 6, 7]]),
+            (&four, |cpu| cpu, 4, four.clone()),
+            (&four, |cpu| cpu, 5, vec![vec![0], vec![1], vec![2, 3], vec![4, 5], vec![6, 7]]),
+        ] {
+            assert_eq!(by_share(groups, pes, core), sets);
+        }
     }
 
     #[test]
     fn successive_pes_are_next_to_the_same_memory() {
         let nodes = [vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
-        assert_eq!(cores(&nodes, 4), [0, 1, 4, 5]);
-        assert_eq!(cores(&nodes, 5), [0, 1, 2, 4, 5]);
-        assert_eq!(cores(&nodes, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(cores(&nodes, 10), [0, 1, 2, 3, 0, 4, 5, 6, 7, 4]);
-        assert_eq!(cores(&[vec![0, 1, 2, 3], vec![4]], 4), [0, 1, 2, 4], "a node of one CPU has one PE");
+        for (nodes, pes, cpus) in [
+            (&nodes, 4, &[0, 1, 4, 5][..]),
+            (&nodes, 5, &[0, 1, 2, 4, 5]),
+            (&nodes, 8, &[0, 1, 2, 3, 4, 5, 6, 7]),
+            (&nodes, 10, &[0, 1, 2, 3, 0, 4, 5, 6, 7, 4]),
+            // A node of one CPU has one PE.
+            (&[vec![0, 1, 2, 3], vec![4]], 4, &[0, 1, 2, 4]),
+        ] {
+            assert_eq!(by_core(nodes, pes).0.concat(), cpus);
+        }
     }
 
     #[test]

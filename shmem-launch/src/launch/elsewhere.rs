@@ -243,35 +243,3 @@ impl Dialect {
         words
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What launchers say of themselves.
-    #[test]
-    fn a_launcher_is_told_by_what_it_says() {
-        use Dialect::{Hydra, OpenMpi, Prrte, Slurm};
-        const LIST: &str =
-            "MPI plugin types are...\n\tpmix\n\tnone\nspecific pmix plugin versions available: pmix_v4\n";
-        for (file, said, expected) in [
-            ("mpirun", "mpirun (Open MPI) 4.1.4\n\nReport bugs to ..\n", Ok(OpenMpi)),
-            ("mpiexec", "mpiexec (OpenRTE) 4.1.4\n", Ok(OpenMpi)),
-            ("mpirun", "mpirun (Open MPI) 5.0.7\n", Ok(Prrte)),
-            ("prterun", "prterun (PRRTE) 3.0.9\n", Ok(Prrte)),
-            ("mpirun", "mpirun (Open MPI) 1.10.7\n", Err("is that of Open MPI 1, and PEs join by PMIx or ")),
-            ("mpiexec", "HYDRA build details:\n    Version: 4.0.2\n", Ok(Hydra)),
-            ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021.8\n", Ok(Hydra)),
-            ("mpirun", "\nnothing of the kind\n", Err("says of neither that it speaks it, and PEs join ")),
-            ("srun", LIST, Ok(Slurm("pmix"))),
-            ("srun", "srun: MPI types are...\nsrun: pmi2\n", Ok(Slurm("pmi2"))),
-            ("srun", "srun: fatal: no configuration\n", Err("--mpi=list names no plugin for either")),
-        ] {
-            match (Dialect::of(Path::new("/usr/bin").join(file).as_path(), said), expected) {
-                (Ok(found), expected) => assert_eq!(Ok(found), expected, "{said}"),
-                (Err(why), Err(start)) => assert!(why.starts_with(start), "{why}"),
-                (Err(why), Ok(_)) => panic!("{said}: {why}"),
-            }
-        }
-    }
-}

@@ -162,28 +162,16 @@ mod tests {
 
     use super::*;
 
-    fn hosts(text: &str) -> Vec<(String, usize)> {
-        text.parse::<HostList>().unwrap().0
-    }
-
     #[test]
     fn hosts_are_read_with_their_slots() {
-        let pair = |name: &str, slots| (name.to_owned(), slots);
-        assert_eq!(hosts("a:4,b"), [pair("a", 4), pair("b", 1)]);
-        assert_eq!(hosts("a:2, b:1,a:3"), [pair("a", 5), pair("b", 1)]);
-    }
-
-    #[test]
-    fn a_file_has_a_line_for_each() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(
-            file.path(),
-            "# mine\nnode1 slots=4 max_slots=8\nnode2:2 # slow\n\nnode3 3\nnode4\tmax-slots=2\n",
-        )
-        .unwrap();
+        let pair = |name: &str, slots| (name.to_owned(), slots);
+        let list: HostList = "a:2, b,a:3".parse().unwrap();
+        assert_eq!(list.0, [pair("a", 5), pair("b", 1)]);
+        let text = "# mine\nnode1 slots=4 max_slots=8\nnode2:2 # slow\n\nnode3 3\nnode4\tmax-slots=2\n";
+        fs::write(file.path(), text).unwrap();
         let list = HostList::read(file.path()).unwrap();
-        let slots: Vec<usize> = list.0.iter().map(|host| host.1).collect();
-        assert_eq!(slots, [4, 2, 3, 1]);
+        assert_eq!(list.0, [pair("node1", 4), pair("node2", 2), pair("node3", 3), pair("node4", 1)]);
         fs::write(file.path(), "# nothing\n").unwrap();
         assert!(matches!(HostList::read(file.path()), Err(HostListError::Empty)));
         fs::write(file.path(), vec![b'#'; 1 + (1 << 20)]).unwrap();
@@ -195,36 +183,16 @@ mod tests {
             (long, "it has more than 1 MiB"),
         ] {
             let error = HostList::read(Path::new(name)).unwrap_err().to_string();
-            assert!(
-                error.starts_with(&format!("the file of hosts `{name}` cannot be read: {why}")),
-                "{error}"
-            );
+            let start = format!("the file of hosts `{name}` cannot be read: {why}");
+            assert!(error.starts_with(&start), "{error}");
         }
     }
 
-    const NO_HOSTS: [&str; 17] = [
-        "me@a:2",
-        "fe80::1",
-        "[fe80::1]:3",
-        "a:",
-        "a:0",
-        "a:x",
-        ":4",
-        "-oProxyCommand=x",
-        "a;b",
-        "a,,b",
-        "$(x)",
-        "a:-1",
-        "a\x1b[2J",
-        "a slots=4 max_slots=3",
-        "a slots=4 max_slots=x",
-        "a:2 slots=2",
-        "a slot=4",
-    ];
-
     #[test]
     fn what_is_no_host_is_refused_with_what_would_be_one() {
-        for text in NO_HOSTS {
+        let no_hosts = "me@a:2|fe80::1|[fe80::1]:3|a:|a:0|a:x|:4|-oProxyCommand=x|a;b|a,,b|$(x)|a:-1|a\x1b[2J\
+            |a slots=4 max_slots=3|a slots=4 max_slots=x|a:2 slots=2|a slot=4";
+        for text in no_hosts.split('|') {
             let error = format!("{:?}", text.parse::<HostList>().unwrap_err());
             assert!(!error.contains(char::is_control), "{error:?}");
             assert!(error.contains("is no host: write its name"), "{text}: {error}");

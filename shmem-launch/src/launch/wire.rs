@@ -149,6 +149,25 @@ mod tests {
         assert_eq!(seen.into_inner().len(), 7 + 5, "every kind of each");
     }
 
+    /// A number is written in one way; and a list that says how many elements follow is no reason to take memory for them.
+    #[test]
+    fn what_is_malformed_is_refused_and_takes_no_memory() {
+        let hello = codec::encode(&Request::Hello { version: 5, job: 0, pe: 0 });
+        assert_eq!(hello[1], 5);
+        let long = [&[hello[0], 0x85, 0], &hello[2..]].concat();
+        let mut fenced = codec::encode(&Reply::Fenced { values: Vec::new(), last: true });
+        assert_eq!(fenced.remove(1), 0, "the number of values");
+        let announced = |count: &[u8]| [&fenced[..1], count, &[0; 9]].concat();
+        let (few, many) =
+            (announced(&[0xff, 0x7f]), announced(&[255, 255, 255, 255, 255, 255, 255, 255, 255, 1]));
+        let (refused, most) = most(|| {
+            assert_eq!(codec::decode::<Request>(&long), Err(Malformed));
+            [few, many].map(|bytes| codec::decode::<Reply>(&bytes))
+        });
+        assert_eq!(refused, [const { Err(Malformed) }; 2]);
+        assert!(most < 1 << 12, "{most} bytes");
+    }
+
     proptest! {
         #[test]
         fn the_length_of_a_value_is_known_before(pe: u32, key in ".{0,80}", bytes in 0..=MAX_VALUE, times in 1..90usize) {

@@ -11,6 +11,7 @@ use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::partition::show_size;
 
 use crate::scenario::{self, assert_says};
 
@@ -25,21 +26,21 @@ static OTHER: [u64; 16];
 const MANY: usize = 1 << 15;
 
 #[symmetric]
-static FIELD: [u64; MANY + 8];
+static FIELD: [u64; MANY + 16];
 #[symmetric]
-static WIDE: [u64; 4 * (MANY + 8)];
+static WIDE: [u64; 4 * (MANY + 16)];
 #[symmetric]
-static OUT: [u64; 4 * (MANY + 8)];
+static OUT: [u64; 4 * (MANY + 16)];
 
 /// Items of no bytes whose `fcollect` has the hash of a halo of cells like `f64`.
 const ITEMS: usize = 1_280_743_731;
 
 #[shmem::collective]
-fn opens_one(world: &mut World<Multiple>, first: bool) -> Result<()> {
+fn opens_one(world: &mut World<Multiple>, is_array: bool) -> Result<()> {
     let array = world.array([700]).chunks(3).filled(1.0)?;
     #[symmetric]
     let scratch: SymBox<[f64]> = [0.0; 4];
-    match first {
+    match is_array {
         true => world.local(&array, |_| ()),
         false => world.local(&scratch, |_| ()),
     }
@@ -85,16 +86,15 @@ fn fill_scratch(world: &World<Multiple>) {
     }
 }
 
-/// How the data of a collective go, by how many they are and where they lie.
-#[derive(Clone, Copy)]
+/// How the data of a collective are passed: with the words of a meeting, behind it, or in an object that is written in place.
+#[derive(Clone, Copy, PartialEq)]
 enum Form {
     Little,
     Much,
     Object,
 }
 
-/// What a member comes for with a collective of a family. Two that are to be found by one thing are alike in all others, to the
-/// type of their items.
+/// What a member comes for with a collective of a family.
 #[derive(Clone, Copy)]
 struct Coming {
     form: Form,
@@ -109,63 +109,35 @@ struct Coming {
 const LITTLE: Coming = Coming { form: Form::Little, more: 0, at: [0; 2], root: 1 };
 const MUCH: Coming = Coming { form: Form::Much, ..LITTLE };
 const OBJECT: Coming = Coming { form: Form::Object, ..LITTLE };
-const LENGTHS: [Coming; 2] = [LITTLE, Coming { more: 1, ..LITTLE }];
-const LENGTHS_OF_MUCH: [Coming; 2] = [MUCH, Coming { more: 8, ..MUCH }];
-const LENGTHS_OF_OBJECTS: [Coming; 2] = [OBJECT, Coming { more: 8, ..OBJECT }];
-const ROOTS: [Coming; 2] = [Coming { root: 0, ..LITTLE }, LITTLE];
-const PLACES: [Coming; 2] = [OBJECT, Coming { at: [8, 0], ..OBJECT }];
-const DESTINATIONS: [Coming; 2] = [OBJECT, Coming { at: [0, 8], ..OBJECT }];
 
-/// Families, what PE 0 and the others come for, and what is said of them behind the name. Little data come with the words of a
-/// meeting, and many behind it; objects are written where they lie. An object has as many bytes as the copy, of the same numbers.
-const COMING: [(&str, [Coming; 2], [&str; 2]); 36] = [
-    ("broadcast", [LITTLE, MUCH], ["8 bytes from PE 1)", "256K from PE 1)"]),
-    ("broadcast", [LITTLE, OBJECT], ["8 bytes from PE 1)", "FIELD"]),
-    ("broadcast", [OBJECT, MUCH], ["FIELD", "256K from PE 1)"]),
-    ("broadcast", LENGTHS, ["8 bytes from PE 1)", "16 bytes from PE 1)"]),
-    ("broadcast", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
-    ("broadcast", ROOTS, ["8 bytes from PE 0)", "8 bytes from PE 1)"]),
-    ("broadcast", [Coming { root: 0, ..MUCH }, MUCH], ["256K from PE 0)", "256K from PE 1)"]),
-    (
-        "broadcast",
-        [Coming { root: 0, ..OBJECT }, OBJECT],
-        ["FIELD[0..32768] from PE 0)", "FIELD[0..32768] from PE 1)"],
-    ),
-    ("broadcast", PLACES, ["FIELD[0..", "FIELD[8.."]),
-    ("sum", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
-    ("sum", [LITTLE, OBJECT], ["1 x u64)", "FIELD"]),
-    ("sum", [OBJECT, MUCH], ["FIELD", "32768 x u64)"]),
-    ("sum", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("sum", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
-    ("sum", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
-    ("sum", PLACES, ["FIELD[0..", "FIELD[8.."]),
-    ("fcollect", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
-    ("fcollect", [LITTLE, OBJECT], ["1 x u64)", "FIELD"]),
-    ("fcollect", [OBJECT, MUCH], ["FIELD", "32768 x u64)"]),
-    ("fcollect", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("fcollect", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
-    ("fcollect", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
-    ("fcollect", PLACES, ["FIELD[0..", "FIELD[8.."]),
-    ("fcollect", DESTINATIONS, ["FIELD[0..32768] to OUT[0..", "FIELD[0..32768] to OUT[8.."]),
-    ("alltoall", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
-    ("alltoall", [LITTLE, OBJECT], ["1 x u64)", "WIDE"]),
-    ("alltoall", [OBJECT, MUCH], ["WIDE", "32768 x u64)"]),
-    ("alltoall", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("alltoall", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
-    ("alltoall", LENGTHS_OF_OBJECTS, ["WIDE", "WIDE"]),
-    ("alltoall", PLACES, ["WIDE[0..", "WIDE[8.."]),
-    ("alltoall", DESTINATIONS, ["WIDE[0..", "WIDE[0.."]),
-    ("sum_to", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("sum_to", ROOTS, ["1 x u64 to PE 0)", "1 x u64 to PE 1)"]),
-    ("reduce_to", LENGTHS, ["1 x u64", "2 x u64"]),
-    ("reduce_to", ROOTS, ["1 x u64 to PE 0)", "1 x u64 to PE 1)"]),
+// What PE 0 and the others come for: they differ in one thing.
+type Pair = [Coming; 2];
+const FORMS: &[Pair] = &[[LITTLE, MUCH], [LITTLE, OBJECT], [OBJECT, MUCH]];
+const LENGTH: &[Pair] = &[[LITTLE, Coming { more: 1, ..LITTLE }]];
+const LENGTHS: &[Pair] = &[[MUCH, Coming { more: 8, ..MUCH }], [OBJECT, Coming { more: 8, ..OBJECT }]];
+const ROOT: &[Pair] = &[[Coming { root: 0, ..LITTLE }, LITTLE]];
+const ROOTS: &[Pair] = &[[Coming { root: 0, ..MUCH }, MUCH], [Coming { root: 0, ..OBJECT }, OBJECT]];
+const PLACES: &[Pair] = &[[OBJECT, Coming { at: [8, 0], ..OBJECT }]];
+const DESTINATIONS: &[Pair] = &[[OBJECT, Coming { at: [0, 8], ..OBJECT }]];
+
+const FAMILIES: [(&str, &[&[Pair]]); 6] = [
+    ("broadcast", &[FORMS, LENGTH, LENGTHS, ROOT, ROOTS, PLACES]),
+    ("sum", &[FORMS, LENGTH, LENGTHS, PLACES]),
+    ("fcollect", &[FORMS, LENGTH, LENGTHS, PLACES, DESTINATIONS]),
+    ("alltoall", &[FORMS, LENGTH, LENGTHS, PLACES, DESTINATIONS]),
+    ("sum_to", &[LENGTH, ROOT]),
+    ("reduce_to", &[LENGTH, ROOT]),
 ];
+
+/// All pairs, each with its family.
+fn pairs() -> impl Iterator<Item = (&'static str, Pair)> {
+    FAMILIES.iter().flat_map(|(family, of)| of.iter().copied().flatten().map(|pair| (*family, *pair)))
+}
 
 impl Coming {
     /// Comes for it.
     fn come(self, world: &World<Multiple>, family: &str) {
-        let (pes, root) = (world.n_pes(), world.pes()[self.root]);
-        let items = self.more + if let Form::Little = self.form { 1 } else { MANY };
+        let (pes, root, items) = (world.n_pes(), world.pes()[self.root], self.items());
         let [from, to] = self.at;
         let field = FIELD.here(world).index(from..from + items);
         let wide = WIDE.here(world).index(from..from + items * pes);
@@ -185,21 +157,45 @@ impl Coming {
             _ => panic!("there is no family {family}"),
         }
     }
+
+    fn items(self) -> usize {
+        self.more + if self.form == Form::Little { 1 } else { MANY }
+    }
+
+    /// How a message names it. Where a part of `WIDE` ends depends on the number of PEs.
+    fn shown(self, family: &str) -> String {
+        let ([from, to], items, root) = (self.at, self.items(), self.root);
+        let field = format!("FIELD[{from}..{}]", from + items);
+        match (family, self.form) {
+            ("broadcast", Form::Object) => format!("broadcast({field} from PE {root})"),
+            ("broadcast", _) => format!("broadcast({} from PE {root})", show_size(8 * items as u64)),
+            ("sum", Form::Object) => format!("sum({field})"),
+            ("fcollect", Form::Object) => format!("fcollect({field} to OUT[{to}.."),
+            ("alltoall", Form::Object) => format!("alltoall(WIDE[{from}.."),
+            ("sum_to" | "reduce_to", _) => format!("{family}({items} x u64 to PE {root})"),
+            _ => format!("{family}({items} x u64)"),
+        }
+    }
 }
 
-/// What PE 0 comes for, if it is the first, and what the others come for; and what is said of both.
+/// What PE 0 comes for, which is the first, and what the others come for; and what is said of both.
 struct Difference {
-    name: &'static str,
     come: fn(&mut World<Multiple>, bool),
     said: [&'static str; 2],
 }
 
+/// Rows of what PE 0 comes for and what others do; or of one expression, which asks who is the first.
 macro_rules! differences {
-    ($list:ident: $($name:literal: |$world:ident, $first:ident| $come:expr => [$one:expr, $others:expr];)*) => {
+    ($list:ident: |$world:ident, $first:ident| $($one:expr $(, $others:expr)? => [$a:expr, $b:expr];)*) => {
         const $list: &[Difference] = &[$(Difference {
-            name: $name,
-            come: |$world, $first| _ = $come,
-            said: [$one, $others],
+            come: |$world, $first| {
+                $(if !$first {
+                    _ = $others;
+                    return;
+                })?
+                _ = $one;
+            },
+            said: [$a, $b],
         }),*];
     };
 }
@@ -208,16 +204,19 @@ fn all(world: &World<Multiple>) -> Team {
     world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap()
 }
 
+/// The first of two, or the second.
+fn of_two<T>(is_first: bool, mut make: impl FnMut() -> T) -> T {
+    let [one, two] = [make(), make()];
+    if is_first { one } else { two }
+}
+
 // Different things whose hashes are equal.
-differences! { COLLIDING:
-    "a halo": |world, first| {
+differences! { COLLIDING: |world, first|
+    collect_nothing(world, world.team(), ITEMS), {
         assert_eq!(hash("halo", &[8, 8]), hash("fcollect", &[ITEMS as u64, 0]));
-        if first {
-            collect_nothing(world, world.team(), ITEMS);
-        }
         world.halo::<f64>(&[]).map(drop)
-    } => ["", "halo(cells of 8 bytes)"];
-    "an object of a team": |world, first| {
+    } => ["fcollect(", "halo(cells of 8 bytes)"];
+    {
         let (items, bytes) = equal(|n| hash("fcollect", &[n, 0]), |n| hash("alloc", &[n, 64]));
         // At the same meeting of a team that has the same words.
         let before = all(world);
@@ -227,19 +226,19 @@ differences! { COLLIDING:
         if first {
             collect_nothing(world, &team, items as usize);
         }
-        drop(team.alloc(world, zeroed::<u8>(bytes as usize)))
-    } => ["", "alloc("];
-    "colliding sizes of objects of a team": |world, first| {
+        team.alloc(world, zeroed::<u8>(bytes as usize)).map(drop)
+    } => ["fcollect(", "alloc("];
+    {
         let (one, other) = equal(|n| hash("alloc", &[n, 64]), |n| hash("alloc", &[n, 64]));
-        drop(all(world).alloc(world, zeroed::<u8>(if first { one } else { other } as usize)))
-    } => ["", "alloc("];
-    "members": |world, first| {
+        all(world).alloc(world, zeroed::<u8>(if first { one } else { other } as usize)).map(drop)
+    } => ["alloc(", "alloc("];
+    {
         let split = |size| move |contexts| hash("split_strided", &[0, 1, size, contexts]);
         let (one, other) = equal(split(1), split(2));
         let (size, contexts) = if first { (1, one) } else { (2, other) };
         world.team().split_strided(world, 0, 1, size, &TeamConfig::with_contexts(contexts as usize)).map(drop)
-    } => ["", "split_strided(start 0, stride 1, size 2)"];
-    "colliding sizes of partitions": |world, first| {
+    } => ["split_strided(start 0, stride 1, size 1)", "split_strided(start 0, stride 1, size 2)"];
+    {
         let new = |n: u64| NewPartition::new((1 << 20) + n);
         let hash = |n| {
             let text = format!("{:?}", new(n));
@@ -248,8 +247,8 @@ differences! { COLLIDING:
         };
         let (one, other) = equal(hash, hash);
         world.create_partition(new(if first { one } else { other })).map(drop)
-    } => ["", "create_partition("];
-    "colliding sizes of arrays": |world, first| {
+    } => ["create_partition(", "create_partition("];
+    {
         let hash = |n| {
             let choice = "Some(Separate) default".as_bytes().chunks(8).map(word);
             hash("array", &[(1 << 20) + n, 1, 1, 0, 22].into_iter().chain(choice).collect::<Vec<_>>())
@@ -257,175 +256,125 @@ differences! { COLLIDING:
         let (one, other) = equal(hash, hash);
         let length = (1 << 20) + if first { one } else { other } as usize;
         world.array([length]).storage(Separate).zeroed::<u8>().map(drop)
-    } => ["", "array("];
-    "colliding sizes of blocks": |world, first| {
+    } => ["array(", "array("];
+    {
         let hash = |n| hash("malloc", &[1, n, 64, 0]);
         let (one, other) = equal(hash, hash);
         world.malloc(if first { one } else { other } as usize)
-    } => ["", "malloc("];
+    } => ["malloc(", "malloc("];
 }
 
-differences! { OF_DATA:
-    "an order": |world, first| if first { world.max(1_u32) } else { world.sum(1_u32) }
-        => ["max(1 x u32)` at", "sum(1 x u32)` at"];
-    "objects": |world, first| world.sum(if first { TABLE.here(world) } else { OTHER.here(world) })
-        => ["sum(TABLE)` at", "sum(OTHER)` at"];
-    "parts of one": |world, first| world.sum(TABLE.here(world).index(if first { 4..8 } else { 8..12 }))
-        => ["sum(TABLE[4..8])` at", "sum(TABLE[8..12])` at"];
-    "parts of a team's": |world, first| {
+differences! { OF_DATA: |world, first|
+    world.max(1_u32), world.sum(1_u32) => ["max(1 x u32)` at", "sum(1 x u32)` at"];
+    world.sum(TABLE.here(world)), world.sum(OTHER.here(world)) => ["sum(TABLE)` at", "sum(OTHER)` at"];
+    {
         let team = all(world);
         let list = team.alloc(world, zeroed::<u32>(16)).unwrap();
         team.broadcast(world, list.here(world).index(if first { 1..3 } else { 3..5 }), world.pes()[1]);
     } => ["broadcast([1..3] of 16 x u32, allocated by ", "broadcast([3..5] of 16 x u32, "];
-    "parts of a heap's": |world, first| {
+    {
         let list = world.alloc(zeroed::<u16>(16)).unwrap();
         world.max(list.here(world).index(if first { 7 } else { 9 }));
     } => ["max([7] of object #1 (shmem-rt/tests/jobs/agreement.rs:", "max([9] of object #1 (shmem-rt/"];
-    "items of fcollect": |world, first| match first {
-        true => world.fcollect(&1_u32, &mut vec![0; world.n_pes()]),
-        false => world.fcollect(&1_u64, &mut vec![0; world.n_pes()]),
-    } => ["fcollect(1 x u32)", "fcollect(1 x u64)"];
-    "items of alltoall": |world, first| match first {
-        true => world.alltoall(&vec![1_u32; world.n_pes()], &mut vec![0; world.n_pes()]),
-        false => world.alltoall(&vec![1_u64; world.n_pes()], &mut vec![0; world.n_pes()]),
-    } => ["alltoall(1 x u32)", "alltoall(1 x u64)"];
+    world.fcollect(&1_u32, &mut vec![0; world.n_pes()]), world.fcollect(&1_u64, &mut vec![0; world.n_pes()])
+        => ["fcollect(1 x u32)", "fcollect(1 x u64)"];
+    world.alltoall(&vec![1_u32; world.n_pes()], &mut vec![0; world.n_pes()]),
+        world.alltoall(&vec![1_u64; world.n_pes()], &mut vec![0; world.n_pes()])
+        => ["alltoall(1 x u32)", "alltoall(1 x u64)"];
     // Each has as many as it likes.
-    "items of collect": |world, first| match first {
-        true => drop(world.collect(&[1_u32])),
-        false => drop(world.collect(&[1_u64])),
-    } => ["collect(", "collect("];
+    world.collect(&[1_u32]), world.collect(&[1_u64]) => ["collect(", "collect("];
     // At the lines of the program, also where the library has closures between.
-    "items of collect_into": |world, first| match first {
-        true => _ = world.collect_into(&[1_u32][..], &mut [0_u32; 8][..]),
-        false => _ = world.collect_into(&[1_u64][..], &mut [0_u64; 8][..]),
-    } => ["collect_into(1 x u32)` at shmem-rt/tests/jobs/", "collect_into(1 x u64)` at shmem-rt/tests/jobs/"];
+    world.collect_into(&[1_u32][..], &mut [0_u32; 8][..]), world.collect_into(&[1_u64][..], &mut [0_u64; 8][..])
+        => ["collect_into(1 x u32)` at shmem-rt/tests/jobs/", "collect_into(1 x u64)` at shmem-rt/tests/jobs/"];
     // As many bytes, by operations whose types are called alike.
-    "items of reduce": |world, first| match first {
-        true => drop(world.reduce(vec![1_u32; 2], |a, b| a ^ b)),
-        false => drop(world.reduce(vec![1_u64], |a, b| a ^ b)),
-    } => ["reduce(2 x u32)", "reduce(1 x u64)"];
+    world.reduce(vec![1_u32; 2], |a, b| a ^ b), world.reduce(vec![1_u64], |a, b| a ^ b)
+        => ["reduce(2 x u32)", "reduce(1 x u64)"];
     // As many bytes of numbers that are added up otherwise.
-    "numbers of sum": |world, first| match first {
-        true => world.sum(&mut 1_i64),
-        false => world.sum(&mut 1.0_f64),
-    } => ["sum(1 x i64)", "sum(1 x f64)"];
-    "operations of reduce": |world, first| match first {
-        true => world.reduce(&mut [1_u64; 3][..], u64::min),
-        false => world.reduce(&mut [1_u64; 3][..], u64::max),
-    } => ["reduce(3 x u64)", "reduce(3 x u64)"];
-    // Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.
-    "an exchange and none": |world, first| match first {
-        true => world.sync_all(),
-        false => world.alltoall(&vec![1_u8; world.n_pes()], &mut vec![0; world.n_pes()]),
-    } => ["sync` at", "alltoall(1 x u8)` at"];
-    "an exchange and a scan": |world, first| match first {
-        true => world.alltoall(&vec![1_u8; world.n_pes()], &mut vec![0; world.n_pes()]),
-        false => _ = world.sum_exscan(1.0),
-    } => ["alltoall(1 x u8)` at", "sum_exscan(1 x f64)` at"];
-    "an exchange of other parts": |world, first| {
-        let items = world.n_pes() * if first { 1 } else { 2 };
-        world.alltoall(&vec![1_u8; items], &mut vec![0; items]);
-    } => ["alltoall(1 x u8)` at", "alltoall(2 x u8)` at"];
-    "started operations": |world, first| match first {
-        true => world.start_max(1_u32).wait(),
-        false => world.start_sum(1_u32).wait(),
-    } => ["start_max(1 x u32)` at ", "start_sum(1 x u32)` at "];
-    "started lengths": |world, first| drop(world.start_sum(vec![1_u8; if first { 3 } else { 4 }]))
+    world.sum(&mut 1_i64), world.sum(&mut 1.0_f64) => ["sum(1 x i64)", "sum(1 x f64)"];
+    world.reduce(&mut [1_u64; 3][..], u64::min),
+        world.reduce(&mut [1_u64; 3][..], u64::max)
+        => ["reduce(3 x u64)", "reduce(3 x u64)"];
+    world.start_max(1_u32).wait(), world.start_sum(1_u32).wait()
+        => ["start_max(1 x u32)` at ", "start_sum(1 x u32)` at "];
+    world.start_sum(vec![1_u8; 3]).wait(), world.start_sum(vec![1_u8; 4]).wait()
         => ["start_sum(3 x u8)` at ", "start_sum(4 x u8)` at "];
-    "started roots": |world, first| drop(world.start_broadcast(1_u64, world.pes()[usize::from(first)]))
+    drop(world.start_broadcast(1_u64, world.pes()[1])), drop(world.start_broadcast(1_u64, world.pes()[0]))
         => ["start_broadcast(8 bytes from PE 1)` at ", "start_broadcast(8 bytes from PE 0)` at "];
     // With the first or with the second, whichever is heard of first.
-    "an order of starts": |world, first| match first {
-        true => drop((world.start_sum(1_u32), world.start_max(1_u32))),
-        false => drop((world.start_max(1_u32), world.start_sum(1_u32))),
-    } => ["start_", "start_"];
-    "one that starts before those who block": |world, first| match first {
-        true => _ = world.start_sum(1_u32).wait(),
-        false => world.sync_all(),
-    } => ["start_sum(1 x u32", "sync` at "];
-    "one that has started behind": |world, first| {
+    drop((world.start_sum(1_u32), world.start_max(1_u32))), drop((world.start_max(1_u32), world.start_sum(1_u32)))
+        => ["start_", "start_"];
+    // One that starts before those who block, one that has started behind, and one that alone has started.
+    world.start_sum(1_u32).wait(), world.sync_all() => ["start_sum(1 x u32", "sync` at "];
+    {
         let before = first.then(|| world.start_sum(1_u32));
         world.sync_all();
         drop(before.unwrap_or_else(|| world.start_sum(1_u32)));
     } => ["s", "sync` at "];
-    "one that alone has started": |world, first| {
+    {
         let started = first.then(|| world.start_sum(1_u32));
         world.max(1_u8);
         drop(started);
     } => ["", "max(1 x u8)` at "];
 }
 
-differences! { OF_MEMORY:
-    "sizes of objects": |world, first| world.alloc(zeroed::<u8>(100 + usize::from(first))).map(drop)
+// Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.
+differences! { OF_EXCHANGES: |world, first|
+    world.sync_all(), exchange(world, 1) => ["sync` at", "alltoall(1 x u8)` at"];
+    exchange(world, 1), world.sum_exscan(1.0) => ["alltoall(1 x u8)` at", "sum_exscan(1 x f64)` at"];
+    exchange(world, 1), exchange(world, 2) => ["alltoall(1 x u8)` at", "alltoall(2 x u8)` at"];
+}
+
+#[track_caller]
+fn exchange(world: &World<Multiple>, each: usize) {
+    let items = each * world.n_pes();
+    world.alltoall(&vec![1_u8; items], &mut vec![0; items]);
+}
+
+// Some differ in what is not shown.
+differences! { OF_MEMORY: |world, first|
+    world.alloc(zeroed::<u8>(101)).map(drop), world.alloc(zeroed::<u8>(100)).map(drop)
         => ["alloc(101 bytes in partition `default`)", "alloc(100 bytes in partition `default`)"];
-    "alignments": |world, first| world.align(if first { 128 } else { 64 }, 100) => ["", "align("];
-    "kinds of allocation": |world, first| match first {
-        true => drop(world.malloc(64)),
-        false => drop(world.alloc(zeroed::<u8>(64))),
-    } => ["malloc(64 bytes", "alloc(64 bytes"];
-    "hints": |world, first| {
-        let hints = if first { MemoryHints::NONE } else { MemoryHints::ATOMICS_REMOTE };
-        world.malloc_with_hints(100, hints)
-    } => ["malloc_with_hints(100 bytes in partition `default`)", "malloc_with_hints(100 bytes in partition `default`, hints"];
-    "splits": |world, first| {
-        let size = if first { 1 } else { 2 };
-        world.team().split_strided(world, 0, 1, size, &TeamConfig::default()).map(drop)
-    } => ["split_strided(start 0, stride 1, size 1)` at", "split_strided(start 0, stride 1, size 2)` at"];
-    "shapes of arrays": |world, first| world.array([100 + usize::from(first)]).zeroed::<u64>().map(drop)
-        => ["", "array("];
-    "chunks": |world, first| world.array([100]).chunks(2 + usize::from(first)).zeroed::<u64>().map(drop)
-        => ["", "array("];
-    "storages": |world, first| {
+    world.align(128, 100), world.align(64, 100) => ["", "align("];
+    world.malloc(64), world.alloc(zeroed::<u8>(64)).map(drop) => ["malloc(64 bytes", "alloc(64 bytes"];
+    world.malloc_with_hints(100, MemoryHints::NONE), world.malloc_with_hints(100, MemoryHints::ATOMICS_REMOTE)
+        => ["malloc_with_hints(100 bytes in partition `default`)", "malloc_with_hints(100 bytes in partition `default`, hints"];
+    world.team().split_strided(world, 0, 1, if first { 1 } else { 2 }, &TeamConfig::default()).map(drop)
+        => ["split_strided(start 0, stride 1, size 1)` at", "split_strided(start 0, stride 1, size 2)` at"];
+    world.array([100 + usize::from(first)]).zeroed::<u64>().map(drop) => ["", "array("];
+    world.array([100]).chunks(2 + usize::from(first)).zeroed::<u64>().map(drop) => ["", "array("];
+    {
         let kind = if first { StorageKind::Multi } else { StorageKind::Separate };
         world.array([100]).storage_kind(kind).zeroed::<u64>().map(drop)
     } => ["", "array("];
-    "elements of arrays": |world, first| match first {
-        true => drop(world.array([100]).storage(Separate).zeroed::<u32>()),
-        false => drop(world.array([100]).storage(Separate).zeroed::<u64>()),
-    } => ["", "array("];
-    "objects that are freed": |world, first| {
-        let [one, two] = [(); 2].map(|()| world.alloc([0_u8; 8]).unwrap());
-        world.free(if first { one } else { two })
-    } => ["", "free("];
-    "blocks that are freed": |world, first| {
-        let [one, two] = [(); 2].map(|()| world.malloc(8).unwrap());
-        world.free(if first { one } else { two })
-    } => ["", "free("];
-    "sizes of a block": |world, first| {
-        let block = world.malloc(8).unwrap();
-        world.realloc(block, 100 + usize::from(first))
-    } => ["", "realloc("];
-    "objects of a phase": |world, first| match first {
-        true => world.local(&TABLE, |_| ()),
-        false => world.local(&OTHER, |_| ()),
-    } => ["local(TABLE)` at", "local(OTHER)` at"];
-    "kinds of phases": |world, first| match first {
-        true => world.local(&TABLE, |_| ()),
-        false => world.frozen(&TABLE, |_| ()),
-    } => ["local(TABLE)` at", "frozen(TABLE)` at"];
-    "lists of a phase": |world, first| {
+    drop(world.array([100]).storage(Separate).zeroed::<u32>()), drop(world.array([100]).storage(Separate).zeroed::<u64>())
+        => ["", "array("];
+    world.free(of_two(first, || world.alloc([0_u8; 8]).unwrap())) => ["", "free("];
+    world.free(of_two(first, || world.malloc(8).unwrap())) => ["", "free("];
+    world.malloc(8).and_then(|block| world.realloc(block, 100 + usize::from(first))) => ["", "realloc("];
+    world.local(&TABLE, |_| ()), world.local(&OTHER, |_| ()) => ["local(TABLE)` at", "local(OTHER)` at"];
+    world.local(&TABLE, |_| ()), world.frozen(&TABLE, |_| ()) => ["local(TABLE)` at", "frozen(TABLE)` at"];
+    {
         let boxes: Vec<_> = (0..12).map(|_| world.alloc([0_u8; 8]).unwrap()).collect();
         world.local(&boxes[usize::from(first)..], |_| ());
     } => ["local(11 objects: object #", "local(12 objects: object #"];
-    "an array and a variable of a phase": |world, first| {
-        opens_one(world, first).unwrap();
-    } => ["local(array #1 (shmem-rt/tests/jobs/agreement.rs:", "local(scratch #2 (shmem-rt/tests/jobs/agreement.rs:"];
-    "a phase and none": |world, first| match first {
-        true => world.local(&TABLE, |_| ()),
-        false => world.sync_all(),
-    } => ["local(TABLE)` at", "sync` at"];
-    "partitions that are dropped": |world, first| {
-        let [one, two] = [(); 2].map(|()| world.create_partition(NewPartition::new(4096)).unwrap().id());
-        world.drop_partition(if first { one } else { two })
+    opens_one(world, first).unwrap()
+        => ["local(array #1 (shmem-rt/tests/jobs/agreement.rs:", "local(scratch #2 (shmem-rt/tests/jobs/agreement.rs:"];
+    world.local(&TABLE, |_| ()), world.sync_all() => ["local(TABLE)` at", "sync` at"];
+    {
+        let id = of_two(first, || world.create_partition(NewPartition::new(4096)).unwrap().id());
+        world.drop_partition(id)
     } => ["", "drop_partition("];
-    "sizes in the memory of a team": |world, first| {
-        all(world).alloc(world, zeroed::<u8>(10 + usize::from(first))).map(drop)
-    } => ["alloc(11 bytes", "alloc(10 bytes"];
-    "phases of a team": |world, first| {
+    all(world).alloc(world, zeroed::<u8>(10 + usize::from(first))).map(drop) => ["alloc(11 bytes", "alloc(10 bytes"];
+    {
         let team = all(world);
-        let [one, two] = [(); 2].map(|()| team.alloc(world, [0_u8; 8]).unwrap());
-        team.local(world, if first { &one } else { &two }, |_| ());
+        let object = of_two(first, || team.alloc(world, [0_u8; 8]).unwrap());
+        team.local(world, &object, |_| ());
     } => ["", "local("];
+}
+
+/// All rows, by their numbers.
+fn differences() -> impl Iterator<Item = &'static Difference> {
+    [COLLIDING, OF_DATA, OF_EXCHANGES, OF_MEMORY].into_iter().flatten()
 }
 
 /// The programs.
@@ -433,12 +382,22 @@ fn run(world: &mut World<Multiple>) {
     let scenario = scenario::named().unwrap();
     let first = world.my_pe() == 0;
     fill_scratch(world);
-    let mut all = [COLLIDING, OF_DATA, OF_MEMORY].into_iter().flatten();
-    if let Some(difference) = all.find(|one| one.name == scenario) {
-        (difference.come)(world, first);
-        return world.barrier_all();
+    match scenario.as_str().split_once(' ') {
+        Some(("difference", number)) => {
+            (differences().nth(number.parse().unwrap()).unwrap().come)(world, first)
+        }
+        Some(("pair", number)) => {
+            let (family, pair) = pairs().nth(number.parse().unwrap()).unwrap();
+            pair[usize::from(!first)].come(world, family);
+        }
+        _ => return run_by_name(&scenario, world, first),
     }
-    match scenario.as_str() {
+    // Nobody is here who could have been found.
+    world.barrier_all();
+}
+
+fn run_by_name(scenario: &str, world: &mut World<Multiple>, first: bool) {
+    match scenario {
         // Two for the last PE, with a barrier behind in which the others would wait for ever; and as chunks come.
         "operation" => {
             let last = world.pe(world.n_pes() - 1).unwrap();
@@ -465,12 +424,8 @@ fn run(world: &mut World<Multiple>) {
             }
             NEVER.wait_until(world, eq(1));
         }
-        number => {
-            let (family, sides, _) = COMING[number.parse::<usize>().unwrap()];
-            sides[usize::from(!first)].come(world, family);
-        }
+        other => panic!("no program `{other}`"),
     }
-    // Nobody is here who could have been found.
     world.barrier_all();
 }
 
@@ -513,41 +468,43 @@ fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
     said
 }
 
-/// That PE 0 and the others are found in what they have come for: one message has these parts, and the lines of both.
+/// PE 0 and the others are found in what they have come for: one message has both, and their lines. Of PE 0 there is nothing where
+/// they differ in what is not shown.
 #[track_caller]
-fn are_found(scenario: &str, ways: &[Way], parts: &[&str]) {
+fn are_told(scenario: &str, ways: &[Way], [first, others]: [&str; 2]) {
     for way in ways {
         let said = fails(scenario, *way);
         let mut told = said.lines().filter(|line| line.contains("the PEs do not agree on what they do: "));
         let (Some(told), None) = (told.next(), told.next()) else { panic!("{scenario}, {way:?}: {said}") };
-        assert_says(told, parts);
+        let is_apart = !first.is_empty();
+        let first = if is_apart { &format!("PE 0 is in `{first}") } else { "" };
+        assert_says(told, &[first, &format!(" in `{others}")]);
         assert_says(&said, &["must call the same collectives in the same order with the same arguments"]);
         let lines = told.matches("` at shmem-rt/tests/jobs/agreement.rs:").count();
-        assert!(lines >= parts.len().min(2), "{scenario}, {way:?}: {told}");
+        assert!(lines > usize::from(is_apart), "{scenario}, {way:?}: {told}");
     }
-}
-
-/// The same of those who differ in one thing: both sides are told.
-#[track_caller]
-fn are_told(scenario: &str, ways: &[Way], [first, others]: [&str; 2]) {
-    are_found(scenario, ways, &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
 }
 
 #[test]
 fn different_things_are_told_apart_wherever_pes_are_and_if_hashes_are_equal() {
-    for Difference { name, said, .. } in COLLIDING.iter().chain(OF_DATA) {
-        let ways = if name.starts_with("an exchange") { &WAYS[..] } else { &WAYS[..4] };
-        are_told(name, ways, *said);
+    let of_data = COLLIDING.len() + OF_DATA.len();
+    let of_memory = of_data + OF_EXCHANGES.len();
+    for (number, Difference { said, .. }) in differences().enumerate() {
+        let ways = match number {
+            // In one way each, in turn.
+            _ if number >= of_memory => &WAYS[number % WAYS.len()..][..1],
+            _ if number >= of_data => &WAYS[..],
+            _ => &WAYS[..4],
+        };
+        are_told(&format!("difference {number}"), ways, *said);
     }
 }
 
-/// In one way each, in turn. Some differ in what is not shown.
 #[test]
-fn memory_and_phases_are_the_same_on_all() {
-    for (Difference { name, said: [first, others], .. }, way) in OF_MEMORY.iter().zip(WAYS.iter().cycle()) {
-        let parts = [format!(" in `{others}"), format!("PE 0 is in `{first}")];
-        let shown = if first.is_empty() { 1 } else { 2 };
-        are_found(name, &[*way], &[&*parts[0], &parts[1]][..shown]);
+fn who_comes_with_another_form_length_root_or_place_is_told() {
+    for (number, (family, pair)) in pairs().enumerate() {
+        let [first, others] = pair.map(|coming| coming.shown(family));
+        are_told(&format!("pair {number}"), &WAYS[..4], [&first, &others]);
     }
 }
 
@@ -574,14 +531,6 @@ fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
                 ["the operation fails", &panic, "agreement.rs:", "ends the job: other PEs are in the same"];
             assert_says(&fails(scenario, *way), &parts);
         }
-    }
-}
-
-#[test]
-fn who_comes_with_another_form_length_root_or_place_is_told() {
-    for (number, (family, _, said)) in COMING.iter().enumerate() {
-        let [first, others] = said.map(|said| format!("{family}({said}"));
-        are_told(&number.to_string(), &WAYS[..4], [&first, &others]);
     }
 }
 

@@ -1,12 +1,12 @@
-//! Checked mode: each kind of mistake, planted and found with the lines of both calls, and remedies, in which nothing is found.
-//! (Nor is it in all programs of `ordered`: `ci/check.sh`.)
+//! Checked mode: each kind of mistake, planted and found with the lines of both calls. (In programs without one, which are all of
+//! `ordered`, nothing is found: `ci/check.sh`.)
 
 use std::path::Path;
 use std::time::Duration;
 
 use shmem::launch::Outcome;
 use shmem::prelude::*;
-use shmem::thread::{Multiple, Private, Single};
+use shmem::thread::{Multiple, Private};
 use shmem::{SignalOp, TeamConfig};
 
 use crate::scenario;
@@ -17,185 +17,225 @@ static DATA: [u64; 64];
 static FLAG: Signal;
 #[symmetric]
 static TURN: Atomic<u64>;
-/// Not a test by itself: the program of PEs.
-#[test]
-fn scenario() {
-    if let Some(scenario) = scenario::named() {
-        let mut world = shmem::init::<Single>().unwrap();
-        run(&scenario, &mut world);
-    }
+
+/// What PE `me` of three does, with one mistake or with none; and what is reported of the mistake, in which `<remark>` is the line
+/// that ends with that remark.
+struct Program {
+    run: fn(&World, usize),
+    reported: &'static [&'static str],
 }
 
-/// Variable with a file that PE 0 makes when it has done its part.
-const DONE: &str = "CHECK_DONE";
-
-/// Later than what PE 0 does, by no means that the library could see.
-fn later() {
-    let done = std::env::var_os(DONE).unwrap();
-    while !Path::new(&done).exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+macro_rules! programs {
+    ($(|$world:ident, $me:ident| $run:expr => $reported:expr;)*) => {
+        const PROGRAMS: &[Program] = &[$(Program { run: |$world, $me| $run, reported: &$reported }),*];
+    };
 }
 
-fn run(scenario: &str, world: &mut World) {
-    let me = world.my_pe();
-    let one = world.pe(1).unwrap();
-    match (scenario, me) {
-        ("early flag" | "fenced flag" | "flag of another context", 0) => {
-            let ctx = world.create_ctx::<Private>().unwrap();
-            world.put(DATA.on(one).index(..8), &[1; 8]); // early: put
-            if scenario == "fenced flag" {
-                world.fence();
-            }
-            match scenario {
-                "early flag" | "fenced flag" => world.signal_set(FLAG.on(one), 1), // early: flag
-                _ => ctx.bind(world).signal_set(FLAG.on(one), 1),                  // early: flag of another
-            }
+programs! {
+    // Accesses of two PEs that nothing orders.
+    |world, me| match me {
+        0 => world.p(DATA.on(one(world)).index(5), 1), // race: first
+        2 => {
+            later();
+            world.put(DATA.on(one(world)).index(4..6), &[2; 2]); // race: second
         }
-        ("early flag" | "fenced flag" | "flag of another context", 1) => {
+        _ => {}
+    } => ["PE 0 in `p` at <race: first>", "PE 2 in `put` at <race: second>", "nothing orders them", "of PE 1"];
+    |world, me| match me {
+        0 => world.p(DATA.on(one(world)).index(5), 1), // store: first a put
+        1 => {
+            later();
+            DATA.here(world).index(5).store(2); // store: then this
+        }
+        _ => {}
+    } => ["PE 0 in `p` at <store: first a put>", "PE 1 in `here store` at <store: then this>", "nothing orders them", "of PE 1"];
+    |world, me| {
+        if me == 0 {
+            world.p(DATA.on(one(world)).index(5), 1); // sync: put
+        }
+        world.sync_all();
+        if me == 1 {
+            DATA.here(world).index(5).load(); // sync: read
+        }
+    } => ["PE 0 in `p` at <sync: put>", "PE 1 in `here load` at <sync: read>", "nothing orders them", "of PE 1"];
+    // None: columns beside each other; writes when the PE before has, through two more words and without a barrier; and buffers that
+    // are used behind a quiet.
+    |world, me| if me != 1 {
+        world.iput(DATA.on(one(world)).index(me / 2..), &[1; 7], 8, 1, 7);
+    } => [];
+    |world, me| {
+        let turn = TURN.on(world.pe(0).unwrap());
+        while world.fetch(turn) != me as u64 {}
+        world.p(DATA.on(one(world)).index(5), me as u64);
+        world.quiet();
+        world.inc(turn);
+    } => [];
+    |world, me| if me == 0 {
+        world.put_from(DATA.on(one(world)).index(..8), DATA.here(world).index(8..16));
+        world.get_into(DATA.here(world).index(16..24), DATA.on(one(world)).index(16..24));
+        world.quiet();
+        DATA.here(world).index(9).store(DATA.here(world).index(17).load());
+    } => [];
+    // A flag in front of its data.
+    |world, me| match me {
+        0 => {
+            world.put(DATA.on(one(world)).index(..8), &[1; 8]); // early: put
+            world.signal_set(FLAG.on(one(world)), 1); // early: flag
+        }
+        1 => {
             FLAG.wait_until(world, eq(1)); // early: wait
             DATA.here(world).index(3).load(); // early: read
         }
-        ("ring" | "fenced ring", 0) => {
-            for slot in 0..4 {
-                let place = DATA.on(one).index(8 * slot..8 * slot + 8);
-                world.put_signal(place, &[1; 8], FLAG.on(one), SignalOp::Add(1)); // ring: put
-                if scenario == "fenced ring" {
-                    world.fence();
-                }
-            }
+        _ => {}
+    } => [
+        "PE 0 in `put` at <early: put>", "PE 1 in `here load` at <early: read>", "`wait_until` at <early: wait>", "DATA",
+        "`signal_set` at <early: flag>", "call fence() between",
+    ];
+    |world, me| match me {
+        0 => {
+            let ctx = world.create_ctx::<Private>().unwrap();
+            world.put(DATA.on(one(world)).index(..8), &[1; 8]); // context: put
+            ctx.bind(world).signal_set(FLAG.on(one(world)), 1); // context: flag
         }
-        ("ring" | "fenced ring", 1) => {
+        1 => {
+            FLAG.wait_until(world, eq(1)); // context: wait
+            DATA.here(world).index(3).load(); // context: read
+        }
+        _ => {}
+    } => [
+        "PE 0 in `put` at <context: put>", "PE 1 in `here load` at <context: read>", "`wait_until` at <context: wait>", "DATA",
+        "`signal_set` at <context: flag>",
+    ];
+    // A signal says nothing of other puts.
+    |world, me| match me {
+        0 => for slot in 0..4 {
+            let place = DATA.on(one(world)).index(8 * slot..8 * slot + 8);
+            world.put_signal(place, &[1; 8], FLAG.on(one(world)), SignalOp::Add(1)); // ring: put
+        },
+        1 => {
             later();
             for slot in 0..4 {
                 FLAG.wait_until(world, ge(slot as u64 + 1)); // ring: wait
                 DATA.here(world).index(8 * slot).load(); // ring: read
             }
         }
-        ("two puts", 0) => world.p(DATA.on(one).index(5), 1), // race: first
-        ("two puts", 2) => {
-            later();
-            world.put(DATA.on(one).index(4..6), &[2; 2]); // race: second
-        }
-        ("two columns", 0) => world.iput(DATA.on(one).index(..), &[1; 8], 8, 1, 8),
-        ("two columns", 2) => world.iput(DATA.on(one).index(1..), &[1; 7], 8, 1, 7),
-        ("put and store", 0) => world.p(DATA.on(one).index(5), 1), // store: first a put
-        ("put and store", 1) => {
-            later();
-            DATA.here(world).index(5).store(2); // store: then this
-        }
-        ("in turn", me) => {
-            // Each PE writes when the one before has, through two more words and without a barrier.
-            let zero = world.pe(0).unwrap();
-            while world.fetch(TURN.on(zero)) != me as u64 {}
-            world.p(DATA.on(one).index(5), me as u64);
-            world.quiet();
-            world.inc(TURN.on(zero));
-        }
-        ("sync is not quiet", 0) => {
-            world.p(DATA.on(one).index(5), 1); // sync: put
-            world.sync_all();
-        }
-        ("sync is not quiet", _) => {
-            world.sync_all();
-            if me == 1 {
-                DATA.here(world).index(5).load(); // sync: read
-            }
-        }
-        ("source in flight" | "source at rest", 0) => {
-            world.put_from(DATA.on(one).index(..8), DATA.here(world).index(8..16)); // reuse: source
-            if scenario == "source at rest" {
-                world.quiet();
-            }
-            DATA.here(world).index(9).store(1); // reuse: store
-        }
-        ("destination in flight", 0) => {
-            world.get_into(DATA.here(world).index(..8), DATA.on(one).index(..8)); // reuse: destination
-            DATA.here(world).index(1).load(); // reuse: load
-        }
-        ("two teams" | "two teams in order", _) => {
-            let all = |world: &World| {
-                let pes = world.n_pes();
-                world.team().split_strided(world, 0, 1, pes, &TeamConfig::default()).unwrap().unwrap()
-            };
-            let (first, second) = (all(world), all(world));
-            if me == 2 && scenario == "two teams" {
-                second.sync(world); // teams: second
-                first.sync(world);
-            } else {
-                first.sync(world); // teams: first
-                second.sync(world);
-            }
-        }
         _ => {}
-    }
-    if me == 0 {
-        std::fs::write(std::env::var_os(DONE).unwrap(), "").unwrap();
+    } => [
+        "PE 0 in `put_signal` at <ring: put>", "PE 1 in `here load` at <ring: read>", "`wait_until` at <ring: wait>", "DATA",
+        "a signal orders its own data and what lies behind the last fence",
+    ];
+    // Buffers in flight.
+    |world, me| if me == 0 {
+        world.put_from(DATA.on(one(world)).index(..8), DATA.here(world).index(8..16)); // reuse: source
+        DATA.here(world).index(9).store(1); // reuse: store
+    } => ["PE 0 in `here store` at <reuse: store> writes a buffer", "PE 0 in `put_nbi` at <reuse: source> may still read"];
+    |world, me| if me == 0 {
+        world.get_into(DATA.here(world).index(..8), DATA.on(one(world)).index(..8)); // reuse: destination
+        DATA.here(world).index(1).load(); // reuse: load
+    } => ["PE 0 in `here load` at <reuse: load> reads a buffer", "PE 0 in `get_nbi` at <reuse: destination> may still write"];
+}
+
+fn one(world: &World) -> Pe {
+    world.pe(1).unwrap()
+}
+
+/// Variable with a directory, in which PE 0 makes a file when it has done its part of a program.
+const DONE: &str = "CHECK_DONE";
+
+fn done(program: usize) -> std::path::PathBuf {
+    Path::new(&std::env::var_os(DONE).unwrap()).join(program.to_string())
+}
+
+thread_local!(static NOW: std::cell::Cell<usize> = const { std::cell::Cell::new(0) });
+
+/// Later than what PE 0 does, by no means that the library could see.
+fn later() {
+    while !done(NOW.get()).exists() {
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-fn job(scenario: &str, choice: &str) -> Outcome {
+/// Not a test by itself: the program of PEs.
+#[test]
+fn scenario() {
+    let Some(scenario) = scenario::named() else { return };
+    let world: World = shmem::init().unwrap();
+    let me = world.my_pe();
+    if let Some(order) = scenario.strip_prefix("two teams") {
+        let all = || world.team().split_strided(&world, 0, 1, 3, &TeamConfig::default()).unwrap().unwrap();
+        let (first, second) = (all(), all());
+        if me == 2 && order.is_empty() {
+            second.sync(&world); // teams: second
+            return first.sync(&world);
+        }
+        first.sync(&world); // teams: first
+        return second.sync(&world);
+    }
+    for (number, program) in PROGRAMS.iter().enumerate() {
+        NOW.set(number);
+        (program.run)(&world, me);
+        if me == 0 {
+            std::fs::write(done(number), "").unwrap();
+        }
+        world.barrier_all();
+        world.signal_set(FLAG.on(world.me()), 0);
+        world.barrier_all();
+    }
+}
+
+/// How a job of three PEs ends, and the lines that were said of mistakes.
+fn job(scenario: &str, choice: &str) -> (Outcome, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
     let job = scenario::job("check", scenario, 3).env("SHMEM_CHECK", choice);
-    job.env(DONE, directory.path().join("done").to_str().unwrap()).run().unwrap()
-}
-
-/// The lines that were said of mistakes.
-fn reports(outcome: &Outcome) -> Vec<String> {
-    let said = scenario::said(outcome);
+    let outcome = job.env(DONE, directory.path().to_str().unwrap()).run().unwrap();
+    let said = scenario::said(&outcome);
     let reports = said.lines().filter(|line| line.contains("shmem: check: ") && !line.contains("warning"));
-    reports.map(str::to_owned).collect()
+    let reports = reports.map(str::to_owned).collect();
+    (outcome, reports)
 }
 
-/// The line of this file that ends with a remark, as reports name it.
-fn line(remark: &str) -> String {
+/// A text in which `<remark>` is the line of this file that ends with it, as reports name it.
+fn placed(text: &str) -> String {
+    let Some((head, rest)) = text.split_once('<') else { return text.to_owned() };
+    let (remark, tail) = rest.split_once('>').unwrap();
     let ending = format!("// {remark}");
-    let found: Vec<_> =
-        include_str!("check.rs").lines().enumerate().filter(|(_, line)| line.ends_with(&ending)).collect();
-    assert_eq!(found.len(), 1, "{remark}");
-    format!("{}:{}", file!(), found[0].0 + 1)
-}
-
-/// A scenario has one mistake: its report holds these parts.
-#[track_caller]
-fn finds(scenario: &str, parts: &[&str]) {
-    let outcome = job(scenario, "1");
-    let reports = reports(&outcome);
-    assert_eq!(reports.len(), 1, "{scenario}: {reports:#?} {}", outcome.report);
-    scenario::assert_says(&reports[0], parts);
-    assert_eq!(outcome.code, 1, "a mistake is an error of the job");
-    assert!(outcome.report.contains("SHMEM_CHECK found 1 mistake, reported above"), "{}", outcome.report);
-}
-
-#[track_caller]
-fn finds_nothing(scenario: &str) {
-    let outcome = job(scenario, "1");
-    assert!(outcome.code == 0 && reports(&outcome).is_empty(), "{scenario}: {:#?}", reports(&outcome));
+    let mut found = (1..).zip(include_str!("check.rs").lines()).filter(|(_, line)| line.ends_with(&ending));
+    let (Some((line, _)), None) = (found.next(), found.next()) else { panic!("{remark}") };
+    format!("{head}{}:{line}{tail}", file!())
 }
 
 #[test]
-fn a_flag_in_front_of_its_data() {
-    let (put, wait, read) = (line("early: put"), line("early: wait"), line("early: read"));
-    let data =
-        ["PE 0 in `put` at ", &put, "PE 1 in `here load` at ", &read, "`wait_until` at ", &wait, "DATA"];
-    let flag = format!("`signal_set` at {}", line("early: flag"));
-    finds("early flag", &[data.as_slice(), &[&flag, "call fence() between"]].concat());
-    let flag = format!("`signal_set` at {}", line("early: flag of another"));
-    finds("flag of another context", &[data.as_slice(), &[&flag]].concat());
-    finds_nothing("fenced flag");
+fn each_mistake_is_reported_once_with_its_lines() {
+    let (outcome, reports) = job("mistakes", "1");
+    let mistakes: Vec<_> = PROGRAMS.iter().filter(|program| !program.reported.is_empty()).collect();
+    for Program { reported, .. } in &mistakes {
+        let parts: Vec<String> = reported.iter().map(|part| placed(part)).collect();
+        let is_of = |report: &&String| parts.iter().all(|part| report.contains(part));
+        assert_eq!(reports.iter().filter(is_of).count(), 1, "{parts:#?} {reports:#?}");
+    }
+    let found = format!("SHMEM_CHECK found {} mistakes, reported above", mistakes.len());
+    let is_told = reports.len() == mistakes.len() && outcome.report.contains(&found);
+    assert!(is_told && outcome.code == 1, "a mistake is an error: {reports:#?}{}", outcome.report);
+    let (outcome, reports) = job("two teams in order", "1");
+    assert!(outcome.code == 0 && reports.is_empty(), "{reports:#?}{}", outcome.report);
 }
 
 #[test]
-fn a_signal_says_nothing_of_other_puts() {
-    let [put, wait, read] = ["put", "wait", "read"].map(|call| line(&format!("ring: {call}")));
-    let calls = [
-        format!("PE 0 in `put_signal` at {put}"),
-        format!("PE 1 in `here load` at {read}"),
-        format!("`wait_until` at {wait}"),
-    ];
-    let both = "a signal orders its own data and what lies behind the last fence";
-    finds("ring", &[&calls[0], &calls[1], &calls[2], "DATA", both]);
-    finds_nothing("fenced ring");
+fn collectives_of_two_teams_in_different_orders_or_the_first_mistake_end_the_job() {
+    let orders = "collectives in different orders";
+    for (scenario, choice, parts) in [
+        (
+            "two teams",
+            "1",
+            [orders, "PE 2 is in `sync` at <teams: second>", "<teams: first>", "waits for PE 2"],
+        ),
+        ("mistakes", "abort", ["PE 2", "check: ", "<race: first>", "<race: second>"]),
+    ] {
+        let (outcome, reports) = job(scenario, choice);
+        assert_eq!((outcome.code, reports.len()), (1, 0), "{}", outcome.report);
+        let parts = parts.map(placed);
+        scenario::assert_says(&outcome.report, &parts.each_ref().map(|part| &**part));
+    }
 }
 
 /// Each of two threads comes to collectives of its own team, on PE 0 to the one first, on PE 1 to the other.
@@ -217,55 +257,4 @@ fn threads_are_in_collectives_of_their_own_teams(world: &mut World<Multiple>) {
         }
         team.barrier(world);
     });
-}
-
-#[test]
-fn two_accesses_that_nothing_orders() {
-    for (scenario, [first, second], lines) in [
-        ("two puts", ["PE 0 in `p`", "PE 2 in `put`"], ["race: first", "race: second"]),
-        (
-            "put and store",
-            ["PE 0 in `p`", "PE 1 in `here store`"],
-            ["store: first a put", "store: then this"],
-        ),
-        ("sync is not quiet", ["PE 0 in `p`", "PE 1 in `here load`"], ["sync: put", "sync: read"]),
-    ] {
-        let [one, other] = lines.map(line);
-        let calls = [format!("{first} at {one}"), format!("{second} at {other}")];
-        finds(scenario, &[&calls[0], &calls[1], "nothing orders them", "of PE 1"]);
-    }
-    ["two columns", "in turn"].into_iter().for_each(finds_nothing);
-}
-
-#[test]
-fn a_buffer_in_flight() {
-    for (scenario, (then, does), (first, may)) in [
-        ("source in flight", ("store", "writes"), ("put_nbi", "read")),
-        ("destination in flight", ("load", "reads"), ("get_nbi", "write")),
-    ] {
-        let begun = scenario.split(' ').next().unwrap();
-        let [begun, used] = [begun, then].map(|call| line(&format!("reuse: {call}")));
-        let used = format!("PE 0 in `here {then}` at {used} {does} a buffer");
-        finds(scenario, &[&used, &format!("PE 0 in `{first}` at {begun} may still {may}")]);
-    }
-    finds_nothing("source at rest");
-}
-
-#[test]
-fn collectives_of_two_teams_in_different_orders() {
-    let outcome = job("two teams", "1");
-    let [first, second] = ["teams: first", "teams: second"].map(line);
-    let parts =
-        ["collectives in different orders", "PE 2 is in `sync` at ", &first, &second, "waits for PE 2"];
-    scenario::assert_says(&outcome.report, &parts);
-    assert_eq!(outcome.code, 1);
-    finds_nothing("two teams in order");
-}
-
-#[test]
-fn the_first_mistake_may_end_the_job() {
-    let outcome = job("two puts", "abort");
-    assert_eq!((outcome.code, reports(&outcome).len()), (1, 0));
-    let parts = ["PE 2", "check: ", &line("race: first"), &line("race: second")];
-    scenario::assert_says(&outcome.report, &parts);
 }

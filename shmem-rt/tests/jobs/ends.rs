@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use shmem::launch::{Launch, Outcome};
+use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem::version::{NAME, OPENSHMEM, Version};
@@ -72,6 +72,8 @@ fn pieces(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
     pieces
 }
 
+const NOTE: &str = "note: with `RUST_BACKTRACE=1` it says how it came there\n";
+
 #[test]
 fn a_panic_is_one_piece_and_names_its_pe() {
     let all = pieces("panic", &[]);
@@ -88,43 +90,49 @@ fn a_panic_is_one_piece_and_names_its_pe() {
         assert!(head.contains("panicked at shmem-rt/tests/jobs/ends.rs:"), "{panic}");
         assert_eq!(rest, format!("{pe}\nsecond line\n{end}"));
     }
-}
-
-const NOTE: &str = "note: with `RUST_BACKTRACE=1` it says how it came there\n";
-
-#[test]
-fn the_calls_that_led_to_a_panic_are_in_the_same_piece() {
+    // The calls that led to it are in the same piece.
     let all = pieces("panic", &[("RUST_BACKTRACE", "1")]);
     let mut frames = all.iter().filter_map(|piece| piece.split_once("second line\nstack backtrace:\n"));
     let (Some((_, one)), None) = (frames.next(), frames.next()) else { panic!("{all:?}") };
     assert!(one.contains("program") && !one.contains("short_backtrace"), "{one}");
     assert!(!all.iter().any(|piece| piece.contains(NOTE)), "{all:?}");
-}
-
-#[test]
-fn a_hook_of_the_program_stays() {
+    // A hook of the program stays.
     let all = pieces("panic", &[("ENDS_HOOK", "1")]);
     assert!(all.iter().any(|piece| piece.contains("in its own words")), "{all:?}");
     assert!(!all.iter().any(|piece| piece.contains(": thread '")), "{all:?}");
 }
 
-fn outcome(scenario: &str, transport: Option<&str>) -> Outcome {
-    let job = scenario::job("ends", scenario, 3);
-    let job = transport.into_iter().fold(job, |job, transport| job.env("SHMEM_TRANSPORT", transport));
-    job.run().unwrap()
-}
-
+/// By the error or the mistake, the code and what the report says, of PE 1 or of all.
 #[test]
-fn an_error_of_main_is_told_with_its_pe_and_that_main_returned_it() {
-    let call = format!("shmem-rt/tests/jobs/ends.rs:{}: there is no PE 9: the job has 3", program::NO_PE);
-    for (scenario, error) in [("no pe", &*call), ("no number", "invalid digit found in string")] {
-        let Outcome { code, report, .. } = outcome(scenario, None);
-        assert_eq!(code, 1, "{report}");
-        let (who, what) = report.split_once(" ended the job with code 1: ").unwrap();
-        assert!(who.starts_with("PE 1 (pid "), "{report}");
-        let (place, said) = what.split_once(") returned: ").unwrap();
-        assert!(place.starts_with("`main` (shmem-rt/tests/jobs/ends.rs:"), "{report}");
-        assert!(said.starts_with(error), "{report}");
+fn an_error_of_main_and_one_of_the_environment_are_said_once() {
+    let no_pe = format!("ends.rs:{}: there is no PE 9: the job has 3", program::NO_PE);
+    let to_do = "; for a program that one of these processes starts, unset SHMRUN_NPES\n";
+    let returned =
+        ["PE 1 (pid ", ") ended the job with code 1: `main` (shmem-rt/tests/jobs/ends.rs:", ") returned: "];
+    for (scenario, transport, code, parts) in [
+        ("no pe", "", 1, [&returned[..], &[&format!("returned: shmem-rt/tests/jobs/{no_pe}")]].concat()),
+        ("no number", "", 1, [&returned[..], &["returned: invalid digit found in string"]].concat()),
+        ("nothing", "smoke-signals", 2, vec!["SHMEM_TRANSPORT=smoke-signals: not one of"]),
+        (
+            "nothing",
+            "loopback",
+            2,
+            vec![
+                "SHMEM_TRANSPORT=loopback: the PEs are threads of one process, and shmrun has started 3 (SHMRUN_NPES=3)",
+                to_do,
+            ],
+        ),
+    ] {
+        let job = scenario::job("ends", scenario, 3);
+        let job = if transport.is_empty() { job } else { job.env("SHMEM_TRANSPORT", transport) };
+        let outcome = job.run().unwrap();
+        assert_eq!(outcome.code, code, "{outcome:?}");
+        for part in &parts {
+            assert_eq!(outcome.report.matches(part).count(), 1, "`{part}` in {}", outcome.report);
+        }
+        assert!(outcome.report.contains(to_do) == (transport == "loopback"), "{outcome:?}");
+        let said = scenario::said(&outcome);
+        assert!(transport.is_empty() || !said.contains(transport), "the launcher says it: {said}");
     }
 }
 
@@ -166,26 +174,6 @@ fn an_error_knows_its_call(world: &mut World) {
     known(world.array([0]).zeroed::<u8>(), line!(), "");
     known(world.team().split_strided(world, 0, 1, 9, &config), line!(), "no team can have 9 members");
     known(world.create_partition("SIZE=1M:KIND=F"), line!(), "POLICY");
-}
-
-#[test]
-fn what_is_wrong_with_the_environment_of_all_pes_is_said_once() {
-    for (transport, why) in [
-        ("smoke-signals", "SHMEM_TRANSPORT=smoke-signals: not one of"),
-        (
-            "loopback",
-            "SHMEM_TRANSPORT=loopback: the PEs are threads of one process, and shmrun has started 3 (SHMRUN_NPES=3)",
-        ),
-    ] {
-        let outcome = outcome("nothing", Some(transport));
-        assert_eq!(outcome.code, 2, "{outcome:?}");
-        assert!(!scenario::said(&outcome).contains(transport), "{outcome:?}");
-        assert_eq!(outcome.report.matches(why).count(), 1, "{outcome:?}");
-        let to_do = outcome
-            .report
-            .contains("; for a program that one of these processes starts, unset SHMRUN_NPES\n");
-        assert_eq!(to_do, transport == "loopback", "{outcome:?}");
-    }
 }
 
 #[test]

@@ -87,27 +87,6 @@ const KILLED: &str = "was killed by signal 9 (SIGKILL)";
 const NOTHING: [&str; 0] = [];
 
 failing! {
-    who_waits_for_a_lock_of_a_dead_pe_is_told(world) {
-        let me = world.my_pe();
-        if me == 1 {
-            std::mem::forget(world.lock(&LOCK));
-        }
-        world.barrier_all();
-        others_wait_for(1, world);
-        if me == 1 {
-            die();
-        }
-        drop(world.lock(&LOCK));
-    } => 3, 137, ["PE 1", KILLED, "wait in `lock(LOCK, held by"], NOTHING;
-
-    who_waits_in_a_barrier_for_a_dead_pe_is_told(world) {
-        others_wait_for(1, world);
-        if world.my_pe() == 1 {
-            die();
-        }
-        world.barrier_all();
-    } => 3, 137, ["PE 1", KILLED, "PEs 0, 2 wait in `barrier` at", "tests/jobs/failure.rs:"], NOTHING;
-
     who_waits_at_the_end_of_a_phase_for_a_dead_pe_is_told(world) {
         let me = world.my_pe();
         world.local(&GRID, |_| if me == 1 { die() });
@@ -162,14 +141,8 @@ failing! {
     } => 3, 101, NOTHING,
         ["this element fails", "a panic in the first elements of the array at", "ends the job"];
 
-    no_collective_begins_inside_an_operation(world) {
-        _ = world.reduce(1_u64, |a, _| world.sum(a));
-    } => 2, 101, NOTHING,
-        ["no collective can begin inside another one", "a panic inside the operation of `reduce("];
-}
-
-jobs! {
-    members_of_a_team_in_different_collectives_are_named(world: &mut World) {
+    // PEs 0 and 2 are in another team.
+    members_of_a_team_in_different_collectives_are_named(world) {
         let me = world.my_pe();
         let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
         let team = team.unwrap().unwrap();
@@ -178,42 +151,37 @@ jobs! {
         }
         team.sum(world, 1_u32);
         team.max(world, 1_u32);
-    } => |case| for meeting in ["auto", "lines", "counter"] {
-        let (Outcome { report, .. }, _) = fails(case.job(4).env("SHMEM_BARRIER_ALGORITHM", meeting));
-        assert_says(&report, &["PE 1 is in `sum(1 x u32)` at", "PE 3 is in `max(1 x u32)` at"]);
-        let others = ["PE 0 is", "PE 2 is"];
-        assert!(!others.iter().any(|pe| report.contains(pe)), "they are in another team: {report}");
-    };
+    } => 4, 1, ["on what they do: PE 1 is in `sum(1 x u32)` at", " while PE 3 is in `max(1 x u32)` at"], NOTHING;
 
-    a_global_exit_ends_the_job_behind_what_was_printed(world: &mut World) {
+    no_collective_begins_inside_an_operation(world) {
+        _ = world.reduce(1_u64, |a, _| world.sum(a));
+    } => 2, 101, NOTHING,
+        ["no collective can begin inside another one", "a panic inside the operation of `reduce("];
+}
+
+jobs! {
+    a_global_exit_ends_the_job_behind_what_was_printed_and_does_not_wait_for_who_prints(world: &mut World) {
         if world.my_pe() == 1 {
             print!("unfinished");
+            if std::env::var_os(HELD).is_some() {
+                let (locked, is_locked) = std::sync::mpsc::channel();
+                std::thread::spawn(move || {
+                    let _held = std::io::stdout().lock();
+                    locked.send(()).unwrap();
+                    loop {
+                        std::thread::park();
+                    }
+                });
+                is_locked.recv().unwrap();
+            }
             world.global_exit(7);
         }
         world.barrier_all();
-    } => |case| {
-        let (outcome, _) = fails(case.job(2));
-        let printed = String::from_utf8_lossy(&outcome.outputs[1].out);
-        assert!(outcome.code == 7 && printed.ends_with("unfinished"), "{}{printed}", outcome.report);
-    };
-
-    a_global_exit_does_not_wait_for_who_prints(world: &mut World) {
-        if world.my_pe() == 1 {
-            let (locked, is_locked) = std::sync::mpsc::channel();
-            std::thread::spawn(move || {
-                let _held = std::io::stdout().lock();
-                locked.send(()).unwrap();
-                loop {
-                    std::thread::park();
-                }
-            });
-            is_locked.recv().unwrap();
-            world.global_exit(7);
-        }
-        world.barrier_all();
-    } => |case| {
-        let (outcome, _) = fails(case.job(2));
+    } => |case| for (job, is_printed) in [(case.job(2), true), (case.job(2).env(HELD, "1"), false)] {
+        let (outcome, _) = fails(job);
         assert!(matches!(outcome.failure, Some(Failure::Aborted { pe: 1, code: 7, .. })), "{}", outcome.report);
+        let printed = String::from_utf8_lossy(&outcome.outputs[1].out);
+        assert!(printed.ends_with("unfinished") || !is_printed, "{printed}");
     };
 
     a_long_wait_says_who_where_and_for_whom(world: &mut World) {
@@ -263,41 +231,6 @@ jobs! {
         }
     };
 
-    pes_with_different_environments_do_not_start(world: &mut World) { world.barrier_all() } => |case| {
-        for (setting, parts) in [
-            ("SHMEM_SYMMETRIC_SIZE=8M", ["partition 1", "8M", "64M"]),
-            ("SHMEM_CHECK=1", ["asked to observe", "SHMEM_CHECK", "nothing"]),
-            ("SHMEM_ARRAY_STORAGE=multi", ["storage of arrays that name none", "multi", "by size"]),
-            ("SHMEM_TEAM_SIZE=1M", ["memory of teams", "1M", "64M"]),
-            ("SHMEM_BARRIER_ALGORITHM=counter", ["barrier of a node", "counter", "auto"]),
-            (
-                "SHMEM_COLLECTIVE_ALGORITHM=reduce:meetings",
-                ["ways of collectives", "reduce:meetings", "auto"],
-            ),
-        ] {
-            let script = format!("[ \"$SHMRUN_PE\" != 1 ] || export {setting}; exec \"$0\" \"$@\"");
-            let (outcome, _) = fails(case.below(Launch::new("sh", 2).args(["-c", &script])));
-            assert_says(&outcome.report, &["do not agree on the layout of symmetric memory"]);
-            assert_says(&outcome.report, &parts);
-            assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
-        }
-    };
-
-    limits_of_the_process_are_named_with_what_to_lower(world: &mut World) { world.barrier_all() } => |case| {
-        let limited = |limit: &str| {
-            let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
-            case.below(Launch::new("sh", 2).args(["-c", &script]))
-        };
-        let (_, said) = fails(limited("-v 4000000"));
-        assert_says(&said, &["(ulimit -v, RLIMIT_AS) is about 3.8G", "raise the limit, lower SHMEM_LATER_SIZE"]);
-        let (_, said) =
-            fails(limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").env("SHMEM_SYMMETRIC_SIZE", "5G"));
-        assert_says(&said, &["lower partition 1", "(5G of these)"]);
-        succeeds(limited("-v 4000000").env("SHMEM_LATER_SIZE", "0"));
-        let (_, said) = fails(limited("-f 1000"));
-        assert_says(&said, &["(ulimit -f, RLIMIT_FSIZE)", "raise the limit"]);
-    };
-
     a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_all(world: &mut World) {
         if std::env::var_os(PARTITIONS).is_some() {
             for _ in 0..2 {
@@ -315,41 +248,70 @@ jobs! {
         }
     };
 
-    a_malformed_environment_is_one_error(world: &mut World) { world.barrier_all() } => |case| {
-        for (key, value, parts) in [
-            ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=M", &["this machine has none"][..]),
-            ("SHMEM_MAX_RESOURCES", "1", &["2 PEs on a node need 2 endpoints, one each, and may have 1; raise"]),
-            ("SHMEM_SYMMETRIC_PARTITION1", "SIZE=900T", &["900T"]),
-            (
-                "SHMEM_TEAM_SIZE",
-                "1000000T",
-                &[
-                    "lower SHMEM_TEAM_SIZE, the memory of teams",
-                    "1000000T of these",
-                    " at most, does not have that much left",
-                ],
-            ),
-            (
-                "SHMEM_TEAM_SIZE",
-                "9000000T",
-                &["SHMEM_TEAM_SIZE, the memory of teams: ", "9000000T are asked for", "lower it"],
-            ),
-            ("SHMEM_LATER_SIZE", "1000000T", &["lower SHMEM_LATER_SIZE, the addresses", "1000000T of these"]),
-            ("SHMEM_LATER_SIZE", "9000000T", &["SHMEM_LATER_SIZE, the addresses", "9000000T", "lower it"]),
-            ("SHMEM_WAIT_WARN", "soon", &["SHMEM_WAIT_WARN=soon", "number of seconds"]),
-        ] {
-            if value.ends_with("KIND=F:POLICY=M") && has_fast_memory() {
+    /// Of the environment of one PE or of all, and of limits of the process.
+    what_a_job_cannot_start_with_is_one_error(world: &mut World) { world.barrier_all() } => |case| {
+        let below = |line: &str| {
+            let script = format!("{line}; exec \"$0\" \"$@\"");
+            case.below(Launch::new("sh", 2).args(["-c", &script]))
+        };
+        for (line, parts) in REFUSED {
+            if line.ends_with("KIND=F:POLICY=M") && has_fast_memory() {
                 continue;
             }
-            let (outcome, said) = fails(case.job(2).env(key, value));
+            let is_of_one = !line.contains(' ');
+            let place = if is_of_one { "[ \"$SHMRUN_PE\" != 1 ] || export " } else { "" };
+            let (outcome, said) = fails(below(&format!("{place}{line}")));
             assert_says(&said, parts);
+            if is_of_one {
+                assert_says(&outcome.report, &["do not agree on the layout of symmetric memory"]);
+                assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
+            }
             assert!(outcome.code < 100, "an error, not a crash: {said}");
         }
+        succeeds(below("ulimit -v 4000000; export SHMEM_LATER_SIZE=0"));
     };
 }
 
-/// Set in PEs that make partitions.
+/// What the shell does before, or a setting of PE 1 alone; and what is said of it.
+const REFUSED: &[(&str, &[&str])] = &[
+    ("SHMEM_SYMMETRIC_SIZE=8M", &["partition 1", "8M", "64M"]),
+    ("SHMEM_CHECK=1", &["asked to observe", "SHMEM_CHECK", "nothing"]),
+    ("SHMEM_ARRAY_STORAGE=multi", &["storage of arrays that name none", "multi", "by size"]),
+    ("SHMEM_TEAM_SIZE=1M", &["memory of teams", "1M", "64M"]),
+    ("SHMEM_BARRIER_ALGORITHM=counter", &["barrier of a node", "counter", "auto"]),
+    ("SHMEM_COLLECTIVE_ALGORITHM=reduce:meetings", &["ways of collectives", "reduce:meetings", "auto"]),
+    (
+        "ulimit -v 4000000",
+        &["(ulimit -v, RLIMIT_AS) is about 3.8G", "raise the limit, lower SHMEM_LATER_SIZE"],
+    ),
+    (
+        "ulimit -v 4000000; export SHMEM_LATER_SIZE=0 SHMEM_SYMMETRIC_SIZE=5G",
+        &["lower partition 1", "(5G of these)"],
+    ),
+    ("ulimit -f 1000", &["(ulimit -f, RLIMIT_FSIZE)", "raise the limit"]),
+    ("export SHMEM_SYMMETRIC_PARTITION2=SIZE=1M:KIND=F:POLICY=M", &["this machine has none"]),
+    ("export SHMEM_MAX_RESOURCES=1", &["2 PEs on a node need 2 endpoints, one each, and may have 1; raise"]),
+    ("export SHMEM_SYMMETRIC_PARTITION1=SIZE=900T", &["900T"]),
+    (
+        "export SHMEM_TEAM_SIZE=1000000T",
+        &[
+            "lower SHMEM_TEAM_SIZE, the memory of teams",
+            "1000000T of these",
+            " at most, does not have that much left",
+        ],
+    ),
+    (
+        "export SHMEM_TEAM_SIZE=9000000T",
+        &["SHMEM_TEAM_SIZE, the memory of teams: ", "9000000T are asked for", "lower it"],
+    ),
+    ("export SHMEM_LATER_SIZE=1000000T", &["lower SHMEM_LATER_SIZE, the addresses", "1000000T of these"]),
+    ("export SHMEM_LATER_SIZE=9000000T", &["SHMEM_LATER_SIZE, the addresses", "9000000T", "lower it"]),
+    ("export SHMEM_WAIT_WARN=soon", &["SHMEM_WAIT_WARN=soon", "number of seconds"]),
+];
+
+/// Set in PEs that make partitions, and in those of which one holds its standard output.
 const PARTITIONS: &str = "FAILURE_PARTITIONS";
+const HELD: &str = "FAILURE_HELD";
 
 /// Whether this machine has what others have not.
 fn has_fast_memory() -> bool {

@@ -58,23 +58,20 @@ fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
 }
 
 /// Runs it by the launchers that are there, and says which are not.
-fn outputs<const N: usize>(launchers: [(&str, Option<Command>); N]) -> Vec<Output> {
-    let run = |(launcher, command): (&str, Option<Command>)| match command {
-        Some(mut command) => Some(command.output().unwrap()),
-        None => {
-            eprintln!("skipped: there is no {launcher}");
-            None
-        }
-    };
-    launchers.into_iter().filter_map(run).collect()
-}
-
 fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
-    outputs([
+    let launchers = [
         ("mpirun of Open MPI", mpirun(pes, name)),
         ("mpiexec of MPICH", hydra(pes, name, false)),
         ("mpiexec of MPICH", hydra(pes, name, true)),
-    ])
+    ];
+    let mut outputs = Vec::new();
+    for (launcher, command) in launchers {
+        match command {
+            Some(mut command) => outputs.push(command.output().unwrap()),
+            None => eprintln!("skipped: there is no {launcher}"),
+        }
+    }
+    outputs
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -103,48 +100,32 @@ fn pes_meet_and_share_memory_beside_what_they_start() {
     }
 }
 
+/// With its code and one message; nothing is left. (Of the last PE of several hosts: `ci/hosts.sh`.)
 #[test]
-fn pes_of_mpirun_are_ranks_of_mpi() {
-    let outputs = outputs([("mpirun of Open MPI", mpirun(3, "mpi-first"))]);
-    outputs.iter().for_each(|output| assert_success(output, " of MPI", 3));
-}
-
-/// Open MPI 5.0.7 does not survive this, in C neither: its `MPI_Init` finds no local rank behind any `PMIx_Init`.
-#[test]
-fn mpi_starts_in_processes_that_are_pes_already() {
-    let outputs = outputs([("mpirun of Open MPI", mpirun(3, "mpi"))]);
-    outputs.iter().for_each(|output| assert_success(output, " of MPI", 3));
-}
-
-#[test]
-fn an_abort_ends_the_job_with_its_code_and_one_message() {
-    // The last one by all PEs at once.
-    for (name, who) in [("abort-0", "PE 0 "), ("abort-2", "PE 2 "), ("abort", "")] {
-        for output in run_by_all(4, name) {
-            let err = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(42), "{err}");
-            let message = format!("{who}ended the job with code 42: the sky is falling");
-            assert_eq!(err.matches(&message).count(), 1, "{err}");
-        }
-    }
-}
-
-#[test]
-fn a_death_ends_the_job() {
+fn an_abort_and_a_death_end_the_job() {
     let is_left = |pid: &str| {
         let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
         line.unwrap_or_default().contains("program")
     };
-    for output in ["die-0", "die-3"].into_iter().flat_map(|name| run_by_all(4, name)) {
-        let said = text(&output.stderr);
-        assert!(!output.status.success() && output.status.code() != Some(HANGS), "{}: {said}", output.status);
-        for pid in text(&output.stdout).lines().filter_map(|line| line.strip_prefix("pid ")) {
-            // On a busy machine it takes a while until one that was killed is gone.
-            let is_gone = (0..300).any(|look| {
-                std::thread::sleep(Duration::from_millis(if look == 0 { 0 } else { 100 }));
-                !is_left(pid)
-            });
-            assert!(is_gone, "process {pid} is left over");
+    // The second one by all PEs at once.
+    for (name, who) in [("abort-0", Some("PE 0 ")), ("abort", Some("")), ("die-0", None), ("die-3", None)] {
+        for output in run_by_all(4, name) {
+            let (said, code) = (text(&output.stderr), output.status.code());
+            match who {
+                Some(who) => {
+                    let message = format!("{who}ended the job with code 42: the sky is falling");
+                    assert_eq!((code, said.matches(&message).count()), (Some(42), 1), "{said}");
+                }
+                None => assert!(!output.status.success() && code != Some(HANGS), "{}: {said}", output.status),
+            }
+            for pid in text(&output.stdout).lines().filter_map(|line| line.strip_prefix("pid ")) {
+                // On a busy machine it takes a while until one that was killed is gone.
+                let is_gone = (0..300).any(|look| {
+                    std::thread::sleep(Duration::from_millis(if look == 0 { 0 } else { 100 }));
+                    !is_left(pid)
+                });
+                assert!(is_gone, "process {pid} is left over");
+            }
         }
     }
 }

@@ -65,37 +65,25 @@ fn stand<L: ThreadLevel>(
     }
 }
 
-/// As `shmrun --hosts-as 2x1` starts them, and more of them; on four hosts one is asked by one that is asked itself.
-#[test]
-fn hosts_that_wait_for_each_other() {
-    let body = |world: &mut World| {
-        let (_, east) = world.ring_neighbours();
-        READY.wait_until(world, eq(1));
-        world.set(READY.on(east), 1);
-    };
-    let place = "wait in `wait_until(READY == 1, is 0)` at shmem-rt/tests/jobs/standstill.rs:";
-    for (pes, hosts, who) in [(2, "2x1", "PEs 0, 1"), (4, "2x2", "PEs 0-3"), (4, "4x1", "PEs 0-3")] {
-        let jobs: &[(_, &[_])] = &[(pes, &apart(hosts))];
-        stand("hosts_that_wait_for_each_other", jobs, body, &[&format!("\n  {who} {place}")]);
-    }
-}
-
 /// Programs of three PEs in which all wait at last, on one host, with one of them on another, and as threads of one process; and
 /// what is said of them.
 macro_rules! stands {
-    ($($name:ident: $level:ty, |$world:ident| $body:expr => $parts:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $level:ty, $jobs:expr, |$world:ident| $body:expr => $parts:expr;)*) => {$(
+        $(#[$doc])*
         #[test]
         fn $name() {
             let body: fn(&mut World<$level>) = |$world| $body;
-            stand(stringify!($name), &[(3, SHM), (3, &apart("*x2")), (3, LOOPBACK)], body, &$parts);
+            stand(stringify!($name), $jobs, body, &$parts);
         }
     )*};
 }
 
+const ANYWHERE: &[(usize, &[(&str, &str)])] = &[(3, SHM), (3, &apart("*x2")), (3, LOOPBACK)];
+
 const HERE: &str = concat!("at ", file!(), ":");
 
 stands! {
-    words_that_nobody_changes: Single, |world| {
+    words_that_nobody_changes: Single, ANYWHERE, |world| {
         let (word, value) = if world.my_pe() == 1 { (&OTHER, 3) } else { (&READY, 1) };
         word.wait_until(world, eq(value));
         // Never.
@@ -104,7 +92,7 @@ stands! {
         &*format!("\n  PEs 0, 2 wait in `wait_until(READY == 1, is 0)` {HERE}"),
         &*format!("\n  PE 1 waits in `wait_until(OTHER == 3, is 0)` {HERE}"),
     ];
-    locks_in_a_circle: Single, |world| {
+    locks_in_a_circle: Single, ANYWHERE, |world| {
         let (one, other) = if world.my_pe() == 1 { (&FIRST, &SECOND) } else { (&SECOND, &FIRST) };
         if world.my_pe() == 2 {
             return world.barrier_all();
@@ -121,7 +109,7 @@ stands! {
         &*format!("\n  PE 2 waits in `barrier` {HERE}"),
         " for PEs 0, 1",
     ];
-    a_channel_that_nobody_takes_from: Single, |world| {
+    a_channel_that_nobody_takes_from: Single, ANYWHERE, |world| {
         let mut channel = world.channel::<u64>(2).unwrap();
         let (_, east) = world.ring_neighbours();
         if world.my_pe() == 2 {
@@ -136,7 +124,7 @@ stands! {
         "\n  PE 1 waits in `send(to PE 0, which is to take messages: 2 were sent, 0 taken, and there is room for 2)`",
         &*format!("\n  PE 2 waits in `recv(no message has come)` {HERE}"),
     ];
-    a_queue_whose_end_somebody_does_not_wait_for: Single, |world| {
+    a_queue_whose_end_somebody_does_not_wait_for: Single, ANYWHERE, |world| {
         let mut queue = world.work_queue::<u64>(2).unwrap();
         if world.my_pe() == 0 {
             return world.barrier_all();
@@ -146,7 +134,7 @@ stands! {
         &*format!("\n  PE 0 waits in `barrier` {HERE}"),
         &*format!("\n  PEs 1, 2 wait in `next(this PE has nothing, and others do not rest)` {HERE}"),
     ];
-    a_plan_that_one_pe_reads_alone: Single, |world| {
+    a_plan_that_one_pe_reads_alone: Single, ANYWHERE, |world| {
         let object = world.alloc([1_u64, 2]).unwrap();
         let mut plan = world.plan(object.over(world.team(), Block).at(&[0_u32, 2, 4])).unwrap();
         if world.my_pe() != 0 {
@@ -157,7 +145,7 @@ stands! {
         &*format!("\n  PE 0 waits in `plan.gather(values of PE 1, call 1)` {HERE}"),
         "\n  PEs 1, 2 wait in `barrier`",
     ];
-    collectives_of_different_teams: Single, |world| {
+    collectives_of_different_teams: Single, ANYWHERE, |world| {
         let all = |world: &World| {
             world.team().split_strided(world, 0, 1, 3, &TeamConfig::default()).unwrap().unwrap()
         };
@@ -170,7 +158,7 @@ stands! {
             second.sync(world);
         }
     } => ["\n  PEs 0, 1 wait in `barrier` at ", "\n  PE 2 waits in `sync` at "];
-    one_has_come_to_the_end: Single, |world| {
+    one_has_come_to_the_end: Single, ANYWHERE, |world| {
         if world.my_pe() != 1 {
             READY.wait_until(world, eq(1));
         }
@@ -178,19 +166,25 @@ stands! {
         "PEs 0, 2 wait in `wait_until(READY == 1, is 0)`",
         "PE 1 waits in `the end of the program` for PEs 0, 2",
     ];
-    a_child_that_is_over: Single, |world| {
+    a_child_that_is_over: Single, ANYWHERE, |world| {
         if world.my_pe() == 0 {
             drop(std::process::Command::new("true").spawn().unwrap());
         }
         READY.wait_until(world, eq(1));
     } => [&*format!("\n  PEs 0-2 wait in `wait_until(READY == 1, is 0)` {HERE}")];
-    all_threads_of_a_pe_wait: Multiple, |world| {
+    all_threads_of_a_pe_wait: Multiple, ANYWHERE, |world| {
         let world = &*world;
         std::thread::scope(|scope| {
             scope.spawn(|| READY.wait_until(world, eq(1)));
             READY.wait_until(world, eq(2));
         });
     } => ["(one of 2 threads, all of which wait)"];
+    /// As `shmrun --hosts-as 2x1` starts them, and more of them; on four hosts one is asked by one that is asked itself.
+    hosts_that_wait_for_each_other: Single, &[(2, &apart("2x1")), (4, &apart("2x2")), (4, &apart("4x1"))], |world| {
+        let (_, east) = world.ring_neighbours();
+        READY.wait_until(world, eq(1));
+        world.set(READY.on(east), 1);
+    } => ["\n  PEs 0", &*format!(" wait in `wait_until(READY == 1, is 0)` {HERE}")];
 }
 
 /// Programs of so many PEs, in such an environment, that go on in the end.
@@ -211,11 +205,12 @@ goes_on! {
     /// The message about a long wait needs nothing that a thread of the program may hold meanwhile.
     a_thread_that_holds_the_standard_error_waits: 2, Multiple,
         ["SHMEM_TRANSPORT" = "shm", "SHMEM_WAIT_WARN" = "0.4"], one_holds_the_standard_error;
-    a_pe_that_is_elsewhere_may_come: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| comes_late(world, 0, LONG);
-    a_pe_that_is_a_thread_may_come: 2, Single, ["SHMEM_TRANSPORT" = "loopback"],
-        |world| comes_late(world, 1, LONG);
-    a_pe_of_another_host_may_come: 4, Single, ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x2"],
-        |world| comes_late(world, 3, LONG_APART);
+    a_pe_of_another_host_may_come: 4, Single, ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x2"], |world| {
+        if world.my_pe() == 3 {
+            std::thread::sleep(LONG_APART);
+        }
+        world.barrier_all();
+    };
     a_handler_of_a_signal_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| is_changed_by(world, || {
         // SAFETY: the handler stores to a word, and nothing else; it is there until the process ends.
         unsafe { libc::signal(libc::SIGALRM, change as *const () as libc::sighandler_t) };
@@ -265,14 +260,6 @@ fn one_holds_the_standard_error(world: &World<Multiple>) {
         READY.wait_until(world, eq(1));
         world.set(OTHER.on(world.pes()[me]), 1);
     });
-}
-
-/// A PE is in its own code for so long, while all others wait.
-fn comes_late(world: &World, late: usize, time: Duration) {
-    if world.my_pe() == late {
-        std::thread::sleep(time);
-    }
-    world.barrier_all();
 }
 
 /// The word of this process that a handler changes.

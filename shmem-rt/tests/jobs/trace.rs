@@ -1,7 +1,7 @@
 //! The trace of a job: a file that Chrome and Perfetto load, with a line for every call; and the table at its end of what all
 //! PEs did together.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 use shmem::launch::Launch;
@@ -15,16 +15,15 @@ static FIELD: [u64; 64];
 #[symmetric]
 static SIGNAL: Signal;
 
+/// Calls of `p` of PE 0, of which each other PE makes one more than the one before: many more than a buffer takes.
+const MANY: usize = 20_000;
+
 /// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
     let Some(scenario) = scenario::named() else { return };
     let world = shmem::init::<Multiple>().unwrap();
     let (_, east) = world.ring_neighbours();
-    if scenario == "statistics" {
-        (0..=world.my_pe()).for_each(|_| world.p(FIELD.on(east).index(0), 1));
-        world.quiet_pe(east);
-    }
     world.put(FIELD.on(east).index(0..8), &[1; 8]);
     world.signal_set(SIGNAL.on(east), 1);
     SIGNAL.wait_until(&world, eq(1));
@@ -32,11 +31,7 @@ fn scenario() {
         world.barrier_all();
         world.global_exit(7);
     }
-    if scenario == "many" {
-        for value in 0..20_000 {
-            world.p(FIELD.on(east).index(1), value);
-        }
-    }
+    (0..MANY + world.my_pe()).for_each(|value| world.p(FIELD.on(east).index(1), value as u64));
     std::thread::scope(|scope| {
         let context = world.create_ctx::<Multiple>().unwrap();
         let world = &world;
@@ -58,21 +53,19 @@ fn events(path: &Path, is_whole: bool) -> Vec<Value> {
     }
 }
 
-fn directory() -> (tempfile::TempDir, PathBuf) {
+#[test]
+fn every_call_is_an_event_with_its_line_and_counted_in_the_table_of_all_pes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("trace.json");
-    (directory, path)
-}
-
-#[test]
-fn every_call_is_an_event_with_its_line() {
-    let (_directory, path) = directory();
-    succeeds(job("plain", 3, &path));
+    let outcome = succeeds(job("whole", 3, &path).env("SHMEM_STATS", "1"));
     let events = events(&path, true);
     for pe in 0..3_u64 {
+        let all = |name: &str| {
+            events.iter().filter(|event| event["pid"] == pe && event["name"] == name).collect::<Vec<_>>()
+        };
+        assert_eq!(all("p").len(), MANY + pe as usize, "lines of PEs are not mixed");
         let of = |name: &str| {
-            let found: Vec<_> =
-                events.iter().filter(|event| event["pid"] == pe && event["name"] == name).collect();
+            let found = all(name);
             assert_eq!(found.len(), 1, "{name} of PE {pe}: {found:?}");
             found[0]
         };
@@ -80,8 +73,7 @@ fn every_call_is_an_event_with_its_line() {
         let put = of("put");
         assert_eq!((&put["ph"], &put["cat"]), (&"X".into(), &"put".into()));
         assert_eq!((&put["args"]["pe"], &put["args"]["bytes"]), (&((pe + 1) % 3).into(), &64.into()));
-        let at = put["args"]["at"].as_str().unwrap();
-        assert!(at.contains("tests/jobs/trace.rs:"), "{at}");
+        assert!(put["args"]["at"].as_str().unwrap().contains("tests/jobs/trace.rs:"), "{put}");
         let (signal, wait, iput) = (of("signal_set"), of("wait_until"), of("iput"));
         let ends = |event: &Value| event["ts"].as_f64().unwrap() + event["dur"].as_f64().unwrap();
         assert!(ends(put) <= signal["ts"].as_f64().unwrap() && ends(signal) <= wait["ts"].as_f64().unwrap());
@@ -93,45 +85,39 @@ fn every_call_is_an_event_with_its_line() {
         let set = events.iter().find(|event| event["pid"] == west && event["name"] == "signal_set").unwrap();
         assert!(set["ts"].as_f64().unwrap() <= ends(wait));
     }
-}
-
-#[test]
-fn lines_of_many_pes_are_not_mixed_and_an_aborted_job_leaves_what_it_wrote() {
-    let (_directory, path) = directory();
-    succeeds(job("many", 3, &path));
-    let puts = events(&path, true).iter().filter(|event| event["name"] == "p").count();
-    assert_eq!(puts, 3 * 20_000);
-    let (_directory, path) = directory();
-    let outcome = job("aborted", 2, &path).run().unwrap();
-    assert_eq!(outcome.code, 7, "{}", outcome.report);
-    assert!(events(&path, false).iter().any(|event| event["name"] == "barrier"));
-}
-
-#[test]
-fn a_file_for_each_pe_and_a_file_that_cannot_be() {
-    let (directory, _) = directory();
-    let path = directory.path().join("trace.%p.json");
-    succeeds(job("plain", 2, &path));
-    for pe in 0..2_u64 {
-        let events = events(&directory.path().join(format!("trace.{pe}.json")), true);
-        assert!(events.len() > 4 && events.iter().all(|event| event["pid"] == pe), "{events:?}");
-    }
-    let outcome = job("plain", 2, Path::new("/proc/no/such/file")).run().unwrap();
-    assert_ne!(outcome.code, 0);
-    assert!(outcome.report.contains("SHMEM_TRACE=/proc/no/such/file: "), "{}", outcome.report);
-}
-
-#[test]
-fn the_end_of_a_job_shows_all_pes_together() {
-    let outcome = succeeds(scenario::job("trace", "statistics", 3).env("SHMEM_STATS", "1"));
     let said = said_by(&outcome, 0);
-    let row = |name: &str| {
-        let line = said.lines().find(|line| line.trim_start().starts_with(name));
-        let line = line.unwrap_or_else(|| panic!("no row of {name} in:\n{said}"));
-        line[name.len() + 2..].split_whitespace().take(3).map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(row("p "), ["6", "1", "3"], "calls of all, the least and the most of one PE");
-    assert_eq!(row("quiet_pe "), ["3", "1", "1"]);
+    for (name, numbers) in [("p ", [3 * MANY + 3, MANY, MANY + 2]), ("iput ", [3, 1, 1])] {
+        let row = said.lines().find_map(|line| line.trim_start().strip_prefix(name));
+        let row = row.unwrap_or_else(|| panic!("no row of {name} in:\n{said}"));
+        let row: Vec<&str> = row.split_whitespace().take(3).collect();
+        assert_eq!(
+            row,
+            numbers.map(|n| n.to_string()),
+            "calls of all, the least and the most of one PE: {said}"
+        );
+    }
     assert!(said.contains("strided transfers: "), "{said}");
     assert!((1..3).all(|pe| !said_by(&outcome, pe).contains("statistics")), "PE 0 speaks for all");
+}
+
+#[test]
+fn a_file_of_an_aborted_job_one_for_each_pe_and_one_that_cannot_be() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.%p.json");
+    let outcome = job("aborted", 2, &path).run().unwrap();
+    assert_eq!(outcome.code, 7, "{}", outcome.report);
+    let files = [0, 1].map(|pe| events(&directory.path().join(format!("trace.{pe}.json")), false));
+    for (pe, events) in files.iter().enumerate() {
+        assert!(events.len() > 1 && events.iter().all(|event| event["pid"] == pe), "{events:?}");
+    }
+    assert!(
+        files.iter().flatten().any(|event| event["name"] == "barrier"),
+        "what was written is left: {files:?}"
+    );
+    let outcome = job("aborted", 2, Path::new("/proc/no/such/file")).run().unwrap();
+    assert!(
+        outcome.code != 0 && outcome.report.contains("SHMEM_TRACE=/proc/no/such/file: "),
+        "{}",
+        outcome.report
+    );
 }

@@ -74,54 +74,39 @@ mod tests {
         Topology::of(vec![node(0, &[0], 100_000), node(1, &[], 400_000)], vec![0], None)
     }
 
-    fn environment(variables: &[(&str, &str)]) -> Environment {
-        Environment::collect(variables.iter().map(|(name, value)| ((*name).into(), (*value).into()))).unwrap()
+    /// What is shown of a program with this declaration, and warned of, in an environment.
+    fn shown(binary: &Binary, name: &str, value: &str) -> Result<(String, Vec<String>), Fault> {
+        let environment = Environment::collect([(name.to_owned(), value.to_owned())]).unwrap();
+        partitions(binary, &environment, &machine())
     }
 
     #[test]
-    fn declarations_and_environment_are_joined() {
+    fn declarations_and_environment_are_joined_and_what_a_job_would_refuse_is_refused() {
         let (kind, policy) = (Some(Kind::LargeMem), Some(Policy::Preferred));
         let traits = Traits { size: Some(8 << 20), kind, policy, ..Traits::NONE };
         let declarations = vec![Declaration::new("bulk", 9, traits, "src/main.rs", 3)];
         let binary = Binary { declarations, ..Binary::default() };
-        let (text, warnings) =
-            partitions(&binary, &environment(&[("SHMEM_SYMMETRIC_PARTITION23", "SIZE=3M")]), &machine())
-                .unwrap();
-        let line = |name: &str| {
-            let line = text.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
-            line.unwrap_or_else(|| panic!("{name}: {text}")).to_owned()
-        };
-        assert!(line("default").contains(" 1  default ") && line("default").contains(" 64M "));
-        assert!(line("bulk").contains(" 9  bulk ") && line("bulk").contains("  8M "));
-        assert!(
-            line("bulk").ends_with("  LARGEMEM   PREFERRED  node 0, then any  src/main.rs:3"),
-            "{}",
-            line("bulk")
-        );
-        assert!(
-            line("partition23").ends_with(
-                "  3M       -  -          -          node 0, then any  SHMEM_SYMMETRIC_PARTITION23"
-            )
-        );
-        assert!(line("fast").contains("  FASTMEM    PREFERRED  node 1, then any  "), "{}", line("fast"));
-        assert_eq!(warnings.len(), 1, "{:?}", warnings);
-        assert!(warnings[0].contains("LARGEMEM"), "{:?}", warnings);
-    }
-
-    #[test]
-    fn files_are_named() {
-        let file = [("SHMEM_SYMMETRIC_PARTITION7", "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/mnt/heap")];
-        let (text, _) = partitions(&Binary::default(), &environment(&file), &machine()).unwrap();
+        let (text, warnings) = shown(&binary, "SHMEM_SYMMETRIC_PARTITION23", "SIZE=3M").unwrap();
+        for (start, end) in [
+            (" 1  default ", ""),
+            (" 9  bulk ", "  8M       -  LARGEMEM   PREFERRED  node 0, then any  src/main.rs:3"),
+            (
+                "23  partition23 ",
+                "  3M       -  -          -          node 0, then any  SHMEM_SYMMETRIC_PARTITION23",
+            ),
+            ("  fast ", ""),
+        ] {
+            let row = text.lines().find(|line| line.contains(start));
+            assert!(row.is_some_and(|row| row.ends_with(end)), "`{start}..{end}` in {text}");
+        }
+        assert!(text.contains("  FASTMEM    PREFERRED  node 1, then any  "), "{text}");
+        assert!(warnings.len() == 1 && warnings[0].contains("LARGEMEM"), "{warnings:?}");
+        let file = "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/mnt/heap";
+        let (text, _) = shown(&Binary::default(), "SHMEM_SYMMETRIC_PARTITION7", file).unwrap();
         assert!(text.contains("  PMEM       MANDATORY  /mnt/heap.<PE>"), "{text}");
-    }
-
-    #[test]
-    fn what_a_job_would_refuse_is_refused() {
-        let mandatory = [("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=LARGEMEM:POLICY=MANDATORY")];
-        let error = partitions(&Binary::default(), &environment(&mandatory), &machine()).unwrap_err();
-        assert!(
-            error.to_string().contains("LARGEMEM") && error.to_string().contains("node 1 FASTMEM"),
-            "{error}"
-        );
+        let mandatory = "SIZE=1M:KIND=LARGEMEM:POLICY=MANDATORY";
+        let error =
+            shown(&Binary::default(), "SHMEM_SYMMETRIC_PARTITION2", mandatory).unwrap_err().to_string();
+        assert!(error.contains("LARGEMEM") && error.contains("node 1 FASTMEM"), "{error}");
     }
 }

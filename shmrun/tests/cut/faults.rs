@@ -432,29 +432,24 @@ fn a_peer_that_is_killed_ends_the_job() {
     assert!(is_told && matches!(code, Some(1 | 137)), "{code:?}: {said}");
 }
 
+/// Between hosts; and of one host, over the network of the launcher.
 #[test]
 fn a_network_that_is_cut_for_seconds_only_takes_time() {
     let Some(hosts) = Hosts::find() else { return };
-    let job = hosts.job("traffic").env(SECONDS, "2").env("SHMEM_TIMEOUT", "30").start();
-    let _undo = Undo(|| hosts.network("heal"));
-    hosts.network("cut 1 2");
-    std::thread::sleep(AWAY);
-    hosts.network("heal");
-    job.goes_on();
-}
-
-#[test]
-fn a_host_that_is_cut_off_for_seconds_only_takes_time() {
-    let Some(hosts) = Hosts::find() else { return };
-    let network = hosts.launchers.clone();
-    let job = hosts.job("traffic").env("SHMEM_OFI_INTERFACE", &network).env("SHMEM_TIMEOUT", "30");
-    let job = job.env(SECONDS, "2").start();
-    let interface = hosts.interface("h2");
-    let undo = Undo(|| hosts.on("login", &format!("ip link set {interface} up")));
-    hosts.on("login", &format!("ip link set {interface} down"));
-    std::thread::sleep(AWAY);
-    drop(undo);
-    job.goes_on();
+    let (interface, network) = (hosts.interface("h2"), hosts.launchers.clone());
+    let link = |state| hosts.on("login", &format!("ip link set {interface} {state}"));
+    let (cut, heal) = (|| hosts.network("cut 1 2"), || hosts.network("heal"));
+    for (over, cut, heal) in
+        [("dly0", &cut as &dyn Fn(), &heal as &dyn Fn()), (&*network, &|| link("down"), &|| link("up"))]
+    {
+        let job = hosts.job("traffic").env("SHMEM_OFI_INTERFACE", over).env("SHMEM_TIMEOUT", "30");
+        let job = job.env(SECONDS, "2").start();
+        let undo = Undo(heal);
+        cut();
+        std::thread::sleep(AWAY);
+        drop(undo);
+        job.goes_on();
+    }
 }
 
 #[test]
@@ -507,35 +502,27 @@ fn full_queues_only_take_time() {
     }
 }
 
-/// Partitions until one cannot be registered: all PEs are told the same, and what was made works.
-#[track_caller]
-fn told_alike(output: &Output) -> String {
-    succeeded(output);
-    let out = text(&output.stdout);
-    let mut told: Vec<&str> = out.lines().filter_map(|line| Some(line.split_once("> ")?.1)).collect();
-    told.retain(|line| line.contains(" partitions: "));
-    assert_eq!(told.len(), 4, "{out}");
-    told.dedup();
-    assert_eq!(told.len(), 1, "{told:?}");
-    println!("{}", told[0]);
-    told[0].to_owned()
-}
-
+/// Also where they run out on one PE only: the others have registered their parts already, and give them back. What was made
+/// works.
 #[test]
 fn registrations_that_run_out_are_told_to_all_alike() {
     let Some(hosts) = Hosts::find() else { return };
-    assert!(told_alike(&hosts.job("partitions").demands("registrations=8").run()).contains("regist"));
+    let less = "[ \"$PMIX_RANK\" != 3 ] || export FABRIC_SHIM=registrations=8";
+    for (job, who) in [
+        (hosts.job("partitions").demands("registrations=8"), ""),
+        (hosts.job("partitions").demands("registrations=60").below(less), "PE 3"),
+    ] {
+        let output = job.run();
+        succeeded(&output);
+        let out = text(&output.stdout);
+        let mut told: Vec<&str> = out.lines().filter_map(|line| Some(line.split_once("> ")?.1)).collect();
+        told.retain(|line| line.contains(" partitions: "));
+        assert_eq!(told.len(), 4, "{out}");
+        told.dedup();
+        assert!(told.len() == 1 && told[0].contains(who) && told[0].contains("regist"), "{told:?}");
+    }
     let message = failed(&hosts.job("partitions").demands("registrations=0").run());
     assert!(message.contains("regist"), "{message}");
-}
-
-/// The others have registered their parts already, and give them back.
-#[test]
-fn a_registration_that_fails_on_one_pe_only_is_told_to_all_alike() {
-    let Some(hosts) = Hosts::find() else { return };
-    let less = "[ \"$PMIX_RANK\" != 3 ] || export FABRIC_SHIM=registrations=8";
-    let told = told_alike(&hosts.job("partitions").demands("registrations=60").below(less).run());
-    assert!(told.contains("PE 3") && told.contains("regist"), "{told}");
 }
 
 /// By each PE that lacks some: PEs that have not met have nobody who speaks for them.

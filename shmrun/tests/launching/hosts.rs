@@ -86,12 +86,14 @@ fn what_is_asked_for_is_translated() {
             "-H a:2,b --bind core --tag-output",
             "-n 3 -hosts a:2,b:1 -bind-to core -prepend-rank",
         ),
+        ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021.8", "-H a:2", "-n 2 -hosts a:2"),
         ("srun", "pmi2", "-n 2 --launcher srun", "--mpi=pmi2 --kill-on-bad-exit --ntasks=2"),
         ("srun", SLURM, "-H a:2,b", "{} --ntasks=3 --distribution=arbitrary --nodelist=a,a,b"),
         ("srun", SLURM, "--launcher srun~-pshort -n 4 --tag-output", "-pshort {} --ntasks=4 --label"),
     ] {
         let expected = expected.replace("{}", "--mpi=pmix --kill-on-bad-exit");
-        let handed_on = if name == "srun" || said == HYDRA { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
+        let takes_all = name == "srun" || expected.contains(" -hosts ");
+        let handed_on = if takes_all { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
         let bound = if options.contains("--bind") { " SHMEM_BIND=core" } else { "" };
         let expected =
             format!("FI_OFI_RXM_MSG_RX_SIZE=128{bound} {name} {expected}{handed_on} prog 'it'\\''s' -n\n");
@@ -174,6 +176,12 @@ fn what_cannot_be_is_one_message() {
     for (launchers, options, code, why) in [
         (&[][..], "-H a", 127, nothing),
         (&[("mpirun", "a stranger")], "-H a", 127, stranger),
+        (
+            &[("mpirun", "mpirun (Open MPI) 1.10.7")],
+            "-H a",
+            127,
+            "is that of Open MPI 1, and PEs join by PMIx or ",
+        ),
         (&[("srun", "cray_shasta")], "--launcher srun -n 2", 127, none),
         (open_mpi, "-H a --launcher mpirn", 127, "there is no `mpirn`; "),
         (open_mpi, "-H a:2,b -n 4", 2, "4 PEs were asked for, and the hosts take 3 together"),

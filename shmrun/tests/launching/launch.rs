@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -104,32 +103,13 @@ mod meeting {
         assert!(outcome.report.contains("are they the same program?"), "{}", outcome.report);
     }
 
-    #[test]
-    fn pes_meet_from_pid_namespaces_of_their_own() {
-        let namespace = ["--user", "--map-root-user", "--pid", "--fork"];
-        if !Command::new("unshare").args(namespace).arg("true").output().is_ok_and(|o| o.status.success()) {
-            return eprintln!("skipped: this user may not make PID namespaces");
-        }
-        let program = itself().display().to_string();
-        let arguments = namespace.into_iter().chain([program.as_str()]).chain(ENTRY);
-        let job = Launch::new("unshare", 3).args(arguments).env(programs::NAME, SHARE).capture_output();
-        assert_in_order(&job.run().unwrap());
-    }
-
+    // In namespaces of their own, and what is said where one dies there: `ci/containers.sh`.
     #[test]
     fn below_a_wrapper_a_pe_is_a_pe() {
-        let run = |name| {
-            let job = Launch::new("sh", 3).args(["-c", &in_a_shell()]).env(programs::NAME, name);
-            job.capture_output().run().unwrap()
-        };
-        assert_in_order(&run("join; exchange 100; finish"));
-
-        let start = Instant::now();
-        let outcome = run("join; record; fence; 1: segfault; sleep");
-        assert_ended_by_itself(start);
-        let (pe, how) = died(&outcome);
-        assert_eq!((pe, outcome.code), (1, 139), "{outcome:?}");
-        assert_eq!(how, "exited with code 139, which shells use for signal 11 (SIGSEGV)");
+        let job = Launch::new("sh", 3)
+            .args(["-c", &in_a_shell()])
+            .env(programs::NAME, "join; exchange 100; finish");
+        assert_in_order(&job.capture_output().run().unwrap());
     }
 }
 
@@ -259,45 +239,32 @@ mod strangers {
         }
     }
 
-    #[test]
-    fn variables_without_a_launcher_are_an_error() {
-        let mut command = Command::new(itself());
-        command.args(ENTRY).env(programs::NAME, "join").stdin(Stdio::null());
-        for (socket, pe, error) in [
-            ("77", "0", "SHMRUN_SOCKET=77 is set, but descriptor 77 is not this process's"),
-            ("1", "0", "SHMRUN_SOCKET=1: that is no socket of a launcher"),
-            ("x", "0", "SHMRUN_SOCKET=`x` is nothing that shmrun sets"),
-            ("77", "2", "SHMRUN_PE=2, but SHMRUN_NPES=2"),
-        ] {
-            command.env("SHMRUN_SOCKET", socket).env("SHMRUN_JOB", "1");
-            let output = command.env("SHMRUN_PE", pe).env("SHMRUN_NPES", "2").output().unwrap();
-            assert_eq!(output.status.code(), Some(99));
-            assert!(text(&output.stderr).contains(error), "{output:?}");
-        }
-    }
-
     /// Whatever number is in the environment, what is no launcher's stays what it was: its owner would close it again.
     #[test]
-    fn a_socket_of_somebody_else_stays_with_its_owner() {
-        let mut command = Command::new(itself());
-        command.args(ENTRY).env(programs::NAME, "find-no-launcher").stdin(Stdio::null());
-        command.env("SHMRUN_JOB", "1").env("SHMRUN_PE", "0").env("SHMRUN_NPES", "2");
-        let mut refusal = |socket: &str| {
-            let output = command.env("SHMRUN_SOCKET", socket).output().unwrap();
-            let said = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(99), "{said}");
-            said
-        };
-        let said = refusal("own");
-        assert!(
-            said.contains("not this process's socket to shmrun: this process has made it itself"),
-            "{said}"
-        );
-        // Somebody answers who is no launcher.
+    fn variables_without_a_launcher_are_an_error_and_a_socket_of_somebody_else_stays_with_its_owner() {
+        // Somebody answers at the other end who is no launcher.
         let (ours, theirs) = programs::pair();
         rustix::io::write(&ours, b"junk").unwrap();
-        let said = refusal(&theirs.as_raw_fd().to_string());
-        assert!(said.contains("whoever holds the other end answers what is no greeting"), "{said}");
+        for (program, socket, pe, error) in [
+            ("join", "77", "0", "SHMRUN_SOCKET=77 is set, but descriptor 77 is not this process's"),
+            ("join", "1", "0", "SHMRUN_SOCKET=1: that is no socket of a launcher"),
+            ("join", "x", "0", "SHMRUN_SOCKET=`x` is nothing that shmrun sets"),
+            ("join", "77", "2", "SHMRUN_PE=2, but SHMRUN_NPES=2"),
+            ("find-no-launcher", "own", "0", "socket to shmrun: this process has made it itself"),
+            (
+                "find-no-launcher",
+                &theirs.as_raw_fd().to_string(),
+                "0",
+                "whoever holds the other end answers what is no greeting",
+            ),
+        ] {
+            let mut command = Command::new(itself());
+            command.args(ENTRY).env(programs::NAME, program).stdin(Stdio::null());
+            command.env("SHMRUN_SOCKET", socket).env("SHMRUN_JOB", "1");
+            let output = command.env("SHMRUN_PE", pe).env("SHMRUN_NPES", "2").output().unwrap();
+            let said = text(&output.stderr);
+            assert!(output.status.code() == Some(99) && said.contains(error), "{said}");
+        }
     }
 
     #[test]
@@ -328,7 +295,6 @@ mod command_line {
     fn bad_input_gets_one_message_and_the_code_of_shells() {
         fails(&["-n", "0", "true"], 2, "shmrun: 0 PEs were asked for; a job has at least one");
         fails(&["-n", "99999999999", "true"], 2, "99999999999 PEs were asked for; ");
-        fails(&["-n", "2", "/no/such/program"], 127, "there is no program `/no/such/program`");
         fails(&["-n", "2", "tru"], 127, "did you mean `tr");
         fails(&["-n", "2", "/"], 126, "`/` cannot be run: it is a directory");
         fails(&["-n", "2", "--gdb", "2", "true"], 2, "asked for PE 2, but the PEs are 0 to 1");
@@ -346,21 +312,6 @@ mod command_line {
         fails(&["-n", "2", "--timeout", "-1", "true"], 2, "error: ");
         let places = "shmrun: the pattern of hosts places 4 PEs, and the job has 3; start 4, or";
         fails(&["-n", "3", "--hosts-as", "2x2", "true"], 2, places);
-    }
-
-    #[test]
-    fn a_system_without_its_null_device_is_told() {
-        let script = "mount -t tmpfs none /dev && exec \"$@\"";
-        let mounted = ["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"];
-        let run = |arguments: &[&str]| Command::new("unshare").args(mounted).args(arguments).output();
-        if !run(&["true"]).is_ok_and(|output| output.status.success()) {
-            return eprintln!("skipped: this user may not mount in front of /dev");
-        }
-        let output = run(&[env!("CARGO_BIN_EXE_shmrun"), "-n", "2", "true"]).unwrap();
-        let why =
-            "shmrun: the process of PE 1 could not be started: /dev/null cannot be opened: No such file";
-        let said = launcher_lines(&output);
-        assert!(!output.status.success() && said.len() == 1 && said[0].starts_with(why), "{output:?}");
     }
 
     #[test]
@@ -431,40 +382,7 @@ mod command_line {
         assert_eq!(lines_given(command, "words"), ["0:words", "1:", "2:"]);
     }
 
-    #[test]
-    fn pes_are_bound_in_turn_to_the_cpus_that_are_allowed() {
-        let script = "echo $SHMRUN_PE:$(grep Cpus_allowed_list /proc/self/status | cut -f2)";
-        let allowed = rustix::thread::sched_getaffinity(None).unwrap();
-        let cpus: Vec<usize> = (0..1024).filter(|&cpu| allowed.is_set(cpu)).collect();
-        let pes = cpus.len() + 1;
-        // Also where each is told that it is on a host of its own.
-        for hosts in [&[][..], &["--hosts-as", "*x1"]] {
-            let mut command = bare_shmrun(hosts);
-            let output = command
-                .args(["-n", &pes.to_string(), "--bind", "core", "sh", "-c", script])
-                .output()
-                .unwrap();
-            let bound = text(&output.stdout);
-            let bound = bound.lines().map(|line| line.split_once(':').unwrap());
-            let mut bound: Vec<(usize, usize)> =
-                bound.map(|(pe, cpu)| (pe.parse().unwrap(), cpu.parse().unwrap())).collect();
-            bound.sort_unstable();
-            assert_eq!(bound.iter().map(|&(pe, _)| pe).collect::<Vec<_>>(), (0..pes).collect::<Vec<_>>());
-            // Next to the same memory as the PE before, or next to the following one.
-            let topology = shmem_core::memory::Machine::default().topology();
-            let node = |cpu| topology.nodes().iter().position(|node| node.cpus.contains(&cpu));
-            assert!(bound.is_sorted_by_key(|&(_, cpu)| node(cpu)), "{bound:?}");
-            // One CPU has two PEs, and each other has one.
-            let mut used: Vec<usize> = bound.iter().map(|&(_, cpu)| cpu).collect();
-            used.sort_unstable();
-            used.dedup();
-            assert_eq!(used, cpus);
-            assert_eq!(text(&output.stderr).matches("some CPUs run several PEs").count(), 1);
-        }
-        let output = bare_shmrun(&["-n", "2", "--bind", "numa", "true"]).output().unwrap();
-        assert_eq!(output.status.code(), Some(0));
-    }
-
+    /// Which PE runs where: `bind` of shmem-launch. What is said where the system refuses it: `ci/containers.sh`.
     #[test]
     fn pes_share_out_the_cpus_unless_they_outnumber_them() {
         const CPUS: &str = "connect; cpus; meet; finish";
@@ -476,7 +394,7 @@ mod command_line {
             let said = out.lines().filter_map(|line| line.split_once("> "));
             let mut each: Vec<_> = said.map(|(_, cpus)| ranges::parse(cpus).unwrap()).collect();
             each.sort();
-            each
+            (each, text(&output.stderr))
         };
         let by_shmrun = |options: &[&str], pes: usize| {
             of(&mut shmrun(&[options, &["-n", &pes.to_string()]].concat(), CPUS))
@@ -484,91 +402,53 @@ mod command_line {
         let by_itself = |bind: &str, pes: usize| {
             let mut command = Command::new(itself());
             let variables = [(programs::NAME, CPUS), ("SHMEM_NPES", &pes.to_string()), ("SHMEM_BIND", bind)];
-            of(command.args(ENTRY).envs(variables))
+            of(command.args(ENTRY).envs(variables)).0
         };
         // A control group may allow less time than there are CPUs.
         let cores = std::thread::available_parallelism().unwrap().get();
         for pes in [cores, cores.div_ceil(2)].into_iter().filter(|pes| *pes > 1) {
-            for each in [by_shmrun(&[], pes), by_shmrun(&["--hosts-as", "*x1"], pes), by_itself("share", pes)]
-            {
+            // Also where each is told that it is on a host of its own.
+            let apart = by_shmrun(&["--hosts-as", "*x1"], pes).0;
+            for each in [by_shmrun(&[], pes).0, apart, by_itself("share", pes)] {
                 assert_eq!(each.len(), pes);
                 let mut all = each.concat();
                 all.sort_unstable();
                 assert_eq!(all, allowed, "each CPU is one PE's: {each:?}");
             }
         }
+        // One CPU has two PEs, and each other has one.
+        for hosts in [&["--bind", "core"][..], &["--bind", "core", "--hosts-as", "*x1"]] {
+            let (each, said) = by_shmrun(hosts, allowed.len() + 1);
+            let mut used = each.concat();
+            assert_eq!((used.len(), each.len()), (allowed.len() + 1, allowed.len() + 1), "{each:?}");
+            used.dedup();
+            assert_eq!((used, said.matches("some CPUs run several PEs").count()), (allowed.clone(), 1));
+        }
+        by_shmrun(&["--bind", "numa"], 2);
         let unbound = |pes| vec![allowed.clone(); pes];
-        assert_eq!(by_shmrun(&[], cores + 1), unbound(cores + 1));
-        assert_eq!(by_shmrun(&["--bind", "none"], 2), unbound(2));
-        assert_eq!(by_shmrun(&["--env", "SHMEM_BIND=none"], 2), unbound(2));
+        assert_eq!(by_shmrun(&[], cores + 1).0, unbound(cores + 1));
+        assert_eq!(by_shmrun(&["--bind", "none"], 2).0, unbound(2));
+        assert_eq!(by_shmrun(&["--env", "SHMEM_BIND=none"], 2).0, unbound(2));
         assert_eq!(by_itself("none", 2), unbound(2));
-    }
-
-    /// Lets the kernel refuse to bind this process to CPUs, and all that it starts.
-    fn refuse_binding() -> std::io::Result<()> {
-        let step = |code: u32, (jt, jf): (u8, u8), k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
-        let mut filter = [
-            // The number of the call stands first.
-            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, (0, 0), 0),
-            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, (0, 1), libc::SYS_sched_setaffinity as u32),
-            step(libc::BPF_RET | libc::BPF_K, (0, 0), libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
-            step(libc::BPF_RET | libc::BPF_K, (0, 0), libc::SECCOMP_RET_ALLOW),
-        ];
-        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-        // SAFETY: a call with numbers.
-        let first = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
-        // SAFETY: the program, and the steps that it points to, outlive the call, which copies them.
-        let second =
-            unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
-        if (first, second) == (0, 0) { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-    }
-
-    #[test]
-    fn a_system_that_refuses_to_bind_is_told_once() {
-        if std::thread::available_parallelism().unwrap().get() < 2 {
-            return eprintln!("skipped: PEs that outnumber the CPUs are not bound");
-        }
-        let share =
-            "shmrun: PEs are not bound to CPUs, because this system refuses it: Operation not permitted";
-        let core = "shmrun: PEs cannot be bound to CPUs here: Operation not permitted";
-        for (options, code, said) in [
-            (&["--bind", "share"][..], 0, Some(share)),
-            (&["--hosts-as", "2x1"], 0, Some(share)),
-            (&["--bind", "core"], 2, Some(core)),
-            (&["--bind", "none"], 0, None),
-        ] {
-            let mut command = bare_shmrun(&["-n", "2"]);
-            command.args(options).arg("true");
-            // SAFETY: between `fork` and `exec` the function makes system calls only.
-            unsafe { command.pre_exec(refuse_binding) };
-            let output = command.output().unwrap();
-            let mut lines = launcher_lines(&output);
-            // It is no program of the library's.
-            lines.retain(|line| !line.contains(" ran, and none of them joined the job"));
-            assert_eq!((output.status.code(), lines.len()), (Some(code), said.iter().len()), "{output:?}");
-            assert!(lines.iter().zip(said).all(|(line, said)| line.starts_with(said)), "{lines:?}");
-        }
-    }
-
-    #[test]
-    fn a_debugger_that_is_missing_is_named() {
-        let output = bare_shmrun(&["-n", "2", "--gdb", "1", "/bin/true"]).env("PATH", "/no/such").output();
-        let output = output.unwrap();
-        assert_eq!(output.status.code(), Some(127));
-        assert!(launcher_lines(&output)[0].contains("the debugger `gdb` was asked for"), "{output:?}");
     }
 
     #[test]
     fn one_pe_runs_under_the_debugger_with_the_input() {
         let directory = tempfile::tempdir().unwrap();
-        let gdb = directory.path().join("gdb");
-        std::fs::write(&gdb, "#!/bin/sh\necho \"gdb of $SHMRUN_PE: $*: $(cat)\"\n").unwrap();
+        let gdb = |path: &str| {
+            let mut command = bare_shmrun(&["-n", "2", "--gdb", "1", "/bin/echo", "x"]);
+            command.env("PATH", path);
+            command
+        };
+        let output = gdb("/no/such").output().unwrap();
+        assert_eq!(output.status.code(), Some(127));
+        assert!(launcher_lines(&output)[0].contains("the debugger `gdb` was asked for"), "{output:?}");
+        let file = directory.path().join("gdb");
+        std::fs::write(&file, "#!/bin/sh\necho \"gdb of $SHMRUN_PE: $*: $(cat)\"\n").unwrap();
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&gdb, executable).unwrap();
+        std::fs::set_permissions(&file, executable).unwrap();
         let path = format!("{}:/usr/bin:/bin", directory.path().display());
-        let mut command = bare_shmrun(&["-n", "2", "--gdb", "1", "/bin/echo", "x"]);
-        command.env("PATH", path);
-        assert_eq!(lines_given(command, "bt"), ["gdb of 1: --args /bin/echo x: bt", "x"]);
+        assert_eq!(lines_given(gdb(&path), "bt"), ["gdb of 1: --args /bin/echo x: bt", "x"]);
     }
 
     #[test]
@@ -588,7 +468,7 @@ mod command_line {
             said.starts_with("shmem: PE ") && said.ends_with(" ended the job with code 7: enough\n"),
             "{said}"
         );
-        command.env(programs::NAME, "connect; about; finish");
+        command.env(programs::NAME, "connect; about; exchange 100; finish");
 
         let alone = command.env("SHMEM_NPES", "1").output().unwrap();
         assert!(text(&alone.stdout).contains("singleton 0 of 1"), "{alone:?}");

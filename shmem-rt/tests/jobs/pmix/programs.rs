@@ -1,6 +1,5 @@
 //! What PEs of the tests do.
 
-use std::ffi::{CStr, c_int, c_void};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -31,10 +30,7 @@ pub(crate) fn run(name: &str) -> ! {
         "ring" => {
             let world: World = shmem::init().unwrap();
             ring(&world);
-            println!("PE {} of {} has its neighbour's", world.my_pe(), world.n_pes());
         }
-        "mpi" => mpi(false),
-        "mpi-first" => mpi(true),
         // All fail at once, on all hosts: by the same mistake, say.
         "abort" => join().abort(42, "the sky is falling"),
         "start-another" => {
@@ -45,7 +41,6 @@ pub(crate) fn run(name: &str) -> ! {
             }
             world.barrier_all();
             ring(&world);
-            println!("PE {} of {} has its neighbour's", world.my_pe(), world.n_pes());
         }
         _ if name.starts_with("abort") => {
             let job = join();
@@ -116,6 +111,7 @@ fn ring(world: &World) {
     world.get(&mut got, BOX.on(world.pe(me).unwrap()));
     assert_eq!(got[0] as usize, (me + pes - 1) % pes);
     world.barrier_all();
+    println!("PE {me} of {pes} has its neighbour's");
 }
 
 /// Runs a program of this library from within a PE. It has not the socket that `PMI_FD` names, and is alone; by another environment it would
@@ -123,101 +119,16 @@ fn ring(world: &World) {
 fn start_another() {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "pmix::program", "--nocapture", "-q"]).env(NAME, "ring");
-    if std::env::var_os("PMI_FD").is_some() {
-        let alone = command.output().unwrap();
-        let said = String::from_utf8_lossy(&alone.stdout).into_owned();
-        assert!(alone.status.success() && said.contains("PE 0 of 1 has its neighbour's"), "{alone:?}");
-        return;
+    if std::env::var_os("PMI_FD").is_none() {
+        let refused = command.output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success(), "it is taken for the PE: {refused:?}");
+        let expected =
+            format!("PE 1 is process {} already; a process that a PE starts is no PE", std::process::id());
+        assert_eq!(said.matches(&expected).count(), 1, "{said}");
+        command.env("SHMEM_SINGLETON", "1");
     }
-    let refused = command.output().unwrap();
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success(), "it is taken for the PE: {refused:?}");
-    let expected =
-        format!("PE 1 is process {} already; a process that a PE starts is no PE", std::process::id());
-    assert_eq!(said.matches(&expected).count(), 1, "{said}");
-    let alone = command.env("SHMEM_SINGLETON", "1").output().unwrap();
+    let alone = command.output().unwrap();
     let said = String::from_utf8_lossy(&alone.stdout).into_owned();
     assert!(alone.status.success() && said.contains("PE 0 of 1 has its neighbour's"), "{alone:?}");
-}
-
-/// Puts before and after MPI is used, and between its start and its end.
-fn mpi(is_first: bool) {
-    let mpi = Mpi::load();
-    if is_first {
-        mpi.start();
-    }
-    let world: World = shmem::init().unwrap();
-    ring(&world);
-    if !is_first {
-        mpi.start();
-        ring(&world);
-    }
-    let mut sum = world.my_pe() as c_int + 1;
-    mpi.sum(&mut sum);
-    assert_eq!(sum as usize, (1..=world.n_pes()).sum::<usize>());
-    assert_eq!(mpi.rank() as usize, world.my_pe());
-    ring(&world);
-    mpi.end();
-    ring(&world);
-    println!("PE {} is rank {} of MPI", world.my_pe(), world.my_pe());
-}
-
-/// Open MPI, as a C program sees it. It is loaded only here: tests are built where there is none.
-struct Mpi(*mut c_void);
-
-type Handle = *mut c_void;
-
-/// Calls a routine of MPI with arguments of these types.
-macro_rules! mpi {
-    ($mpi:ident: $name:literal($($argument:expr => $type:ty),*)) => {
-        // SAFETY: the routine of this name has this type, by the standard and as Open MPI calls its handles; MPI is started
-        // by it or was before, and pointers are null, for no arguments, or to numbers that outlive the call.
-        let status = unsafe {
-            let routine: extern "C" fn($($type),*) -> c_int = std::mem::transmute($mpi.symbol($name));
-            routine($($argument),*)
-        };
-        assert_eq!(status, 0);
-    };
-}
-
-impl Mpi {
-    fn load() -> Self {
-        // SAFETY: a string that ends with a zero. Open MPI loads parts of itself, which look for its symbols among
-        // those of the whole program.
-        let library = unsafe { libc::dlopen(c"libmpi.so.40".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
-        assert!(!library.is_null(), "mpirun is there, and libmpi.so.40 is not");
-        Self(library)
-    }
-
-    fn start(&self) {
-        let none = std::ptr::null_mut();
-        mpi!(self: c"MPI_Init"(none => *mut c_int, std::ptr::null_mut() => *mut *mut *mut i8));
-    }
-
-    fn rank(&self) -> c_int {
-        let mut rank = -1;
-        let world = self.symbol(c"ompi_mpi_comm_world");
-        mpi!(self: c"MPI_Comm_rank"(world => Handle, &raw mut rank => *mut c_int));
-        rank
-    }
-
-    fn sum(&self, value: &mut c_int) {
-        let mine = *value;
-        let symbols = [c"ompi_mpi_int", c"ompi_mpi_op_sum", c"ompi_mpi_comm_world"];
-        let [int, sum, world] = symbols.map(|name| self.symbol(name));
-        mpi!(self: c"MPI_Allreduce"(
-            &raw const mine => *const c_int, value => *mut c_int, 1 => c_int, int => Handle, sum => Handle, world => Handle
-        ));
-    }
-
-    fn end(&self) {
-        mpi!(self: c"MPI_Finalize"());
-    }
-
-    fn symbol(&self, name: &CStr) -> Handle {
-        // SAFETY: a library that is open, and a string that ends with a zero.
-        let symbol = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        assert!(!symbol.is_null(), "libmpi has no {name:?}");
-        symbol
-    }
 }
