@@ -6,24 +6,21 @@
 //! Who adds a measure takes three steps: write its section and its file here, and list it below, among the modules and in [`MEASURES`].
 
 mod array;
-mod barrier;
 mod c;
 mod calibrate;
+mod contexts;
 mod halo;
 mod indexed;
 mod lookup;
-mod mapping;
 mod micro;
-mod network;
 mod ofi;
 mod pages;
 mod placement;
 mod put;
-mod signal;
 mod startup;
 mod strided;
+mod sync;
 mod threads;
-mod tracking;
 
 use std::cell::Cell;
 use std::error::Error;
@@ -62,24 +59,24 @@ pub(crate) const MEASURES: &[Measure] = &[
     put::PUT,
     put::GET,
     lookup::MEASURE,
-    barrier::MEASURE,
-    signal::MEASURE,
+    sync::BARRIER,
+    sync::SIGNAL,
     put::ATOMIC,
     indexed::MEASURE,
-    barrier::ALLOC,
+    sync::ALLOC,
     array::MEASURE,
     threads::MEASURE,
     pages::MEASURE,
     halo::MEASURE,
     startup::MEASURE,
     strided::MEASURE,
-    tracking::MEASURE,
+    contexts::TRACKING,
     placement::MEASURE,
     micro::MEASURE,
     c::MEASURE,
-    ofi::MEASURE,
-    network::MEASURE,
-    mapping::MEASURE,
+    ofi::OFI,
+    ofi::NETWORK,
+    contexts::MAPPING,
     calibrate::MEASURE,
 ];
 pub(crate) const USUAL: usize = 14;
@@ -135,6 +132,16 @@ impl Measure {
         let alone = ArgGroup::new("alone").args(alone.map(|option| option.get_id().clone()));
         clap::Command::new(self.name).about(section.title).after_long_help(cases).args(options).group(alone)
     }
+}
+
+/// What a measure has of a kind: names and numbers.
+fn sizes(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, Vec<usize>)> {
+    let number = |word: &str| word.parse().unwrap_or_else(|error| unreachable!("{word}: {error}"));
+    let of = move |line: &'static Line| (line.part(1), line.part(2).split(' ').map(number).collect());
+    let (measure, kind) = (measure.to_owned(), kind.to_owned());
+    let sections = SHEET.iter().filter(move |section| section.name == measure);
+    let lines = sections.flat_map(|section| section.of(&["sizes"]));
+    lines.filter(move |line| line.part(0) == kind).map(of)
 }
 
 fn option(line: &Line) -> Arg {
