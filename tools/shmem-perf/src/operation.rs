@@ -7,6 +7,7 @@ use shmem::prelude::*;
 
 use crate::baseline::near;
 use crate::samples::each;
+use crate::sheet::sizes;
 
 /// An operation, and how often it is done in one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,21 +29,15 @@ pub(crate) const LESS: usize = if cfg!(debug_assertions) { 16 } else { 1 };
 pub(crate) const ROOM: usize = 8 << 20;
 
 /// The operations of which a network's figures consist.
-pub(crate) const OPERATIONS: [Operation; 8] = {
-    const fn of(name: &'static str, bytes: usize, in_flight: usize, rounds: usize) -> Operation {
-        Operation { name, bytes, in_flight, rounds: rounds.div_ceil(LESS) }
-    }
-    [
-        of("put", 8, 1, 208),
-        of("get", 8, 1, 208),
-        of("fetch-add", 8, 1, 208),
-        of("put-rate", 8, 64, 16),
-        of("put", 64 << 10, 32, 4),
-        of("put", 1 << 20, 8, 2),
-        of("get", 64 << 10, 32, 4),
-        of("get", 1 << 20, 8, 2),
-    ]
-};
+pub(crate) fn operations() -> Vec<Operation> {
+    let of = |(name, of): (_, Vec<usize>)| Operation {
+        name,
+        bytes: of[0],
+        in_flight: of[1],
+        rounds: of[2].div_ceil(LESS),
+    };
+    sizes("ofi", "operations").map(of).collect()
+}
 
 /// Collectives: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, in place, and not on memory of
 /// the PEs' own. Requests to a peer do without that.

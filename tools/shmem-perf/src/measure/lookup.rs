@@ -1,12 +1,8 @@
-//! What the number of partitions costs.
+//! What the number of partitions costs: an implementation that looks for the segment of an address pays for every segment it has.
 //!
-//! An implementation that looks for the segment of an address pays for every segment it has. There are two forms:
-//!
-//! * The **published** one compares operations on buffers of random partitions, one in each, with operations on one
-//!   buffer. There the number of buffers changes, too, and with it what the caches do.
-//! * The **fair** one uses as many buffers at the same distances twice: each in a partition of its own, and all in
-//!   one partition. So it shows lookup, and nothing else. Distances matter more than any lookup: buffers at
-//!   equal places of their pages meet in one cache set, wherever they came from.
+//! The *published* form compares operations on buffers of random partitions with operations on one buffer: there the number of buffers
+//! changes, too, and with it what the caches do. The *fair* one uses as many buffers at the same distances twice, each in a partition of
+//! its own, and all in one: buffers at equal places of their pages meet in one cache set, wherever they came from.
 //!
 //! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), section 5.
 

@@ -52,7 +52,7 @@ use crate::pattern;
 use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built};
 use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
-use crate::sheet::{Line, Section, sections};
+use crate::sheet::{Line, SHEET, Section, lines, sizes};
 
 /// All of them, in the order of the tool's help. The first [`USUAL`] ones are run where no subcommand is given.
 pub(crate) const MEASURES: &[Measure] = &[
@@ -103,8 +103,6 @@ pub(crate) struct Row {
     pub(crate) unit: &'static str,
 }
 
-static SHEET: LazyLock<Vec<Section>> = LazyLock::new(|| sections(include_str!("measures.txt")));
-
 static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| SHEET.iter().flat_map(|section| &section.lines).filter_map(Row::of).collect());
 
@@ -119,7 +117,7 @@ impl Measure {
 
     /// What must not become slower.
     pub(crate) fn guards(&self) -> impl Iterator<Item = &'static Line> {
-        self.section().of(&["guard"])
+        lines(self.name, "guard")
     }
 
     pub(crate) fn subcommand(&self) -> clap::Command {
@@ -132,16 +130,6 @@ impl Measure {
         let alone = ArgGroup::new("alone").args(alone.map(|option| option.get_id().clone()));
         clap::Command::new(self.name).about(section.title).after_long_help(cases).args(options).group(alone)
     }
-}
-
-/// What a measure has of a kind: names and numbers.
-fn sizes(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, Vec<usize>)> {
-    let number = |word: &str| word.parse().unwrap_or_else(|error| unreachable!("{word}: {error}"));
-    let of = move |line: &'static Line| (line.part(1), line.part(2).split(' ').map(number).collect());
-    let (measure, kind) = (measure.to_owned(), kind.to_owned());
-    let sections = SHEET.iter().filter(move |section| section.name == measure);
-    let lines = sections.flat_map(|section| section.of(&["sizes"]));
-    lines.filter(move |line| line.part(0) == kind).map(of)
 }
 
 fn option(line: &Line) -> Arg {

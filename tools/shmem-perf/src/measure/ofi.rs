@@ -13,7 +13,7 @@ use shmem_core::transport::ofi::strided::{self, Blocks, Row, Way};
 
 use super::*;
 use crate::fabric::{WORD_OPERATIONS, steadily};
-use crate::operation::{COLLECTIVES, Data, OPERATIONS};
+use crate::operation::{COLLECTIVES, Data, operations};
 
 pub(crate) const OFI: Measure = Measure {
     name: "ofi",
@@ -57,12 +57,12 @@ fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
 
 /// All operations at a PE that serves them, and those that are waited for at one that sleeps.
 fn all() -> impl Iterator<Item = (Operation, bool)> {
-    OPERATIONS.into_iter().map(|operation| (operation, false)).chain(asleep())
+    operations().into_iter().map(|operation| (operation, false)).chain(asleep())
 }
 
 /// Operations that are waited for, at a PE that sleeps in its own code.
 fn asleep() -> impl Iterator<Item = (Operation, bool)> {
-    OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
+    operations().into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
 }
 
 /// Operations through the library, against the same by the bare program; or, for its own measure, those of that against its put:
@@ -71,11 +71,11 @@ fn compare(
     pair: &Pair<'_>,
     bench: &Bench<'_>,
     measure: &str,
-    operations: impl Iterator<Item = (Operation, bool)>,
+    all: impl Iterator<Item = (Operation, bool)>,
 ) -> Done {
-    for (operation, is_asleep) in operations {
+    for (operation, is_asleep) in all {
         let ([library, bare], [_, put]) =
-            (pair.times(operation, is_asleep), pair.times(OPERATIONS[0], is_asleep));
+            (pair.times(operation, is_asleep), pair.times(operations()[0], is_asleep));
         let (Operation { name, bytes, .. }, suffix) = (operation, if is_asleep { "-asleep" } else { "" });
         let name = format!("{measure} {name}{suffix}/{bytes}/{}", pair.provider);
         let take = || match measure {

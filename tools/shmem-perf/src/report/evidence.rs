@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::{self, Done};
 use crate::case::Case;
-use crate::pattern::{self, Found};
 use crate::runner::Kept;
 
 #[derive(Debug, Default, PartialEq)]
@@ -92,20 +91,6 @@ impl Evidence {
         self.cases.iter().any(|entry| entry.section == section)
             || self.facts.iter().any(|fact| fact.section == section)
             || self.notes.iter().any(|note| note.section == section)
-    }
-
-    /// The cases of a section that a pattern finds, in one of several places if one is named, in the order in which they were
-    /// measured.
-    pub(crate) fn find<'a, 'p>(
-        &'a self,
-        (section, variant): (&'p str, &'p str),
-        pattern: &'p str,
-    ) -> impl Iterator<Item = (Found<'p, 'a>, &'a Entry)> + use<'a, 'p> {
-        let find = move |entry: &'a Entry| {
-            let here = entry.section == section && (variant.is_empty() || entry.variant == variant);
-            Some((pattern::find(pattern, &entry.case.measure, &entry.case.case).filter(|_| here)?, entry))
-        };
-        self.cases.iter().filter_map(find)
     }
 
     pub(crate) fn write(&self, directory: &Path) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
+use super::SECTIONS;
 use super::evidence::Evidence;
 use crate::bench::Fact;
 
@@ -16,25 +17,6 @@ pub(super) const QUICK: &str = "quick";
 /// How a product ends whose figures mean nothing.
 pub(super) const DEBUG: &str = "debug build";
 
-/// What is known of the machine, and a line for a shell that says it.
-const ROWS: [(&str, &str); 13] = [
-    ("began", "date -u '+%Y-%m-%d %H:%M:%S UTC'"),
-    ("processor", "sed -n 's/^model name.*: //p' /proc/cpuinfo"),
-    (
-        "caches",
-        "cd /sys/devices/system/cpu/cpu0/cache && for of in index*; do echo L$(cat $of/level $of/type $of/size); done | paste -sd,",
-    ),
-    ("virtual machine", "systemd-detect-virt"),
-    ("memory", "sed -n 's/^MemTotal: *//p' /proc/meminfo"),
-    ("NUMA nodes", "cat /sys/devices/system/node/online"),
-    ("transparent huge pages", "cat /sys/kernel/mm/transparent_hugepage/enabled"),
-    ("reserved huge pages", "sed -n 's/^HugePages_Total: *//p' /proc/meminfo"),
-    ("load before", LOAD),
-    ("kernel", "uname -r"),
-    ("compiler", "rustc --version"),
-    ("libfabric", "fi_info --version"),
-    ("Open MPI", "mpirun --version"),
-];
 const LOAD: &str = "cat /proc/loadavg";
 
 /// Describes the machine as it is before anything is measured, and how much is to be.
@@ -46,7 +28,8 @@ pub(super) fn describe(evidence: &mut Evidence, quick: bool) {
     know(EXTENT, if quick { QUICK } else { "whole" }.to_owned());
     know("revision", said(concat!("git -C ", env!("CARGO_MANIFEST_DIR"), " describe --always --dirty")));
     know("cores", format!("{cores}; measures with more PEs or threads share cores, and say so"));
-    ROWS.iter().for_each(|(row, line)| know(row, said(line)));
+    let known = SECTIONS.iter().flat_map(|section| section.of(&["know"]));
+    known.for_each(|line| know(line.part(0), said(line.part(1))));
 }
 
 pub(super) fn ended(evidence: &mut Evidence, took: Duration) {

@@ -24,7 +24,7 @@ use evidence::Evidence;
 
 use crate::bench::{Done, Fact};
 use crate::command::{self, Arguments};
-use crate::hosts::Named;
+use crate::jobs::Named;
 use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::sheet::{Section, sections};
