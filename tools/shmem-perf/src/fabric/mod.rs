@@ -1,9 +1,6 @@
-//! What operations over libfabric cost, against a bare program.
-//!
-//! The bare program calls libfabric directly, in the same way as the transport does: the same provider,
-//! puts that are complete when they are delivered, a counter that says so, a queue that is empty but for
-//! errors, the same kind of thread at the target. It is part of the PEs that are measured, with endpoints
-//! and memory of its own, so that both run in turn between the same two processes.
+//! The bare program: it calls libfabric directly, in the same way as the transport does: the same provider, puts that are complete when
+//! they are delivered, a counter that says so, a queue that is empty but for errors, the same kind of thread at the target. It is part
+//! of the PEs that are measured, with endpoints and memory of its own, so that both run in turn between the same two processes.
 
 mod bare;
 mod lane;

@@ -1,10 +1,8 @@
 //! What a stencil costs with a halo, against the same stencil with a barrier in each step.
 //!
-//! Both are a 5-point Jacobi relaxation on n x n cells of each PE, whose blocks form a ring: the first and the
-//! last row of each go to the neighbours. The one keeps its cells in memory of its own, and exchanges rows by a
-//! [`Halo`]. The other keeps them in symmetric memory, puts its rows into the frames of its neighbours, and
-//! meets them in a barrier. It is the least that works with barriers: two grids take turns, so that one barrier
-//! in each step is enough, and nothing is checked. Loops over rows are the same function.
+//! Both are a 5-point Jacobi relaxation on n x n cells of each PE, whose first and last row go to its neighbours in a ring. The one keeps
+//! its cells in memory of its own, and exchanges rows by a [`Halo`]. The other puts its rows into the frames of its neighbours in
+//! symmetric memory, and meets them in a barrier: two grids take turns, so that one in each step is enough.
 
 use std::ops::Range;
 

@@ -17,8 +17,12 @@ pub(crate) const MEASURE: Measure = Measure {
     run: Some(|runner| {
         let network = runner.asked.provider.first().map(|provider| fabric::variables(provider));
         for n in runner.numbers("partitions") {
-            let job = of_partitions(runner, n, runner.numbers("sizes"));
-            runner.repeat(&job.with(network.iter().flatten().cloned()))?;
+            // The last one has room for [`Buffers`]. The more is kept for later segments, the further apart partitions start.
+            let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
+            let partition = |id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)));
+            let given = Given { partitions: n, sizes: runner.numbers("sizes"), ..Given::default() };
+            let job = runner.job("lookup", 2, given).with([("SHMEM_LATER_SIZE", "2M")]);
+            runner.repeat(&job.with((1..=n).map(partition)).with(network.iter().flatten().cloned()))?;
         }
         Ok(())
     }),
@@ -51,15 +55,6 @@ const FAIR: &str = "lookup";
 
 /// Partitions start on multiples of it, and have room for the largest buffer.
 const REGION: usize = 2 << 20;
-
-/// A job with so many partitions, with the IDs from 1 on, the last of which has room for [`Buffers`]. Little is kept for later
-/// segments: the more there is, the further apart partitions start.
-fn of_partitions(runner: &Runner, n: usize, sizes: Vec<usize>) -> Asked {
-    let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
-    let given = Given { partitions: n, sizes, ..Given::default() };
-    let partitions = (1..=n).map(|id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id))));
-    runner.job("lookup", 2, given).with([("SHMEM_LATER_SIZE", "2M")]).with(partitions)
-}
 
 /// A buffer in each of `n` partitions, and `n` of them in one, the last one, at the same distances: each as operations name it.
 type Buffers<B> = [Vec<B>; 2];

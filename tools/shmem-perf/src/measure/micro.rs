@@ -1,10 +1,6 @@
-//! The usual micro-benchmarks between two PEs of a node, by the definitions of the OSU benchmarks, ours beside
-//! those of [peers](crate::peers): latency, bandwidth, message rate, atomic operations and collectives.
-//!
-//! All do the same work: what is sent is the PE's own memory, a put is complete at its destination before the
-//! next one begins (`quiet`), and messages of a window are completed together. A peer's program says in
-//! `examples/peers/micro.h` what it does. The lowest of the peers is no library: C over `mmap`,
-//! whose `quiet` is a full fence as ours is.
+//! The usual micro-benchmarks between two PEs of a node, by the definitions of the OSU benchmarks, ours beside those of
+//! [peers](crate::peers), which say in `examples/peers/micro.h` what they do. What is sent is the PE's own memory, a put is complete at
+//! its destination before the next one begins, and messages of a window are completed together.
 
 use super::indexed::random;
 use super::*;

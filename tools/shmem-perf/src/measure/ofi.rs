@@ -1,9 +1,8 @@
 //! Measures over libfabric: latencies, bandwidths and the rate of puts; the usual micro-benchmarks; collectives of two hosts; blocks in
 //! one message; and what operations of a provider cost between two PEs, the numbers by which strided transfers choose their way.
 //!
-//! Each of these numbers is the difference of two times: of many blocks and of few, of long ones and of short ones. The
-//! time of a put for each block is that of non-blocking puts; messages are strided puts, in a job whose table leaves
-//! no other way ([`PACKING`]).
+//! Each of these numbers is the difference of two times: of many blocks and of few, of long ones and of short ones. The time of a put for
+//! each block is that of non-blocking puts; messages are strided puts, in a job whose table leaves no other way ([`PACKING`]).
 
 use std::net::TcpListener;
 

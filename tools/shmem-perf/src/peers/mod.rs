@@ -13,7 +13,7 @@ macro_rules! example {
 
 mod running;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -231,28 +231,22 @@ fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
     command
 }
 
-/// A file beside this program, where a build leaves it; built, by these arguments of `cargo build`, if it is not there and the
-/// sources are.
+/// A file beside this program, where a build leaves it; built in the sources, by these arguments of `cargo build`, if it is not there.
 pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
-    let this =
-        std::env::current_exe().map_err(|why| format!("the file of this program is not known: {why}"))?;
-    let (file, by, sources) =
-        (this.with_file_name(name), arguments.join(" "), Path::new(SOURCES).join("Cargo.toml"));
+    let this = std::env::current_exe().map_err(|why| why.to_string())?;
+    let file = this.with_file_name(name);
     // target/release/shmem-perf
-    if let Some(target) = this.ancestors().nth(2).filter(|_| !file.is_file() && sources.is_file()) {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-        let mut build = Command::new(cargo);
-        build.args(["build", "--quiet"]).args(arguments).arg("--manifest-path").arg(sources);
-        build.args((!cfg!(debug_assertions)).then_some("--release")).env("CARGO_TARGET_DIR", target);
-        let failed = |said: &str| format!("`cargo build {by}` has failed: {}", said.trim());
-        let output = build.output().map_err(|error| failed(&error.to_string()))?;
-        if !output.status.success() {
-            return Err(failed(&String::from_utf8_lossy(&output.stderr)));
-        }
-    }
-    let missing = || {
-        let file = file.display();
-        format!("{file} is not beside this program: `cargo build --release {by}` in the sources builds it")
+    let Some(target) = this.ancestors().nth(2).filter(|_| !file.is_file()) else { return Ok(file) };
+    let missing = |why: &str| {
+        let (file, by) = (file.display(), arguments.join(" "));
+        format!(
+            "{file} is not beside this program: `cargo build --release {by}` in the sources has failed: {}",
+            why.trim()
+        )
     };
-    file.is_file().then_some(&file).cloned().ok_or_else(missing)
+    let mut build = Command::new("cargo");
+    build.current_dir(SOURCES).args(["build", "--quiet"]).args(arguments).env("CARGO_TARGET_DIR", target);
+    let output = build.args((!cfg!(debug_assertions)).then_some("--release")).output();
+    let output = output.map_err(|error| missing(&error.to_string()))?;
+    if file.is_file() { Ok(file) } else { Err(missing(&String::from_utf8_lossy(&output.stderr))) }
 }

@@ -1,11 +1,9 @@
 //! `shmem-perf report`: everything that is claimed, measured here and now, on one page.
 //!
-//! A [section](SECTIONS) is a topic of the literature. It has steps, command lines that are run one after the other, and each of
-//! which delivers records (pairs of what something cost and what its limit cost) or facts (what is a text, like
-//! the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line. When everything
-//! is measured, lines of the sections say what is [shown](show) of it, in tables and [figures](plot) of a [page](page).
-//!
-//! A step that fails, or lacks something, is said on the page; the report goes on.
+//! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, each of which delivers records or facts (what is a
+//! text, like the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line, of which lines of the
+//! sections say what is [shown](show), in tables and [figures](plot) of a [page](page). A step that fails, or lacks something, is said
+//! on the page; the report goes on.
 
 mod evidence;
 mod machine;

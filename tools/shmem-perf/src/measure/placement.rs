@@ -1,0 +1,345 @@
+//! Where memory lies, as the kernel says: of arrays of each storage and of partitions of each kind of memory and
+//! size of pages; here, or in a guest that has the nodes and the kinds of memory that this machine has not.
+//!
+//! Nothing here is a time, and there are no cases. So it may be asked on an emulated machine: emulation proves where pages are,
+//! never how fast they are.
+
+use std::ops::Range;
+
+use shmem::ErrorKind;
+use shmem::partition::default;
+use shmem_core::array::{Chunking, StorageKind};
+use shmem_core::memory::{Arena, LaterRange, Machine, Request, SlotLayout, Spread};
+use shmem_core::partition::{Kind, Pages, show_size};
+use shmem_core::topology::Topology;
+
+use super::pages::Stencil;
+use super::*;
+use crate::bench::keep_on;
+
+pub(crate) const MEASURE: Measure = Measure {
+    name: "placement",
+    run: Some(|runner| {
+        if !runner.is("partitions") {
+            show(runner, "--arrays")?;
+        }
+        if runner.is("arrays") { Ok(()) } else { show(runner, "--partitions") }
+    }),
+    tasks: &[
+        ("placed-arrays", Task::Free(|world, of| arrays(world, of.scale)?.iter().try_for_each(say))),
+        ("placed-apart", Task::Free(|world, of| apart(world, of.scale)?.iter().try_for_each(say))),
+        ("placed-partition", Task::Free(|world, _| partition(world)?.iter().try_for_each(say))),
+    ],
+    ..Measure::PLAIN
+};
+
+/// Machines on which it makes a difference where memory lies: of arrays four nodes, of which five pages cannot be shared out
+/// exactly; of partitions a kind of memory for each, and huge pages where they are asked for.
+const OF_ARRAYS: [&str; 4] = ["--nodes", "dram,dram,dram,dram", "--mem", "320M"];
+const OF_PARTITIONS: [&str; 4] = ["--nodes", "dram,dram,hbm,slow", "--hugepages", "2M:0:32,2M:1:32,2M:2:64"];
+
+/// Says where one of both lies, by its option: in a guest, if there is one and it makes no difference on this machine.
+fn show(runner: &mut Runner, subject: &str) -> Done {
+    let (topology, is_of_arrays) = (Machine::default().topology(), subject == "--arrays");
+    let has = |kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty());
+    let is_seen = match is_of_arrays {
+        true => topology.homes().len() > 1,
+        false => has(Kind::NormalMem) && has(Kind::FastMem),
+    };
+    match runner.words("guest").pop().filter(|_| !is_seen).map(|guest| in_guest(runner, &guest, subject)) {
+        Some(Ok(found)) => return runner.found(&found),
+        // What this machine can show stays.
+        Some(Err(why)) => runner.remark(&format!("no guest has run, only this machine is shown: {why}")),
+        None if is_seen => {}
+        None => runner.remark(
+            "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest was run that has: \
+             --guest names a program like ci/numa-vm of the sources, which needs a Debian or Ubuntu on x86-64; a quick report \
+             runs none",
+        ),
+    }
+    runner.found(&[place("run on", "this machine")])?;
+    if is_of_arrays { placed_arrays(runner, &topology) } else { placed_partitions(runner, &topology) }
+}
+
+fn in_guest(runner: &mut Runner, guest: &str, subject: &str) -> Result<Vec<Fact>, Box<dyn Error>> {
+    let mut command = Command::new(guest);
+    command.args(if subject == "--arrays" { OF_ARRAYS } else { OF_PARTITIONS });
+    command.args(["--timeout", "120", "--"]).arg(std::env::current_exe()?);
+    let output = command.args(["placement", subject, "--json"]).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{guest} cannot be run: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        let last = said.lines().last().unwrap_or_default();
+        return Err(format!("{guest} ended with {}: {last}", output.status).into());
+    }
+    said.lines().for_each(|line| runner.remark(line));
+    let found = String::from_utf8_lossy(&output.stdout);
+    let found = found.lines().map(serde_json::from_str).collect::<Result<Vec<Fact>, _>>()?;
+    // What is a machine of its own to itself is a guest here.
+    let own = found.into_iter().filter(|fact| fact.row != "run on");
+    Ok([place("run on", "an emulated machine")].into_iter().chain(own).collect())
+}
+
+fn placed_arrays(runner: &mut Runner, topology: &Topology) -> Done {
+    let Some(scale) = scale(topology) else {
+        runner
+            .remark("shmem-perf: this process has CPUs on one NUMA node: arrays of every storage lie there");
+        return Ok(());
+    };
+    let room = most_bytes(scale) + (8 << 20);
+    let job = |task, pes| runner.job(task, pes, Given { scale, ..Given::default() }).heap(room);
+    let jobs = [job("placed-arrays", 1), Asked { bind: Bind::Numa, ..job("placed-apart", pes(topology)) }];
+    let mut found = vec![place("nodes", &topology.inventory())];
+    for job in jobs {
+        found.extend(runner.lines::<Fact>(&job)?);
+    }
+    let rows: Vec<_> = found.iter().map(|one| one.row.clone()).collect();
+    found.sort_by_key(|one| rows.iter().position(|row| *row == one.row));
+    runner.found(&found)
+}
+
+fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
+    let mut found = vec![place("nodes", &topology.inventory())];
+    for traits in lines("placement", "traits").map(|line| line.part(0)) {
+        let job = runner.job("placed-partition", pes(topology), Given::default());
+        let job = job.with([(format!("{PARTITION_VARIABLE}1"), traits)]);
+        match (Asked { bind: Bind::Numa, ..job }).run() {
+            Ok([results, _]) => {
+                for line in results.lines() {
+                    found.push(serde_json::from_str(line)?);
+                }
+            }
+            // A refusal is what some of them are asked for: it is said in the library's words, behind who has said it.
+            Err(error) => {
+                let said = error.to_string();
+                let reason = said.lines().find_map(|line| line.find("partition 1 ").map(|at| &line[at..]));
+                let Some(reason) = reason else { return Err(error) };
+                found.push(Fact::new(PARTITIONS, traits, "refused", reason.trim()));
+            }
+        }
+    }
+    runner.found(&found)
+}
+
+fn place(row: &str, value: &str) -> Fact {
+    Fact::new("machine", row, "", value)
+}
+
+/// The number of PEs that have a node each: that of the nodes with CPUs for this process, and not too many.
+fn pes(topology: &Topology) -> usize {
+    topology.homes().len().clamp(1, 8)
+}
+
+const PARTITIONS: &str = "partition 1";
+
+/// Rows and columns of each PE. An emulated machine is slow.
+const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 512 };
+
+/// Runs a stencil on the default heap, which knows nothing of what that is made of, and says what it is. All PEs call it.
+///
+/// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), "2D Stencil Kernel Performance Analysis".
+fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
+    let mut stencil = Stencil::new(world, SIZE, |world, words| world.alloc(zeroed::<f64>(words)))?;
+    (0..2).for_each(|_| stencil.step(world));
+    world.barrier_all();
+
+    let heap = world.heap::<default>()?;
+    let id = heap.id();
+    // More nodes than any machine has that is found.
+    let mut mine = [0_u64; 64];
+    for (node, pages) in heap.pages_per_node()? {
+        mine[(node as usize).min(63)] += pages;
+    }
+    let mut all = vec![0; mine.len() * world.n_pes()];
+    world.fcollect(&mine[..], &mut all);
+
+    let asked = std::env::var(format!("{PARTITION_VARIABLE}1")).unwrap_or_else(|_| "nothing".to_owned());
+    let mut found = Vec::new();
+    let mut push = |column: &str, value: String| found.push(Fact::new(PARTITIONS, &asked, column, value));
+    let report = world.partitions().into_iter().find(|report| report.spec.id == id);
+    for (pe, grant) in report.iter().flat_map(|report| report.grants.iter().enumerate()) {
+        if pe == 0 {
+            let pages = match grant.pages {
+                Pages::Base => "base pages",
+                Pages::Transparent => "base pages that were merged",
+                Pages::HugeTlb => "huge pages of the pool",
+            };
+            push("given", format!("{} in pages of {}", show_size(grant.size), show_size(grant.pgsize)));
+            push("pages are", pages.to_owned());
+            push("kind", grant.kind.map_or_else(|| "none asked".to_owned(), |kind| kind.to_string()));
+        }
+        let nodes = all.chunks(mine.len()).nth(pe).into_iter().flatten().enumerate();
+        let nodes = nodes.filter(|(_, pages)| **pages > 0);
+        let nodes: Vec<_> = nodes.map(|(node, pages)| format!("{pages} on node {node}")).collect();
+        push(&format!("PE {pe}"), nodes.join(", "));
+        if !grant.downgrades.is_empty() && pe == 0 {
+            push("said", grant.downgrades.join("; "));
+        }
+    }
+    Ok(found)
+}
+
+/// The table of affinities: the share of elements on the node of the threads that own their chunk.
+///
+/// Source: "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases".
+const AFFINITY: &str = "affinity";
+
+/// The shapes of the source, by their names there, with their sizes divided by a power of two; what is smaller than a page stays
+/// so. Rows: of some there are several. Five pages are its example of what four nodes cannot share exactly.
+fn shapes(scale: u32) -> [(&'static str, usize, usize); 6] {
+    let (many, few) = (1 << (30 - scale), 1 << (20 - scale));
+    [
+        ("[0..#2**30] int(8)", 1, many),
+        ("[0..#2**30-2**20] int(8)", 1, many - few),
+        ("[0..#2**11] int(8)", 1, 1 << 11),
+        ("five pages", 1, 5 * 4096),
+        ("[0..1, 0..#2**30] int(8)", 2, many),
+        ("[0..1, 0..#2**30-2**20] int(8)", 2, many - few),
+    ]
+}
+
+fn most_bytes(scale: u32) -> usize {
+    shapes(scale).map(|(_, rows, columns)| rows * columns).into_iter().max().unwrap_or(0)
+}
+
+/// By which power of two the arrays of the source are made smaller, so that the largest one has a twelfth of the memory of the
+/// smallest node, but 1 MiB: chunks of many pages are what they are about. `None`: this process has CPUs on one node only, where
+/// everything is near.
+fn scale(topology: &Topology) -> Option<u32> {
+    let homes = topology.homes();
+    let memory = topology.nodes().iter().filter(|node| homes.contains(&node.number) && node.memory > 0);
+    let smallest = memory.map(|node| node.memory).min()?;
+    (homes.len() > 1).then(|| (0..10).find(|scale| 2 << (30 - scale) <= smallest / 12).unwrap_or(10))
+}
+
+/// Arrays of each storage, and fresh memory touched first by the threads that work on it, and by one thread. For a job of
+/// one PE that has the CPUs of several nodes.
+fn arrays(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
+    let mut found = Vec::new();
+    for (name, rows, columns) in shapes(scale) {
+        match rows {
+            1 => of_shape(world, name, [columns], &mut found)?,
+            _ => of_shape(world, name, [rows, columns], &mut found)?,
+        }
+    }
+    let inner = 1 << (20 - scale);
+    let name = "[0..7] [0..#2**20] int, behind its loops";
+    found.push(Fact::new(AFFINITY, name, "made as", format!("8 arrays of {inner} x 8 bytes")));
+    for kind in StorageKind::ALL {
+        found.push(Fact::new(AFFINITY, name, kind.name(), share(of_arrays(world, inner, kind)?)));
+    }
+    Ok(found)
+}
+
+fn of_shape<const D: usize>(
+    world: &World,
+    name: &str,
+    shape: [usize; D],
+    found: &mut Vec<Fact>,
+) -> Result<()> {
+    let mut push = |column: &str, value: String| found.push(Fact::new(AFFINITY, name, column, value));
+    push("made as", shape.map(|len| len.to_string()).join(" x ") + " bytes");
+    for kind in StorageKind::ALL {
+        let array = world.array(shape).storage_kind(kind).zeroed::<u8>()?;
+        push(kind.name(), share(world.affinity(&array)?));
+        world.free(array)?;
+    }
+    push("first touch by all threads", share(first_touch(shape, true)?));
+    push("first touch by one thread", share(first_touch(shape, false)?));
+    Ok(())
+}
+
+/// The least affinity of eight arrays, after they were walked through by element and by index.
+fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> {
+    let arrays = (0..8).map(|_| world.array([inner]).storage_kind(kind).zeroed::<i64>());
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let mut least = 1.0_f64;
+    for array in &arrays {
+        world.local(array, |mut array| {
+            array.iter_mut().for_each(|element| *element += 1);
+            for i in array.indices() {
+                array[i] += i as i64;
+            }
+        });
+        least = least.min(world.affinity(array)?);
+    }
+    arrays.into_iter().try_for_each(|array| world.free(array))?;
+    Ok(least)
+}
+
+/// The same arrays dealt out to PEs that have a node each: the share of the least lucky PE's pages on its node. All PEs
+/// call it.
+fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
+    let home = Machine::default().topology().home();
+    let mut found = Vec::new();
+    for (name, rows, columns) in shapes(scale) {
+        let part = world.alloc(zeroed::<u8>((rows * columns).div_ceil(world.n_pes())))?;
+        world.local(&part, |part| part.fill(1));
+        let pages = world.heap::<default>()?.pages_per_node()?;
+        let all: u64 = pages.iter().map(|(_, pages)| pages).sum();
+        let near: u64 = pages.iter().filter(|(node, _)| Some(*node) == home).map(|(_, pages)| pages).sum();
+        let least = world.min(near as f64 / all.max(1) as f64);
+        world.free(part)?;
+        found.push(Fact::new(AFFINITY, name, "one PE per node", share(least)));
+    }
+    Ok(found)
+}
+
+/// The share of bytes on the nodes of the threads that own their chunks, in fresh memory that was touched first by
+/// these threads (`by_owners`), or by one thread of the first node.
+fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64> {
+    let (machine, page) = (Machine::default(), rustix::param::page_size());
+    let topology = machine.topology();
+    let homes = topology.homes();
+    let chunking = Chunking::new(shape, homes.len());
+    let bytes = chunking.len().next_multiple_of(page);
+    let layout = SlotLayout::new(&[], 0, bytes, &Topology::default())?;
+    let at = LaterRange::new(&layout).allocate(bytes, layout.granule())?.offset;
+    let arena = Arena::reserve(0, layout, 1, machine)?;
+    arena.create_later(0, at, &Request::plain("to be touched", bytes), None)?;
+    let whole = at..at + bytes;
+    arena.place_ranges(0, &[(whole.clone(), &[])], Spread::System)?;
+
+    let start = arena.start_of(0) as usize + at;
+    for chunk in 0..chunking.chunks() {
+        let home = homes[if by_owners { chunk % homes.len() } else { 0 }];
+        let runs = chunking.runs(chunk).map(|run| pages(&run, page));
+        let on_node = || {
+            keep_on(&topology.cpus_of(home))?;
+            for address in runs.flat_map(|run| (start + run.start..start + run.end).step_by(page)) {
+                let byte: *mut u8 = std::ptr::with_exposed_provenance_mut(address);
+                // SAFETY: the arena's memory is mapped, it belongs to this function, and threads come one after the other.
+                unsafe { byte.write_volatile(1) };
+            }
+            Ok(())
+        };
+        let touched: std::io::Result<()> = std::thread::scope(|scope| {
+            scope.spawn(on_node).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let place = format!("node {home}");
+        touched.map_err(|error| ErrorKind::Threads { threads: 1, place, reason: error.to_string() })?;
+    }
+
+    let nodes = arena.nodes_of(0, whole, page)?;
+    let mut at_home = 0;
+    for chunk in 0..chunking.chunks() {
+        let home = Some(homes[chunk % homes.len()]);
+        for run in chunking.runs(chunk) {
+            let pages = run.start / page..run.end.div_ceil(page);
+            for (number, node) in pages.clone().zip(&nodes[pages]) {
+                let inside = run.end.min((number + 1) * page) - run.start.max(number * page);
+                at_home += if *node == home { inside } else { 0 };
+            }
+        }
+    }
+    Ok(at_home as f64 / chunking.len() as f64)
+}
+
+fn pages(bytes: &Range<usize>, page: usize) -> Range<usize> {
+    bytes.start / page * page..bytes.end.next_multiple_of(page)
+}
+
+/// Six digits, and 1 for nothing less than all.
+fn share(share: f64) -> String {
+    if share == 1.0 { "1".to_owned() } else { format!("{:.6}", (share * 1e6).floor() / 1e6) }
+}
