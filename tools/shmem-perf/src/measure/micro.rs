@@ -4,13 +4,15 @@
 
 use super::indexed::random;
 use super::*;
-use crate::operation::{COLLECTIVES, Data};
+use crate::operation::{Data, is_collective};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "micro",
     run: Some(|runner| {
         let (collectives, beside) = (runner.is("collectives"), runner.words("beside"));
-        let operations = if collectives { COLLECTIVES[1..].join("|") } else { "*".to_owned() };
+        let names = sizes("micro", "both").map(|(name, _)| name).filter(|name| is_collective(name));
+        let names: Vec<_> = names.filter(|name| *name != "barrier").collect();
+        let operations = if collectives { names.join("|") } else { "*".to_owned() };
         let sizes = if runner.asked.quick { "0|8|4096|65536|1048576" } else { "*" };
         let chosen = |peer: &Peer| beside.is_empty() || beside.iter().any(|name| name == peer.name);
         let peers: Vec<_> = Peer::MICRO.into_iter().filter(chosen).collect();
@@ -162,7 +164,7 @@ struct Ours<'a> {
 impl Ours<'_> {
     /// Nanoseconds of one operation. Of those that both PEs take part in, both call it.
     fn time(&mut self, of: Operation) -> f64 {
-        if COLLECTIVES.contains(&of.name) {
+        if is_collective(of.name) {
             return of.together(self.world, &mut self.data);
         }
         if matches!(of.name, "histogram" | "index-gather") {

@@ -12,7 +12,7 @@ use shmem_core::transport::ofi::strided::{self, Blocks, Row, Way};
 
 use super::*;
 use crate::fabric::{WORD_OPERATIONS, steadily};
-use crate::operation::{COLLECTIVES, Data, operations};
+use crate::operation::{Data, operations};
 
 pub(crate) const OFI: Measure = Measure {
     name: "ofi",
@@ -155,16 +155,11 @@ fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
             bench.pairs(name, || pair.bare_puts(bytes, each, bytes, false), whole);
         }
     }
-    let sizes = [0, 8, 4 << 10, 64 << 10, 1 << 20].into_iter().filter(|bytes| *bytes <= most);
-    for (name, bytes) in
-        COLLECTIVES.into_iter().flat_map(|name| sizes.clone().map(move |bytes| (name, bytes)))
-    {
+    let of = |(name, sizes): (_, Vec<usize>)| sizes.into_iter().map(move |bytes| (name, bytes));
+    let all = sizes("network", "collectives").flat_map(of);
+    for (name, bytes) in all.filter(|(_, bytes)| *bytes <= most) {
         // A barrier is as of a word.
         let operation = Operation::timed(name, bytes.max(8), 1);
-        // Short data is not moved otherwise there.
-        if (name == "barrier") != (bytes == 0) || operation.is_direct() && bytes < 64 << 10 {
-            continue;
-        }
         let (case, written) =
             (format!("{name}/{bytes}/{provider}"), operation.written(2, true) * size_of::<f64>());
         let collective = || {

@@ -4,8 +4,6 @@
 //! Nothing here is a time, and there are no cases. So it may be asked on an emulated machine: emulation proves where pages are,
 //! never how fast they are.
 
-use std::ops::Range;
-
 use shmem::ErrorKind;
 use shmem::partition::default;
 use shmem_core::array::{Chunking, StorageKind};
@@ -285,8 +283,8 @@ fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     Ok(found)
 }
 
-/// The share of bytes on the nodes of the threads that own their chunks, in fresh memory that was touched first by
-/// these threads (`by_owners`), or by one thread of the first node.
+/// The share of bytes on the nodes of the threads that own their chunks, in fresh memory that was touched first by this thread, which
+/// goes to the nodes of these threads (`by_owners`), or to the first one.
 fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64> {
     let (machine, page) = (Machine::default(), rustix::param::page_size());
     let topology = machine.topology();
@@ -301,24 +299,21 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
     arena.place_ranges(0, &[(whole.clone(), &[])], Spread::System)?;
 
     let start = arena.start_of(0) as usize + at;
+    let go_to = |cores: &[usize], place: String| {
+        keep_on(cores).map_err(|error| ErrorKind::Threads { threads: 1, place, reason: error.to_string() })
+    };
     for chunk in 0..chunking.chunks() {
         let home = homes[if by_owners { chunk % homes.len() } else { 0 }];
-        let runs = chunking.runs(chunk).map(|run| pages(&run, page));
-        let on_node = || {
-            keep_on(&topology.cpus_of(home))?;
-            for address in runs.flat_map(|run| (start + run.start..start + run.end).step_by(page)) {
+        go_to(&topology.cpus_of(home), format!("node {home}"))?;
+        for run in chunking.runs(chunk) {
+            for address in (start + run.start / page * page..start + run.end).step_by(page) {
                 let byte: *mut u8 = std::ptr::with_exposed_provenance_mut(address);
-                // SAFETY: the arena's memory is mapped, it belongs to this function, and threads come one after the other.
+                // SAFETY: the arena's memory is mapped, and belongs to this function.
                 unsafe { byte.write_volatile(1) };
             }
-            Ok(())
-        };
-        let touched: std::io::Result<()> = std::thread::scope(|scope| {
-            scope.spawn(on_node).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        let place = format!("node {home}");
-        touched.map_err(|error| ErrorKind::Threads { threads: 1, place, reason: error.to_string() })?;
+        }
     }
+    go_to(topology.cpus(), "the machine".to_owned())?;
 
     let nodes = arena.nodes_of(0, whole, page)?;
     let mut at_home = 0;
@@ -333,10 +328,6 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
         }
     }
     Ok(at_home as f64 / chunking.len() as f64)
-}
-
-fn pages(bytes: &Range<usize>, page: usize) -> Range<usize> {
-    bytes.start / page * page..bytes.end.next_multiple_of(page)
 }
 
 /// Six digits, and 1 for nothing less than all.
