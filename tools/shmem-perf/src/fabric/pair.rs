@@ -11,9 +11,7 @@ use std::time::Duration;
 use shmem::prelude::*;
 use shmem::thread::Single;
 
-use super::bare::{Bare, CARD, Peer};
-use super::lane::Lane;
-use super::{OFI_PROVIDER, PROVIDER, variable};
+use super::{Bare, CARD, Lane, OFI_PROVIDER, PROVIDER, Peer, variable};
 use crate::bench::Given;
 use crate::operation::{Operation, ROOM};
 use crate::samples::{each, nanoseconds_each};

@@ -9,15 +9,14 @@ mod array;
 mod c;
 mod calibrate;
 mod contexts;
-mod halo;
 mod indexed;
 mod lookup;
 mod micro;
 mod ofi;
-mod pages;
 mod placement;
 mod put;
 mod startup;
+mod stencil;
 mod strided;
 mod sync;
 mod threads;
@@ -66,8 +65,8 @@ pub(crate) const MEASURES: &[Measure] = &[
     sync::ALLOC,
     array::MEASURE,
     threads::MEASURE,
-    pages::MEASURE,
-    halo::MEASURE,
+    stencil::PAGES,
+    stencil::HALO,
     startup::MEASURE,
     strided::MEASURE,
     contexts::TRACKING,

@@ -45,7 +45,6 @@ pub(crate) const NETWORK: Measure = Measure {
         ("network", Task::Far(|pair, bench| collectives(pair, bench, 1 << 20))),
     ],
     possible: fabric::possible,
-    ..Measure::PLAIN
 };
 
 fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {

@@ -11,7 +11,7 @@ use shmem_core::memory::{Arena, LaterRange, Machine, Request, SlotLayout, Spread
 use shmem_core::partition::{Kind, Pages, show_size};
 use shmem_core::topology::Topology;
 
-use super::pages::Stencil;
+use super::stencil::Columns;
 use super::*;
 use crate::bench::keep_on;
 
@@ -137,7 +137,7 @@ const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 512 };
 ///
 /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), "2D Stencil Kernel Performance Analysis".
 fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
-    let mut stencil = Stencil::new(world, SIZE, |world, words| world.alloc(zeroed::<f64>(words)))?;
+    let mut stencil = Columns::new(world, SIZE, |world, words| world.alloc(zeroed::<f64>(words)))?;
     (0..2).for_each(|_| stencil.step(world));
     world.barrier_all();
 
@@ -299,8 +299,10 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
     arena.place_ranges(0, &[(whole.clone(), &[])], Spread::System)?;
 
     let start = arena.start_of(0) as usize + at;
-    let go_to = |cores: &[usize], place: String| {
-        keep_on(cores).map_err(|error| ErrorKind::Threads { threads: 1, place, reason: error.to_string() })
+    let go_to = |cores: &[usize], place: String| -> Result<()> {
+        let failed =
+            |error: std::io::Error| ErrorKind::Threads { threads: 1, place, reason: error.to_string() };
+        Ok(keep_on(cores).map_err(failed)?)
     };
     for chunk in 0..chunking.chunks() {
         let home = homes[if by_owners { chunk % homes.len() } else { 0 }];

@@ -6,7 +6,6 @@
 //! on the page; the report goes on.
 
 mod evidence;
-mod machine;
 mod page;
 mod plot;
 mod show;
@@ -77,7 +76,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     let mut hosts = None;
     let began = Instant::now();
     let mut evidence = Evidence::default();
-    machine::describe(&mut evidence, quick);
+    evidence.describe(quick);
     let write = |evidence: &Evidence| {
         evidence.write(&options.out)?;
         // The page shows what its files say.
@@ -120,7 +119,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
         // Whoever ends it early has what was measured by then.
         write(&evidence).map_err(place)?;
     }
-    machine::ended(&mut evidence, began.elapsed());
+    evidence.ended(began.elapsed());
     write(&evidence).map_err(place)?;
     let (page, took) = (page.display(), began.elapsed().as_secs_f64());
     println!("{page}: {} numbers in {took:.0} s", evidence.cases.len());
