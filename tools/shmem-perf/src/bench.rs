@@ -252,10 +252,8 @@ fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
     _ = std::fs::remove_file(directory.join(peer.name));
 }
 
-/// Keeps the calling process on one of the cores it may use, by its number in the job, unless the
-/// job has more PEs than that. Gives the number of these cores.
-///
-/// It is for PEs that have joined their job: how PEs wait is decided by the cores they had then.
+/// Keeps the calling process, which has joined its job (how PEs wait is decided by the cores they had then), on one of the cores it may
+/// use, unless the job has more PEs. Gives the number of these cores.
 pub(crate) fn take_core(pe: usize, pes: usize) -> std::io::Result<usize> {
     let cores = allowed_cores()?;
     if pes <= cores.len() {

@@ -10,10 +10,8 @@ use crate::measure;
 use crate::samples::Samples;
 
 /// One case of a measure, as it is printed, with four digits: no measurement is better than that. Fields are columns of `cases.csv`,
-/// in their order.
-///
-/// `ratio` is the cost over the limit's cost: smaller is better everywhere, also where others would
-/// give a bandwidth (those are times per byte).
+/// in their order. `ratio` is the cost over the limit's cost: smaller is better everywhere, also where others would give a bandwidth
+/// (those are times per byte).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Case {
     pub(crate) measure: String,

@@ -6,9 +6,10 @@
 //! it copies them once, and ours twice side by side; 3 where both sides are the same few instructions, or the same memory; 4 where a
 //! line travels between cores, threads are waited for, or neighbours use the same memory.
 //!
-//! A guarded case is a line `guard: command line | case | cores | bound` of `measures.txt`: with alternatives of the case in braces; cores without which it says nothing, 2
-//! where PEs or threads run at the same time; and a goal of its own, or `goal x3`, that of the case with an allowance. A case that
-//! misses its bound is measured again, by another job, and refused when it has missed [`ATTEMPTS`] times.
+//! A guarded case is a line `guard: command line | case | cores | bound` of `measures.txt`: with alternatives of the case in braces;
+//! cores without which it says nothing, 2 where PEs or threads run at the same time; and a goal of its own, or `goal x3`, that of the
+//! case with an allowance. A case that misses its bound is measured again, by another job, and refused when it has missed
+//! [`ATTEMPTS`] times.
 
 use clap::Args;
 use serde_json::json;

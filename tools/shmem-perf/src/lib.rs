@@ -10,7 +10,7 @@
 //! bench       inside a PE: what it is started for, and what measures have in common
 //! operation fabric                            what PEs do to each other, and the same by a bare program
 //! peers       other libraries, as programs
-//! jobs hosts  the tool's own program as PEs, and where they run
+//! jobs        the tool's own program as PEs, and where they run
 //! baseline    the limits                      rounds      what threads do together
 //! table       cases as text                   sheet       texts with lines of data
 //! pattern     names of cases
@@ -24,7 +24,6 @@ mod check;
 mod command;
 mod fabric;
 mod goal;
-mod hosts;
 mod jobs;
 mod measure;
 mod operation;

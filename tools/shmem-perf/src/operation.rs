@@ -7,11 +7,12 @@ use shmem::prelude::*;
 
 use crate::baseline::near;
 use crate::samples::each;
+use crate::sheet::sizes;
 
 /// An operation, and how often it is done in one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operation {
-    /// Its name in cases: `put`, `get`, `put-rate`, `bandwidth`, one on words, or one of [`COLLECTIVES`].
+    /// Its name in cases: `put`, `get`, `put-rate`, `bandwidth`, one on words, or a [collective](is_collective).
     pub(crate) name: &'static str,
     /// Bytes of each transfer; those that one PE contributes to a collective, and to an alltoall for each PE.
     pub(crate) bytes: usize,
@@ -28,41 +29,27 @@ pub(crate) const LESS: usize = if cfg!(debug_assertions) { 16 } else { 1 };
 pub(crate) const ROOM: usize = 8 << 20;
 
 /// The operations of which a network's figures consist.
-pub(crate) const OPERATIONS: [Operation; 8] = {
-    const fn of(name: &'static str, bytes: usize, in_flight: usize, rounds: usize) -> Operation {
-        Operation { name, bytes, in_flight, rounds: rounds.div_ceil(LESS) }
-    }
-    [
-        of("put", 8, 1, 208),
-        of("get", 8, 1, 208),
-        of("fetch-add", 8, 1, 208),
-        of("put-rate", 8, 64, 16),
-        of("put", 64 << 10, 32, 4),
-        of("put", 1 << 20, 8, 2),
-        of("get", 64 << 10, 32, 4),
-        of("get", 1 << 20, 8, 2),
-    ]
-};
+pub(crate) fn operations() -> Vec<Operation> {
+    let of = |(name, of): (_, Vec<usize>)| Operation {
+        name,
+        bytes: of[0],
+        in_flight: of[1],
+        rounds: of[2].div_ceil(LESS),
+    };
+    sizes("ofi", "operations").map(of).collect()
+}
 
-/// Collectives: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, in place, and not on memory of
-/// the PEs' own. Requests to a peer do without that.
-pub(crate) const COLLECTIVES: [&str; 9] = [
-    "barrier",
-    "broadcast",
-    "broadcast-direct",
-    "sum",
-    "sum-direct",
-    "fcollect",
-    "fcollect-direct",
-    "alltoall",
-    "alltoall-direct",
-];
+/// Whether it is a collective: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, in place, and not on
+/// memory of the PEs' own. Requests to a peer do without that.
+pub(crate) fn is_collective(name: &str) -> bool {
+    ["barrier", "broadcast", "sum", "fcollect", "alltoall"].contains(&name.trim_end_matches("-direct"))
+}
 
 impl Operation {
     /// As often as fills a sample of some milliseconds over TCP in one machine. In picoseconds: what a byte takes, a transfer
     /// that is waited for, and one among many.
     pub(crate) fn timed(name: &'static str, bytes: usize, in_flight: usize) -> Self {
-        let byte = if COLLECTIVES.contains(&name) { 500 } else { 250 };
+        let byte = if is_collective(name) { 500 } else { 250 };
         let each = bytes * byte + if in_flight == 1 { 20_000_000 } else { 6_000_000 };
         Self { name, bytes, in_flight, rounds: (3_000_000_000 / (each * in_flight) / LESS).max(1) }
     }

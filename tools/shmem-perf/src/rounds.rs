@@ -18,11 +18,9 @@ pub(crate) struct Rounds {
 
 type Span = (Instant, Instant);
 
-/// What `threads` threads cost that make `passes` passes of `operations` each, against their limit:
-/// nanoseconds for each operation of a thread. Where every thread has a core that of the slowest thread, and
-/// otherwise from the start of the first one to the end of the last.
-///
-/// `thread` is what each thread does, by its number: it makes what it needs, and calls [`Rounds::run`].
+/// What `threads` threads cost that make `passes` passes of `operations` each, against their limit: nanoseconds for each operation of a
+/// thread. Where every thread has a core that of the slowest one, and otherwise from the first start to the last end. `thread` is what
+/// each does, by its number: it makes what it needs, and calls [`Rounds::run`].
 pub(crate) fn in_turn(
     threads: usize,
     (passes, operations): (u64, usize),

@@ -3,6 +3,25 @@
 //! A line `# name title` begins a section. A line with a word in small letters and a colon in front is of that kind, its parts between
 //! ` | `, with `@place` in front where the same cases are measured in several places. Other paragraphs are texts.
 
+use std::sync::LazyLock;
+
+/// The measures.
+pub(crate) static SHEET: LazyLock<Vec<Section>> =
+    LazyLock::new(|| sections(include_str!("measure/measures.txt")));
+
+/// What a measure has of a kind.
+pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &'static Line> {
+    let section = SHEET.iter().find(|section| section.name == measure);
+    section.into_iter().flat_map(|section| &section.lines).filter(move |line| line.kind == kind)
+}
+
+/// The sizes that it has of a kind: names and numbers.
+pub(crate) fn sizes(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, Vec<usize>)> {
+    let number = |word: &str| word.parse().unwrap_or_else(|error| unreachable!("{word}: {error}"));
+    let of = move |line: &'static Line| (line.part(1), line.part(2).split(' ').map(number).collect());
+    lines(measure, "sizes").filter(move |line| line.part(0) == kind).map(of)
+}
+
 /// A measure, or a topic of the literature.
 #[derive(Debug)]
 pub(crate) struct Section {

@@ -13,7 +13,7 @@ use shmem_core::libfabric::bindings::{
 };
 use shmem_core::libfabric::{Endpoint, Reports};
 
-use super::bare::{Bare, Peer};
+use super::{Bare, Peer};
 
 /// Entries of a completion queue: those of errors, and what a provider adds of its own.
 const QUEUE: usize = 1024;

@@ -1,15 +1,21 @@
-//! What operations over libfabric cost, against a bare program.
-//!
-//! The bare program calls libfabric directly, in the same way as the transport does: the same provider,
-//! puts that are complete when they are delivered, a counter that says so, a queue that is empty but for
-//! errors, the same kind of thread at the target. It is part of the PEs that are measured, with endpoints
-//! and memory of its own, so that both run in turn between the same two processes.
+//! The bare program: it calls libfabric directly, in the same way as the transport does: the same provider, puts that are complete when
+//! they are delivered, a counter that says so, a queue that is empty but for errors, the same kind of thread at the target. It is part
+//! of the PEs that are measured, with endpoints and memory of its own, so that both run in turn between the same two processes.
 
-mod bare;
 mod lane;
 mod pair;
 
-pub(crate) use self::bare::Bare;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use memmap2::MmapMut;
+use shmem_core::libfabric::bindings::{
+    FI_ATOMIC, FI_MR_ALLOCATED, FI_MR_LOCAL, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_READ, FI_REMOTE_READ,
+    FI_REMOTE_WRITE, FI_RMA, FI_WRITE, fi_addr_t,
+};
+use shmem_core::libfabric::{Addresses, Domain, Hints, Library, Refused, Registration};
+
 pub(crate) use self::lane::{Lane, WORD_OPERATIONS};
 pub(crate) use self::pair::{Pair, State, steadily};
 use crate::bench::Given;
@@ -40,4 +46,128 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 /// Whether there is a libfabric with the usual provider.
 pub(crate) fn possible() -> Result<(), String> {
     Bare::open(PROVIDER, 8).map(drop)
+}
+
+/// The key under which memory is registered where the provider takes ours.
+const KEY: u64 = 0xBA5E;
+
+/// Bytes of a [`card`](Bare::card) at most.
+pub(crate) const CARD: usize = 1024;
+
+/// A provider with a domain and a table of addresses, and memory that is registered with it. Fields are closed in order.
+///
+/// One for each process; its endpoints are [`Lane`]s.
+#[derive(Debug)]
+pub(crate) struct Bare {
+    provider: String,
+    /// Bytes that it may be handed without their being kept.
+    inject_size: usize,
+    registration: Registration,
+    /// Mapped for as long as it is registered; reached through the pointer alone.
+    _map: MmapMut,
+    start: *mut u8,
+    bytes: usize,
+    /// What other processes count from.
+    base: u64,
+    /// What the provider wants to be told of it.
+    description: *mut c_void,
+    addresses: Arc<Addresses>,
+}
+
+// SAFETY: the memory belongs to no thread; it is read and written through the pointer, by whoever the measure says.
+unsafe impl Send for Bare {}
+// SAFETY: the memory belongs to no thread; it is read and written through the pointer, by whoever the measure says.
+unsafe impl Sync for Bare {}
+
+/// Another process, as an operation names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    address: fi_addr_t,
+    /// What its memory begins at: an address, or 0 where providers count from the start.
+    base: u64,
+    key: u64,
+}
+
+impl Bare {
+    /// Opens a provider, by the library and on the interface that the environment names, or the first, and registers so many
+    /// bytes.
+    fn open(provider: &str, bytes: usize) -> Result<Arc<Self>, String> {
+        // SAFETY: who runs the measurement names its libfabric.
+        let library = unsafe { Library::load(variable(LIBFABRIC).as_deref()) };
+        let library = library.map_err(|error| error.to_string())?;
+        let failed = |refused| failed(library, provider, refused);
+        let asked = Hints {
+            capabilities: u64::from(FI_RMA | FI_ATOMIC),
+            registration: FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
+            provider: Some(provider),
+            ..Hints::default()
+        };
+        let offers = library.offers(&asked).map_err(failed)?;
+        let interface = variable("SHMEM_OFI_INTERFACE");
+        let domain = offers.on(interface.as_deref()).and_then(Domain::open).map_err(failed)?;
+        let addresses = Addresses::open(&domain, 0).map_err(failed)?;
+        let mut map =
+            MmapMut::map_anon(bytes).map_err(|error| format!("no memory to measure with: {error}"))?;
+        let start = map.as_mut_ptr();
+        let access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+        // SAFETY: unmapped behind the registration (the order of fields), and reached through pointers alone.
+        let registration =
+            unsafe { Registration::new(&domain, (start, bytes), access, KEY) }.map_err(failed)?;
+        let entry = domain.entry();
+        let counts_addresses = entry.domain().mr_mode.cast_unsigned() & FI_MR_VIRT_ADDR != 0;
+        Ok(Arc::new(Self {
+            provider: provider.to_owned(),
+            inject_size: entry.transmit().inject_size,
+            description: registration.description(),
+            registration,
+            _map: map,
+            start,
+            bytes,
+            base: if counts_addresses { start as u64 } else { 0 },
+            addresses,
+        }))
+    }
+
+    /// What other processes need to reach this one through `lane`: where its memory begins, the key, and the address.
+    fn card(&self, lane: &Lane) -> Result<Vec<u8>, String> {
+        let card = (self.base, self.registration.key(), lane.name()?);
+        let mut card = serde_json::to_vec(&card).unwrap_or_else(|error| unreachable!("numbers: {error}"));
+        assert!(card.len() <= CARD, "an address of {} bytes, as text", card.len());
+        card.resize(CARD, b' ');
+        Ok(card)
+    }
+
+    fn meet(&self, card: &[u8]) -> Result<Peer, String> {
+        let (base, key, name): (_, _, Vec<u8>) = serde_json::from_slice(card)
+            .map_err(|error| format!("a PE said of itself what is no address and no key: {error}"))?;
+        // SAFETY: an address, whole, as an endpoint of the same provider in another process gave it.
+        let address = unsafe { self.addresses.insert(&name) }.map_err(|refused| self.failed(refused))?;
+        Ok(Peer { address, base, key })
+    }
+
+    #[inline]
+    fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
+        assert!(offset + bytes <= self.bytes, "{bytes} bytes at {offset} of {}", self.bytes);
+        self.start.wrapping_add(offset)
+    }
+
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        let word: *mut u64 = self.at(offset, 8).cast();
+        assert!(word.is_aligned(), "the word at {offset} is not aligned");
+        // SAFETY: mapped for as long as this is borrowed, aligned, and reached through pointers and atomics only.
+        unsafe { AtomicU64::from_ptr(word) }
+    }
+
+    fn fill(&self, offset: usize, bytes: usize, value: u8) {
+        // SAFETY: mapped (`at`), and reached through pointers only; no operation that reads them is under way.
+        unsafe { self.at(offset, bytes).write_bytes(value, bytes) };
+    }
+
+    fn failed(&self, refused: Refused) -> String {
+        failed(self.addresses.domain().library(), &self.provider, refused)
+    }
+}
+
+fn failed(library: &Library, provider: &str, refused: Refused) -> String {
+    format!("{} of provider `{provider}` failed: {}", refused.call, refused.describe(library))
 }

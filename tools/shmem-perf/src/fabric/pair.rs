@@ -11,9 +11,7 @@ use std::time::Duration;
 use shmem::prelude::*;
 use shmem::thread::Single;
 
-use super::bare::{Bare, CARD, Peer};
-use super::lane::Lane;
-use super::{OFI_PROVIDER, PROVIDER, variable};
+use super::{Bare, CARD, Lane, OFI_PROVIDER, PROVIDER, Peer, variable};
 use crate::bench::Given;
 use crate::operation::{Operation, ROOM};
 use crate::samples::{each, nanoseconds_each};
@@ -114,45 +112,37 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     pub(crate) fn both<R>(&self, state: State, body: impl FnOnce() -> R) -> R {
         let turn = self.turns.get() + 1;
         self.turns.set(turn);
-        let is_reached = || self.reached.here(self.world).load() >= turn;
+        let until_reached = |serve: &mut dyn FnMut()| {
+            while self.reached.here(self.world).load() < turn {
+                serve();
+            }
+        };
         let tell = || {
             self.world.p(self.reached.on(self.other), turn);
             self.world.quiet();
         };
         if self.world.my_pe() == 0 {
-            while !is_reached() {
+            until_reached(&mut || {
                 self.look();
                 // The other PE may still wait for an answer to what it did by hand.
                 self.lane.progress();
-            }
+            });
             let result = body();
             tell();
             return result;
         }
         tell();
-        let result = body();
+        let (result, mut looks) = (body(), 0_u32);
         match state {
-            State::Library => {
-                while !is_reached() {
+            State::Library => until_reached(&mut || self.look()),
+            State::Bare => until_reached(&mut || {
+                (0..LOOKS).for_each(|_| self.lane.progress());
+                looks = looks.wrapping_add(1);
+                if looks.is_multiple_of(CALLS) {
                     self.look();
                 }
-            }
-            State::Bare => {
-                for looks in 1_u32.. {
-                    (0..LOOKS).for_each(|_| self.lane.progress());
-                    if looks.is_multiple_of(CALLS) {
-                        self.look();
-                    }
-                    if is_reached() {
-                        break;
-                    }
-                }
-            }
-            State::Asleep => self.lane.attended(|| {
-                while !is_reached() {
-                    std::thread::sleep(NAP);
-                }
             }),
+            State::Asleep => self.lane.attended(|| until_reached(&mut || std::thread::sleep(NAP))),
         }
         result
     }

@@ -15,10 +15,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// What the programs of single routines call, and the number that it takes.
-const ROUTINES: [(&str, usize); 7] =
-    [("p8", 8), ("put8", 8), ("fetch-add", 8), ("iput", 1), ("iput", 2), ("iput", 128), ("iput", 129)];
-
 fn request(operation: &'static str, number: usize, times: usize) -> Request {
     Request { case: format!("{operation}/{number}"), operation, numbers: format!("{number} {times}") }
 }
@@ -63,7 +59,9 @@ fn c(world: &mut World, bench: &Bench<'_>) -> Done {
 
 /// Single routines: of both libraries, and to a global beside the heap.
 fn routines(bench: &Bench<'_>, ours: &Running, theirs: Option<&Running>) {
-    for (theirs, (routine, number)) in theirs.iter().flat_map(|theirs| ROUTINES.map(|one| (theirs, one))) {
+    let of = |(routine, numbers): (_, Vec<_>)| numbers.into_iter().map(move |number| (routine, number));
+    for (routine, number) in sizes("c", "routines").flat_map(of) {
+        let Some(theirs) = theirs else { break };
         let asked = request(routine, number, if routine == "iput" { 30 } else { 20_000 });
         let found = ours.beside(&asked, theirs, &asked, bench.repetitions);
         bench.keep(&format!("c {routine}/{number}/oshmem"), theirs, found);

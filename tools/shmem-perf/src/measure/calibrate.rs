@@ -1,9 +1,7 @@
 //! Thresholds of strided plans on this machine, and what operations of its providers cost, into a file. A measure without cases.
 //!
-//! Each threshold is found by itself, the others as compiled in: two ways to move the same blocks are timed
-//! in turn for sizes in ascending order, and the threshold is the size from which on the one that it
-//! switches to stays faster. A way that is never clearly faster is switched off. All of it takes about a
-//! second.
+//! Each threshold is found by itself, the others as compiled in: two ways to move the same blocks are timed in turn, and it is the size
+//! from which on the one that it switches to stays faster. A way that is never clearly faster is switched off.
 
 use shmem::calibration::{self, Root, Table};
 use shmem::strided::Thresholds;

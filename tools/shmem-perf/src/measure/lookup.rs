@@ -1,12 +1,8 @@
-//! What the number of partitions costs.
+//! What the number of partitions costs: an implementation that looks for the segment of an address pays for every segment it has.
 //!
-//! An implementation that looks for the segment of an address pays for every segment it has. There are two forms:
-//!
-//! * The **published** one compares operations on buffers of random partitions, one in each, with operations on one
-//!   buffer. There the number of buffers changes, too, and with it what the caches do.
-//! * The **fair** one uses as many buffers at the same distances twice: each in a partition of its own, and all in
-//!   one partition. So it shows lookup, and nothing else. Distances matter more than any lookup: buffers at
-//!   equal places of their pages meet in one cache set, wherever they came from.
+//! The *published* form compares operations on buffers of random partitions with operations on one buffer: there the number of buffers
+//! changes, too, and with it what the caches do. The *fair* one uses as many buffers at the same distances twice, each in a partition of
+//! its own, and all in one: buffers at equal places of their pages meet in one cache set, wherever they came from.
 //!
 //! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), section 5.
 
@@ -21,8 +17,12 @@ pub(crate) const MEASURE: Measure = Measure {
     run: Some(|runner| {
         let network = runner.asked.provider.first().map(|provider| fabric::variables(provider));
         for n in runner.numbers("partitions") {
-            let job = of_partitions(runner, n, runner.numbers("sizes"));
-            runner.repeat(&job.with(network.iter().flatten().cloned()))?;
+            // The last one has room for [`Buffers`]. The more is kept for later segments, the further apart partitions start.
+            let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
+            let partition = |id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)));
+            let given = Given { partitions: n, sizes: runner.numbers("sizes"), ..Given::default() };
+            let job = runner.job("lookup", 2, given).with([("SHMEM_LATER_SIZE", "2M")]);
+            runner.repeat(&job.with((1..=n).map(partition)).with(network.iter().flatten().cloned()))?;
         }
         Ok(())
     }),
@@ -55,15 +55,6 @@ const FAIR: &str = "lookup";
 
 /// Partitions start on multiples of it, and have room for the largest buffer.
 const REGION: usize = 2 << 20;
-
-/// A job with so many partitions, with the IDs from 1 on, the last of which has room for [`Buffers`]. Little is kept for later
-/// segments: the more there is, the further apart partitions start.
-fn of_partitions(runner: &Runner, n: usize, sizes: Vec<usize>) -> Asked {
-    let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
-    let given = Given { partitions: n, sizes, ..Given::default() };
-    let partitions = (1..=n).map(|id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id))));
-    runner.job("lookup", 2, given).with([("SHMEM_LATER_SIZE", "2M")]).with(partitions)
-}
 
 /// A buffer in each of `n` partitions, and `n` of them in one, the last one, at the same distances: each as operations name it.
 type Buffers<B> = [Vec<B>; 2];

@@ -1,20 +1,18 @@
-//! The usual micro-benchmarks between two PEs of a node, by the definitions of the OSU benchmarks, ours beside
-//! those of [peers](crate::peers): latency, bandwidth, message rate, atomic operations and collectives.
-//!
-//! All do the same work: what is sent is the PE's own memory, a put is complete at its destination before the
-//! next one begins (`quiet`), and messages of a window are completed together. A peer's program says in
-//! `examples/peers/micro.h` what it does. The lowest of the peers is no library: C over `mmap`,
-//! whose `quiet` is a full fence as ours is.
+//! The usual micro-benchmarks between two PEs of a node, by the definitions of the OSU benchmarks, ours beside those of
+//! [peers](crate::peers), which say in `examples/peers/micro.h` what they do. What is sent is the PE's own memory, a put is complete at
+//! its destination before the next one begins, and messages of a window are completed together.
 
 use super::indexed::random;
 use super::*;
-use crate::operation::{COLLECTIVES, Data};
+use crate::operation::{Data, is_collective};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "micro",
     run: Some(|runner| {
         let (collectives, beside) = (runner.is("collectives"), runner.words("beside"));
-        let operations = if collectives { COLLECTIVES[1..].join("|") } else { "*".to_owned() };
+        let names = sizes("micro", "both").map(|(name, _)| name).filter(|name| is_collective(name));
+        let names: Vec<_> = names.filter(|name| *name != "barrier").collect();
+        let operations = if collectives { names.join("|") } else { "*".to_owned() };
         let sizes = if runner.asked.quick { "0|8|4096|65536|1048576" } else { "*" };
         let chosen = |peer: &Peer| beside.is_empty() || beside.iter().any(|name| name == peer.name);
         let peers: Vec<_> = Peer::MICRO.into_iter().filter(chosen).collect();
@@ -39,44 +37,6 @@ const BRIEF: Duration = Duration::from_secs(8);
 const WINDOW: usize = 64;
 const ROOM: usize = 4 << 20;
 const INDICES: usize = 1 << 16;
-
-const LATENCIES: &[usize] = &[8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20];
-const WINDOWS: &[usize] = &[64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20];
-const OF_SLICES: &[usize] = &[8, 4 << 10, 64 << 10, 1 << 20];
-const OF_OBJECTS: &[usize] = &[8, 4 << 10, 64 << 10, 1 << 20, 4 << 20];
-
-/// Operations and their sizes: bytes of messages; of a collective those that one PE contributes, of an alltoall those for each
-/// PE, of a table those of one PE. Of the first ones the other PE does nothing.
-const ONE_SIDED: [(&str, &[usize]); 9] = [
-    // A put and its quiet (`osu_oshm_put`); a get; a window of non-blocking puts and their quiet, by the byte; of the smallest
-    // ones, by the message; atomic operations on a word of the other PE (`osu_oshm_atomics`).
-    ("put", LATENCIES),
-    ("get", LATENCIES),
-    ("bandwidth", WINDOWS),
-    ("rate", &[8]),
-    ("fetch-add", &[8]),
-    ("add", &[8]),
-    ("swap", &[8]),
-    ("compare-swap", &[8]),
-    ("fetch", &[8]),
-];
-const TWO_SIDED: [(&str, &[usize]); 12] = [
-    // Windows by both PEs at the same time, by the byte of both; additions to words at random, of a table that both PEs have a
-    // half of, in lists by both at the same time, and reads of such words.
-    ("bidirectional", WINDOWS),
-    ("histogram", &[1 << 20]),
-    ("index-gather", &[1 << 20]),
-    ("barrier", &[0]),
-    // From each PE in turn; sums of `f64`.
-    ("broadcast", OF_SLICES),
-    ("sum", OF_SLICES),
-    ("fcollect", OF_SLICES),
-    ("alltoall", OF_SLICES),
-    ("broadcast-direct", OF_OBJECTS),
-    ("sum-direct", OF_OBJECTS),
-    ("fcollect-direct", OF_OBJECTS),
-    ("alltoall-direct", OF_OBJECTS),
-];
 
 /// A benchmark of some bytes, as often as it is done in one sample: some hundred microseconds, and one of the largest is longer
 /// than that.
@@ -122,9 +82,9 @@ pub(super) fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
         let mut peers = Peer::ANSWERING.into_iter().flatten();
         (is_shared || !is_in_c) && peers.any(|peer| bench.wants(&name(*of, *peer)))
     };
-    let all = |of: &'static [(&'static str, &'static [usize])]| {
-        let of = of.iter().flat_map(|(name, sizes)| sizes.iter().map(|bytes| benchmark(name, *bytes)));
-        of.filter(is_wanted)
+    let all = |kind| {
+        let of = |(name, sizes): (_, Vec<usize>)| sizes.into_iter().map(move |bytes| benchmark(name, bytes));
+        sizes("micro", kind).flat_map(of).filter(is_wanted)
     };
     let compare = |of: Operation, ours: &mut dyn FnMut() -> f64| {
         for (peer, found) in beside(bench, of, ours, is_in_c) {
@@ -138,8 +98,8 @@ pub(super) fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
         }
     };
     // Absent, as the peers' second processes are, and not asleep in the library: an update would wake it.
-    alone(world, || all(&ONE_SIDED).for_each(|of| compare(of, &mut || ours.time(of))))?;
-    for of in all(&TWO_SIDED) {
+    alone(world, || all("alone").for_each(|of| compare(of, &mut || ours.time(of))))?;
+    for of in all("both") {
         world.barrier_all();
         compare(of, &mut || {
             // What the peers do in between is waited for outside of what is measured.
@@ -204,7 +164,7 @@ struct Ours<'a> {
 impl Ours<'_> {
     /// Nanoseconds of one operation. Of those that both PEs take part in, both call it.
     fn time(&mut self, of: Operation) -> f64 {
-        if COLLECTIVES.contains(&of.name) {
+        if is_collective(of.name) {
             return of.together(self.world, &mut self.data);
         }
         if matches!(of.name, "histogram" | "index-gather") {

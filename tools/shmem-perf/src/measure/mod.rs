@@ -6,24 +6,20 @@
 //! Who adds a measure takes three steps: write its section and its file here, and list it below, among the modules and in [`MEASURES`].
 
 mod array;
-mod barrier;
 mod c;
 mod calibrate;
-mod halo;
+mod contexts;
 mod indexed;
 mod lookup;
-mod mapping;
 mod micro;
-mod network;
 mod ofi;
-mod pages;
 mod placement;
 mod put;
-mod signal;
 mod startup;
+mod stencil;
 mod strided;
+mod sync;
 mod threads;
-mod tracking;
 
 use std::cell::Cell;
 use std::error::Error;
@@ -55,31 +51,31 @@ use crate::pattern;
 use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built};
 use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
-use crate::sheet::{Line, Section, sections};
+use crate::sheet::{Line, SHEET, Section, lines, sizes};
 
 /// All of them, in the order of the tool's help. The first [`USUAL`] ones are run where no subcommand is given.
 pub(crate) const MEASURES: &[Measure] = &[
     put::PUT,
     put::GET,
     lookup::MEASURE,
-    barrier::MEASURE,
-    signal::MEASURE,
+    sync::BARRIER,
+    sync::SIGNAL,
     put::ATOMIC,
     indexed::MEASURE,
-    barrier::ALLOC,
+    sync::ALLOC,
     array::MEASURE,
     threads::MEASURE,
-    pages::MEASURE,
-    halo::MEASURE,
+    stencil::PAGES,
+    stencil::HALO,
     startup::MEASURE,
     strided::MEASURE,
-    tracking::MEASURE,
+    contexts::TRACKING,
     placement::MEASURE,
     micro::MEASURE,
     c::MEASURE,
-    ofi::MEASURE,
-    network::MEASURE,
-    mapping::MEASURE,
+    ofi::OFI,
+    ofi::NETWORK,
+    contexts::MAPPING,
     calibrate::MEASURE,
 ];
 pub(crate) const USUAL: usize = 14;
@@ -106,8 +102,6 @@ pub(crate) struct Row {
     pub(crate) unit: &'static str,
 }
 
-static SHEET: LazyLock<Vec<Section>> = LazyLock::new(|| sections(include_str!("measures.txt")));
-
 static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| SHEET.iter().flat_map(|section| &section.lines).filter_map(Row::of).collect());
 
@@ -122,7 +116,7 @@ impl Measure {
 
     /// What must not become slower.
     pub(crate) fn guards(&self) -> impl Iterator<Item = &'static Line> {
-        self.section().of(&["guard"])
+        lines(self.name, "guard")
     }
 
     pub(crate) fn subcommand(&self) -> clap::Command {

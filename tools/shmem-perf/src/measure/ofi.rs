@@ -1,11 +1,9 @@
-//! Measures over libfabric: latencies, bandwidths and the rate of puts; blocks in one message; and what operations of a provider
-//! cost between two PEs, the numbers by which strided transfers choose their way.
+//! Measures over libfabric: latencies, bandwidths and the rate of puts; the usual micro-benchmarks; collectives of two hosts; blocks in
+//! one message; and what operations of a provider cost between two PEs, the numbers by which strided transfers choose their way.
 //!
-//! Each of these numbers is the difference of two times: of many blocks and of few, of long ones and of short ones. The
-//! time of a put for each block is that of non-blocking puts; messages are strided puts, in a job whose table leaves
-//! no other way ([`PACKING`]).
+//! Each of these numbers is the difference of two times: of many blocks and of few, of long ones and of short ones. The time of a put for
+//! each block is that of non-blocking puts; messages are strided puts, in a job whose table leaves no other way ([`PACKING`]).
 
-use std::io;
 use std::net::TcpListener;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -13,9 +11,10 @@ use shmem_core::context::{NonBlocking, Order, Strided};
 use shmem_core::transport::ofi::strided::{self, Blocks, Row, Way};
 
 use super::*;
-use crate::operation::OPERATIONS;
+use crate::fabric::{WORD_OPERATIONS, steadily};
+use crate::operation::{Data, operations};
 
-pub(crate) const MEASURE: Measure = Measure {
+pub(crate) const OFI: Measure = Measure {
     name: "ofi",
     run: Some(|runner| match ["bare", "strided", "micro"].into_iter().find(|option| runner.is(option)) {
         Some("bare") => bare_alone(runner),
@@ -38,6 +37,16 @@ pub(crate) const MEASURE: Measure = Measure {
     possible: fabric::possible,
 };
 
+pub(crate) const NETWORK: Measure = Measure {
+    name: "network",
+    run: Some(|runner| runner.repeat(&over(runner, "network", Given::default()))),
+    tasks: &[
+        ("ofi-micro", Task::Far(micro)),
+        ("network", Task::Far(|pair, bench| collectives(pair, bench, 1 << 20))),
+    ],
+    possible: fabric::possible,
+};
+
 fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     compare(pair, bench, "ofi", all())?;
     pair.alone(State::Asleep, || bench.samples(format!("ofi idle/0/{}", pair.provider), idle));
@@ -46,25 +55,25 @@ fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
 
 /// All operations at a PE that serves them, and those that are waited for at one that sleeps.
 fn all() -> impl Iterator<Item = (Operation, bool)> {
-    OPERATIONS.into_iter().map(|operation| (operation, false)).chain(asleep())
+    operations().into_iter().map(|operation| (operation, false)).chain(asleep())
 }
 
 /// Operations that are waited for, at a PE that sleeps in its own code.
-pub(super) fn asleep() -> impl Iterator<Item = (Operation, bool)> {
-    OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
+fn asleep() -> impl Iterator<Item = (Operation, bool)> {
+    operations().into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
 }
 
 /// Operations through the library, against the same by the bare program; or, for its own measure, those of that against its put:
 /// nanoseconds for each transfer. Each sample has the other PE do something, or all of them are taken while it sleeps.
-pub(super) fn compare(
+fn compare(
     pair: &Pair<'_>,
     bench: &Bench<'_>,
     measure: &str,
-    operations: impl Iterator<Item = (Operation, bool)>,
+    all: impl Iterator<Item = (Operation, bool)>,
 ) -> Done {
-    for (operation, is_asleep) in operations {
+    for (operation, is_asleep) in all {
         let ([library, bare], [_, put]) =
-            (pair.times(operation, is_asleep), pair.times(OPERATIONS[0], is_asleep));
+            (pair.times(operation, is_asleep), pair.times(operations()[0], is_asleep));
         let (Operation { name, bytes, .. }, suffix) = (operation, if is_asleep { "-asleep" } else { "" });
         let name = format!("{measure} {name}{suffix}/{bytes}/{}", pair.provider);
         let take = || match measure {
@@ -99,6 +108,73 @@ fn bare_alone(runner: &mut Runner) -> Done {
         records.push(Record::new(&records[0].site.clone(), name, anchored));
     }
     runner.show(records);
+    Ok(())
+}
+
+/// The usual micro-benchmarks by size: latencies of puts, gets and atomic operations, and puts with 64 in flight, of one PE and of
+/// both; `quick`: fewer sizes, and no long collectives.
+fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
+    let sizes: Vec<usize> = match bench.quick {
+        true => vec![4, 8, 32, 256, 2048, 16 << 10, 128 << 10, 1 << 20],
+        false => (0..=20).map(|power| 1 << power).collect(),
+    };
+    let of = |(name, in_flight)| sizes.iter().map(move |bytes| Operation::timed(name, *bytes, in_flight));
+    let sized = [("put", 1), ("get", 1), ("bandwidth", 64)].into_iter().flat_map(of);
+    let words = WORD_OPERATIONS.map(|name| Operation::timed(name, 8, 1));
+    let served = sized.chain(words).map(|operation| (operation, false));
+    compare(pair, bench, "network", served.chain(asleep()))?;
+    for &bytes in &sizes {
+        let many = Operation::timed("bandwidth", bytes, 64);
+        let library = || {
+            pair.through(many);
+            pair.world.barrier_all();
+        };
+        let bare = || {
+            pair.by_hand(many);
+            pair.meet_bare(1);
+        };
+        let (cost, limit) =
+            (|| nanoseconds_each(many.count(), library), || nanoseconds_each(many.count(), bare));
+        let name = format!("network both-ways/{bytes}/{}", pair.provider);
+        bench.pairs(name, || pair.both(State::Library, cost), || pair.both(State::Bare, limit));
+    }
+    collectives(pair, bench, if bench.quick { 4 << 10 } else { 1 << 20 })
+}
+
+/// The collectives of two PEs, of at most so many bytes: against a put, and where so many bytes go both ways that what matters is
+/// how many go at a time, against as many puts. Those of a node, in both forms where these differ.
+fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
+    let provider = &pair.provider;
+    for bytes in [64 << 10, 1 << 20].into_iter().filter(|bytes| *bytes <= most) {
+        let whole = || pair.bare_puts(bytes, bytes, bytes, false);
+        let name = format!("network-bare both-ways/{bytes}/{provider}");
+        bench.pairs(name, || pair.bare_puts(bytes, bytes, bytes, true), whole);
+        for each in [32 << 10, 64 << 10, 128 << 10].into_iter().filter(|each| *each < bytes) {
+            let name = format!("network-bare chunks/{bytes}/{each}/{provider}");
+            bench.pairs(name, || pair.bare_puts(bytes, each, bytes, false), whole);
+        }
+    }
+    let of = |(name, sizes): (_, Vec<usize>)| sizes.into_iter().map(move |bytes| (name, bytes));
+    let all = sizes("network", "collectives").flat_map(of);
+    for (name, bytes) in all.filter(|(_, bytes)| *bytes <= most) {
+        // A barrier is as of a word.
+        let operation = Operation::timed(name, bytes.max(8), 1);
+        let (case, written) =
+            (format!("{name}/{bytes}/{provider}"), operation.written(2, true) * size_of::<f64>());
+        let collective = || {
+            pair.both(State::Library, || {
+                let data = Data::new(pair.world, if operation.is_direct() { 2 * bytes } else { 0 });
+                let mut data = data.unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
+                steadily(|| operation.together(pair.world, &mut data))
+            })
+        };
+        let put = || pair.bare_puts(operation.bytes, operation.bytes, written, false);
+        bench.pairs(format!("network {case}"), collective, put);
+        if bytes >= 64 << 10 && !name.starts_with("broadcast") {
+            let swap = || pair.bare_puts(bytes, bytes, written, true);
+            bench.pairs(format!("network-both-ways {case}"), collective, swap);
+        }
+    }
     Ok(())
 }
 
@@ -224,40 +300,24 @@ fn picoseconds(nanoseconds: f64) -> u64 {
     (nanoseconds.max(0.0) * 1000.0) as u64
 }
 
-/// Nanoseconds of a round trip of messages of 8 bytes between two processes of this host by `fi_pingpong`, libfabric's own tool;
-/// `None` if it is not installed, or does not run with this provider.
-fn round_trip(provider: &str) -> io::Result<Option<f64>> {
-    /// How long the tool's own first half takes to listen at most.
-    const PATIENCE: Duration = Duration::from_secs(5);
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
-    let half = |end: &[&str]| {
-        let mut half = Command::new("fi_pingpong");
-        // Some ten milliseconds.
-        half.args(["-p", provider, "-e", "rdm", "-I", "2000", "-S", "8"]).args(end).stderr(Stdio::null());
-        half
-    };
-    let mut server = match half(&["-B", &port]).stdout(Stdio::null()).spawn() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        server => server?,
-    };
-    let begun = Instant::now();
-    let found = loop {
-        let client = half(&["-P", &port, "127.0.0.1"]).output()?;
-        let found = half_trip(&String::from_utf8_lossy(&client.stdout));
-        // The server may not listen yet.
-        if found.is_some() || begun.elapsed() > PATIENCE || server.try_wait()?.is_some() {
-            break found;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    // It has ended by itself, unless nobody came.
-    _ = server.kill();
-    server.wait()?;
-    Ok(found.map(|half| 2.0 * half * 1e3))
-}
+/// Libfabric's own tool between two processes of this host, for a shell that is given a provider and a port: some ten milliseconds.
+/// The first half may not listen yet when the second one comes, and ends by itself unless nobody comes.
+const PING_PONG: &str = "half=\"fi_pingpong -p $1 -e rdm -I 2000 -S 8\"
+command -v fi_pingpong >&2 || exit 0
+$half -B $2 >&2 &
+for _ in $(seq 200); do $half -P $2 127.0.0.1 && break; sleep 0.02; kill -0 $! || break; done
+kill $!";
 
-fn half_trip(printed: &str) -> Option<f64> {
-    let mut lines = printed.lines();
-    let column = lines.next()?.split_whitespace().position(|head| head == "usec/xfer")?;
-    lines.next()?.split_whitespace().nth(column)?.parse().ok()
+/// Nanoseconds of a round trip of messages of 8 bytes by that; `None` if it is not installed, or does not run with this provider.
+fn round_trip(provider: &str) -> Result<Option<f64>, Box<dyn Error>> {
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", PING_PONG, "sh", provider, &port]).stderr(Stdio::null()).output()?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let half_trip = || -> Option<f64> {
+        let mut lines = printed.lines();
+        let column = lines.next()?.split_whitespace().position(|head| head == "usec/xfer")?;
+        lines.next()?.split_whitespace().nth(column)?.parse().ok()
+    };
+    Ok(half_trip().map(|half| 2.0 * half * 1e3))
 }

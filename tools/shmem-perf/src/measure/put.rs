@@ -105,14 +105,11 @@ fn atomics(world: &mut World, bench: &Bench<'_>) -> Done {
 }
 
 fn against<T>(bench: &Bench<'_>, case: &str, ours: impl Fn(u64) -> T + Copy, raw: impl Fn(u64) -> T + Copy) {
-    // Operations in one sample: some ten microseconds. What they work on is known to nobody.
-    let cost = || {
-        let ours = black_box(ours);
-        numbered(5000, move |value| _ = black_box(ours(value)))
-    };
-    let limit = || {
-        let raw = black_box(raw);
-        numbered(5000, move |value| _ = black_box(raw(value)))
-    };
-    bench.pairs(format!("atomic {case}"), cost, limit);
+    bench.pairs(format!("atomic {case}"), || repeated(ours), || repeated(raw));
+}
+
+/// Operations of one sample: some ten microseconds. What they work on is known to nobody.
+fn repeated<T>(operation: impl Fn(u64) -> T) -> f64 {
+    let operation = black_box(operation);
+    numbered(5000, move |value| _ = black_box(operation(value)))
 }

@@ -18,8 +18,7 @@ pub(crate) const MEASURE: Measure = Measure {
         }
         // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
         let sizes: &[usize] = if cfg!(debug_assertions) { &[4] } else { &[4, 64] };
-        LAUNCHERS
-            .iter()
+        lines("startup", "launcher")
             .try_for_each(|launcher| sizes.iter().try_for_each(|pes| starts_under(runner, launcher, *pes)))
     }),
     tasks: &[
@@ -111,16 +110,9 @@ fn of_system(file: &str, name: &str) -> io::Result<u64> {
     kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(missing)
 }
 
-/// Launchers that are not ours: their names in cases, their commands in front of a number of processes, and what has them.
-const LAUNCHERS: [(&str, &[&str], &str); 3] = [
-    // Where there are fewer cores it wants to be told.
-    ("mpirun", &["mpirun", "--oversubscribe", "-np"], "Debian: openmpi-bin"),
-    ("mpiexec", &["mpiexec.hydra", "-n"], "Debian: mpich"),
-    ("srun", &["srun", "--mpi=pmi2", "--overcommit", "--quiet", "-n"], "it needs a Slurm that runs"),
-];
-
 /// Measures starts by a launcher, if it is there: this program as a job of so many PEs, against as many `hostname`.
-fn starts_under(runner: &mut Runner, &(launcher, start, source): &(&str, &[&str], &str), pes: usize) -> Done {
+fn starts_under(runner: &mut Runner, line: &Line, pes: usize) -> Done {
+    let [launcher, start, source] = [0, 1, 2].map(|at| line.part(at));
     let name = format!("startup {launcher}/{pes}");
     if !runner.wants(&name) {
         return Ok(());
@@ -142,19 +134,14 @@ fn starts_under(runner: &mut Runner, &(launcher, start, source): &(&str, &[&str]
 
 /// Milliseconds of a command under a launcher; `None` if that is not there, or a `hostname` fails. Open MPI's often never ends when its
 /// programs end at once: such a run is ended after some seconds, and does not count.
-fn under(
-    start: &[&str],
-    pes: usize,
-    command: &[String],
-    seconds: &str,
-) -> Result<Option<f64>, Box<dyn Error>> {
+fn under(start: &str, pes: usize, command: &[String], seconds: &str) -> Result<Option<f64>, Box<dyn Error>> {
     let mut launcher = Command::new("timeout");
     launcher.args(["--kill-after", "5", seconds]).stdin(Stdio::null()).stdout(Stdio::null());
-    launcher.args(start).arg(pes.to_string()).args(command);
+    launcher.args(start.split(' ')).arg(pes.to_string()).args(command);
     // Open MPI starts nothing for root otherwise.
     launcher.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
     partitions_of_environment().for_each(|name| _ = launcher.env_remove(name));
-    let what = format!("{} of {}", start[0], command.join(" "));
+    let what = format!("{start} of {}", command.join(" "));
     for _ in 0..10 {
         let (milliseconds, output) = milliseconds(|| launcher.output());
         match output?.status.code() {

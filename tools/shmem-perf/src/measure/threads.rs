@@ -23,13 +23,10 @@ pub(crate) const MEASURE: Measure = Measure {
 /// Numbers of threads that are measured. Those beyond the cores take turns on them.
 const NUMBERS: [usize; 6] = [1, 2, 4, 8, 16, 36];
 
-/// Passes over a row in one sample: some hundred microseconds for one thread.
-const PASSES: u64 = if cfg!(debug_assertions) { 20 } else { 8_000 };
-
-/// Puts of a thread in one sample: some hundred microseconds of one thread.
-fn puts(bytes: usize) -> u64 {
-    let less = if cfg!(debug_assertions) { 400 } else { 1 };
-    ((8 << 20) / bytes as u64).clamp(64, 20_000).div_ceil(less)
+/// Passes of a thread in one sample, over its row or of a put of so many bytes: some hundred microseconds for one thread.
+fn passes(bytes: usize) -> u64 {
+    let (most, less) = if cfg!(debug_assertions) { (20, 400) } else { (8_000, 1) };
+    if bytes == 0 { most } else { ((8 << 20) / bytes as u64).clamp(64, 20_000).div_ceil(less) }
 }
 
 /// What a thread puts through: a context of its own, one of all, or one of all behind a lock for each put; and how much less of
@@ -50,10 +47,9 @@ fn by_threads(given: &Given) -> Done {
         let lock: Mutex<Context<Serialized>> = Mutex::new(world.create_ctx()?);
         let cases = SHARINGS.map(|sharing| given.sizes.iter().map(move |bytes| (sharing, *bytes)));
         for ((sharing, less), bytes) in cases.into_iter().flatten() {
-            let case = format!("{threads}/{sharing}");
-            let (name, pass) = match bytes {
-                0 => (format!("threads {case}"), (PASSES / less, LINES)),
-                _ => (format!("threads-by-size {case}/{bytes}"), (puts(bytes).div_ceil(less), 1)),
+            let (name, puts) = match bytes {
+                0 => (format!("threads {threads}/{sharing}"), LINES),
+                _ => (format!("threads-by-size {threads}/{sharing}/{bytes}"), 1),
             };
             let thread = |number: usize, rounds: &rounds::Rounds| {
                 // A core for each, if there are enough.
@@ -83,15 +79,15 @@ fn by_threads(given: &Given) -> Done {
                     }
                     _ if bytes > 0 => rounds.run(|_| lock.lock().bind(world).put(place, source), limit),
                     _ => {
-                        let put_row = |pass| {
-                            for line in 0..LINES {
-                                lock.lock().bind(world).p(row.index(line * WORDS_OF_LINE), pass);
-                            }
-                        };
-                        rounds.run(put_row, limit);
+                        let words = || (0..LINES).map(|line| row.index(line * WORDS_OF_LINE));
+                        rounds.run(
+                            |pass| words().for_each(|word| lock.lock().bind(world).p(word, pass)),
+                            limit,
+                        );
                     }
                 }
             };
+            let pass = (passes(bytes).div_ceil(less), puts);
             bench.of_threads(threads, name, || rounds::in_turn(threads, pass, given.repetitions, thread));
         }
     }

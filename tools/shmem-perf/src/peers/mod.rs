@@ -11,12 +11,17 @@ macro_rules! example {
     };
 }
 
-mod program;
 mod running;
 
-use std::{fmt, io};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{fmt, fs, io};
 
-pub(crate) use self::program::{LATE, MISSING, PATIENCE, Programs, built};
+use tempfile::TempDir;
+
 pub(crate) use self::running::{Request, Running};
 
 /// A program to compare with.
@@ -104,4 +109,144 @@ impl From<io::Error> for PeerError {
     fn from(error: io::Error) -> Self {
         Self::Lost(format!("its program could not be run: {error}"))
     }
+}
+
+const HEADERS: [(&str, &str); 2] =
+    [("peer.h", example!("peers/peer.h")), ("micro.h", example!("peers/micro.h"))];
+
+/// How long a program may take to be built. C needs a second; a package with all that it depends on, minutes, but
+/// only once.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
+
+/// What `timeout` says of a program that it has ended, and of one that is not there.
+pub(crate) const LATE: i32 = 124;
+pub(crate) const MISSING: i32 = 127;
+
+/// The programs, in a directory of their own, which goes away with this.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    directory: TempDir,
+    pub(crate) missing: Vec<String>,
+}
+
+impl Programs {
+    /// Builds the programs of some peers, each within a time. Those that cannot be built are
+    /// [`missing`](Self::missing).
+    pub(crate) fn build(peers: &[Peer], patience: Duration) -> io::Result<Self> {
+        let mut programs = Self { directory: TempDir::new()?, missing: Vec::new() };
+        for (name, text) in HEADERS {
+            fs::write(programs.directory().join(name), text)?;
+        }
+        for &peer in peers {
+            if let Err(reason) = build(peer, programs.directory(), patience) {
+                programs.missing.push(format!("peer {peer}: {reason}"));
+            }
+        }
+        Ok(programs)
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
+        Some(directory.join(peer.name)).filter(|program| program.is_file())
+    }
+}
+
+/// The sources of this tool, where it was built.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Open MPI, with what makes it fast and lets it end: without memory hooks, since OSHMEM ends with a segmentation fault otherwise;
+/// what it would leave behind when it is ended by force lies in the directory of the programs.
+const OPEN_MPI: &str = "--allow-run-as-root --oversubscribe -np 2 --bind-to none --mca memory ^patcher --mca orte_tmpdir_base . \
+                        --mca btl_vader_backing_directory .";
+
+/// Lines for a shell in the directory of the programs, which build that of a peer, and start its processes. What is built of the C
+/// library is kept with what the workspace is built into; of a package, which takes minutes, in a directory of its own there.
+fn lines(Peer { name, source, by }: Peer, processes: usize) -> [String; 2] {
+    let of_c = |compiler| format!("{compiler} -O2 -pthread {name}.c -o {name}");
+    let open_mpi = |launcher| format!("{launcher} {OPEN_MPI} ./{name}");
+    let target = format!("{SOURCES}/target/{name}");
+    match by {
+        OWN => [
+            format!("sh '{SOURCES}/shmem-c/make.sh' libshmem && {}", of_c("libshmem/bin/oshcc")),
+            format!("libshmem/bin/oshrun -np {processes} ./{name}"),
+        ],
+        CARGO => [
+            format!(
+                "cargo build --quiet --release --locked --manifest-path '{source}' --target-dir '{target}' && \
+                 ln -s '{target}/release/{name}' ."
+            ),
+            format!("./{name}"),
+        ],
+        "cc" => [of_c(by), format!("./{name}")],
+        "oshcc" => [of_c(by), open_mpi("oshrun")],
+        _ => [of_c(by), open_mpi("mpirun")],
+    }
+}
+
+/// Builds the program of a peer in a directory: within the time that is left, with what a compiler starts itself.
+fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
+    if peer.by != CARGO {
+        fs::write(directory.join(format!("{peer}.c")), peer.source)?;
+    }
+    let (seconds, [line, _]) = (patience.as_secs(), lines(peer, 0));
+    let mut timeout = Command::new("timeout");
+    timeout.current_dir(directory).args(["--kill-after=1", &seconds.to_string(), "sh", "-c", &line]);
+    let output = timeout.output()?;
+    let (compiler, packages) = match peer.by {
+        OWN | "cc" => ("cc", "gcc libc6-dev"),
+        CARGO => (CARGO, "cargo"),
+        compiler => (compiler, "openmpi-bin libopenmpi-dev"),
+    };
+    Err(PeerError::Lost(match output.status.code() {
+        Some(0) => return Ok(()),
+        Some(MISSING) => format!("not installed, there is no {compiler} (Debian: {packages})"),
+        Some(LATE) => format!(
+            "its program was not built within {seconds} s; what is built so far is kept, another run goes on"
+        ),
+        _ => format!(
+            "its program does not compile, {compiler}: {}\n{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim_end()
+        ),
+    }))
+}
+
+/// What starts the processes of a program: two on the first two of some cores, or more on all of them. Nothing binds them,
+/// they do that by themselves: their CPUs are those of our PEs.
+fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
+    let processes = peer.processes(cores.len());
+    let [_, line] = lines(peer, processes);
+    let mut command = Command::new("sh");
+    command.current_dir(directory).args(["-c", &format!("exec {line} \"$@\""), peer.name]);
+    if let ([first, second, ..], 2) = (cores, processes) {
+        command.args([first.to_string(), second.to_string()]);
+    }
+    // Variables of our jobs. Some of them are OSHMEM's, too, and mean another job there.
+    let is_ours =
+        |name: &OsStr| [&b"SHMEM_"[..], b"SMA_"].iter().any(|prefix| name.as_bytes().starts_with(prefix));
+    std::env::vars_os().filter(|(name, _)| is_ours(name)).for_each(|(name, _)| _ = command.env_remove(name));
+    command
+}
+
+/// A file beside this program, where a build leaves it; built in the sources, by these arguments of `cargo build`, if it is not there.
+pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
+    let this = std::env::current_exe().map_err(|why| why.to_string())?;
+    let file = this.with_file_name(name);
+    // target/release/shmem-perf
+    let Some(target) = this.ancestors().nth(2).filter(|_| !file.is_file()) else { return Ok(file) };
+    let missing = |why: &str| {
+        let (file, by) = (file.display(), arguments.join(" "));
+        format!(
+            "{file} is not beside this program: `cargo build --release {by}` in the sources has failed: {}",
+            why.trim()
+        )
+    };
+    let mut build = Command::new("cargo");
+    build.current_dir(SOURCES).args(["build", "--quiet"]).args(arguments).env("CARGO_TARGET_DIR", target);
+    let output = build.args((!cfg!(debug_assertions)).then_some("--release")).output();
+    let output = output.map_err(|error| missing(&error.to_string()))?;
+    if file.is_file() { Ok(file) } else { Err(missing(&String::from_utf8_lossy(&output.stderr))) }
 }

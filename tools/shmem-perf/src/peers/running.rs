@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 
-use super::program::{Programs, launch};
-use super::{Peer, PeerError};
+use super::{Peer, PeerError, Programs, launch};
 use crate::bench::allowed_cores;
 use crate::samples::Samples;
 

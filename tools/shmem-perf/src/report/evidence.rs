@@ -8,15 +8,27 @@
 
 use std::io;
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use csv::{Reader, WriterBuilder};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::SECTIONS;
 use crate::bench::{self, Done};
 use crate::case::Case;
-use crate::pattern::{self, Found};
 use crate::runner::Kept;
+
+/// What the page looks for: what was run, how much of it, and how long that took, which is known at the end.
+pub(super) const PRODUCT: &str = "product";
+pub(super) const EXTENT: &str = "extent";
+pub(super) const TOOK: &str = "took";
+
+pub(super) const QUICK: &str = "quick";
+
+/// How a product ends whose figures mean nothing.
+pub(super) const DEBUG: &str = "debug build";
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Evidence {
@@ -81,6 +93,26 @@ impl Evidence {
         self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), found });
     }
 
+    /// Describes the machine as it is before anything is measured, and how much is to be.
+    pub(super) fn describe(&mut self, quick: bool) {
+        let cores = std::thread::available_parallelism().map_or(0, usize::from);
+        let build = if cfg!(debug_assertions) { DEBUG } else { "release build" };
+        let mut know = |row: &str, value: String| self.know("", bench::Fact::new("machine", row, "", value));
+        know(PRODUCT, format!("shmem-perf {}, {build}", env!("CARGO_PKG_VERSION")));
+        know(EXTENT, if quick { QUICK } else { "whole" }.to_owned());
+        know("revision", said(concat!("git -C ", env!("CARGO_MANIFEST_DIR"), " describe --always --dirty")));
+        know("cores", format!("{cores}; measures with more PEs or threads share cores, and say so"));
+        let known = SECTIONS.iter().flat_map(|section| section.of(&["know"]));
+        known.for_each(|line| know(line.part(0), said(line.part(1))));
+    }
+
+    pub(super) fn ended(&mut self, took: Duration) {
+        let took = format!("{:.0} s", took.as_secs_f64());
+        for (row, value) in [("load behind", said("cat /proc/loadavg")), (TOOK, took)] {
+            self.know("", bench::Fact::new("machine", row, "", value));
+        }
+    }
+
     /// What is known of the machine and of the run.
     pub(crate) fn known(&self, row: &str) -> Option<&str> {
         let of = |fact: &&Fact| fact.section.is_empty() && fact.found.row == row;
@@ -92,20 +124,6 @@ impl Evidence {
         self.cases.iter().any(|entry| entry.section == section)
             || self.facts.iter().any(|fact| fact.section == section)
             || self.notes.iter().any(|note| note.section == section)
-    }
-
-    /// The cases of a section that a pattern finds, in one of several places if one is named, in the order in which they were
-    /// measured.
-    pub(crate) fn find<'a, 'p>(
-        &'a self,
-        (section, variant): (&'p str, &'p str),
-        pattern: &'p str,
-    ) -> impl Iterator<Item = (Found<'p, 'a>, &'a Entry)> + use<'a, 'p> {
-        let find = move |entry: &'a Entry| {
-            let here = entry.section == section && (variant.is_empty() || entry.variant == variant);
-            Some((pattern::find(pattern, &entry.case.measure, &entry.case.case).filter(|_| here)?, entry))
-        };
-        self.cases.iter().filter_map(find)
     }
 
     pub(crate) fn write(&self, directory: &Path) -> io::Result<()> {
@@ -140,4 +158,12 @@ fn read<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, String> {
         Reader::from_path(file)?.records().map(|line| line?.deserialize(None)).collect()
     };
     lines().map_err(|error| format!("{} is no file of a report: {error}", file.display()))
+}
+
+/// The first line that a shell prints.
+fn said(line: &str) -> String {
+    let printed = Command::new("sh").args(["-c", line]).output().map(|output| output.stdout);
+    let printed = String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned();
+    let line = printed.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
+    line.unwrap_or_else(|| "not known".to_owned())
 }

@@ -1,14 +1,11 @@
 //! `shmem-perf report`: everything that is claimed, measured here and now, on one page.
 //!
-//! A [section](SECTIONS) is a topic of the literature. It has steps, command lines that are run one after the other, and each of
-//! which delivers records (pairs of what something cost and what its limit cost) or facts (what is a text, like
-//! the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line. When everything
-//! is measured, lines of the sections say what is [shown](show) of it, in tables and [figures](plot) of a [page](page).
-//!
-//! A step that fails, or lacks something, is said on the page; the report goes on.
+//! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, each of which delivers records or facts (what is a
+//! text, like the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line, of which lines of the
+//! sections say what is [shown](show), in tables and [figures](plot) of a [page](page). A step that fails, or lacks something, is said
+//! on the page; the report goes on.
 
 mod evidence;
-mod machine;
 mod page;
 mod plot;
 mod show;
@@ -24,7 +21,7 @@ use evidence::Evidence;
 
 use crate::bench::{Done, Fact};
 use crate::command::{self, Arguments};
-use crate::hosts::Named;
+use crate::jobs::Named;
 use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::sheet::{Section, sections};
@@ -79,7 +76,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     let mut hosts = None;
     let began = Instant::now();
     let mut evidence = Evidence::default();
-    machine::describe(&mut evidence, quick);
+    evidence.describe(quick);
     let write = |evidence: &Evidence| {
         evidence.write(&options.out)?;
         // The page shows what its files say.
@@ -122,7 +119,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
         // Whoever ends it early has what was measured by then.
         write(&evidence).map_err(place)?;
     }
-    machine::ended(&mut evidence, began.elapsed());
+    evidence.ended(began.elapsed());
     write(&evidence).map_err(place)?;
     let (page, took) = (page.display(), began.elapsed().as_secs_f64());
     println!("{page}: {} numbers in {took:.0} s", evidence.cases.len());

@@ -5,9 +5,9 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::evidence::{Evidence, Note};
+use super::SECTIONS;
+use super::evidence::{self, Evidence, Note};
 use super::show::{self, Cell, Table, View};
-use super::{SECTIONS, machine};
 use crate::sheet::Section;
 
 const STYLE: &str = include_str!("style.css");
@@ -33,13 +33,13 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
                 header {
                     h1 { (TITLE) }
                     @for text in prose("page") { p { (text) } }
-                    @if evidence.known(machine::TOOK).is_none() {
+                    @if evidence.known(evidence::TOOK).is_none() {
                         p.warning { "Not complete: the run is still going on, or was ended." }
                     }
-                    @if evidence.known(machine::EXTENT) == Some(machine::QUICK) {
+                    @if evidence.known(evidence::EXTENT) == Some(evidence::QUICK) {
                         p.warning { "A quick report: fewer cases and smaller sizes than the whole one." }
                     }
-                    @if evidence.known(machine::PRODUCT).is_some_and(|product| product.ends_with(machine::DEBUG)) {
+                    @if evidence.known(evidence::PRODUCT).is_some_and(|product| product.ends_with(evidence::DEBUG)) {
                         p.warning { "Measured with a debug build: no figure here means anything." }
                     }
                 }

@@ -22,11 +22,8 @@ pub(super) struct Figure {
     lines: Vec<(Series, Vec<[f64; 4]>)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Series {
-    pub(super) label: String,
-    pub(super) is_beside: bool,
-}
+/// What a line is called, and whether it is what stands beside others.
+type Series = (String, bool);
 
 impl Figure {
     pub(super) fn new(title: String, axes: [&'static str; 2]) -> Self {
@@ -47,7 +44,7 @@ impl Figure {
     /// The class of each line in `style.css`: its colour, and whether it is dashed.
     fn classes(&self) -> Vec<String> {
         let (mut own, mut beside) = (0.., 0..);
-        let class = |(series, _): &(Series, _)| match series.is_beside {
+        let class = |((_, is_beside), _): &(Series, _)| match is_beside {
             true => format!("beside dashed d{}", beside.next().unwrap_or(0) % PATTERNS),
             false => {
                 let number = own.next().unwrap_or(0);
@@ -118,10 +115,10 @@ impl Render for Figure {
                     figcaption { (self.title) }
                     (self.svg())
                     ul.legend {
-                        @for ((series, _), class) in self.lines.iter().zip(self.classes()) {
+                        @for (((label, _), _), class) in self.lines.iter().zip(self.classes()) {
                             li {
                                 svg width="44" height="10" aria-hidden="true" { path class={ "line " (class) } d="M0 5H44" {} }
-                                (series.label)
+                                (label)
                             }
                         }
                     }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use maud::{Markup, Render, html};
 
 use super::evidence::{Entry, Evidence, Fact};
-use super::plot::{Figure, Series};
+use super::plot::Figure;
 use crate::measure;
-use crate::pattern::{Found, named};
+use crate::pattern::{self, Found, named};
 use crate::sheet::{Line, Section};
 use crate::table::digits;
 
@@ -15,12 +15,20 @@ use crate::table::digits;
 pub(super) struct View<'a>(pub(super) &'a Evidence, pub(super) &'static Section);
 
 impl<'a> View<'a> {
+    /// The cases of the section that a pattern finds, in one of several places if one is named, in the order in which they were
+    /// measured.
     fn find<'p>(
         self,
         place: &'p str,
         pattern: &'p str,
     ) -> impl Iterator<Item = (Found<'p, 'a>, &'a Entry)> + use<'a, 'p> {
-        self.0.find((self.1.name, place), pattern)
+        let of = move |entry: &&Entry| {
+            entry.section == self.1.name && (place.is_empty() || entry.variant == place)
+        };
+        let find = move |entry: &'a Entry| {
+            Some((pattern::find(pattern, &entry.case.measure, &entry.case.case)?, entry))
+        };
+        self.0.cases.iter().filter(of).filter_map(find)
     }
 
     /// Shows a row of it: a heading, a text, figures or tables; steps and what users ask not here.
@@ -68,7 +76,7 @@ impl<'a> View<'a> {
                     figures.push((part, figure));
                     figures.len() - 1
                 });
-                figures[place].1.push(Series { label, is_beside: of == "limit" }, point);
+                figures[place].1.push((label, of == "limit"), point);
             }
         }
         html! { @for (_, figure) in figures { (figure) } }

@@ -1,10 +1,8 @@
-//! What arrays on NUMA nodes cost, against plain slices and plain allocations.
+//! What arrays on NUMA nodes cost, against plain slices and plain allocations. `parallel` has the same on all CPUs of a PE (feature
+//! `rayon`).
 //!
-//! `parallel` has the same on all CPUs of a PE; one PE with an array, and a PE for each CPU (feature `rayon`).
-//!
-//! Loops are of `u64`, since what is asked is the cost of finding elements. Arrays are larger than caches:
-//! those that are not are not worth placing. What the same loops cost in a cache is shown beside, without
-//! a goal.
+//! Loops are of `u64`, since what is asked is the cost of finding elements. Arrays are larger than caches: others are not worth placing.
+//! What the same loops cost in a cache is shown beside, without a goal.
 
 /// Measures something of each storage, by the name that cases have for it.
 macro_rules! of_storages {
@@ -40,7 +38,13 @@ pub(crate) const MEASURE: Measure = Measure {
         ("array-parallel", Task::Free(parallel::in_parallel)),
         #[cfg(feature = "rayon")]
         ("array-apart", Task::Free(parallel::apart)),
-        ("array-layer", Task::Near(of_layers)),
+        (
+            "array-layer",
+            Task::Near(|world, bench| {
+                let of_bytes = |&bytes| of_storages!(layer, world, bench, bytes);
+                Ok(bench.sizes.iter().try_for_each(of_bytes)?)
+            }),
+        ),
     ],
     ..Measure::PLAIN
 };
@@ -207,25 +211,9 @@ fn of_shapes<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, stora
     loops(world, bench, (storage, name, "/3"), (SPACE, SPACE), &space)
 }
 
-/// Arrays made and freed in a loop. The only program that the source's authors found to be sensitive to the cost of registration
-/// makes an array for each layer of a network, fills it, and frees it:
-///
-/// ```text
-/// for layer in 1..numLayers { var curLayer = nextLayer; resize(nextLayer, n); .. }
-/// ```
-///
-/// Making an array is to allocate it, place its chunks, register it and tell all PEs.
-///
-/// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
-fn of_layers(world: &mut World, bench: &Bench<'_>) -> Done {
-    for &bytes in &bench.sizes {
-        of_storages!(layer, world, bench, bytes)?;
-    }
-    Ok(())
-}
-
 /// Making and freeing a zeroed array, against a zeroed object in the heap: microseconds for each. All PEs call it. Each sample is
-/// of many arrays, or of many bytes.
+/// of many arrays, or of many bytes. The only program that the source's authors found to be sensitive to the cost of registration makes
+/// an array for each layer of a network, fills it, and frees it ("Single-ddata with Separate Arrays").
 fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str, storage: S) -> Result<()> {
     let name = format!("array next-layer/{name}/{bytes}/{}", world.n_pes());
     if !bench.wants(&name) {

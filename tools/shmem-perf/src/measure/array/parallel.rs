@@ -1,8 +1,6 @@
-//! All CPUs of a PE: loops of all threads; and the ways to work on much memory with them, one PE with an array on its nodes, one PE
-//! and whoever touches first, and a PE for each CPU with a part of its own.
-//!
-//! Each of these multiplies all elements of 64 MiB in place. The limit is the same everywhere: private memory of one
-//! process, touched first by the threads that work on it.
+//! All CPUs of a PE: loops of all threads; and the ways to work on much memory with them: one PE with an array on its nodes, one PE
+//! and whoever touches first, and a PE for each CPU. Each of these multiplies all elements of 64 MiB in place, against private memory of
+//! one process, touched first by the threads that work on it.
 
 use rayon::prelude::*;
 use shmem::array::{NodePools, ParArray as _, ParArrayMut as _};

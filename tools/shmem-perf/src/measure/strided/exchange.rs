@@ -1,9 +1,7 @@
 //! The halo exchange of the literature: two PEs with a half each of a field, whose columns go to the other one.
 //!
-//! The halves lie side by side, and what lies beyond the edges of the field is its opposite edge. In an exchange each PE puts
-//! its first and its last column into the frame of the other one's half, and its first and last row into its own frame.
-//! Rows are contiguous and as they are; columns are moved by an algorithm. The fewer columns a field of
-//! the same size has, the longer they are.
+//! What lies beyond the edges of the field is its opposite edge. In an exchange each PE puts its first and its last column into the
+//! frame of the other one's half, and its first and last row, which are contiguous, into its own frame.
 
 use shmem::padded::pitch;
 use shmem::strided::Algorithm;

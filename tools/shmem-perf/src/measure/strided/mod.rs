@@ -59,45 +59,12 @@ pub(super) fn with_sides(world: &World, room: usize, measure: impl FnOnce(&mut S
     Ok(alone(world, || measure(&mut Sides::new(world, place, &mut vec![1; room + 2 * ALIGN])))?)
 }
 
-/// A layout: what it is in an application, its blocks, and where the private side begins in its page: in a halo exchange columns
-/// do not start alike.
-type Layout = (&'static str, Pattern, usize);
-
-/// The layouts, one behind the other those of each orientation.
-///
-/// Columns are of `f64`, 8 or 4 times 8 bytes wide; a pitch of 8256 is a row of 1024 with a line of pad, 8192
-/// one without. `aos` is a field of 8 bytes in structs of 24; a checkerboard takes every other element.
-const LAYOUTS: &[Layout] = &[
-    ("contiguous/64K", Pattern::contiguous(64 << 10), 0),
-    ("column/64", even(8, 64, 8256), 1016),
-    ("column/256", even(8, 256, 8256), 1016),
-    ("column/1024", even(8, 1024, 8256), 1016),
-    ("column/1000/1032", even(8, 1000, 1032), 1016),
-    ("column-pitch-8K/1024", even(8, 1024, 8192), 4080),
-    ("column-pack/1024", Pattern::blocks(8, 1024, 8, 8256), 0),
-    ("column-unpack/1024", Pattern::blocks(8, 1024, 8256, 8), 0),
-    ("column4/1024", even(32, 1024, 8256), 992),
-    ("column4-pitch-8K/1024", even(32, 1024, 8192), 4064),
-    ("blocks/4-of-128", even(32, 250, 1024), 0),
-    ("blocks/4-of-129", even(32, 250, 1032), 0),
-    ("aos/24/8/1k", even(8, 1000, 24), 0),
-    ("aos/24/8/100k", even(8, 100_000, 24), 0),
-    ("aos/48/16/10k", even(16, 10_000, 48), 16),
-    ("checkerboard-f64/1k", even(8, 1000, 16), 8),
-    ("checkerboard-f64/100k", even(8, 100_000, 16), 8),
-    ("checkerboard-f32/1k", even(4, 1000, 8), 4),
-    ("checkerboard-f32/100k", even(4, 100_000, 8), 4),
-    ("matrix/row-512", even(512, 256, 1536), 512),
-    ("matrix/row-1024", even(1024, 256, 1536), 512),
-    ("matrix/row-2048", even(2048, 256, 3072), 1024),
-];
-
 fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
-    let room = LAYOUTS.iter().map(|(_, pattern, _)| hull(pattern)).max().unwrap_or(0);
+    let room = layouts("layouts").map(|(_, pattern, _)| hull(&pattern)).max().unwrap_or(0);
     with_sides(world, room, |sides| {
-        for (name, pattern, skew) in LAYOUTS {
-            let count = transfers(pattern);
-            sides.skewed(*skew);
+        for (name, pattern, skew) in layouts("layouts") {
+            let (pattern, count) = (&pattern, transfers(&pattern));
+            sides.skewed(skew);
             for (way, direction) in Direction::BOTH {
                 beside_puts(bench, format!("strided {name}/{way}"), || {
                     [
@@ -109,9 +76,9 @@ fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
             }
         }
         constant::constant(world, bench);
-        few(bench, "strided-few", sides.skewed(1024), &FEW);
+        few(bench, "few", sides.skewed(1024));
         // What is written lies half a line behind what is read, in pages.
-        few(bench, "strided-alias", sides.followed(32), &ALIASED);
+        few(bench, "alias", sides.followed(32));
     })
 }
 
@@ -132,30 +99,17 @@ fn timed(count: usize, mut transfer: impl FnMut()) -> f64 {
     each(count, transfer)
 }
 
-/// A few large blocks, some KiB apart, beside which all that is asked and chosen before the first one would be felt: how many,
-/// bytes of each, and bytes between two of them.
-type Few = (usize, usize, usize);
-const FEW: [Few; 9] = [
-    (3, 256, 4096),
-    (4, 24, 4096),
-    (4, 128, 4096),
-    (4, 256, 4096),
-    (4, 512, 4096),
-    (4, 1024, 4096),
-    (15, 1024, 4),
-    (32, 4096, 64),
-    (32, 4096, 4096),
-];
-
-/// The same of blocks that begin 4 KiB apart, or follow each other there: the low bits of addresses are the same on both sides,
-/// but for half a line.
-const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64, 64, 4032), (32, 4096, 4096)];
-
-fn few(bench: &Bench<'_>, measure: &str, sides: &mut Sides<'_>, all: &[Few]) {
+/// A few large blocks.
+fn few(bench: &Bench<'_>, kind: &str, sides: &mut Sides<'_>) {
     let blocks = either(false, 2048, 2048, 32);
-    for &(count, block, gap) in all {
+    for (name, numbers) in sizes("strided", kind) {
+        let (count, block, gap) = (numbers[0], numbers[1], numbers[2]);
         let (pattern, times) = (even(block, count, block + gap), (blocks / count).max(1));
-        let name = format!("{measure} {count}/{block}/{gap}");
-        bench.pair(name, || sides.beside_puts(times, &pattern, Direction::Put));
+        bench.pair(format!("strided-{kind} {name}"), || sides.beside_puts(times, &pattern, Direction::Put));
     }
+}
+
+/// Layouts of a kind: what they are, their blocks, and where the private side begins in its page.
+fn layouts(kind: &str) -> impl Iterator<Item = (&'static str, Pattern, usize)> {
+    sizes("strided", kind).map(|(name, of)| (name, Pattern::blocks(of[0], of[1], of[2], of[3]), of[4]))
 }

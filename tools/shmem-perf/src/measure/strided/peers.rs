@@ -24,8 +24,8 @@ const TRANSFERS: usize = 20;
 /// Bytes from a multiple of two pages to the destination.
 const START: usize = 256;
 
-/// Bytes from there to the source, where nothing else is wanted. At strides that are powers of two, where
-/// each side begins decides which sets of caches and TLBs the two share: this is what suits MPI best.
+/// Bytes from there to the source: at strides that are powers of two, where each side begins decides which sets of caches and TLBs the
+/// two share. This is what suits MPI best.
 const SKEW: usize = ALIGN / 2 + 320;
 
 const DOUBLE: usize = size_of::<f64>();
@@ -35,39 +35,10 @@ const DOUBLES: usize = 1100 * 1032 + 2 * ALIGN / DOUBLE;
 
 /// Blocks of doubles: how many, doubles in each, and from the start of one to that of the next at the destination and at the
 /// source.
-const fn of(count: usize, block: usize, to: usize, from: usize) -> Pattern {
-    Pattern::blocks(DOUBLE * block, count, DOUBLE * to, DOUBLE * from)
-}
-
-/// The same again.
 fn doubles(pattern: &Pattern) -> [usize; 4] {
     let [_, Level { count, to, from }] = pattern.inner();
     [count, pattern.block() / DOUBLE, to / DOUBLE, from / DOUBLE]
 }
-
-/// All cases: strides that are powers of two beside strides that are not, since caches like the one and not the other; and where
-/// both sides have such a stride, sources that lie in the same sets of caches and TLBs as the destination.
-const ALL: [Layout; 18] = [
-    ("column/2", of(1000, 1, 2, 2), SKEW),
-    ("column/128", of(1000, 1, 128, 128), SKEW),
-    ("column/128/same-sets", of(1000, 1, 128, 128), START),
-    ("column/129", of(1000, 1, 129, 129), SKEW),
-    ("column4/128", of(250, 4, 128, 128), SKEW),
-    ("column4/128/same-sets", of(250, 4, 128, 128), START),
-    ("column4/129", of(250, 4, 129, 129), SKEW),
-    ("pack/2", of(1000, 1, 1, 2), SKEW),
-    ("pack/128", of(1000, 1, 1, 128), SKEW),
-    ("pack/129", of(1000, 1, 1, 129), SKEW),
-    ("unpack/2", of(1000, 1, 2, 1), SKEW),
-    ("unpack/128", of(1000, 1, 128, 1), SKEW),
-    ("unpack/129", of(1000, 1, 129, 1), SKEW),
-    ("pack4/128", of(250, 4, 4, 128), SKEW),
-    ("unpack4/128", of(250, 4, 128, 4), SKEW),
-    // Pitches of 8256 and 8192 bytes.
-    ("pitch/8256", of(1024, 1, 1032, 1032), SKEW),
-    ("pitch/8192", of(1024, 1, 1024, 1024), SKEW),
-    ("pitch/8192/same-sets", of(1024, 1, 1024, 1024), START),
-];
 
 /// What asks a peer for a transfer by one of its calls: of MPI `put` and `get` with vector types, `put-each` and `get-each` in a
 /// loop, and a flush; of OpenSHMEM `iput` and `iget`, `putmem` and `getmem` in a loop, and a quiet.
@@ -99,7 +70,9 @@ pub(super) fn with_arrays(
 pub(super) fn beside_peers(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
     for peer in bench.beside() {
         let kinds: &[_] = if peer.peer == Peer::MPI { &["mpi"] } else { &["oshmem", "a1"] };
-        for (kind, (case, pattern, skew)) in kinds.iter().flat_map(|kind| ALL.map(|one| (*kind, one))) {
+        for (kind, (case, pattern, skew)) in
+            kinds.iter().flat_map(|kind| layouts("peers").map(move |one| (*kind, one)))
+        {
             let operation = match kind {
                 "mpi" => "put",
                 "oshmem" if pattern.block() == DOUBLE => "iput",
@@ -176,7 +149,7 @@ pub(super) fn own(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
         };
         for &((name, direction), stride, elements) in &all {
             let case = format!("{name}/{stride}/{elements}");
-            let transfer = (of(elements, 1, stride, stride), SKEW);
+            let transfer = (even(DOUBLE, elements, DOUBLE * stride), SKEW);
             let [routine, each] = ways[usize::from(direction == Direction::Get)]
                 .map(|operation| request(&case, operation, transfer, times(elements)));
             let found = peer.beside(&routine, &peer, &each, bench.repetitions);

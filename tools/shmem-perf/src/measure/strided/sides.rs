@@ -105,7 +105,7 @@ impl<'w> Sides<'w> {
         let (start, pattern) = (self.start(), black_box(pattern));
         let (block, [_, Level { count, to, from }]) = (pattern.block(), pattern.inner());
         // Of a single block there are none.
-        let (to, from) = (to.max(1), from.max(1));
+        let (to, from) = (to.max(block), from.max(block));
         let (own, pe) = (&mut self.own[start..], self.place.pe());
         match direction {
             Direction::Put => self.world.iputmem(self.mine, own, to, from, block, count, pe),

@@ -1,0 +1,266 @@
+//! Contexts over libfabric: what they are mapped to, what it costs to complete one of them, and to know that operations are complete:
+//! over a network, and over a provider whose writes are complete at once, so that nothing is left but what the processor does.
+
+use std::ffi::c_int;
+
+use shmem::{Context, Order as _, Rma as _};
+use shmem_core::context::NonBlocking;
+use shmem_core::endpoint::Stores;
+use shmem_core::exclusion::Mutex;
+use shmem_core::loader::Loaded;
+
+use super::*;
+use crate::fabric::{LIBFABRIC, Lane};
+use crate::rounds;
+
+pub(crate) const MAPPING: Measure = Measure {
+    name: "mapping",
+    run: Some(|runner| {
+        let (task, threads) = match runner.is("quiet") {
+            true => ("quiet", Vec::new()),
+            false => ("mapping", runner.numbers("threads")),
+        };
+        let room = (threads.iter().max().copied().unwrap_or(1) << 20) + (16 << 20);
+        Design::ALL.into_iter().try_for_each(|design| {
+            let given = Given { threads: threads.clone(), ..Given::default() };
+            let job = runner.job(task, 2, given).with([(DESIGN, design.name())]);
+            runner.repeat(&job.with(fabric::variables(runner.provider())).heap(room))
+        })
+    }),
+    tasks: &[("mapping", Task::Threads(of_threads)), ("quiet", Task::Threads(of_quiet))],
+    ..Measure::PLAIN
+};
+
+pub(crate) const TRACKING: Measure = Measure {
+    name: "tracking",
+    run: Some(|runner| match &runner.asked.provider.clone()[..] {
+        [] => [AT_ONCE, PROVIDER].into_iter().try_for_each(|provider| track(runner, provider)),
+        providers => providers.iter().try_for_each(|provider| track(runner, provider)),
+    }),
+    tasks: &[("tracking", Task::Threads(tracking))],
+    possible: || shim().map(drop).and_then(|()| fabric::possible()),
+};
+
+/// Names what contexts of a job are mapped to.
+const DESIGN: &str = "SHMEM_CONTEXT_MAPPING";
+
+fn design() -> String {
+    fabric::variable(DESIGN).unwrap_or_default()
+}
+
+/// What a thread does between two quiets: the bytes of each put, how many (a mebibyte at most), and batches in one sample.
+type Batch = (usize, usize, usize);
+
+/// From small ones, of which the issue is what costs, to large ones.
+const BATCHES: [Batch; 3] = [(8, 64, 16), (4 << 10, 64, 8), (64 << 10, 16, 4)];
+
+fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
+    let (world, design) = (pair.world, &*design());
+    for (&threads, batch) in bench.threads.iter().flat_map(|n| BATCHES.map(|batch| (n, batch))) {
+        if let Err(why) = try_to_open(pair, threads) {
+            eprintln!("mapping: {threads} threads are not measured: {why}");
+            continue;
+        }
+        against_bare(bench, pair, (design, threads, batch), || {
+            let context = world.create_ctx::<Private>().unwrap_or_else(|error| panic!("{error}"));
+            move |from: &[u8], to: On<'_, [u8]>| puts(&context.bind(world), from, to, batch)
+        });
+        // The default context is the same in all mappings.
+        if threads > 1 && design == Design::Auto.name() {
+            let lock = &Mutex::new(());
+            against_bare(bench, pair, ("locked", threads, batch), || {
+                move |from: &[u8], to: On<'_, [u8]>| {
+                    let _alone = lock.lock();
+                    puts(world, from, to, batch);
+                }
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Opens what the threads will: one that could not would leave the others waiting.
+fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn Error>> {
+    let contexts: Vec<_> =
+        (0..threads).map(|_| pair.world.create_ctx::<Private>()).collect::<Result<_, _>>()?;
+    let lanes: Vec<_> = (0..threads).map(|_| Lane::open(&pair.bare)).collect::<Result<_, _>>()?;
+    drop((contexts, lanes));
+    Ok(())
+}
+
+/// Batches of threads, against as many bare threads with an endpoint each: nanoseconds for each put of a thread. `thread` makes
+/// what a thread puts through, and gives what puts a batch of it.
+fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
+    bench: &Bench<'_>,
+    pair: &Pair<'_, Multiple>,
+    (design, threads, (bytes, in_flight, passes)): (&str, usize, Batch),
+    thread: impl Fn() -> T + Sync,
+) {
+    let (room, own, place, peer) = (bytes * in_flight, vec![1; bytes * in_flight], pair.place(), pair.peer);
+    let bare = &pair.bare;
+    // Many threads take turns, so that a sample is long anyhow.
+    let passes = passes.div_ceil(LESS).div_ceil(threads) as u64;
+    bench.of_threads(threads, format!("mapping {design}/{threads}/{bytes}"), || {
+        rounds::in_turn(threads, (passes, in_flight), bench.repetitions, |number, rounds| {
+            let lane = Lane::open(bare).unwrap_or_else(|error| panic!("{error}"));
+            let (mut batch, start) = (thread(), number * room);
+            let by_hand = |_| {
+                (start..start + room).step_by(bytes).for_each(|at| lane.put(&peer, at, at, bytes));
+                lane.quiet();
+            };
+            rounds.run(|_| batch(&own, place.index(start..start + room)), by_hand);
+        })
+    });
+}
+
+fn puts<I: Stores>(token: &I, from: &[u8], to: On<'_, [u8]>, (bytes, ..): Batch) {
+    token.scope(|scope| {
+        for (k, source) in from.chunks(bytes).enumerate() {
+            scope.put(to.index(k * bytes..(k + 1) * bytes), source);
+        }
+    });
+}
+
+/// Contexts of one domain.
+fn contexts(pair: &Pair<'_, Multiple>, count: usize) -> Result<Vec<Context<Private>>> {
+    let domain = &pair.world.domains::<Private>(1)?[0];
+    (0..count).map(|_| domain.create_ctx::<Private>()).collect()
+}
+
+/// Numbers of contexts that have operations under way, how many each, and quiets in one sample; each context is the one in turn.
+const CONTEXTS: [usize; 5] = [1, 2, 4, 8, 16];
+const IN_FLIGHT: usize = 4;
+const ROUNDS: usize = 16_usize.div_ceil(LESS);
+
+/// All contexts start non-blocking puts, then one of them is completed, each in turn. The limit is that all of
+/// them are. Microseconds of the quiet, or of all of them.
+fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
+    let contexts = contexts(pair, CONTEXTS[4])?;
+    let tokens: Vec<_> = contexts.iter().map(|context| context.bind(pair.world)).collect();
+    // Those that are counted together where some are, and those that are not.
+    for (bytes, number) in [8, 64 << 10].into_iter().flat_map(|bytes| CONTEXTS.map(|number| (bytes, number)))
+    {
+        let contexts = &tokens[..number];
+        let sample = |all: bool| {
+            let mut time = 0.0;
+            for one in (0..ROUNDS).map(|round| &contexts[round % number]) {
+                for (k, range) in (0..number * IN_FLIGHT).map(|k| (k, k * bytes..(k + 1) * bytes)) {
+                    contexts[k / IN_FLIGHT]
+                        .put_from(pair.place().index(range.clone()), pair.here().index(range));
+                }
+                let start = Instant::now();
+                one.quiet();
+                if all {
+                    contexts.iter().for_each(Order::quiet);
+                }
+                time += start.elapsed().as_secs_f64();
+                contexts.iter().for_each(Order::quiet);
+            }
+            1e6 * time / ROUNDS as f64
+        };
+        let name = format!("quiet {}/{number}/{bytes}", design());
+        bench.pairs(name, || sample(false), || sample(true));
+    }
+    Ok(())
+}
+
+/// The designs that are tracked. The last one is nearest to what they are compared with.
+const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
+
+/// A provider whose writes are complete at once, as it stands in cases.
+const AT_ONCE: &str = "at-once";
+
+/// `fabric-shim`, a libfabric that has a switch for it: beside this program, where a build leaves it; built if it is not there
+/// and the sources are.
+fn shim() -> Result<PathBuf, String> {
+    built("libfabric_shim.so", &["-p", "fabric-shim", "--lib"])
+}
+
+/// Every design over a provider. Where it cannot be had, that is said.
+fn track(runner: &mut Runner, provider: &str) -> Done {
+    let (provider, shim) = match (provider == AT_ONCE).then(shim).transpose() {
+        Ok(None) => (provider, None),
+        Ok(Some(shim)) => (PROVIDER, Some((LIBFABRIC, shim.display().to_string()))),
+        Err(why) => {
+            let lost = "shmem-perf: nothing is complete at once, and tracking is not measured so";
+            runner.remark(&format!("{lost}: {why}"));
+            return Ok(());
+        }
+    };
+    DESIGNS.into_iter().try_for_each(|design| {
+        let job = runner.job("tracking", 2, Given::default()).with([(DESIGN, design.name())]);
+        runner.repeat(&job.with(fabric::variables(provider)).with(shim.clone()))
+    })
+}
+
+fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
+    let (world, design) = (pair.world, design());
+    let switch = fabric::variable(LIBFABRIC).and_then(|library| switch(&library));
+    // Turns in one sample, of batches and of single puts: some hundred microseconds, and some milliseconds.
+    let (provider, rounds, sizes) = match switch {
+        Some(_) => (AT_ONCE, [16, 256], &[8, 64, 512, 4 << 10, 64 << 10, 1 << 20][..]),
+        None => (&*pair.provider, [2, 32], &[8, 4 << 10, 64 << 10][..]),
+    };
+    let contexts = contexts(pair, 4)?;
+    let tokens: Vec<_> = contexts.iter().map(|context| context.bind(world)).collect();
+    if let Some(switch) = switch {
+        // Sees for itself that nothing goes out while writes are complete at once.
+        let (place, mut found) = (pair.place().index(..8), [0_u8; 8]);
+        let put = |byte| {
+            world.put(place, &[byte; 8]);
+            world.quiet();
+        };
+        put(2);
+        at_once(switch, || put(3));
+        world.get(&mut found, place);
+        assert_eq!(found, [2; 8], "a write that is complete at once has reached the other PE");
+    }
+    // Puts through contexts in turn, a batch and its quiet through each.
+    let take = |case: &str, bytes: usize, batch: usize, rounds: usize| {
+        let rounds = rounds.div_ceil(LESS);
+        let (own, place, puts) =
+            (vec![1_u8; bytes], pair.place().index(..bytes), (tokens.len() * batch) as f64);
+        let cost = || {
+            for context in &tokens {
+                // The end of a scope is the quiet of its context.
+                context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
+            }
+        };
+        let limit = || {
+            for _ in &tokens {
+                (0..batch).for_each(|_| pair.lane.put(&pair.peer, 0, 0, bytes));
+                pair.lane.quiet();
+            }
+        };
+        let both = || (each(rounds, cost) / puts, each(rounds, limit) / puts);
+        let measure = || Samples::of(bench.repetitions, both);
+        bench.samples(format!("tracking {design}/{case}/{provider}"), || match switch {
+            Some(switch) => at_once(switch, measure),
+            None => measure(),
+        });
+    };
+    // Operations of a context between two quiets: 64, or those of 2 MiB.
+    for &bytes in sizes {
+        take(&bytes.to_string(), bytes, ((2 << 20) / bytes).clamp(1, 64), rounds[0]);
+    }
+    take("quiet", 8, 1, rounds[1]);
+    Ok(())
+}
+
+type Switch = extern "C" fn(c_int);
+
+/// That of the library which the transport of this job has loaded as its libfabric, if it has one.
+fn switch(library: &str) -> Option<Switch> {
+    // SAFETY: it is loaded, so that nothing of it runs for the first time.
+    let library = unsafe { Loaded::open(library) }.ok()?;
+    // SAFETY: the one function of that name is the shim's, and has this type.
+    unsafe { library.function(c"fabric_shim_at_once", None) }.ok()
+}
+
+/// Does something while writes are complete at once and reach nobody. Nothing is under way before.
+fn at_once<R>(switch: Switch, body: impl FnOnce() -> R) -> R {
+    switch(1);
+    let result = body();
+    switch(0);
+    result
+}
