@@ -14,59 +14,51 @@ use crate::world;
 
 routines! {
     once {
-        extra "pcntr_get_issued_write" "" (ctx: Ctx, cntr_value: *mut u64) [] = issued, |calls| calls.writes;
-        extra "pcntr_get_issued_read" "" (ctx: Ctx, cntr_value: *mut u64) [] = issued, |calls| calls.reads;
+        extra "pcntr_get_issued_write" "" (ctx: Ctx, cntr_value: *mut u64) [] = give, |routine, _| issued(routine)[0];
+        extra "pcntr_get_issued_read" "" (ctx: Ctx, cntr_value: *mut u64) [] = give, |routine, _| issued(routine)[1];
         extra "pcntr_get_completed_write" "" (ctx: Ctx, cntr_value: *mut u64) []
-            = completed, |calls| calls.writes;
+            = give, |routine, ctx| completed(routine, ctx)[0];
         extra "pcntr_get_completed_read" "" (ctx: Ctx, cntr_value: *mut u64) []
-            = completed, |calls| calls.reads;
+            = give, |routine, ctx| completed(routine, ctx)[1];
         extra "pcntr_get_completed_target" "" (cntr_value: *mut u64) [] = completed_target;
-        extra "pcntr_get_all" "" (ctx: Ctx, pcntr: *mut PerformanceCounters) [] = all;
+        extra "pcntr_get_all" "" (ctx: Ctx, pcntr: *mut PerformanceCounters) [] = give, all;
     }
 }
 
-/// Calls that write, and calls that read.
-#[derive(Clone, Copy, Default)]
-struct Calls {
-    writes: u64,
-    reads: u64,
-}
-
-impl Calls {
-    /// All so far.
-    fn issued(routine: &'static str) -> Self {
-        let mut calls = Self::default();
-        for (family, tally) in world::current(routine).statistics().iter().flat_map(|counted| counted.iter())
-        {
-            match family.effect() {
-                Effect::Put | Effect::PutSignal | Effect::Update => calls.writes += tally.calls,
-                Effect::Get | Effect::Fetch => calls.reads += tally.calls,
-                _ => {}
-            }
+/// Calls so far: those that write, and those that read.
+fn issued(routine: &'static str) -> [u64; 2] {
+    let [mut writes, mut reads] = [0; 2];
+    for (family, tally) in world::current(routine).statistics().iter().flat_map(|counted| counted.iter()) {
+        match family.effect() {
+            Effect::Put | Effect::PutSignal | Effect::Update => writes += tally.calls,
+            Effect::Get | Effect::Fetch => reads += tally.calls,
+            _ => {}
         }
-        calls
     }
+    [writes, reads]
+}
 
-    /// All so far, each of them complete.
-    fn completed(ctx: Ctx, routine: &'static str) -> Self {
-        if ctx != Ctx::INVALID {
-            let endpoint = world::stream(ctx, routine).endpoint(routine);
-            if endpoint.transport_name().is_some() {
-                untyped::quiet(endpoint);
-            }
+/// The same, each of them complete.
+fn completed(routine: &'static str, ctx: Ctx) -> [u64; 2] {
+    if ctx != Ctx::INVALID {
+        let endpoint = world::stream(ctx, routine).endpoint(routine);
+        if endpoint.transport_name().is_some() {
+            untyped::quiet(endpoint);
         }
-        Self::issued(routine)
     }
+    issued(routine)
 }
 
-unsafe fn issued(routine: &'static str, _: Ctx, value: *mut u64, which: fn(Calls) -> u64) {
-    // SAFETY: C gives a variable to be written.
-    unsafe { value.write(which(Calls::issued(routine))) };
+fn all(routine: &'static str, ctx: Ctx) -> PerformanceCounters {
+    let [pending_put, pending_get] = completed(routine, ctx);
+    let (completed_put, completed_get) = (pending_put, pending_get);
+    PerformanceCounters { pending_put, pending_get, completed_put, completed_get, target: 0 }
 }
 
-unsafe fn completed(routine: &'static str, ctx: Ctx, value: *mut u64, which: fn(Calls) -> u64) {
+/// Writes what is asked for.
+unsafe fn give<T>(routine: &'static str, ctx: Ctx, value: *mut T, of: fn(&'static str, Ctx) -> T) {
     // SAFETY: C gives a variable to be written.
-    unsafe { value.write(which(Calls::completed(ctx, routine))) };
+    unsafe { value.write(of(routine, ctx)) };
 }
 
 /// What other PEs have done to this one: nobody counts that.
@@ -74,17 +66,4 @@ unsafe fn completed_target(routine: &'static str, value: *mut u64) {
     world::current(routine);
     // SAFETY: C gives a variable to be written.
     unsafe { value.write(0) };
-}
-
-unsafe fn all(routine: &'static str, ctx: Ctx, counters: *mut PerformanceCounters) {
-    let Calls { writes, reads } = Calls::completed(ctx, routine);
-    let told = PerformanceCounters {
-        pending_put: writes,
-        pending_get: reads,
-        completed_put: writes,
-        completed_get: reads,
-        target: 0,
-    };
-    // SAFETY: C gives a variable to be written.
-    unsafe { counters.write(told) };
 }
