@@ -132,23 +132,18 @@ macro_rules! routine {
             }
         }
     };
-    (set $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
+    (set $($row:tt)*) => {
+        $crate::table::routine! { over_set [] $($row)* }
+    };
+    (work $($row:tt)*) => {
+        $crate::table::routine! { over_set [pwrk: *mut T,] $($row)* }
+    };
+    (over_set [$($work:tt)*] $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
             $to false [$pre $type $post] ["shmem_" $pre $type $post]
-            ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, psync: *mut core::ffi::c_long)
+            ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, $($work)* psync: *mut core::ffi::c_long)
             []
             ($target)($crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
-        }
-    };
-    (work $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
-        $crate::table::made! {
-            $to false [$pre $type $post] ["shmem_" $pre $type $post]
-            ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, pwrk: *mut T, psync: *mut core::ffi::c_long)
-            []
-            {
-                _ = pwrk;
-                ($target)($crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
-            }
         }
     };
 }
@@ -173,6 +168,7 @@ macro_rules! exported {
 
             #[unsafe(export_name = concat!("p", $($part),*))]
             #[allow(clippy::multiple_unsafe_ops_per_block, clippy::unused_unit, reason = "one call of the target")]
+            #[allow(unused_variables, reason = "memory to work in")]
             unsafe extern "C" fn routine($($name: $argument),*) $(-> $result)? {
                 #[allow(unused_unsafe, reason = "some targets are safe")]
                 // SAFETY: C's caller keeps what the specification asks of it, which is what the target asks.
