@@ -10,7 +10,6 @@
 
 use std::ffi::{c_int, c_long};
 use std::fmt;
-use std::panic::Location;
 
 use shmem::raw::collective::{self, Fold};
 use shmem::{Pe, Team};
@@ -199,7 +198,7 @@ impl Set {
         let segment = segment.unwrap_or_else(|| unreachable!("the place was found in a segment"));
         let from = Remote { pe: self.pe(rank), segment, offset };
         // SAFETY: the caller's promise; a blocking get is over when it returns.
-        unsafe { untyped::get(self.endpoint, to, from, bytes, Family::Getmem, Location::caller()) };
+        unsafe { untyped::get(self.endpoint, to, from, bytes, Family::Getmem) };
     }
 
     /// Reads a part of what each member has to the part of each, from the own one on, so that not all read the same.

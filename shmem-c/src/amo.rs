@@ -1,7 +1,6 @@
 //! Atomic memory operations, blocking and not, and under their old names.
 
 use std::ffi::c_int;
-use std::panic::Location;
 
 use shmem_core::context::untyped;
 use shmem_core::observe::Family;
@@ -67,10 +66,28 @@ const fn width<T>() -> Width {
     if size_of::<T>() == 8 { Width::W8 } else { Width::W4 }
 }
 
+/// The bits of an element, in the low ones of a word.
+#[inline(always)]
+fn bits<T: Numeric<Number: Number>>(element: T) -> u64 {
+    bytemuck::cast::<T, T::Number>(element).bits()
+}
+
+/// The element that has these bits.
+#[inline(always)]
+fn of<T: Numeric<Number: Number>>(bits: u64) -> T {
+    bytemuck::cast(T::Number::of(bits))
+}
+
 /// Changes a word, and gives what was there, where the family gives that.
 #[inline(always)]
-unsafe fn change<T: Numeric>(call: Call, word: *const T, op: AtomicOp, pe: c_int, family: Family) -> T {
-    T::of(match near_word(call, word, pe) {
+unsafe fn change<T: Numeric<Number: Number>>(
+    call: Call,
+    word: *const T,
+    op: AtomicOp,
+    pe: c_int,
+    family: Family,
+) -> T {
+    of(match near_word(call, word, pe) {
         // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
         Some((word, slot)) => unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) },
         // SAFETY: the caller's promise.
@@ -83,12 +100,12 @@ unsafe fn change<T: Numeric>(call: Call, word: *const T, op: AtomicOp, pe: c_int
 unsafe fn change_far<T>(call: Call, word: *const T, op: AtomicOp, pe: c_int, family: Family) -> u64 {
     let place = remote_word(call, word, "dest", pe);
     // SAFETY: the word lies in the segment aligned (`remote_word`).
-    unsafe { untyped::atomic(call.endpoint(), place, width::<T>(), op, family, Location::caller()) }
+    unsafe { untyped::atomic(call.endpoint(), place, width::<T>(), op, family) }
 }
 
 /// Changes a word; what was there is written until the stream is quiet.
 #[inline(always)]
-unsafe fn change_nbi<T: Numeric>(
+unsafe fn change_nbi<T: Numeric<Number: Number>>(
     call: Call,
     before: *mut T,
     word: *const T,
@@ -101,7 +118,7 @@ unsafe fn change_nbi<T: Numeric>(
             // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
             let bits = unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) };
             // SAFETY: C gives a variable to be written; it may be symmetric itself.
-            unsafe { untyped::store(before, T::of(bits)) };
+            unsafe { untyped::store(before, of(bits)) };
         }
         // SAFETY: the caller's promise.
         None => unsafe { change_nbi_far(call, before, word, op, pe, family) },
@@ -119,10 +136,10 @@ unsafe fn change_nbi_far<T>(
     family: Family,
 ) {
     let (place, width) = (remote_word(call, word, "dest", pe), width::<T>());
-    let (endpoint, location) = (call.endpoint(), Location::caller());
+    let endpoint = call.endpoint();
     // SAFETY: the word lies in the segment aligned (`remote_word`); C leaves the result's variable alone until
     // it is quiet.
-    unsafe { untyped::atomic_nbi(endpoint, before.cast(), place, width, op, family, location) };
+    unsafe { untyped::atomic_nbi(endpoint, before.cast(), place, width, op, family) };
 }
 
 macro_rules! operations {
@@ -131,22 +148,22 @@ macro_rules! operations {
     )*};
     (@fetching $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
-        unsafe fn $name<T: Numeric>(call: Call, dest: *const T $(, $value: T)*, pe: c_int) -> T {
+        unsafe fn $name<T: Numeric<Number: Number>>(call: Call, dest: *const T $(, $value: T)*, pe: c_int) -> T {
             // SAFETY: the caller's promise.
-            unsafe { change(call, dest, ($op)($($value.bits(),)* T::Number::ONE.bits()), pe, Family::$family) }
+            unsafe { change(call, dest, ($op)($(bits($value),)* T::Number::ONE.bits()), pe, Family::$family) }
         }
     };
     (@update $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
-        unsafe fn $name<T: Numeric>(call: Call, dest: *mut T $(, $value: T)*, pe: c_int) {
+        unsafe fn $name<T: Numeric<Number: Number>>(call: Call, dest: *mut T $(, $value: T)*, pe: c_int) {
             // SAFETY: the caller's promise.
-            unsafe { change(call, dest, ($op)($($value.bits(),)* T::Number::ONE.bits()), pe, Family::$family) };
+            unsafe { change(call, dest, ($op)($(bits($value),)* T::Number::ONE.bits()), pe, Family::$family) };
         }
     };
     (@nbi $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
-        unsafe fn $name<T: Numeric>(call: Call, before: *mut T, dest: *const T $(, $value: T)*, pe: c_int) {
-            let op = ($op)($($value.bits(),)* T::Number::ONE.bits());
+        unsafe fn $name<T: Numeric<Number: Number>>(call: Call, before: *mut T, dest: *const T $(, $value: T)*, pe: c_int) {
+            let op = ($op)($(bits($value),)* T::Number::ONE.bits());
             // SAFETY: the caller's promise.
             unsafe { change_nbi(call, before, dest, op, pe, Family::$family) };
         }

@@ -71,6 +71,11 @@ fn key(key: &str) -> io::Result<CString> {
     CString::new(key).map_err(io::Error::other)
 }
 
+/// What a function of the program has said by its status.
+fn checked(function: &str, status: c_int) -> io::Result<()> {
+    if status == 0 { Ok(()) } else { Err(failed(function, status.into())) }
+}
+
 fn failed(function: &str, code: i64) -> io::Error {
     io::Error::other(format!("the program's function {function} failed ({code})"))
 }
@@ -87,19 +92,15 @@ impl ProcessManager for Bootstrap {
     fn put(&self, name: &str, value: &[u8]) -> io::Result<()> {
         let (put, name) = (self.put.ok_or_else(|| failed("put", -1))?, key(name)?);
         // SAFETY: the program's function, a string that ends with a zero, and a value of so many bytes.
-        match Self::call(|| unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) })? {
-            0 => Ok(()),
-            code => Err(failed("put", code.into())),
-        }
+        let status =
+            Self::call(|| unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) })?;
+        checked("put", status)
     }
 
     fn fence(&self) -> io::Result<()> {
         let fence = self.fence.ok_or_else(|| failed("fence", -1))?;
         // SAFETY: the program's function.
-        match Self::call(|| unsafe { fence(self.state) })? {
-            0 => Ok(()),
-            code => Err(failed("fence", code.into())),
-        }
+        checked("fence", Self::call(|| unsafe { fence(self.state) })?)
     }
 
     fn get(&self, process: usize, name: &str) -> io::Result<Vec<u8>> {

@@ -11,7 +11,7 @@ use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 
 use crate::active_set::Members;
-use crate::combine::{Arithmetic as _, Bitwise as _, Ordered as _, Reduction};
+use crate::combine::{self, Reduction};
 use crate::refusal::refuse;
 use crate::symmetric;
 use crate::table::routines;
@@ -35,21 +35,21 @@ routines! {
         team "alltoalls" "" (dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize) [] = alltoalls::<T>;
     }
     bitwise_reduced {
-        team "" "_and_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_and_reduce 1] = reduce::<T>, T::AND;
-        team "" "_or_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_or_reduce 1] = reduce::<T>, T::OR;
-        team "" "_xor_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_xor_reduce 1] = reduce::<T>, T::XOR;
+        team "" "_and_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_and_reduce 1] = reduce::<T>, combine::and::<T>();
+        team "" "_or_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_or_reduce 1] = reduce::<T>, combine::or::<T>();
+        team "" "_xor_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_xor_reduce 1] = reduce::<T>, combine::xor::<T>();
     }
     compared_reduced {
-        team "" "_max_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_max_reduce 1] = reduce::<T>, T::MAX;
-        team "" "_min_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_min_reduce 1] = reduce::<T>, T::MIN;
+        team "" "_max_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_max_reduce 1] = reduce::<T>, combine::max::<T>();
+        team "" "_min_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_min_reduce 1] = reduce::<T>, combine::min::<T>();
     }
     arithmetic_reduced {
-        team "" "_sum_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_sum_reduce 1] = reduce::<T>, T::SUM;
-        team "" "_prod_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_prod_reduce 1] = reduce::<T>, T::PROD;
+        team "" "_sum_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_sum_reduce 1] = reduce::<T>, combine::sum::<T>();
+        team "" "_prod_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_prod_reduce 1] = reduce::<T>, combine::prod::<T>();
         team "" "_sum_inscan" (dest: *mut T, source: *const T, nelems: usize) [shmem_sum_inscan 1]
-            = combined::<T>, T::SUM, Combined::UpTo, Family::SumInscan;
+            = combined::<T>, combine::sum::<T>(), Combined::UpTo, Family::SumInscan;
         team "" "_sum_exscan" (dest: *mut T, source: *const T, nelems: usize) [shmem_sum_exscan 1]
-            = combined::<T>, T::SUM, Combined::Before, Family::SumExscan;
+            = combined::<T>, combine::sum::<T>(), Combined::Before, Family::SumExscan;
     }
     once {
         plain "barrier_all" "" () [] = |routine| world::current(routine).barrier_all();
@@ -75,17 +75,17 @@ pub(crate) mod over_sets {
             set "alltoalls" "" (dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize) [] = alltoalls::<T>;
         }
         bitwise_to_all {
-            work "" "_and_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::AND;
-            work "" "_or_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::OR;
-            work "" "_xor_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::XOR;
+            work "" "_and_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, combine::and::<T>();
+            work "" "_or_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, combine::or::<T>();
+            work "" "_xor_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, combine::xor::<T>();
         }
         compared_to_all {
-            work "" "_max_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::MAX;
-            work "" "_min_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::MIN;
+            work "" "_max_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, combine::max::<T>();
+            work "" "_min_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, combine::min::<T>();
         }
         arithmetic_to_all {
-            work "" "_sum_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::SUM;
-            work "" "_prod_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::PROD;
+            work "" "_sum_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, combine::sum::<T>();
+            work "" "_prod_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, combine::prod::<T>();
         }
     }
 }

@@ -3,62 +3,77 @@
 //! A [`Fold`] combines a slice with those behind it, so the compiler makes vectors of it. Nothing need be aligned: what C gives is
 //! read and written as bytes.
 
-use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Sub};
+use std::ops::{BitAnd, BitOr, BitXor};
 
 use shmem::raw::collective::Fold;
 use shmem_core::observe::Family;
 
-use crate::long_double;
-use crate::types::{ComplexDouble, ComplexFloat, Item, LongDouble, Number, Numeric};
-
-/// Combines so many elements with as many others, which come behind them. Neither need be aligned, and they lie apart.
-pub type Combine = unsafe fn(into: *mut u8, from: *const u8, elements: usize);
+use crate::types::{Arithmetic, Numeric};
 
 /// What elements become one by.
 #[derive(Clone, Copy, Debug)]
-pub struct Reduction {
-    combine: Combine,
+pub(crate) struct Reduction {
+    /// Combines so many elements with as many others, which come behind them. Neither need be aligned, and they lie apart.
+    combine: unsafe fn(into: *mut u8, from: *const u8, elements: usize),
     /// Whether the result depends on the order.
     rounds: bool,
     /// Its row in the table of operations.
-    pub family: Family,
+    pub(crate) family: Family,
 }
 
 impl Reduction {
-    const fn exact(combine: Combine, family: Family) -> Self {
-        Self { combine, rounds: false, family }
-    }
-
     /// The fold of elements of a type, for a routine.
-    pub fn fold<T>(self, routine: &'static str) -> Fold {
+    pub(crate) fn fold<T>(self, routine: &'static str) -> Fold {
         Fold { combine: self.combine, size: size_of::<T>(), rounds: self.rounds, name: routine }
     }
 }
 
-/// Elements that are combined bit by bit.
-pub trait Bitwise: Item {
+/// Numbers that are combined bit by bit.
+pub(crate) trait Bits:
+    Arithmetic + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
+{
+}
+
+impl<N: Arithmetic + BitAnd<Output = N> + BitOr<Output = N> + BitXor<Output = N>> Bits for N {}
+
+/// Numbers of which one is the largest.
+pub(crate) trait Ordered: Arithmetic + PartialOrd {}
+
+impl<N: Arithmetic + PartialOrd> Ordered for N {}
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident<$N:ident: $bound:ident> = $op:expr, $rounds:expr, $family:ident;)*) => {$(
+        $(#[$doc])*
+        pub(crate) const fn $name<T: Numeric<Number: $bound>>() -> Reduction {
+            const fn of<$N: $bound>() -> Reduction {
+                /// # Safety
+                ///
+                /// As [`each`].
+                unsafe fn combine<$N: $bound>(into: *mut u8, from: *const u8, elements: usize) {
+                    // SAFETY: the caller's promise.
+                    unsafe { each::<$N>(into, from, elements, $op) }
+                }
+                Reduction { combine: combine::<$N>, rounds: $rounds, family: Family::$family }
+            }
+            of::<T::Number>()
+        }
+    )*};
+}
+reductions! {
     /// Bitwise and.
-    const AND: Reduction;
+    and<N: Bits> = N::bitand, false, And;
     /// Bitwise or.
-    const OR: Reduction;
+    or<N: Bits> = N::bitor, false, Or;
     /// Bitwise exclusive or.
-    const XOR: Reduction;
-}
-
-/// Elements of which one is the largest.
-pub trait Ordered: Item {
+    xor<N: Bits> = N::bitxor, false, Xor;
     /// The larger one.
-    const MAX: Reduction;
+    max<N: Ordered> = |a, b| if a < b { b } else { a }, false, Max;
     /// The lesser one.
-    const MIN: Reduction;
-}
-
-/// Elements that are added.
-pub trait Arithmetic: Item {
-    /// The sum; integers wrap.
-    const SUM: Reduction;
-    /// The product; integers wrap.
-    const PROD: Reduction;
+    min<N: Ordered> = |a, b| if b < a { b } else { a }, false, Min;
+    /// The sum.
+    sum<N: Arithmetic> = N::plus, N::ROUNDS, Sum;
+    /// The product.
+    prod<N: Arithmetic> = N::times, N::ROUNDS, Prod;
 }
 
 /// Combines elements one by one.
@@ -78,132 +93,55 @@ unsafe fn each<T: Copy>(into: *mut u8, from: *const u8, elements: usize, op: imp
     }
 }
 
-macro_rules! folds {
-    ($($name:ident<$T:ident: $bound:ident> of $element:ty = $op:expr;)*) => {$(
-        /// # Safety
-        ///
-        /// As [`each`].
-        unsafe fn $name<$T: $bound>(into: *mut u8, from: *const u8, elements: usize) {
-            // SAFETY: the caller's promise.
-            unsafe { each::<$element>(into, from, elements, $op) }
-        }
-    )*};
-}
-folds! {
-    and<P: Bits> of P = P::bitand;
-    or<P: Bits> of P = P::bitor;
-    xor<P: Bits> of P = P::bitxor;
-    max<P: Number> of P = |a, b| if a < b { b } else { a };
-    min<P: Number> of P = |a, b| if b < a { b } else { a };
-    sum<P: Number> of P = P::plus;
-    prod<P: Number> of P = P::times;
-    complex_sum<P: Real> of [P; 2] = |[a, b], [c, d]| [a + c, b + d];
-    complex_prod<P: Real> of [P; 2] = |[a, b], [c, d]| [a * c - b * d, a * d + b * c];
-}
-
-/// Numbers that have bits.
-trait Bits: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> {}
-
-impl<T: Copy + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>> Bits for T {}
-
-/// Parts of complex numbers.
-trait Real: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
-
-impl<T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>> Real for T {}
-
-impl<T: Numeric<Number: Bits>> Bitwise for T {
-    const AND: Reduction = Reduction::exact(and::<T::Number>, Family::And);
-    const OR: Reduction = Reduction::exact(or::<T::Number>, Family::Or);
-    const XOR: Reduction = Reduction::exact(xor::<T::Number>, Family::Xor);
-}
-
-impl<T: Numeric> Ordered for T {
-    const MAX: Reduction = Reduction::exact(max::<T::Number>, Family::Max);
-    const MIN: Reduction = Reduction::exact(min::<T::Number>, Family::Min);
-}
-
-impl<T: Numeric> Arithmetic for T {
-    const SUM: Reduction =
-        Reduction { combine: sum::<T::Number>, rounds: T::Number::ROUNDS, family: Family::Sum };
-    const PROD: Reduction =
-        Reduction { combine: prod::<T::Number>, rounds: T::Number::ROUNDS, family: Family::Prod };
-}
-
-impl Ordered for LongDouble {
-    const MAX: Reduction = Reduction::exact(long_double::max, Family::Max);
-    const MIN: Reduction = Reduction::exact(long_double::min, Family::Min);
-}
-
-/// Those that are no numbers of Rust.
-macro_rules! arithmetic {
-    ($($T:ident by $sum:expr, $prod:expr;)*) => {$(
-        impl Arithmetic for $T {
-            const SUM: Reduction = Reduction { combine: $sum, rounds: true, family: Family::Sum };
-            const PROD: Reduction = Reduction { combine: $prod, rounds: true, family: Family::Prod };
-        }
-    )*};
-}
-arithmetic! {
-    LongDouble by long_double::sum, long_double::prod;
-    ComplexFloat by complex_sum::<f32>, complex_prod::<f32>;
-    ComplexDouble by complex_sum::<f64>, complex_prod::<f64>;
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::types::{Double, Float, Int, Long, SChar, Short, UChar, ULong};
+    use std::fmt::Debug;
 
-    /// Combines elements of so many numbers each that lie anywhere.
-    fn folded_by<P: bytemuck::Pod>(numbers: usize, by: Reduction, left: &[P], right: &[P]) -> Vec<P> {
-        assert!(left.len() == right.len() && left.len().is_multiple_of(numbers));
+    use super::*;
+    use crate::types::{ComplexDouble, ComplexFloat, Double, Float, Int, Long, SChar, Short, UChar, ULong};
+
+    /// Elements that lie anywhere.
+    #[track_caller]
+    fn check<P: bytemuck::Pod + PartialEq + Debug>(by: Reduction, left: &[P], right: &[P], expected: &[P]) {
         let bytes = size_of_val(left);
         // One byte off, so that nothing is aligned.
         let (mut into, mut from) = (vec![0; bytes + 1], vec![0; bytes + 1]);
         into[1..].copy_from_slice(bytemuck::cast_slice(left));
         from[1..].copy_from_slice(bytemuck::cast_slice(right));
         // SAFETY: both have so many elements behind their first byte, and lie apart.
-        unsafe { (by.combine)(into[1..].as_mut_ptr(), from[1..].as_ptr(), left.len() / numbers) };
-        into[1..].chunks_exact(size_of::<P>()).map(bytemuck::pod_read_unaligned).collect()
+        unsafe { (by.combine)(into[1..].as_mut_ptr(), from[1..].as_ptr(), left.len().min(right.len())) };
+        let found: Vec<P> =
+            into[1..].chunks_exact(size_of::<P>()).map(bytemuck::pod_read_unaligned).collect();
+        assert_eq!(found, expected, "{:?}", by.family);
     }
 
-    fn folded<P: bytemuck::Pod>(by: Reduction, left: &[P], right: &[P]) -> Vec<P> {
-        folded_by(1, by, left, right)
-    }
-
+    /// What conformance programs do not reduce: signs, numbers that wrap and round, infinities.
     #[test]
-    fn bits_are_combined_as_bits() {
-        let (left, right) = ([0x0f_u16, 0xff00, 1], [0x3c_u16, 0x0ff0, 1]);
-        assert_eq!(folded(Short::AND, &left, &right), [0x0c, 0x0f00, 1]);
-        assert_eq!(folded(Short::OR, &left, &right), [0x3f, 0xfff0, 1]);
-        assert_eq!(folded(Short::XOR, &left, &right), [0x33, 0xf0f0, 0]);
-    }
-
-    #[test]
-    fn a_sign_counts_where_there_is_one() {
-        assert_eq!(folded(SChar::MAX, &[-1_i8, 5], &[1, -7]), [1, 5]);
-        assert_eq!(folded(UChar::MAX, &[255_u8, 5], &[1, 7]), [255, 7]);
-        assert_eq!(folded(Long::MIN, &[-1_i64, 5], &[1, -7]), [-1, -7]);
-        assert_eq!(folded(ULong::MIN, &[u64::MAX, 5], &[1, 7]), [1, 5]);
-        assert_eq!(folded(Double::MIN, &[-0.5, 5.0], &[0.25, f64::NEG_INFINITY]), [-0.5, f64::NEG_INFINITY]);
-        assert_eq!(folded(Float::MAX, &[-0.5_f32, 5.0], &[0.25, f32::INFINITY]), [0.25, f32::INFINITY]);
-    }
-
-    #[test]
-    fn integers_wrap_and_reals_round() {
-        assert_eq!(folded(SChar::SUM, &[127_i8, -3], &[1, 1]), [-128, -2]);
-        assert_eq!(folded(Int::PROD, &[1 << 30, -3_i32], &[4, 7]), [0, -21]);
-        assert_eq!(folded(Double::SUM, &[1.0], &[f64::EPSILON / 4.0]), [1.0]);
-        assert_eq!(folded(Float::PROD, &[1.5_f32], &[-2.0]), [-3.0]);
-    }
-
-    #[test]
-    fn complex_numbers_are_multiplied_as_such() {
-        assert_eq!(folded_by(2, ComplexDouble::PROD, &[1.0, 2.0], &[3.0, -4.0]), [11.0, 2.0]);
-        assert_eq!(
-            folded_by(2, ComplexFloat::PROD, &[0.0_f32, 1.0, 2.0, 0.0], &[0.0, 1.0, 0.5, 3.0]),
-            [-1.0, 0.0, 1.0, 6.0]
+    fn elements_are_combined_as_numbers_of_their_type() {
+        check(and::<Short>(), &[0x0f_u16, 0xff00, 1], &[0x3c, 0x0ff0, 1], &[0x0c, 0x0f00, 1]);
+        check(or::<Short>(), &[0x0f_u16, 0xff00, 1], &[0x3c, 0x0ff0, 1], &[0x3f, 0xfff0, 1]);
+        check(xor::<Short>(), &[0x0f_u16, 0xff00, 1], &[0x3c, 0x0ff0, 1], &[0x33, 0xf0f0, 0]);
+        check(max::<SChar>(), &[-1_i8, 5], &[1, -7], &[1, 5]);
+        check(max::<UChar>(), &[255_u8, 5], &[1, 7], &[255, 7]);
+        check(min::<Long>(), &[-1_i64, 5], &[1, -7], &[-1, -7]);
+        check(min::<ULong>(), &[u64::MAX, 5], &[1, 7], &[1, 5]);
+        check(min::<Double>(), &[-0.5, 5.0], &[0.25, f64::NEG_INFINITY], &[-0.5, f64::NEG_INFINITY]);
+        check(max::<Float>(), &[-0.5_f32, 5.0], &[0.25, f32::INFINITY], &[0.25, f32::INFINITY]);
+        check(sum::<SChar>(), &[127_i8, -3], &[1, 1], &[-128, -2]);
+        check(prod::<Int>(), &[1 << 30, -3_i32], &[4, 7], &[0, -21]);
+        check(sum::<Double>(), &[1.0], &[f64::EPSILON / 4.0], &[1.0]);
+        check(prod::<Float>(), &[1.5_f32], &[-2.0], &[-3.0]);
+        check(
+            prod::<ComplexDouble>(),
+            &[ComplexDouble(1.0, 2.0)],
+            &[ComplexDouble(3.0, -4.0)],
+            &[ComplexDouble(11.0, 2.0)],
         );
-        assert_eq!(folded_by(2, ComplexFloat::SUM, &[0.0_f32, 1.0], &[2.0, 1.0]), [2.0, 2.0]);
+        check(
+            sum::<ComplexFloat>(),
+            &[ComplexFloat(0.0, 1.0)],
+            &[ComplexFloat(2.0, 1.0)],
+            &[ComplexFloat(2.0, 2.0)],
+        );
     }
 }

@@ -33,7 +33,6 @@ const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 /// All routines, by families.
 pub(crate) fn families() -> Vec<(&'static str, Vec<&'static Routine>)> {
     let rma = [crate::rma::prototypes(), long_double()].concat();
-    let beside = [crate::extension::prototypes(), crate::counters::prototypes()].concat();
     let mut all = vec![
         ("Begin, end, and queries", crate::setup::prototypes()),
         ("Symmetric heap", crate::heap::prototypes()),
@@ -48,7 +47,7 @@ pub(crate) fn families() -> Vec<(&'static str, Vec<&'static Routine>)> {
         ("Collectives of teams", crate::collective::prototypes()),
         ("Collectives over active sets", crate::collective::over_sets::prototypes()),
         ("Locks", crate::lock::prototypes()),
-        ("Beside the specification", beside),
+        ("Beside the specification", crate::extension::prototypes()),
     ];
     for (_, routines) in &mut all {
         routines.retain(|routine| !UNDECLARED.contains(&routine.name));

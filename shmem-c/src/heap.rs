@@ -27,27 +27,30 @@ use crate::world::{self, CWorld};
 
 routines! {
     once {
-        plain "malloc" "" (size: usize) -> *mut c_void [] = malloc;
-        plain "calloc" "" (count: usize, size: usize) -> *mut c_void [] = calloc;
-        plain "align" "" (alignment: usize, size: usize) -> *mut c_void [] = align;
+        plain "malloc" "" (size: usize) -> *mut c_void [] = malloc, DEFAULT;
+        plain "calloc" "" (count: usize, size: usize) -> *mut c_void [] = calloc, DEFAULT;
+        plain "align" "" (alignment: usize, size: usize) -> *mut c_void [] = align, DEFAULT;
         plain "realloc" "" (ptr: *mut c_void, size: usize) -> *mut c_void [] = realloc;
         plain "free" "" (ptr: *mut c_void) [] = free;
         plain "malloc_with_hints" "" (size: usize, hints: c_long) -> *mut c_void [] = malloc_with_hints;
-        named "shmalloc" "" (size: usize) -> *mut c_void [] = malloc;
-        named "shmemalign" "" (alignment: usize, size: usize) -> *mut c_void [] = align;
+        named "shmalloc" "" (size: usize) -> *mut c_void [] = malloc, DEFAULT;
+        named "shmemalign" "" (alignment: usize, size: usize) -> *mut c_void [] = align, DEFAULT;
         named "shrealloc" "" (ptr: *mut c_void, size: usize) -> *mut c_void [] = realloc;
         named "shfree" "" (ptr: *mut c_void) [] = free;
-        extra "partition_malloc" "" (size: usize, partition: c_int) -> *mut c_void [] = partition_malloc;
-        extra "partition_calloc" "" (count: usize, size: usize, partition: c_int) -> *mut c_void [] = partition_calloc;
-        extra "partition_align" "" (alignment: usize, size: usize, partition: c_int) -> *mut c_void [] = partition_align;
-        extra "kind_malloc" "" (size: usize, partition: c_int) -> *mut c_void [] = partition_malloc;
-        extra "kind_align" "" (alignment: usize, size: usize, partition: c_int) -> *mut c_void [] = partition_align;
-        plain "partition_malloc" "" (size: usize, partition: c_int) -> *mut c_void [] = partition_malloc;
-        plain "partition_align" "" (alignment: usize, size: usize, partition: c_int) -> *mut c_void [] = partition_align;
-        plain "kind_malloc" "" (size: usize, partition: c_int) -> *mut c_void [] = partition_malloc;
-        plain "kind_align" "" (alignment: usize, size: usize, partition: c_int) -> *mut c_void [] = partition_align;
+        extra "partition_malloc" "" (size: usize, partition: c_int) -> *mut c_void [] = malloc;
+        extra "partition_calloc" "" (count: usize, size: usize, partition: c_int) -> *mut c_void [] = calloc;
+        extra "partition_align" "" (alignment: usize, size: usize, partition: c_int) -> *mut c_void [] = align;
+        extra "kind_malloc" "" (size: usize, partition: c_int) -> *mut c_void [] = malloc;
+        extra "kind_align" "" (alignment: usize, size: usize, partition: c_int) -> *mut c_void [] = align;
+        plain "partition_malloc" "" (size: usize, partition: c_int) -> *mut c_void [] = malloc;
+        plain "partition_align" "" (alignment: usize, size: usize, partition: c_int) -> *mut c_void [] = align;
+        plain "kind_malloc" "" (size: usize, partition: c_int) -> *mut c_void [] = malloc;
+        plain "kind_align" "" (alignment: usize, size: usize, partition: c_int) -> *mut c_void [] = align;
     }
 }
+
+/// The partition of the default heap.
+const DEFAULT: c_int = 1;
 
 /// Blocks that begin behind those of the heap, so that they are aligned to more than [`MAX_ALIGN`]: where the heap's begin.
 static SHIFTED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
@@ -113,36 +116,36 @@ fn largest(world: &CWorld, bytes: usize) -> usize {
     world.max(bytes)
 }
 
-fn malloc(routine: &'static str, size: usize) -> *mut c_void {
-    block(routine, size, |world, size| world.malloc(size))
+fn malloc(routine: &'static str, size: usize, partition: c_int) -> *mut c_void {
+    block(routine, size, |world, size| heap(routine, world, partition).malloc(size))
 }
 
-fn calloc(routine: &'static str, count: usize, size: usize) -> *mut c_void {
-    block(routine, count.saturating_mul(size), |world, bytes| world.calloc(bytes, 1))
+fn calloc(routine: &'static str, count: usize, size: usize, partition: c_int) -> *mut c_void {
+    block(routine, count.saturating_mul(size), |world, size| heap(routine, world, partition).calloc(size, 1))
 }
 
-fn align(routine: &'static str, alignment: usize, size: usize) -> *mut c_void {
+/// Aligned to a power of two, or to the next one.
+fn align(routine: &'static str, alignment: usize, size: usize, partition: c_int) -> *mut c_void {
+    let alignment = alignment.checked_next_power_of_two().unwrap_or(usize::MAX);
     block(routine, size, |world, size| {
-        aligned(alignment, size, |alignment, size| world.align(alignment, size))
+        let heap = heap(routine, world, partition);
+        if alignment <= MAX_ALIGN || alignment > OWN_ALIGN {
+            return heap.align(alignment, size);
+        }
+        // The own slot begins at a multiple of every such alignment, so the same offset is aligned on all PEs.
+        let place = heap.align(MAX_ALIGN, size.saturating_add(alignment - MAX_ALIGN))?.as_ptr();
+        let shifted = place.wrapping_add(place.addr().next_multiple_of(alignment) - place.addr());
+        SHIFTED.lock().insert(shifted.addr(), place.addr());
+        Ok(SymAddr::assume(shifted))
     })
 }
 
-/// A block that is aligned to a power of two, or to the next one.
-fn aligned(
-    alignment: usize,
-    size: usize,
-    allocate: impl FnOnce(usize, usize) -> shmem::Result<SymAddr>,
-) -> shmem::Result<SymAddr> {
-    let alignment = alignment.checked_next_power_of_two().unwrap_or(usize::MAX);
-    if alignment <= MAX_ALIGN || alignment > OWN_ALIGN {
-        return allocate(alignment, size);
-    }
-    // The own slot begins at a multiple of every such alignment, so the same offset is aligned on all PEs.
-    let block = allocate(MAX_ALIGN, size.saturating_add(alignment - MAX_ALIGN))?;
-    let place = block.as_ptr();
-    let shifted = place.wrapping_add(place.addr().next_multiple_of(alignment) - place.addr());
-    SHIFTED.lock().insert(shifted.addr(), place.addr());
-    Ok(SymAddr::assume(shifted))
+/// The heap of a partition; refused if there is none.
+fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'w, shmem::thread::Multiple> {
+    let id = u32::try_from(partition).unwrap_or(u32::MAX);
+    world
+        .partition(id)
+        .unwrap_or_else(|error| refuse(routine, "partition", format_args!("is {partition}: {error}")))
 }
 
 /// Gives back all that the program has allocated.
@@ -168,7 +171,7 @@ fn malloc_with_hints(routine: &'static str, size: usize, hints: c_long) -> *mut 
 
 fn realloc(routine: &'static str, ptr: *mut c_void, size: usize) -> *mut c_void {
     if ptr.is_null() {
-        return malloc(routine, size);
+        return malloc(routine, size, DEFAULT);
     }
     if size == 0 {
         free(routine, ptr);
@@ -204,29 +207,4 @@ fn free(routine: &'static str, ptr: *mut c_void) {
     if let Err(error) = world.free(address) {
         refuse(routine, "ptr", format_args!("is {ptr:p}: {error}"));
     }
-}
-
-/// The heap of a partition; refused if there is none.
-fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'w, shmem::thread::Multiple> {
-    let id = u32::try_from(partition).unwrap_or(u32::MAX);
-    world
-        .partition(id)
-        .unwrap_or_else(|error| refuse(routine, "partition", format_args!("is {partition}: {error}")))
-}
-
-fn partition_malloc(routine: &'static str, size: usize, partition: c_int) -> *mut c_void {
-    block(routine, size, |world, size| heap(routine, world, partition).malloc(size))
-}
-
-fn partition_calloc(routine: &'static str, count: usize, size: usize, partition: c_int) -> *mut c_void {
-    block(routine, count.saturating_mul(size), |world, bytes| {
-        heap(routine, world, partition).calloc(bytes, 1)
-    })
-}
-
-fn partition_align(routine: &'static str, alignment: usize, size: usize, partition: c_int) -> *mut c_void {
-    block(routine, size, |world, size| {
-        let heap = heap(routine, world, partition);
-        aligned(alignment, size, |alignment, size| heap.align(alignment, size))
-    })
 }

@@ -1,187 +1,136 @@
-//! `long double`, of which Rust knows nothing: how such numbers are combined.
+//! `long double`, of which Rust knows nothing: how such numbers are added, multiplied and compared.
 //!
-//! On x86-64 they are those of the x87 unit, of 80 bits in 16 bytes, of which the last six are never read nor written; elsewhere
-//! numbers of 128 bits, for which the compiler's own library has functions. Both are told to the assembler: a function of C's
-//! calling convention is a loop over elements that lie anywhere.
+//! On x86-64 they are those of the x87 unit, of 80 bits in 16 bytes, of which the last six mean nothing; elsewhere numbers of 128
+//! bits, for which the compiler's own library has functions. Both are told to the assembler.
 
-use core::arch::naked_asm;
+use core::arch::asm;
+use core::cmp::Ordering;
 
-macro_rules! folds {
-    ($($(#[$doc:meta])* $name:ident = $inner:ident: $($code:expr),*;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        ///
-        /// So many elements must be writable from `into` on, and readable from `from` on, and the two lie apart.
-        pub(crate) unsafe fn $name(into: *mut u8, from: *const u8, elements: usize) {
-            // SAFETY: the caller's promise.
-            unsafe { $inner(into, from, elements) }
-        }
+use crate::types::{Arithmetic, LongDouble, Numeric};
 
-        /// # Safety
-        ///
-        /// As its Rust form.
-        #[unsafe(naked)]
-        unsafe extern "C" fn $inner(into: *mut u8, from: *const u8, elements: usize) {
-            naked_asm!($($code),*)
-        }
-    )*};
+impl Numeric for LongDouble {
+    type Number = Self;
 }
 
-#[cfg(target_arch = "x86_64")]
-macro_rules! arithmetic {
-    ($instruction:literal) => {
-        concat!(
-            "test rdx, rdx\n",
-            "jz 3f\n",
-            "2: fld tbyte ptr [rdi]\n",
-            "fld tbyte ptr [rsi]\n",
-            $instruction,
-            "\n",
-            "fstp tbyte ptr [rdi]\n",
-            "add rdi, 16\n",
-            "add rsi, 16\n",
-            "dec rdx\n",
-            "jnz 2b\n",
-            "3: ret"
-        )
-    };
+impl PartialEq for LongDouble {
+    fn eq(&self, other: &Self) -> bool {
+        self.partial_cmp(other).is_some_and(Ordering::is_eq)
+    }
 }
 
-/// `$keeps` jumps where the left one stays, behind a comparison of the right one with it. Where one is no number, it stays.
+/// What the x87 unit does to two numbers; its registers are empty before and behind.
 #[cfg(target_arch = "x86_64")]
-macro_rules! order {
-    ($keeps:literal) => {
-        concat!(
-            "test rdx, rdx\n",
-            "jz 3f\n",
-            "2: fld tbyte ptr [rdi]\n",
-            "fld tbyte ptr [rsi]\n",
-            "fcomip st, st(1)\n",
-            "fstp st(0)\n",
-            "jp 4f\n",
-            $keeps,
-            " 4f\n",
-            "mov rax, [rsi]\n",
-            "mov [rdi], rax\n",
-            "movzx eax, word ptr [rsi + 8]\n",
-            "mov [rdi + 8], ax\n",
-            "4: add rdi, 16\n",
-            "add rsi, 16\n",
-            "dec rdx\n",
-            "jnz 2b\n",
-            "3: ret"
+macro_rules! x87 {
+    ($left:expr, $right:expr => $($code:literal)* $(, $flag:ident = $register:ident)*) => {
+        asm!(
+            "fld tbyte ptr [{left}]", "fld tbyte ptr [{right}]", $($code,)*
+            left = in(reg) $left, right = in(reg) $right, $($flag = out(reg_byte) $register,)*
+            out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _, out("st(4)") _, out("st(5)") _, out("st(6)") _,
+            out("st(7)") _, options(nostack)
         )
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-folds! {
-    /// Their sums.
-    sum = sum_x87: arithmetic!("faddp st(1), st");
-    /// Their products.
-    prod = prod_x87: arithmetic!("fmulp st(1), st");
-    /// The larger ones.
-    max = max_x87: order!("jbe");
-    /// The lesser ones.
-    min = min_x87: order!("jae");
+impl Arithmetic for LongDouble {
+    const ROUNDS: bool = true;
+
+    #[inline]
+    fn plus(mut self, other: Self) -> Self {
+        // SAFETY: it reads both numbers, and writes the first ten bytes of the left one.
+        unsafe { x87!(&raw mut self, &raw const other => "faddp st(1), st" "fstp tbyte ptr [{left}]") };
+        self
+    }
+
+    #[inline]
+    fn times(mut self, other: Self) -> Self {
+        // SAFETY: it reads both numbers, and writes the first ten bytes of the left one.
+        unsafe { x87!(&raw mut self, &raw const other => "fmulp st(1), st" "fstp tbyte ptr [{left}]") };
+        self
+    }
 }
 
+#[cfg(target_arch = "x86_64")]
+impl PartialOrd for LongDouble {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        let (above, below, unordered): (u8, u8, u8);
+        // SAFETY: it reads both numbers.
+        unsafe {
+            x87!(
+                other, self => "fcomip st, st(1)" "seta {above}" "setb {below}" "setp {unordered}" "fstp st(0)",
+                above = above, below = below, unordered = unordered
+            );
+        }
+        (unordered == 0).then(|| above.cmp(&below))
+    }
+}
+
+/// What a function of two numbers gives, which is called by its name; `$code` comes behind. The registers of the numbers are kept by
+/// functions.
 #[cfg(target_arch = "aarch64")]
-macro_rules! loop_of {
-    ($($code:literal)*) => {
-        concat!(
-            "stp x29, x30, [sp, #-48]!\n",
-            "mov x29, sp\n",
-            "stp x19, x20, [sp, #16]\n",
-            "str x21, [sp, #32]\n",
-            "mov x19, x0\n",
-            "mov x20, x1\n",
-            "mov x21, x2\n",
-            "2: cbz x21, 3f\n",
-            $($code, "\n",)*
-            "add x19, x19, #16\n",
-            "add x20, x20, #16\n",
-            "sub x21, x21, #1\n",
-            "b 2b\n",
-            "3: ldr x21, [sp, #32]\n",
-            "ldp x19, x20, [sp, #16]\n",
-            "ldp x29, x30, [sp], #48\n",
-            "ret"
+macro_rules! quad {
+    ($left:expr, $right:expr => $function:literal $code:literal $(, $given:ident)?) => {
+        asm!(
+            "ldr q0, [x20]", "ldr q1, [x21]", concat!("bl ", $function), $code,
+            in("x20") $left, in("x21") $right, $(lateout("x0") $given,)? clobber_abi("C")
         )
     };
 }
 
 #[cfg(target_arch = "aarch64")]
-folds! {
-    /// Their sums.
-    sum = sum_quad: loop_of!("ldr q0, [x19]" "ldr q1, [x20]" "bl __addtf3" "str q0, [x19]");
-    /// Their products.
-    prod = prod_quad: loop_of!("ldr q0, [x19]" "ldr q1, [x20]" "bl __multf3" "str q0, [x19]");
-    /// The larger ones.
-    max = max_quad: loop_of!(
-        "ldr q0, [x20]" "ldr q1, [x19]" "bl __gttf2" "cmp w0, #0" "b.le 4f" "ldr q0, [x20]" "str q0, [x19]" "4:"
-    );
-    /// The lesser ones.
-    min = min_quad: loop_of!(
-        "ldr q0, [x20]" "ldr q1, [x19]" "bl __lttf2" "cmp w0, #0" "b.ge 4f" "ldr q0, [x20]" "str q0, [x19]" "4:"
-    );
+impl Arithmetic for LongDouble {
+    const ROUNDS: bool = true;
+
+    #[inline]
+    fn plus(mut self, other: Self) -> Self {
+        // SAFETY: it reads both numbers, and writes the left one.
+        unsafe { quad!(&raw mut self, &raw const other => "__addtf3" "str q0, [x20]") };
+        self
+    }
+
+    #[inline]
+    fn times(mut self, other: Self) -> Self {
+        // SAFETY: it reads both numbers, and writes the left one.
+        unsafe { quad!(&raw mut self, &raw const other => "__multf3" "str q0, [x20]") };
+        self
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+impl PartialOrd for LongDouble {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        let (unordered, order): (i32, i32);
+        // SAFETY: it reads both numbers.
+        unsafe { quad!(&raw const *self, &raw const *other => "__unordtf2" "", unordered) };
+        // SAFETY: it reads both numbers.
+        unsafe { quad!(&raw const *self, &raw const *other => "__letf2" "", order) };
+        (unordered == 0).then(|| order.cmp(&0))
+    }
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 
-    /// A number of 80 bits: its significand, its exponent with the sign above; and six bytes that mean nothing.
-    fn number(significand: u64, exponent: u16) -> [u8; 16] {
-        let mut bytes = [0xaa; 16];
-        bytes[..8].copy_from_slice(&significand.to_le_bytes());
-        bytes[8..10].copy_from_slice(&exponent.to_le_bytes());
-        bytes
-    }
-
     const TOP: u64 = 1 << 63;
 
-    /// Of a small integer.
-    fn integer(n: i64) -> [u8; 16] {
-        if n == 0 {
-            return number(0, 0);
-        }
-        let shift = n.unsigned_abs().leading_zeros();
-        let sign = if n < 0 { 0x8000 } else { 0 };
-        number(n.unsigned_abs() << shift, (16383 + 63 - shift as u16) | sign)
-    }
-
-    fn folded(
-        combine: unsafe fn(*mut u8, *const u8, usize),
-        left: &[[u8; 16]],
-        right: &[[u8; 16]],
-    ) -> Vec<[u8; 16]> {
-        let mut into = left.to_vec();
-        // SAFETY: both have so many elements, and lie apart.
-        unsafe { combine(into.as_mut_ptr().cast(), right.as_ptr().cast(), left.len().min(right.len())) };
-        into
+    /// A number: its significand, and its exponent with the sign above.
+    fn number(significand: u64, exponent: u16) -> LongDouble {
+        // Six bytes mean nothing.
+        LongDouble([significand, 0xaaaa_aaaa_aaaa_0000 | u64::from(exponent)])
     }
 
     #[test]
-    fn they_are_combined_with_all_their_bits() {
-        let integers = |numbers: &[i64]| numbers.iter().map(|n| integer(*n)).collect::<Vec<_>>();
-        let (left, right) = (integers(&[3, -5, 0]), integers(&[4, 7, -1]));
-        assert_eq!(folded(sum, &left, &right), integers(&[7, 2, -1]));
-        assert_eq!(folded(prod, &left[..2], &right), integers(&[12, -35]));
-        assert_eq!(folded(max, &left, &right), integers(&[4, 7, 0]));
-        assert_eq!(folded(min, &left, &right), integers(&[3, -5, -1]));
+    fn they_have_all_their_bits_and_no_order_with_what_is_no_number() {
         // 2^63 + 1 has 64 bits: a `double` has not so many.
-        let (most, one) = (number(TOP, 16383 + 63), integer(1));
-        assert_eq!(folded(sum, &[most], &[one]), [number(TOP | 1, 16383 + 63)]);
-        assert_eq!(folded(sum, &[one], &[]), [one]);
-    }
-
-    #[test]
-    fn what_is_no_number_takes_no_place() {
-        let (nan, one) = (number(3 << 62, 0x7fff), integer(1));
-        for combine in [max, min] {
-            assert_eq!(folded(combine, &[one], &[nan]), [one]);
-        }
+        let (one, most, nan) = (number(TOP, 16383), number(TOP, 16383 + 63), number(3 << 62, 0x7fff));
+        let (half, minus) = (number(TOP, 16382), number(TOP, 0x8000 | 16383));
+        assert_eq!(most.plus(one).0, number(TOP | 1, 16383 + 63).0);
+        assert_eq!(most.times(half).0, number(TOP, 16382 + 63).0);
+        assert_eq!(minus.times(most).0, number(TOP, 0x8000 | 16383 + 63).0);
+        assert!(minus < half && half < one && most > one && one == one && one != minus);
+        assert!(!(one < nan || nan < one || one > nan || nan == nan));
     }
 }

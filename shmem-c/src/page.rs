@@ -87,12 +87,14 @@ impl Line {
     fn of(routines: Vec<&'static Routine>) -> Vec<Self> {
         let mut lines: Vec<Self> = Vec::new();
         for routine in routines {
-            let row = |routine: &Routine| (routine.list, routine.halves, routine.name.starts_with("shmemx_"));
+            let row = |routine: &Routine| {
+                (routine.list, routine.parts[0], routine.parts[2], routine.name.starts_with("shmemx_"))
+            };
             let at = lines.iter().position(|line| row(line.routine) == row(routine)).unwrap_or_else(|| {
                 lines.push(Self { routine, types: Vec::new(), names: Vec::new(), has_context: false });
                 lines.len() - 1
             });
-            let (line, of) = (&mut lines[at], type_of(routine));
+            let (line, [_, of, _]) = (&mut lines[at], routine.parts);
             line.names.push(routine.name);
             line.has_context |= routine.has_context;
             if !line.types.contains(&of) {
@@ -108,12 +110,12 @@ impl Line {
 
     /// The prototype, with what stands for the type.
     fn shape(&self) -> String {
-        let Routine { name, list, halves: [pre, post], .. } = self.routine;
+        let Routine { name, list, parts: [pre, _, post], .. } = self.routine;
         if self.types.len() == 1 {
             return declared(self.routine, name);
         }
         let placeholder = if list.starts_with("sizes") { "SIZE" } else { "TYPE" };
-        let head = &name[..name.len() - pre.len() - type_of(self.routine).len() - post.len()];
+        let head = name.strip_suffix(&self.routine.parts.concat()).unwrap_or_default();
         let text = declared(self.routine, &format!("{head}{pre}{placeholder}{post}"));
         if placeholder == "SIZE" { text } else { text.replace(&(self.routine.of)(), "TYPE") }
     }
@@ -145,18 +147,6 @@ impl Line {
     }
 }
 
-/// The name of a routine's type.
-fn type_of(routine: &Routine) -> &'static str {
-    let Routine { name, halves: [pre, post], .. } = routine;
-    let head = match name {
-        name if name.starts_with("shmem_ctx_") && routine.has_context => "shmem_ctx_",
-        name if name.starts_with("shmemx_") => "shmemx_",
-        _ => "shmem_",
-    };
-    let behind = name.strip_prefix(head).and_then(|name| name.strip_prefix(pre));
-    behind.and_then(|name| name.strip_suffix(post)).unwrap_or_default()
-}
-
 /// The page.
 #[must_use]
 pub fn page() -> String {
@@ -166,7 +156,7 @@ pub fn page() -> String {
     let mut of_c: Vec<(&str, String)> = Vec::new();
     for (family, routines) in families() {
         for routine in &routines {
-            let of = type_of(routine);
+            let [_, of, _] = routine.parts;
             let known = of.is_empty() || of_c.iter().any(|(known, _)| *known == of);
             let in_c = (routine.of)();
             if in_c != "void" && !known {
@@ -218,20 +208,13 @@ fn table(text: &mut String, title: &str, lines: &[Line]) {
 #[test]
 fn every_routine_stands_on_the_page() {
     let page = page();
-    for (_, routines) in families() {
-        for routine in &routines {
-            let ([pre, post], of) = (routine.halves, type_of(routine));
-            let plain = routine.name.replacen("shmem_ctx_", "shmem_", 1);
-            let stem = plain.strip_suffix(&format!("{pre}{of}{post}")).unwrap_or_default();
-            let shapes = [
-                format!("{plain}("),
-                format!("{}(", routine.name),
-                format!("{stem}{pre}TYPE{post}("),
-                format!("{stem}{pre}SIZE{post}("),
-            ];
-            let found = shapes.iter().any(|shape| page.contains(shape));
-            assert!(found, "{} is none of {shapes:?}", routine.name);
-        }
+    for routine in families().iter().flat_map(|(_, routines)| routines) {
+        let [pre, of, post] = routine.parts;
+        let plain = routine.name.replacen("shmem_ctx_", "shmem_", 1);
+        let shape =
+            |of: &str| format!("{}{pre}{of}{post}(", plain.strip_suffix(&routine.parts.concat()).unwrap());
+        let found = page.contains(&format!("{}(", routine.name));
+        assert!(found || [of, "TYPE", "SIZE"].iter().any(|of| page.contains(&shape(of))), "{}", routine.name);
     }
     assert!(page.lines().filter(|line| line.starts_with("| `")).count() < 200, "to be read");
 }

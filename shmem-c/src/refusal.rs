@@ -60,31 +60,18 @@ impl Place {
 
     /// The routine that C has called, on this thread.
     pub fn routine() -> Option<String> {
-        let frames = Backtrace::force_capture().to_string();
-        let names = frames.lines().filter_map(|line| line.trim().split_once(": "));
-        let mut names = names.filter(|(number, _)| number.parse::<usize>().is_ok()).map(|(_, name)| name);
-        names.find(|name| is_exported(name)).map(|name| name.strip_prefix('p').unwrap_or(name).to_owned())
+        let told = Backtrace::force_capture().to_string();
+        let name = frames(&told).map(|(name, _)| name).find(|name| is_exported(name))?;
+        Some(name.strip_prefix('p').unwrap_or(name).to_owned())
     }
 
     /// The frame behind the first exported one.
-    fn in_frames(frames: &str) -> Option<Self> {
-        let mut lines = frames.lines().map(str::trim).peekable();
-        let mut is_ours = false;
-        while let Some(line) = lines.next() {
-            let Some((number, name)) = line.split_once(": ") else { continue };
-            if number.parse::<usize>().is_err() {
-                continue;
-            }
-            let place = lines.peek().and_then(|next| next.strip_prefix("at "));
-            let was_ours = is_ours;
-            is_ours = is_exported(name) || place.is_some_and(|place| is_in_table(name, place));
-            if was_ours && !is_ours {
-                return Some(
-                    place.and_then(Self::parsed).unwrap_or_else(|| Self { file: name.to_owned(), line: 0 }),
-                );
-            }
-        }
-        None
+    fn in_frames(told: &str) -> Option<Self> {
+        let is_ours = |(name, place): &(&str, Option<&str>)| {
+            is_exported(name) || place.is_some_and(|place| is_in_table(name, place))
+        };
+        let (name, place) = frames(told).skip_while(|frame| !is_ours(frame)).find(|frame| !is_ours(frame))?;
+        place.and_then(Self::parsed).or_else(|| Some(Self { file: name.to_owned(), line: 0 }))
     }
 
     /// `./file.c:12:7` or `./file.c:12`.
@@ -99,6 +86,16 @@ impl Place {
             }),
         }
     }
+}
+
+/// The frames of a backtrace, innermost first: name and place of each.
+fn frames(told: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let mut lines = told.lines().map(str::trim).peekable();
+    std::iter::from_fn(move || {
+        let is_number = |(number, _): &(&str, &str)| number.parse::<usize>().is_ok();
+        let name = lines.find_map(|line| line.split_once(": ").filter(is_number))?.1;
+        Some((name, lines.peek().and_then(|next| next.strip_prefix("at "))))
+    })
 }
 
 impl fmt::Display for Place {

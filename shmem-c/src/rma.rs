@@ -4,7 +4,6 @@
 //! cold: early and late calls, other nodes, observed jobs, further segments, and mistakes. So there is one test of each here.
 
 use std::ffi::c_int;
-use std::panic::Location;
 
 use shmem_core::context::untyped;
 use shmem_core::observe::Family;
@@ -180,7 +179,7 @@ unsafe fn put_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
     }
     let to = remote(call, dest, bytes, "dest", pe);
     // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller).
-    unsafe { untyped::put(endpoint, to, source, bytes, family, Location::caller()) };
+    unsafe { untyped::put(endpoint, to, source, bytes, family) };
 }
 
 #[inline(always)]
@@ -211,7 +210,7 @@ unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
     }
     let from = remote(call, source, bytes, "source", pe);
     // SAFETY: so many bytes lie in the segment (`remote`), and as many are writable (caller).
-    unsafe { untyped::get(endpoint, dest, from, bytes, family, Location::caller()) };
+    unsafe { untyped::get(endpoint, dest, from, bytes, family) };
 }
 
 // `long double` is passed as no type of Rust is: on the stack, and given back in a register of the x87 (System V x86-64), or

@@ -245,7 +245,7 @@ fn pe_accessible(routine: &'static str, pe: c_int) -> c_int {
 
 fn addr_accessible(routine: &'static str, addr: *const c_void, pe: c_int) -> c_int {
     let endpoint = world::default_stream().endpoint(routine);
-    c_int::from(pe_accessible(routine, pe) == 1 && symmetric::is_symmetric(endpoint, addr.addr(), 1))
+    c_int::from(pe_accessible(routine, pe) == 1 && symmetric::find(endpoint, addr.addr(), 1).is_some())
 }
 
 fn ptr(routine: &'static str, dest: *const c_void, pe: c_int) -> *mut c_void {

@@ -1,9 +1,8 @@
 //! Signals: put with a signal behind it, and signals alone.
 
 use std::ffi::c_int;
-use std::panic::Location;
 
-use shmem_core::context::untyped::{self, Looks};
+use shmem_core::context::untyped;
 use shmem_core::observe::Family;
 use shmem_core::transport::{SignalOp, Width};
 
@@ -12,7 +11,7 @@ use crate::rma::{bytes_of, near_range, near_word, remote, remote_word};
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::{Item, UInt64};
-use crate::wait::{Words, now};
+use crate::wait::{CMP_NE, Words};
 use crate::world::{self, Call};
 
 routines! {
@@ -107,9 +106,9 @@ unsafe fn put_signal_far(
     let signal = remote_word(call, sig_addr, "sig_addr", pe);
     // Of no bytes any address will do.
     let to = if bytes == 0 { signal } else { remote(call, dest, bytes, "dest", pe) };
-    let (endpoint, location) = (call.endpoint(), Location::caller());
+    let endpoint = call.endpoint();
     // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller); the word is aligned (`remote_word`).
-    unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family, location) };
+    unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family) };
 }
 
 #[inline(always)]
@@ -129,18 +128,11 @@ unsafe fn signal_far(call: Call, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
     let place = remote_word(call, sig_addr, "sig_addr", pe);
     let family = if let SignalOp::Set(_) = op { Family::SignalSet } else { Family::SignalAdd };
     // SAFETY: the word lies in the segment, and is aligned (`remote_word`).
-    _ = unsafe { untyped::atomic(call.endpoint(), place, Width::W8, op.into(), family, Location::caller()) };
+    _ = unsafe { untyped::atomic(call.endpoint(), place, Width::W8, op.into(), family) };
 }
 
-unsafe fn signal_fetch(routine: &'static str, sig_addr: *const u64) -> u64 {
-    symmetric::must_be_aligned(sig_addr, routine, "sig_addr");
-    let offset = symmetric::offset(sig_addr);
-    let offset = offset.unwrap_or_else(|| symmetric::locate(sig_addr, 8, routine, "sig_addr").offset);
-    let looks =
-        Looks { family: Family::SignalFetch, offset, bytes: 8, wait: None, location: Location::caller() };
-    let endpoint = world::default_stream().endpoint(routine);
-    // SAFETY: eight bytes of symmetric memory (`locate`), aligned.
-    untyped::look(endpoint, looks, || unsafe { now(sig_addr.cast::<UInt64>()) }.0)
+fn signal_fetch(routine: &'static str, sig_addr: *const u64) -> u64 {
+    Words::one(routine, "sig_addr", sig_addr.cast::<UInt64>(), CMP_NE, UInt64(0)).now(Family::SignalFetch).0
 }
 
 fn signal_wait_until(routine: &'static str, sig_addr: *mut u64, cmp: c_int, value: u64) -> u64 {

@@ -4,7 +4,6 @@
 //! a source read again and again, are moved one by one.
 
 use std::ffi::c_int;
-use std::panic::Location;
 
 use shmem_core::context::untyped;
 use shmem_core::observe::{Effect, Family};
@@ -105,16 +104,16 @@ unsafe fn move_bytes(
     let (there, argument, stride) =
         if gets { (source, "source", from) } else { (dest.cast_const(), "dest", to) };
     let place = remote(call, there, hull(call.routine(), block, count, stride), argument, pe);
-    let (endpoint, location) = (call.endpoint(), Location::caller());
+    let endpoint = call.endpoint();
     if count > 1 && (to < block || from < block) {
         for at in 0..count {
             let place = Remote { offset: place.offset + at * stride, ..place };
             let (to, from) = (dest.wrapping_add(at * to), source.wrapping_add(at * from));
             match gets {
                 // SAFETY: the block lies in the segment (`remote`), and as much can be written (caller).
-                true => unsafe { untyped::get(endpoint, to, place, block, Family::Get, location) },
+                true => unsafe { untyped::get(endpoint, to, place, block, Family::Get) },
                 // SAFETY: the block lies in the segment (`remote`), and can be read (caller).
-                false => unsafe { untyped::put(endpoint, place, from, block, Family::Put, location) },
+                false => unsafe { untyped::put(endpoint, place, from, block, Family::Put) },
             }
         }
         return;

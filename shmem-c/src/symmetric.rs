@@ -77,11 +77,6 @@ pub fn address<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str
     SymAddr::assume(world::default_stream().endpoint(routine).mine(place.offset))
 }
 
-/// Whether so many bytes lie in symmetric memory.
-pub fn is_symmetric(endpoint: &Endpoint, address: usize, bytes: usize) -> bool {
-    find(endpoint, address, bytes).is_some()
-}
-
 /// Where so many bytes lie, if they are symmetric.
 pub fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<Place> {
     let offset = address.wrapping_sub(endpoint.mine(0).addr());

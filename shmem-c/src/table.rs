@@ -46,8 +46,8 @@ pub(crate) struct Routine {
     pub(crate) name: &'static str,
     /// The list of types of its row.
     pub(crate) list: &'static str,
-    /// The two halves of the name between which the type's stands.
-    pub(crate) halves: [&'static str; 2],
+    /// What its row calls it: the name of the type, between two halves.
+    pub(crate) parts: [&'static str; 3],
     /// Its strong name.
     pub(crate) strong: &'static str,
     /// What it gives.
@@ -97,34 +97,34 @@ macro_rules! routine {
     };
     (only $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
-            $to true [$pre $post] ["shmem_ctx_" $pre $type $post] (ctx: $crate::types::Ctx $(, $name: $argument)*) $result
+            $to true [$pre $type $post] ["shmem_ctx_" $pre $type $post] (ctx: $crate::types::Ctx $(, $name: $argument)*) $result
             ($target)($crate::world::Call::new(ctx, &NAME) $(, $name)* $(, $last)*)
         }
     };
     (fixed $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by ["shmem_" $pre $type] [$crate::world::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $pre $($rest)* }
+        $crate::table::routine! { by ["shmem_" $pre $type] [$crate::world::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $type $pre $($rest)* }
     };
     (beside $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by ["shmemx_" $pre $type] [$crate::world::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $pre $($rest)* }
+        $crate::table::routine! { by ["shmemx_" $pre $type] [$crate::world::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $type $pre $($rest)* }
     };
     (plain $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by ["shmem_" $pre $type] [NAME] $to $pre $($rest)* }
+        $crate::table::routine! { by ["shmem_" $pre $type] [NAME] $to $type $pre $($rest)* }
     };
     (extra $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by ["shmemx_" $pre $type] [NAME] $to $pre $($rest)* }
+        $crate::table::routine! { by ["shmemx_" $pre $type] [NAME] $to $type $pre $($rest)* }
     };
     (named $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by [$pre] [NAME] $to $pre $($rest)* }
+        $crate::table::routine! { by [$pre] [NAME] $to $type $pre $($rest)* }
     };
-    (by [$($part:literal)*] [$by:expr] $to:tt $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
+    (by [$($part:literal)*] [$by:expr] $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
-            $to false [$pre $post] [$($part)* $post] ($($name: $argument),*) $result
+            $to false [$pre $type $post] [$($part)* $post] ($($name: $argument),*) $result
             ($target)($by $(, $name)* $(, $last)*)
         }
     };
     (team $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
-            $to false [$pre $post] ["shmem_" $pre $type $post] (team: $crate::types::Team $(, $name: $argument)*)
+            $to false [$pre $type $post] ["shmem_" $pre $type $post] (team: $crate::types::Team $(, $name: $argument)*)
             [core::ffi::c_int]
             {
                 ($target)($crate::active_set::Members::of_team(NAME, team) $(, $name)* $(, $last)*);
@@ -132,23 +132,18 @@ macro_rules! routine {
             }
         }
     };
-    (set $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
+    (set $($row:tt)*) => {
+        $crate::table::routine! { over_set [] $($row)* }
+    };
+    (work $($row:tt)*) => {
+        $crate::table::routine! { over_set [pwrk: *mut T,] $($row)* }
+    };
+    (over_set [$($work:tt)*] $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
-            $to false [$pre $post] ["shmem_" $pre $type $post]
-            ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, psync: *mut core::ffi::c_long)
+            $to false [$pre $type $post] ["shmem_" $pre $type $post]
+            ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, $($work)* psync: *mut core::ffi::c_long)
             []
             ($target)($crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
-        }
-    };
-    (work $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
-        $crate::table::made! {
-            $to false [$pre $post] ["shmem_" $pre $type $post]
-            ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, pwrk: *mut T, psync: *mut core::ffi::c_long)
-            []
-            {
-                _ = pwrk;
-                ($target)($crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
-            }
         }
     };
 }
@@ -173,6 +168,7 @@ macro_rules! exported {
 
             #[unsafe(export_name = concat!("p", $($part),*))]
             #[allow(clippy::multiple_unsafe_ops_per_block, clippy::unused_unit, reason = "one call of the target")]
+            #[allow(unused_variables, reason = "memory to work in")]
             unsafe extern "C" fn routine($($name: $argument),*) $(-> $result)? {
                 #[allow(unused_unsafe, reason = "some targets are safe")]
                 // SAFETY: C's caller keeps what the specification asks of it, which is what the target asks.
@@ -193,13 +189,13 @@ pub(crate) use exported;
 
 /// One routine, told to a vector, as one of a list.
 macro_rules! told {
-    ([$all:ident $list:expr] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$pre:literal $post:literal] [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
+    ([$all:ident $list:expr] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$($of:literal)*] [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
         #[allow(dead_code, reason = "where there is one row")]
         type T = $crate::types::$T;
         $all.push(&const { $crate::table::Routine {
             name: concat!($($part),*),
             list: $list,
-            halves: [$pre, $post],
+            parts: [$($of),*],
             strong: concat!("p", $($part),*),
             result: $crate::table::first!($(<$result as $crate::types::Spelled>::spelled,)? <() as $crate::types::Spelled>::spelled),
             arguments: &[$((<$argument as $crate::types::Spelled>::spelled, stringify!($name))),*],

@@ -67,44 +67,47 @@ pub trait Compared: Item + PartialOrd + fmt::Display {}
 
 impl<T: Item + PartialOrd + fmt::Display> Compared for T {}
 
-/// An element that is a number of Rust's: added, compared, and changed atomically as that.
+/// An element that is reduced as a number.
 pub trait Numeric: Item {
-    /// The number.
-    type Number: Number;
-
-    /// Its bits, in the low ones of a word.
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        bytemuck::cast::<Self, Self::Number>(self).bits()
-    }
-
-    /// What has these bits.
-    #[inline(always)]
-    fn of(bits: u64) -> Self {
-        bytemuck::cast(Self::Number::of(bits))
-    }
+    /// The number: of Rust, where Rust has it.
+    type Number: Arithmetic;
 }
 
-/// A number of Rust's, as C adds and multiplies it: integers wrap, reals round.
-pub trait Number: Pod + PartialOrd {
+/// A number that is added and multiplied: integers wrap, reals round.
+pub trait Arithmetic: Pod {
     /// Whether a sum depends on the order.
     const ROUNDS: bool;
-    /// One.
-    const ONE: Self;
-    /// Its bits, in the low ones of a word.
-    fn bits(self) -> u64;
-    /// What has these bits.
-    fn of(bits: u64) -> Self;
     /// The sum.
     fn plus(self, other: Self) -> Self;
     /// The product.
     fn times(self, other: Self) -> Self;
 }
 
+/// A number that is changed atomically.
+pub trait Number: Arithmetic {
+    /// One.
+    const ONE: Self;
+    /// Its bits, in the low ones of a word.
+    fn bits(self) -> u64;
+    /// What has these bits.
+    fn of(bits: u64) -> Self;
+}
+
 macro_rules! numbers {
     ($rounds:literal $one:literal $plus:ident $times:ident: $($number:ident as $bits:ident)*) => {$(
-        impl Number for $number {
+        impl Arithmetic for $number {
             const ROUNDS: bool = $rounds;
+
+            fn plus(self, other: Self) -> Self {
+                self.$plus(other)
+            }
+
+            fn times(self, other: Self) -> Self {
+                self.$times(other)
+            }
+        }
+
+        impl Number for $number {
             const ONE: Self = $one;
 
             #[inline(always)]
@@ -115,16 +118,6 @@ macro_rules! numbers {
             #[inline(always)]
             fn of(bits: u64) -> Self {
                 bytemuck::cast(bits as $bits)
-            }
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.$plus(other)
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.$times(other)
             }
         }
     )*};
@@ -205,15 +198,34 @@ items! {
 #[repr(C, align(16))]
 pub struct LongDouble(pub [u64; 2]);
 
-/// `float complex`: the real part, and the imaginary one.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct ComplexFloat(pub f32, pub f32);
+macro_rules! complex {
+    ($($type:ident($part:ty) = $name:literal;)*) => {$(
+        #[doc = concat!("`", $name, "`: the real part, and the imaginary one.")]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[repr(C)]
+        pub struct $type(pub $part, pub $part);
 
-/// `double complex`.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct ComplexDouble(pub f64, pub f64);
+        impl Numeric for $type {
+            type Number = Self;
+        }
+
+        impl Arithmetic for $type {
+            const ROUNDS: bool = true;
+
+            fn plus(self, other: Self) -> Self {
+                Self(self.0 + other.0, self.1 + other.1)
+            }
+
+            fn times(self, other: Self) -> Self {
+                Self(self.0 * other.0 - self.1 * other.1, self.0 * other.1 + self.1 * other.0)
+            }
+        }
+    )*};
+}
+complex! {
+    ComplexFloat(f32) = "float complex";
+    ComplexDouble(f64) = "double complex";
+}
 
 /// Elements of so many bytes, and no number: what `put64` and `putmem` move.
 #[derive(Clone, Copy, Debug)]

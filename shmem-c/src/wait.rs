@@ -11,8 +11,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use shmem_core::context::Endpoint;
-use shmem_core::context::untyped::{self, Looks, Relation};
-use shmem_core::observe::{self, Family};
+use shmem_core::context::untyped::{self, Relation, WordSet};
+use shmem_core::observe::{Call, Family, Wait};
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
 
@@ -26,38 +26,38 @@ routines! {
     waited {
         plain "" "_wait_until" (ivar: *mut T, cmp: c_int, cmp_value: T) [shmem_wait_until 0] = wait_until::<T>;
         plain "" "_wait_until_all" (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T)
-            [shmem_wait_until_all 0] = wait_until_all::<T>;
+            [shmem_wait_until_all 0] = among, Values::One, WordSet::wait_until_all;
         plain "" "_wait_until_any" (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize
-            [shmem_wait_until_any 0] = wait_until_any::<T>;
+            [shmem_wait_until_any 0] = among, Values::One, |words| words.wait_until_any().unwrap_or(NO_WORD);
         plain "" "_wait_until_some"
             (ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize
-            [shmem_wait_until_some 0] = wait_until_some::<T>;
+            [shmem_wait_until_some 0] = some_among, Values::One, WordSet::wait_until_some;
         plain "" "_wait_until_all_vector"
             (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *mut T)
-            [shmem_wait_until_all_vector 0] = wait_until_all_vector::<T>;
+            [shmem_wait_until_all_vector 0] = among, Values::Each, WordSet::wait_until_all;
         plain "" "_wait_until_any_vector"
             (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> usize
-            [shmem_wait_until_any_vector 0] = wait_until_any_vector::<T>;
+            [shmem_wait_until_any_vector 0] = among, Values::Each, |words| words.wait_until_any().unwrap_or(NO_WORD);
         plain "" "_wait_until_some_vector"
             (ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> usize
-            [shmem_wait_until_some_vector 0] = wait_until_some_vector::<T>;
+            [shmem_wait_until_some_vector 0] = some_among, Values::Each, WordSet::wait_until_some;
         plain "" "_test" (ivar: *mut T, cmp: c_int, cmp_value: T) -> c_int [shmem_test 0] = test::<T>;
         plain "" "_test_all" (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> c_int
-            [shmem_test_all 0] = test_all::<T>;
+            [shmem_test_all 0] = among, Values::One, |words| words.test_all().into();
         plain "" "_test_any" (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize
-            [shmem_test_any 0] = test_any::<T>;
+            [shmem_test_any 0] = among, Values::One, |words| words.test_any().unwrap_or(NO_WORD);
         plain "" "_test_some"
             (ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize
-            [shmem_test_some 0] = test_some::<T>;
+            [shmem_test_some 0] = some_among, Values::One, WordSet::test_some;
         plain "" "_test_all_vector"
             (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> c_int
-            [shmem_test_all_vector 0] = test_all_vector::<T>;
+            [shmem_test_all_vector 0] = among, Values::Each, |words| words.test_all().into();
         plain "" "_test_any_vector"
             (ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> usize
-            [shmem_test_any_vector 0] = test_any_vector::<T>;
+            [shmem_test_any_vector 0] = among, Values::Each, |words| words.test_any().unwrap_or(NO_WORD);
         plain "" "_test_some_vector"
             (ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *mut T) -> usize
-            [shmem_test_some_vector 0] = test_some_vector::<T>;
+            [shmem_test_some_vector 0] = some_among, Values::Each, WordSet::test_some;
     }
     old_waited {
         plain "" "_wait" (ivar: *mut T, cmp_value: T) [] = wait::<T>;
@@ -67,6 +67,9 @@ routines! {
         plain "wait_until" "" (ivar: *mut Long, cmp: c_int, cmp_value: Long) [] = wait_until::<Long>;
     }
 }
+
+/// `SHMEM_CMP_NE`.
+pub(crate) const CMP_NE: c_int = 1;
 
 /// What a word is compared by, as C numbers it: `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`; refused if it is nothing.
 fn required_relation(routine: &str, cmp: c_int) -> Relation {
@@ -84,24 +87,23 @@ fn required_relation(routine: &str, cmp: c_int) -> Relation {
 ///
 /// It must be readable, and aligned for its size.
 #[inline]
-pub(crate) unsafe fn now<T: Item>(word: *const T) -> T {
+unsafe fn load<T: Item>(word: *const T) -> T {
     let word = word.cast_mut();
-    macro_rules! load {
+    macro_rules! by {
         ($atomic:ident) => {
             // SAFETY: the caller's promise.
             bytemuck::cast(unsafe { $atomic::from_ptr(word.cast()) }.load(Ordering::Acquire))
         };
     }
     match size_of::<T>() {
-        1 => load!(AtomicU8),
-        2 => load!(AtomicU16),
-        4 => load!(AtomicU32),
-        _ => load!(AtomicU64),
+        1 => by!(AtomicU8),
+        2 => by!(AtomicU16),
+        4 => by!(AtomicU32),
+        _ => by!(AtomicU64),
     }
 }
 
 /// Words that are waited for, as C names them.
-#[derive(Clone, Copy)]
 pub(crate) struct Words<T> {
     routine: &'static str,
     words: *const T,
@@ -116,7 +118,7 @@ pub(crate) struct Words<T> {
 #[derive(Clone, Copy)]
 enum Values<T> {
     One(T),
-    Each(*const T),
+    Each(*mut T),
 }
 
 impl<T: Compared> Words<T> {
@@ -145,21 +147,10 @@ impl<T: Compared> Words<T> {
         Self { routine, words, count, status, relation, values }
     }
 
-    /// Whether a word is one of those that count.
-    fn counts(&self, at: usize) -> bool {
-        // SAFETY: null, or as many numbers as there are words, from C.
-        self.status.is_null() || unsafe { self.status.wrapping_add(at).read() } == 0
-    }
-
-    /// The numbers of those that count.
-    fn numbers(&self) -> impl Iterator<Item = usize> {
-        (0..self.count).filter(|at| self.counts(*at))
-    }
-
     /// A word now.
     fn word(&self, at: usize) -> T {
         // SAFETY: C gives so many words.
-        unsafe { now(self.words.wrapping_add(at)) }
+        unsafe { load(self.words.wrapping_add(at)) }
     }
 
     /// What a word is compared with.
@@ -171,55 +162,32 @@ impl<T: Compared> Words<T> {
         }
     }
 
-    fn holds(&self, at: usize) -> bool {
-        self.relation.holds(&self.word(at), &self.value(at))
+    fn offset(&self, endpoint: &Endpoint) -> usize {
+        let offset = symmetric::offset(self.words);
+        offset.unwrap_or_else(|| self.words.addr().wrapping_sub(endpoint.mine(0).addr()))
     }
 
-    /// One that counts and holds.
-    fn any(&self) -> Option<usize> {
-        untyped::find_in_turn(self.words.addr(), self.count, |at| self.counts(at) && self.holds(at))
-    }
-
-    /// Whether all that count hold.
-    fn all(&self) -> bool {
-        self.numbers().all(|at| self.holds(at))
-    }
-
-    /// Writes which hold; gives how many.
-    ///
-    /// # Safety
-    ///
-    /// There must be room for as many numbers as there are words.
-    unsafe fn some(&self, indices: *mut usize) -> usize {
-        let holding = self.numbers().filter(|at| self.holds(*at));
-        // SAFETY: fewer have been written than there are words (caller).
-        holding.zip(0..).map(|(at, found)| unsafe { indices.wrapping_add(found).write(at) }).count()
-    }
-
-    fn looks(&self, endpoint: &Endpoint, family: Family) -> Looks<'static> {
-        let offset = symmetric::offset(self.words)
-            .unwrap_or_else(|| self.words.addr().wrapping_sub(endpoint.mine(0).addr()));
-        let bytes = self.count * size_of::<T>();
+    fn call(&self, endpoint: &Endpoint, family: Family) -> Call<'static> {
         let least = match (self.count, self.values) {
-            (1, Values::One(value)) => {
-                bytemuck::try_cast(value).ok().and_then(|bits| self.relation.least(bits))
-            }
+            (1, Values::One(value)) => bytemuck::try_cast(value).ok(),
             _ => None,
         };
-        let wait = least.map(|least| {
+        let wait = least.and_then(|bits| self.relation.least(bits)).map(|least| {
             // SAFETY: a symmetric word, aligned (`new`), of eight bytes as its value is, and mapped for as long as the job.
             let number = unsafe { AtomicU64::from_ptr(self.words.cast_mut().cast()) };
-            observe::Wait { number, least }
+            Wait { number, least }
         });
-        Looks { family, offset, bytes, wait, location: Location::caller() }
+        let bytes = self.count * size_of::<T>();
+        let call = Call::new(family, Location::caller()).at(endpoint.me(), 0, self.offset(endpoint), bytes);
+        Call { wait, ..call }
     }
 
-    fn look<R>(&self, family: Family, look: impl FnOnce() -> R) -> R {
-        let endpoint = world::default_stream().endpoint(self.routine);
-        untyped::look(endpoint, self.looks(endpoint, family), look)
+    /// The one word now, whatever it is compared with.
+    pub(crate) fn now(&self, family: Family) -> T {
+        self.look(family, || self.word(0))
     }
 
-    /// Waits until the one word holds, and gives it.
+    /// Waits until the one word is as wanted, and gives it.
     pub(crate) fn wait_for_word(&self) -> T {
         let mut word = self.word(0);
         self.wait(Family::WaitUntil, || {
@@ -228,41 +196,59 @@ impl<T: Compared> Words<T> {
         });
         word
     }
+}
 
-    /// Waits until one that counts holds, and gives that; none of none.
-    fn wait_for_any(&self, family: Family) -> Option<usize> {
-        let mut found = None;
-        self.numbers().next()?;
-        self.wait(family, || {
-            found = self.any();
-            found.is_some()
-        });
-        found
+impl<T: Compared> WordSet for Words<T> {
+    fn address(&self) -> usize {
+        self.words.addr()
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn counts(&self, at: usize) -> bool {
+        // SAFETY: null, or as many numbers as there are words, from C.
+        self.status.is_null() || unsafe { self.status.wrapping_add(at).read() } == 0
+    }
+
+    fn holds(&self, at: usize) -> bool {
+        self.relation.holds(&self.word(at), &self.value(at))
+    }
+
+    fn look<R>(&self, family: Family, look: impl FnOnce() -> R) -> R {
+        let endpoint = world::default_stream().endpoint(self.routine);
+        untyped::look(endpoint, || self.call(endpoint, family), look)
     }
 
     fn wait(&self, family: Family, done: impl FnMut() -> bool) {
         let endpoint = world::default_stream().endpoint(self.routine);
-        let looks = self.looks(endpoint, family);
-        wait_for(endpoint, self.routine, looks, done, || {
-            let missing = self.numbers().find(|at| !self.holds(*at)).unwrap_or(0);
-            let name = endpoint.waiting().name_of(looks.offset + missing * size_of::<T>());
-            let (sign, value, now) = (self.relation.sign(), self.value(missing), self.word(missing));
-            let of = if self.count > 1 { format!(", of {} words", self.count) } else { String::new() };
-            format!("{name} {sign} {value}, is {now}{of}")
-        });
+        wait_for(
+            endpoint,
+            self.routine,
+            || self.call(endpoint, family),
+            done,
+            || {
+                let missing = self.missing();
+                let name = endpoint.waiting().name_of(self.offset(endpoint) + missing * size_of::<T>());
+                let (sign, value, now) = (self.relation.sign(), self.value(missing), self.word(missing));
+                let of = if self.count > 1 { format!(", of {} words", self.count) } else { String::new() };
+                format!("{name} {sign} {value}, is {now}{of}")
+            },
+        );
     }
 }
 
-/// Waits until `done`; `subject` says what for, when it takes long.
+/// Waits until `done`. `call` is what observers are told, and `subject` says what for, when it takes long.
 pub(crate) fn wait_for(
     endpoint: &Endpoint,
     routine: &'static str,
-    looks: Looks<'_>,
+    call: impl FnOnce() -> Call<'static>,
     done: impl FnMut() -> bool,
     subject: impl Fn() -> String,
 ) {
     let times = Cell::new(0);
-    untyped::wait(endpoint, looks, done, || {
+    untyped::wait(endpoint, call, done, || {
         // The first time it begins to sleep; later ones are told.
         let place = if times.replace(times.get() + 1) > 0 { Place::of_the_call() } else { Place::default() };
         Activity {
@@ -280,7 +266,7 @@ fn wait_until<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, valu
 }
 
 fn wait<T: Compared>(routine: &'static str, ivar: *mut T, value: T) {
-    wait_until(routine, ivar, 1, value);
+    wait_until(routine, ivar, CMP_NE, value);
 }
 
 fn test<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) -> c_int {
@@ -288,50 +274,36 @@ fn test<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) 
     words.look(Family::Test, || c_int::from(words.holds(0)))
 }
 
-/// The forms of several words, with one value and with a value for each.
-macro_rules! forms {
-    ($($form:ident / $vector:ident ($($indices:ident)?) $(-> $result:ty)? = $all:expr;)*) => {$(
-        unsafe fn $form<T: Compared>(
-            routine: &'static str,
-            ivars: *mut T,
-            nelems: usize,
-            $($indices: *mut usize,)?
-            status: *const c_int,
-            cmp: c_int,
-            value: T,
-        ) $(-> $result)? {
-            let words = Words::new(routine, "ivars", ivars, nelems, status, cmp, Values::One(value));
-            ($all)(words $(, $indices)?)
-        }
+/// What routines give that find no word.
+const NO_WORD: usize = usize::MAX;
 
-        unsafe fn $vector<T: Compared>(
-            routine: &'static str,
-            ivars: *mut T,
-            nelems: usize,
-            $($indices: *mut usize,)?
-            status: *const c_int,
-            cmp: c_int,
-            values: *mut T,
-        ) $(-> $result)? {
-            let words = Words::new(routine, "ivars", ivars, nelems, status, cmp, Values::Each(values));
-            ($all)(words $(, $indices)?)
-        }
-    )*};
+/// A form of several words, with one value or with a value for each.
+unsafe fn among<T: Compared, V, R>(
+    routine: &'static str,
+    ivars: *mut T,
+    nelems: usize,
+    status: *const c_int,
+    cmp: c_int,
+    values: V,
+    of: fn(V) -> Values<T>,
+    form: impl FnOnce(&Words<T>) -> R,
+) -> R {
+    form(&Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values)))
 }
-forms! {
-    wait_until_all / wait_until_all_vector () = |words: Words<T>| words.wait(Family::WaitUntilAll, || words.all());
-    wait_until_any / wait_until_any_vector () -> usize
-        = |words: Words<T>| words.wait_for_any(Family::WaitUntilAny).unwrap_or(usize::MAX);
-    wait_until_some / wait_until_some_vector (indices) -> usize
-        = |words: Words<T>, indices| match words.wait_for_any(Family::WaitUntilSome) {
-        // SAFETY: C gives room for as many numbers as words.
-        Some(_) => unsafe { words.some(indices) },
-        None => 0,
-    };
-    test_all / test_all_vector () -> c_int = |words: Words<T>| words.look(Family::TestAll, || c_int::from(words.all()));
-    test_any / test_any_vector () -> usize = |words: Words<T>| words.look(Family::TestAny, || words.any().unwrap_or(usize::MAX));
-    test_some / test_some_vector (indices) -> usize = |words: Words<T>, indices| {
-        // SAFETY: C gives room for as many numbers as words.
-        words.look(Family::TestSome, || unsafe { words.some(indices) })
-    };
+
+/// The same, which gives the numbers of words.
+unsafe fn some_among<T: Compared, V>(
+    routine: &'static str,
+    ivars: *mut T,
+    nelems: usize,
+    indices: *mut usize,
+    status: *const c_int,
+    cmp: c_int,
+    values: V,
+    of: fn(V) -> Values<T>,
+    form: fn(&Words<T>, &mut dyn FnMut(usize, usize)) -> usize,
+) -> usize {
+    let words = Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values));
+    // SAFETY: C gives room for as many numbers as there are words, of which each is found once.
+    form(&words, &mut |at, word| unsafe { indices.wrapping_add(at).write(word) })
 }

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use shmem::Pe;
 use shmem_core::context::{Endpoint, untyped};
-use shmem_core::observe::Family;
+use shmem_core::observe::{Call, Family};
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
 use crate::symmetric::Place;
@@ -41,7 +41,7 @@ impl Word {
     pub(crate) fn fetch(&self, pe: Pe, op: AtomicOp, family: Family) -> u64 {
         let word = Remote { pe, segment: self.place.segment, offset: self.place.offset };
         // SAFETY: an aligned word of that width on every PE (`new`).
-        unsafe { untyped::atomic(self.endpoint, word, self.width, op, family, Location::caller()) }
+        unsafe { untyped::atomic(self.endpoint, word, self.width, op, family) }
     }
 
     /// The calling PE's.
@@ -54,7 +54,7 @@ impl Word {
     /// Waits until the calling PE's is as wanted. `subject` says what for, when it takes long.
     pub(crate) fn wait(&self, wanted: impl Fn(u64) -> bool, subject: impl Fn() -> String) {
         let (family, offset, bytes) = (Family::WaitUntil, self.place.offset, self.width.bytes());
-        let looks = untyped::Looks { family, offset, bytes, wait: None, location: Location::caller() };
-        wait_for(self.endpoint, self.routine, looks, || wanted(self.mine()), subject);
+        let call = || Call::new(family, Location::caller()).at(self.endpoint.me(), 0, offset, bytes);
+        wait_for(self.endpoint, self.routine, call, || wanted(self.mine()), subject);
     }
 }

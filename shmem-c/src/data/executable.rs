@@ -4,12 +4,12 @@ use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
 use libc::{Elf64_Phdr, PF_W, PF_X, PT_GNU_RELRO, PT_INTERP, PT_LOAD, PT_NOTE, dl_phdr_info};
+use object::NativeEndian;
+use object::elf::{ELF_NOTE_GNU, FileHeader64, NT_GNU_BUILD_ID};
+use object::read::elf::NoteIterator;
 
 /// Most parts that the globals of an executable lie in. Linkers make one.
 const MOST: usize = 4;
-
-/// Type of the note that holds the build id.
-const NT_GNU_BUILD_ID: u32 = 3;
 
 /// The executable of this process.
 pub(super) struct Executable {
@@ -129,7 +129,15 @@ impl Executable {
             let start = core::ptr::with_exposed_provenance::<u8>(self.address(header));
             // SAFETY: notes of the executable, which are mapped for ever and read only.
             let notes = unsafe { core::slice::from_raw_parts(start, header.p_memsz as usize) };
-            find_build_id(notes)
+            let align = header.p_align as u64;
+            let mut notes =
+                NoteIterator::<FileHeader64<NativeEndian>>::new(NativeEndian, align, notes).ok()?;
+            while let Ok(Some(note)) = notes.next() {
+                if note.n_type(NativeEndian) == NT_GNU_BUILD_ID && note.name() == ELF_NOTE_GNU {
+                    return Some(note.desc());
+                }
+            }
+            None
         })
     }
 
@@ -171,20 +179,6 @@ impl Data {
     }
 }
 
-fn find_build_id(mut notes: &[u8]) -> Option<&[u8]> {
-    loop {
-        let (head, rest) = notes.split_at_checked(12)?;
-        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (name_bytes, bytes, kind) = (word(0) as usize, word(4) as usize, word(8));
-        let (name, rest) = rest.split_at_checked(name_bytes.checked_next_multiple_of(4)?)?;
-        let (said, rest) = rest.split_at_checked(bytes)?;
-        if kind == NT_GNU_BUILD_ID && name == b"GNU\0" {
-            return Some(said);
-        }
-        notes = rest.get(bytes.next_multiple_of(4) - bytes..)?;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,26 +198,6 @@ mod tests {
         let local = 0_u64;
         assert!(!executable.holds(address(&raw const local)..address(&raw const local) + 8));
         assert!(data.parts().iter().all(|part| part.start <= part.stored && part.stored <= part.end));
-    }
-
-    #[test]
-    fn a_build_id_is_found_behind_other_notes() {
-        let note = |kind: u32, name: &[u8], said: &[u8]| {
-            let mut note = Vec::new();
-            for word in [name.len() as u32, said.len() as u32, kind] {
-                note.extend(word.to_le_bytes());
-            }
-            for bytes in [name, said] {
-                note.extend(bytes);
-                note.resize(note.len().next_multiple_of(4), 0);
-            }
-            note
-        };
-        let notes =
-            [note(5, b"GNU\0", b"odd"), note(3, b"stray", b"xyz"), note(3, b"GNU\0", b"an id")].concat();
-        assert_eq!(find_build_id(&notes), Some(&b"an id"[..]));
-        for end in 0..notes.len() - 3 {
-            assert_eq!(find_build_id(&notes[..end]), None, "{end}");
-        }
+        assert!(executable.build_id().is_none_or(|id| id.len() >= 8));
     }
 }

@@ -1,7 +1,7 @@
 //! Globals of C programs, built as users build them: by every linker, position independent or not, with either library.
 //!
 //! The programs beside this file are compiled by `oshcc` of an installation: that of `OSHCC` and `OSHRUN` in the
-//! environment, or one that is made here, of what Cargo has built. Where there is no C compiler, this says so and passes.
+//! environment, or one that is made here, of what Cargo has built. It takes gcc.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -37,24 +37,19 @@ const WAYS: [Way; 10] = [
 /// The way that everything can be built.
 const PLAIN: &Way = &WAYS[0];
 
-fn installed() -> Option<&'static Installed> {
-    static INSTALLED: OnceLock<Option<Installed>> = OnceLock::new();
-    let found = INSTALLED.get_or_init(|| {
-        if !can("gcc", &[]) {
-            eprintln!("skipped: no C compiler (gcc) is here");
-            return None;
-        }
+fn installed() -> &'static Installed {
+    static INSTALLED: OnceLock<Installed> = OnceLock::new();
+    INSTALLED.get_or_init(|| {
         if let (Some(oshcc), Some(oshrun)) = (env::var_os("OSHCC"), env::var_os("OSHRUN")) {
             // With or without `-np` behind it, as scripts have it.
             let oshrun = oshrun.to_string_lossy().split(' ').next().unwrap_or_default().into();
-            return Some(Installed { oshcc: oshcc.into(), oshrun });
+            return Installed { oshcc: oshcc.into(), oshrun };
         }
         let prefix = temporary().join("installed");
         let made = Command::new(folder().join("../../make.sh")).arg("--debug").arg(&prefix).output().unwrap();
         assert!(made.status.success(), "{}", text(&made));
-        Some(Installed { oshcc: prefix.join("bin/oshcc"), oshrun: prefix.join("bin/oshrun") })
-    });
-    found.as_ref()
+        Installed { oshcc: prefix.join("bin/oshcc"), oshrun: prefix.join("bin/oshrun") }
+    })
 }
 
 /// Whether a compiler makes a program with these options.
@@ -74,8 +69,8 @@ fn make(compiler: &mut Command, name: &str) -> PathBuf {
     to
 }
 
-fn build(installed: &Installed, way: &Way, source: &str, name: &str) -> PathBuf {
-    let mut oshcc = Command::new(&installed.oshcc);
+fn build(way: &Way, source: &str, name: &str) -> PathBuf {
+    let mut oshcc = Command::new(&installed().oshcc);
     oshcc.env("OSHCC_CC", way.compiler).args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"]);
     make(oshcc.args(way.options).arg(source), name)
 }
@@ -91,18 +86,12 @@ fn run_path() -> String {
     format!("-Wl,-rpath,{}", temporary().display())
 }
 
-fn run(installed: &Installed, pes: u32, program: &Path, arguments: &[&str]) -> Output {
-    run_with(installed, pes, program, arguments, &[])
+fn run(pes: u32, program: &Path, arguments: &[&str]) -> Output {
+    run_with(pes, program, arguments, &[])
 }
 
-fn run_with(
-    installed: &Installed,
-    pes: u32,
-    program: &Path,
-    arguments: &[&str],
-    variables: &[(&str, &str)],
-) -> Output {
-    let mut job = Command::new(&installed.oshrun);
+fn run_with(pes: u32, program: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut job = Command::new(&installed().oshrun);
     job.args(["-np", &pes.to_string(), "--timeout", "60"]).arg(program).args(arguments);
     job.env("ASAN_OPTIONS", "detect_leaks=0").envs(variables.iter().copied()).output().unwrap()
 }
@@ -116,23 +105,10 @@ fn succeeds(output: &Output) -> String {
 }
 
 /// The trace of a program.
-fn traced(installed: &Installed, pes: u32, program: &Path) -> String {
+fn traced(pes: u32, program: &Path) -> String {
     let trace = program.with_extension("json");
-    succeeds(&run_with(installed, pes, program, &[], &[("SHMEM_TRACE", trace.to_str().unwrap())]));
+    succeeds(&run_with(pes, program, &[], &[("SHMEM_TRACE", trace.to_str().unwrap())]));
     std::fs::read_to_string(trace).unwrap()
-}
-
-/// Builds a program in a way and runs it on three PEs, without a complaint.
-fn works(way: &Way, source: &str, name: &str) -> Option<String> {
-    let installed = installed()?;
-    if !can(way.compiler, way.options) {
-        eprintln!("skipped: {}: {} does not link so here", way.name, way.compiler);
-        return None;
-    }
-    let program = build(installed, way, source, name);
-    let output = run(installed, 3, &program, &[]);
-    assert!(output.status.success() && output.stderr.is_empty(), "{}: {}", way.name, text(&output));
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn folder() -> PathBuf {
@@ -148,29 +124,44 @@ fn text(output: &Output) -> String {
     format!("{}: {}", output.status, String::from_utf8_lossy(&both))
 }
 
+/// They are symmetric, a fork has its own, and what is not touched takes no memory.
 #[test]
 fn they_are_symmetric_however_a_program_is_linked() {
     for (k, way) in WAYS.iter().enumerate() {
-        works(way, "kinds.c", &format!("kinds-{k}"));
+        if !can(way.compiler, way.options) {
+            eprintln!("skipped: {}: {} does not link so here", way.name, way.compiler);
+            continue;
+        }
+        let is_large = way.options.is_empty() || way.options.contains(&"-static-shmem");
+        for source in
+            ["kinds.c", "fork.c", "large.c"].into_iter().filter(|source| is_large || *source != "large.c")
+        {
+            let output = run(3, &build(way, source, &format!("{source}-{k}")), &[]);
+            assert!(
+                output.status.success() && output.stderr.is_empty(),
+                "{}: {source}: {}",
+                way.name,
+                text(&output)
+            );
+        }
     }
 }
 
 /// A trace and a refusal say where the program calls: by its line, or its function where nobody knows lines.
 #[test]
 fn calls_are_told_where_the_program_makes_them() {
-    let Some(installed) = installed() else { return };
     for (k, (options, told)) in
         [(&["-g"][..], "race.c:20"), (&["-g", "-static-shmem"], "race.c:20"), (&["-g0"], "main")]
             .into_iter()
             .enumerate()
     {
         let way = Way { name: "told", compiler: "gcc", options };
-        let program = build(installed, &way, "../conformance/race.c", &format!("race-{k}"));
-        let trace = traced(installed, 2, &program);
+        let program = build(&way, "../conformance/race.c", &format!("race-{k}"));
+        let trace = traced(2, &program);
         let puts: Vec<_> = trace.lines().filter(|line| line.contains(r#""name":"p""#)).collect();
         assert_eq!(puts.len(), 2, "{trace}");
         assert!(puts.iter().all(|put| put.contains(told)), "{told}: {puts:?}");
-        let refused = run(installed, 2, &program, &["nobody"]);
+        let refused = run(2, &program, &["nobody"]);
         assert!(text(&refused).contains("argument pe is 2: PEs are 0 to 1; "), "{}", text(&refused));
         assert!(text(&refused).contains(&told.replace(":20", ":22")), "{told}: {}", text(&refused));
     }
@@ -181,8 +172,7 @@ const WITH_LINES: &Way = &Way { name: "with lines", compiler: "gcc", options: &[
 
 #[test]
 fn each_call_is_told_with_its_own_line() {
-    let Some(installed) = installed() else { return };
-    let trace = traced(installed, 1, &build(installed, WITH_LINES, "called.c", "called"));
+    let trace = traced(1, &build(WITH_LINES, "called.c", "called"));
     for (line, calls) in [(17, 10), (10, 15), (19, 10)] {
         assert_eq!(trace.matches(&format!("called.c:{line}\"")).count(), calls, "{line}: {trace}");
     }
@@ -191,7 +181,6 @@ fn each_call_is_told_with_its_own_line() {
 /// All that is said: nothing names the library's own source, or what Rust has for it.
 #[test]
 fn advice_is_for_each_line_and_in_words_of_c() {
-    let Some(installed) = installed() else { return };
     let lines = [("crowded.c:10", "destination"), ("crowded.c:11", "source")];
     // Where nobody knows lines, a function is one place.
     let ways = [
@@ -201,8 +190,8 @@ fn advice_is_for_each_line_and_in_words_of_c() {
     ];
     for (k, (options, told)) in ways.into_iter().enumerate() {
         let way = Way { name: "advised", compiler: "gcc", options };
-        let program = build(installed, &way, "crowded.c", &format!("crowded-{k}"));
-        let output = run(installed, 2, &program, &[]);
+        let program = build(&way, "crowded.c", &format!("crowded-{k}"));
+        let output = run(2, &program, &[]);
         let said = succeeds(&output);
         let advice = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.stdout.len(), advice.lines().count()), (0, told.len()), "{said}");
@@ -221,9 +210,8 @@ fn advice_is_for_each_line_and_in_words_of_c() {
 
 #[test]
 fn waits_are_told_with_names_and_values() {
-    let Some(installed) = installed() else { return };
-    let program = build(installed, WITH_LINES, "waits.c", "waits");
-    let said = text(&run(installed, 3, &program, &[]));
+    let program = build(WITH_LINES, "waits.c", "waits");
+    let said = text(&run(3, &program, &[]));
     for wait in [
         "PE 0 waits in `shmem_long_wait_until(flag == 1, is 0)`",
         "PE 1 waits in `shmem_long_wait_until(heap object #",
@@ -237,9 +225,8 @@ fn waits_are_told_with_names_and_values() {
 /// What a program in C reads of its own memory is not seen, so checks look at how it waits.
 #[test]
 fn a_counter_of_signals_does_not_say_which_have_come() {
-    let Some(installed) = installed() else { return };
-    let program = build(installed, WITH_LINES, "counted.c", "counted");
-    let run = |how: &str| run_with(installed, 2, &program, &[how], &[("SHMEM_CHECK", "1")]);
+    let program = build(WITH_LINES, "counted.c", "counted");
+    let run = |how: &str| run_with(2, &program, &[how], &[("SHMEM_CHECK", "1")]);
     let output = run("steps");
     let said = text(&output);
     for part in [
@@ -257,66 +244,45 @@ fn a_counter_of_signals_does_not_say_which_have_come() {
 }
 
 #[test]
-fn what_is_not_touched_takes_no_memory() {
-    for (k, way) in WAYS
-        .iter()
-        .enumerate()
-        .filter(|(_, way)| way.options.contains(&"-static-shmem") || way.options.is_empty())
-    {
-        works(way, "large.c", &format!("large-{k}"));
-    }
-}
-
-#[test]
-fn a_fork_has_its_own() {
-    for (k, way) in WAYS.iter().enumerate() {
-        works(way, "fork.c", &format!("fork-{k}"));
-    }
-}
-
-#[test]
 fn a_fork_may_be_a_job() {
-    let Some(installed) = installed() else { return };
-    let program = build(installed, PLAIN, "parent.c", "parent");
+    let program = build(PLAIN, "parent.c", "parent");
     succeeds(&Command::new(program).output().unwrap());
 }
 
 #[test]
 fn copies_of_variables_of_libraries_are_the_programs() {
-    let Some(installed) = installed() else { return };
     let shared = library(&[], "shared.c");
-    let mut oshcc = Command::new(&installed.oshcc);
+    let mut oshcc = Command::new(&installed().oshcc);
     oshcc.args(["-std=gnu11", "-no-pie", "-fno-pie", "copied.c"]).arg(shared).arg(run_path());
-    let output = run(installed, 2, &make(&mut oshcc, "copied"), &[]);
+    let output = run(2, &make(&mut oshcc, "copied"), &[]);
     succeeds(&output);
     assert_eq!(output.stdout, b"is symmetric\n", "{}", text(&output));
 }
 
 #[test]
 fn pes_of_different_programs_are_refused() {
-    let Some(installed) = installed() else { return };
-    let one = build(installed, PLAIN, "kinds.c", "one");
-    let other = build(installed, PLAIN, "heap.c", "other");
+    let one = build(PLAIN, "kinds.c", "one");
+    let other = build(PLAIN, "heap.c", "other");
     let choose =
         format!("if [ $SHMRUN_PE = 0 ]; then exec {}; else exec {}; fi", one.display(), other.display());
-    let output = run(installed, 2, Path::new("sh"), &["-c", &choose]);
+    let output = run(2, Path::new("sh"), &["-c", &choose]);
     let text = text(&output);
     assert!(!output.status.success(), "{text}");
     assert!(text.contains("where PE 0 has `program: ") || text.contains("PE 0 has `program: "), "{text}");
 }
 
 /// Builds `heap.c` with a library that begins before libshmem.
-fn behind(installed: &Installed, source: &str) -> PathBuf {
+fn behind(source: &str) -> PathBuf {
     let before = library(&["-pthread"], source);
-    let mut oshcc = Command::new(&installed.oshcc);
+    let mut oshcc = Command::new(&installed().oshcc);
     // Libraries begin in the opposite order to that in which they are named.
     oshcc.args(["-std=gnu11", "-Wl,--no-as-needed", "heap.c", "-lshmem"]).arg(before).arg(run_path());
     make(&mut oshcc, &format!("behind-{source}"))
 }
 
 /// Runs what [`behind`] has built: all is well until a global is named.
-fn is_told_once(installed: &Installed, program: &Path, why: &str) {
-    let output = run(installed, 2, program, &[]);
+fn is_told_once(program: &Path, why: &str) {
+    let output = run(2, program, &[]);
     let said = text(&output);
     if said.contains("cannot seal") {
         eprintln!("skipped: this kernel does not seal pages (Linux 6.10)");
@@ -325,7 +291,7 @@ fn is_told_once(installed: &Installed, program: &Path, why: &str) {
     assert!(output.status.success(), "{said}");
     assert_eq!(said.matches("globals of the program are not symmetric").count(), 1, "{said}");
     assert!(said.contains(why), "{said}");
-    let output = run(installed, 2, program, &["global"]);
+    let output = run(2, program, &["global"]);
     let said = text(&output);
     assert!(!output.status.success(), "{said}");
     assert!(said.contains("it is a global of the program, and these are not symmetric here"), "{said}");
@@ -333,51 +299,38 @@ fn is_told_once(installed: &Installed, program: &Path, why: &str) {
 
 #[test]
 fn a_thread_before_the_program_is_told_once() {
-    let Some(installed) = installed() else { return };
-    is_told_once(installed, &behind(installed, "thread.c"), "had 2 threads before");
+    is_told_once(&behind("thread.c"), "had 2 threads before");
 }
 
 #[test]
 fn sealed_pages_are_told_once() {
-    let Some(installed) = installed() else { return };
-    is_told_once(installed, &behind(installed, "sealed.c"), "the program is sealed");
+    is_told_once(&behind("sealed.c"), "the program is sealed");
 }
 
 #[test]
 fn c_and_rust_are_one_program() {
-    let Some(installed) = installed() else { return };
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "--crate-type=staticlib", "-Anon_upper_case_globals", "half.rs"]);
     let half = make(&mut rustc, "libhalf.a");
     for option in [None, Some("-static-shmem")] {
-        let mut oshcc = Command::new(&installed.oshcc);
+        let mut oshcc = Command::new(&installed().oshcc);
         oshcc.arg("-std=gnu11").args(option).arg("with_rust.c").arg(&half);
         let program = make(&mut oshcc, &format!("with-rust{}", option.unwrap_or_default()));
-        succeeds(&run(installed, 3, &program, &[]));
+        succeeds(&run(3, &program, &[]));
     }
 }
 
 #[test]
 fn a_debugger_reads_and_writes_them() {
-    let Some(installed) = installed() else { return };
     if Command::new("gdb").arg("--version").output().is_err() {
         eprintln!("skipped: no gdb is here");
         return;
     }
-    let way = Way { name: "for gdb", compiler: "gcc", options: &["-g"] };
-    let program = build(installed, &way, "kinds.c", "debugged");
+    let program = build(WITH_LINES, "kinds.c", "debugged");
     let mut gdb = Command::new("gdb");
-    gdb.args([
-        "-nx",
-        "-batch",
-        "-ex",
-        "set debuginfod enabled off",
-        "-ex",
-        "break shmem_finalize",
-        "-ex",
-        "run",
-    ]);
-    for command in ["frame function main", "print written", "set var zeros[3] = 4321", "print zeros[3]"] {
+    gdb.args(["-nx", "-batch"]);
+    let begin = ["set debuginfod enabled off", "break shmem_finalize", "run", "frame function main"];
+    for command in begin.into_iter().chain(["print written", "set var zeros[3] = 4321", "print zeros[3]"]) {
         gdb.args(["-ex", command]);
     }
     let said = text(&gdb.arg(&program).output().unwrap());
@@ -390,8 +343,7 @@ fn a_debugger_reads_and_writes_them() {
 
 #[test]
 fn pkg_config_finds_the_library() {
-    let Some(installed) = installed() else { return };
-    let prefix = installed.oshcc.parent().and_then(Path::parent).unwrap();
+    let prefix = installed().oshcc.parent().and_then(Path::parent).unwrap();
     let asked = Command::new("pkg-config")
         .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
         .args(["--cflags", "--libs", "shmem"])
@@ -404,17 +356,16 @@ fn pkg_config_finds_the_library() {
     let options = String::from_utf8(asked.stdout).unwrap();
     let mut gcc = Command::new("gcc");
     let program = make(gcc.arg("kinds.c").args(options.split_whitespace()), "by-pkg-config");
-    succeeds(&run(installed, 2, &program, &[]));
+    succeeds(&run(2, &program, &[]));
 }
 
 #[test]
 fn shmem_info_lists_them() {
-    let Some(installed) = installed() else { return };
     for (name, option) in [("listed", None), ("listed-static", Some("-static-shmem"))] {
         let options: Vec<_> = option.into_iter().collect();
         let way = Way { name, compiler: "gcc", options: options.leak() };
-        let program = build(installed, &way, "kinds.c", name);
-        let info = installed.oshcc.with_file_name("shmem-info");
+        let program = build(&way, "kinds.c", name);
+        let info = installed().oshcc.with_file_name("shmem-info");
         let said = text(&Command::new(info).arg("layout").arg(program).output().unwrap());
         // A static library may have objects of its own that no name tells.
         let counted = said.contains("globals of the program: 3 object(s), 8008 bytes");

@@ -7,7 +7,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::list::Items;
+use super::list::{Collected, Items};
 use crate::data::{Contents, Movable, PlainData, SymmetricData};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
@@ -103,60 +103,62 @@ unsafe impl<M: Movable + ?Sized> Contribution<()> for &mut M {
     }
 }
 
-#[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
-unsafe impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for Here<'_, C> {
-    type Item = C::Item;
-
-    fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
-        Some(self.extent())
-    }
-
-    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[C::Item]) -> O) -> O {
-        let mut items = Items::zeroed(self.len());
-        self.read_items(items.all());
-        collective(items.all())
-    }
-
-    fn changed(self) {}
-
+impl<C: Contents<Item: PlainData> + ?Sized> Here<'_, C> {
+    /// Lends the items, copied to private memory.
     #[track_caller]
-    fn change(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [C::Item])) {
+    pub(super) fn lend<O>(self, to: impl FnOnce(&[C::Item]) -> O) -> O {
         let mut items = Items::zeroed(self.len());
         self.read_items(items.all());
-        collective(items.all());
-        self.write_items(items.all());
+        to(items.all())
     }
 }
 
+/// Of symmetric memory: `$collected` is read, and `$changed` is changed, both by way of `$here`.
 macro_rules! symmetric {
-    ($([$($parameter:tt)*] $handle:ty, $item:ty;)*) => {$(
+    ($([$($parameter:tt)*] $collected:ty, $changed:ty, $item:ty, $self:ident, $token:ident: $here:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
         // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
-        unsafe impl<$($parameter)*> Contribution<()> for &$handle {
-            type Item = $item;
-
-            fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
-                Some(self.here(token).extent())
+        unsafe impl<$($parameter)*> Collected<$item> for $collected {
+            fn place(&$self, $token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+                Some($here.extent())
             }
 
             #[track_caller]
-            fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[$item]) -> O) -> O {
-                self.here(token).read(token, collective)
+            fn read<O>(&$self, $token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[$item]) -> O) -> O {
+                $here.lend(collective)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+        unsafe impl<$($parameter)*> Contribution<()> for $changed {
+            type Item = $item;
+
+            fn place(&$self, $token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+                Some($here.extent())
+            }
+
+            #[track_caller]
+            fn read<O>(&$self, $token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[$item]) -> O) -> O {
+                $here.lend(collective)
             }
 
             fn changed(self) {}
 
             #[track_caller]
-            fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [$item])) {
-                self.here(token).change(token, collective);
+            fn change($self, $token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [$item])) {
+                let mut items = Items::zeroed($here.len());
+                $here.read_items(items.all());
+                collective(items.all());
+                $here.write_items(items.all());
             }
         }
     )*};
 }
 symmetric! {
-    [T: PlainData] Symmetric<T>, T;
-    [C: Contents<Item: PlainData> + ?Sized] SymBox<C>, C::Item;
+    [C: Contents<Item: PlainData> + ?Sized] Here<'_, C>, Here<'_, C>, C::Item, self, _token: self;
+    [T: PlainData] Symmetric<T>, &Symmetric<T>, T, self, token: self.here(token);
+    [C: Contents<Item: PlainData> + ?Sized] SymBox<C>, &SymBox<C>, C::Item, self, token: self.here(token);
 }
 
 /// What a tuple is on its way between PEs: two values, one behind the other. Of three and four the second one is such a pair.

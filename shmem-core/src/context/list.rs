@@ -3,7 +3,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::data::{Contents, Movable, PlainData, zeroed_items};
+use crate::data::{Movable, PlainData, zeroed_items};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
 
@@ -120,9 +120,7 @@ macro_rules! symmetric_lists {
 
             #[track_caller]
             fn read<R>(&$self, $token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> R) -> R {
-                let mut items = Items::zeroed($here.len());
-                $here.read_items(items.all());
-                collective(items.all())
+                $here.lend(collective)
             }
         }
 
@@ -188,42 +186,6 @@ unsafe impl<M: Movable + ?Sized> Collected<M::Item> for M {
     fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[M::Item]) -> R) -> R {
         collective(self.items())
     }
-}
-
-#[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
-unsafe impl<C: Contents<Item: PlainData> + ?Sized> Collected<C::Item> for Here<'_, C> {
-    fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
-        Some(self.extent())
-    }
-
-    #[track_caller]
-    fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[C::Item]) -> R) -> R {
-        let mut items = Items::zeroed(self.len());
-        self.read_items(items.all());
-        collective(items.all())
-    }
-}
-
-macro_rules! symmetric {
-    ($([$($parameter:tt)*] $handle:ty, $item:ty;)*) => {$(
-        #[diagnostic::do_not_recommend]
-        // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
-        unsafe impl<$($parameter)*> Collected<$item> for $handle {
-            fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
-                Some(self.here(token).extent())
-            }
-
-            #[track_caller]
-            fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[$item]) -> R) -> R {
-                self.here(token).read(token, collective)
-            }
-        }
-    )*};
-}
-symmetric! {
-    [T: PlainData] Symmetric<T>, T;
-    [C: Contents<Item: PlainData> + ?Sized] SymBox<C>, C::Item;
 }
 
 /// Bytes that are on the stack.

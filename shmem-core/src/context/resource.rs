@@ -186,38 +186,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_counted_is_counted_by_the_unit() {
+    fn what_is_only_counted_is_counted_by_the_unit_until_its_last_endpoint_is_gone() {
         let (mut channels, mut next) = (Channels::default(), 0);
-        let mut open = |unit, tracking| {
+        let refused = channels.open(assignment(5, Tracking::Counter), |_| Err("none is left".to_owned()));
+        assert_eq!(refused, Err("none is left".to_owned()));
+        let mut open = |channels: &mut Channels, unit, tracking| {
             let channel = channels.open(assignment(unit, tracking), |lane| {
                 assert_eq!((lane.unit, lane.tracking), (unit, tracking));
                 next += 1;
                 Ok(Channel(next - 1))
             });
-            channel.unwrap().0
+            channel.unwrap()
         };
-        assert_eq!([5, 5, 6].map(|unit| open(unit, Tracking::Counter)), [0, 0, 1]);
-        assert_eq!([5, 5].map(|unit| open(unit, Tracking::Events)), [2, 3]);
-        assert_eq!(open(5, Tracking::Hybrid), 4);
-    }
-
-    #[test]
-    fn a_channel_is_quieted_until_its_last_endpoint_is_gone() {
-        let mut channels = Channels::default();
-        let open = |channels: &mut Channels, number| {
-            channels.open(assignment(0, Tracking::Counter), |_| Ok(Channel(number))).unwrap()
-        };
-        let (first, second) = (open(&mut channels, 0), open(&mut channels, 1));
-        assert!(!channels.close(first) && channels.used.contains_key(&0));
-        assert!(channels.close(second) && channels.used.is_empty() && channels.of_unit.is_empty());
-        assert_eq!(open(&mut channels, 2), Channel(2), "the unit begins anew");
-    }
-
-    #[test]
-    fn a_channel_that_cannot_be_opened_leaves_nothing() {
-        let mut channels = Channels::default();
-        let refused = channels.open(assignment(0, Tracking::Counter), |_| Err("none is left".to_owned()));
-        assert_eq!(refused, Err("none is left".to_owned()));
-        assert!(channels.used.is_empty() && channels.of_unit.is_empty());
+        let opened = [5, 5, 6].map(|unit| open(&mut channels, unit, Tracking::Counter));
+        assert_eq!(opened, [0, 0, 1].map(Channel));
+        assert_eq!([5, 5].map(|unit| open(&mut channels, unit, Tracking::Events)), [2, 3].map(Channel));
+        assert_eq!(open(&mut channels, 5, Tracking::Hybrid), Channel(4));
+        assert_eq!(opened.map(|channel| channels.close(channel)), [false, true, true]);
+        assert!(!channels.used.contains_key(&0) && channels.of_unit.is_empty());
+        assert_eq!(open(&mut channels, 5, Tracking::Counter), Channel(5), "the unit begins anew");
     }
 }

@@ -18,11 +18,11 @@ use super::order::quiet_through;
 pub use super::order::{fence_through as fence, quiet_pe_through as quiet_pe};
 pub use super::session::{begin as begin_session, end as end_session};
 use super::slow::{get_slow, put_signal_slow, put_slow};
-pub use super::wait::Relation;
-pub use super::wait_set::find_in_turn;
-use super::{strided, wait};
+use super::strided;
+pub use super::wait::{Relation, look};
+pub use super::wait_set::WordSet;
 use crate::endpoint::Endpoint;
-use crate::observe::{Call, Family, Wait};
+use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::strided::Level;
 use crate::system::Activity;
@@ -108,16 +108,9 @@ pub unsafe fn near_signal(slot: *mut u8, offset: usize, op: SignalOp) {
 /// # Safety
 ///
 /// `bytes` bytes must be readable for as long as the family says, and lie in the segment of every PE.
-pub unsafe fn put(
-    endpoint: &Endpoint,
-    to: Remote,
-    from: *const u8,
-    bytes: usize,
-    family: Family,
-    location: &'static Location<'static>,
-) {
+pub unsafe fn put(endpoint: &Endpoint, to: Remote, from: *const u8, bytes: usize, family: Family) {
     // SAFETY: the caller's promise.
-    unsafe { put_slow(endpoint, to.pe, to.segment, to.offset, from, bytes, family, location) };
+    unsafe { put_slow(endpoint, to.pe, to.segment, to.offset, from, bytes, family, Location::caller()) };
     wake(endpoint, to.pe);
 }
 
@@ -126,16 +119,9 @@ pub unsafe fn put(
 /// # Safety
 ///
 /// `bytes` bytes must be writable for as long as the family says, and lie in the segment of every PE.
-pub unsafe fn get(
-    endpoint: &Endpoint,
-    to: *mut u8,
-    from: Remote,
-    bytes: usize,
-    family: Family,
-    location: &'static Location<'static>,
-) {
+pub unsafe fn get(endpoint: &Endpoint, to: *mut u8, from: Remote, bytes: usize, family: Family) {
     // SAFETY: the caller's promise.
-    unsafe { get_slow(endpoint, from.pe, from.segment, from.offset, to, bytes, family, location) };
+    unsafe { get_slow(endpoint, from.pe, from.segment, from.offset, to, bytes, family, Location::caller()) };
 }
 
 /// Writes bytes, and changes a signal behind them.
@@ -152,12 +138,23 @@ pub unsafe fn put_signal(
     signal: Remote,
     op: SignalOp,
     family: Family,
-    location: &'static Location<'static>,
 ) {
     let (Remote { pe, segment, offset }, (to_segment, to)) = (to, (signal.segment, signal.offset));
     // SAFETY: the caller's promise.
     unsafe {
-        put_signal_slow(endpoint, pe, segment, offset, from, bytes, to_segment, to, op, family, location);
+        put_signal_slow(
+            endpoint,
+            pe,
+            segment,
+            offset,
+            from,
+            bytes,
+            to_segment,
+            to,
+            op,
+            family,
+            Location::caller(),
+        );
     };
 }
 
@@ -166,17 +163,10 @@ pub unsafe fn put_signal(
 /// # Safety
 ///
 /// The word must be an aligned one of that width on every PE.
-pub unsafe fn atomic(
-    endpoint: &Endpoint,
-    word: Remote,
-    width: Width,
-    op: AtomicOp,
-    family: Family,
-    location: &'static Location<'static>,
-) -> u64 {
+pub unsafe fn atomic(endpoint: &Endpoint, word: Remote, width: Width, op: AtomicOp, family: Family) -> u64 {
     let (Remote { pe, segment, offset }, (code, a, b)) = (word, op.into_words());
     // SAFETY: the caller's promise.
-    unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, family, location) }
+    unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, family, Location::caller()) }
 }
 
 /// Changes a word; what was there is written until the endpoint is quiet.
@@ -191,11 +181,10 @@ pub unsafe fn atomic_nbi(
     width: Width,
     op: AtomicOp,
     family: Family,
-    location: &'static Location<'static>,
 ) {
     let (Remote { pe, segment, offset }, (code, a, b)) = (word, op.into_words());
     // SAFETY: the caller's promise.
-    unsafe { nbi_slow(endpoint, pe, segment, offset, width, code, a, b, before, family, location) };
+    unsafe { nbi_slow(endpoint, pe, segment, offset, width, code, a, b, before, family, Location::caller()) };
 }
 
 /// Writes blocks of `block` bytes. `align` is what all addresses and strides are multiples of.
@@ -246,36 +235,11 @@ pub fn quiet(endpoint: &Endpoint) {
     quiet_through(endpoint, Location::caller());
 }
 
-/// A wait for words of the calling PE, or a look at them: what observers are told.
-#[derive(Clone, Copy, Debug)]
-pub struct Looks<'a> {
-    /// Which routine.
-    pub family: Family,
-    /// Where the first word lies, and how many bytes there are.
-    pub offset: usize,
-    /// See there.
-    pub bytes: usize,
-    /// What a wait is for, if that is a number of 64 bits that others count up.
-    pub wait: Option<Wait<'a>>,
-    /// Where the call stands.
-    pub location: &'static Location<'static>,
-}
-
-/// Looks once, by `look`, and lets what has arrived be delivered before.
-pub fn look<R>(endpoint: &Endpoint, looks: Looks<'_>, look: impl FnOnce() -> R) -> R {
-    if endpoint.is_plain() {
-        return look();
-    }
-    endpoint.tell(looks.call(endpoint), || {
-        wait::progress(endpoint);
-        look()
-    })
-}
-
-/// Waits until `done`, which looks at words of the calling PE. `activity` says what is done, when it takes long.
-pub fn wait(
+/// Waits until `done`, which looks at words of the calling PE. `call` is what observers are told, and `activity` says what is
+/// done, when it takes long.
+pub fn wait<'c>(
     endpoint: &Endpoint,
-    looks: Looks<'_>,
+    call: impl FnOnce() -> Call<'c>,
     mut done: impl FnMut() -> bool,
     activity: impl Fn() -> Activity,
 ) {
@@ -289,7 +253,7 @@ pub fn wait(
             |timeout, done| {
                 let timeout = timeout.map_or(LONGEST_SLEEP, |limit| limit.min(LONGEST_SLEEP));
                 endpoint.bell().watch(Some(timeout), || {
-                    fence_others();
+                    membarrier(GLOBAL_EXPEDITED);
                     done()
                 });
             },
@@ -298,14 +262,7 @@ pub fn wait(
     };
     match endpoint.observer() {
         None => rest(),
-        Some(_) => endpoint.tell(looks.call(endpoint), rest),
-    }
-}
-
-impl<'a> Looks<'a> {
-    fn call(&self, endpoint: &Endpoint) -> Call<'a> {
-        let call = Call::new(self.family, self.location).at(endpoint.me(), 0, self.offset, self.bytes);
-        Call { wait: self.wait, ..call }
+        Some(_) => endpoint.tell(call(), rest),
     }
 }
 
@@ -314,12 +271,7 @@ pub fn expect_fences() {
     membarrier(REGISTER_GLOBAL_EXPEDITED);
 }
 
-/// Makes all threads that run, of all processes that [expect](expect_fences) it, pass a fence.
-fn fence_others() {
-    membarrier(GLOBAL_EXPEDITED);
-}
-
-/// Without it, where a kernel has none, a put may be seen after a short sleep.
+/// Where a kernel has none, a put may be seen after a short sleep.
 fn membarrier(command: libc::c_int) {
     // SAFETY: these commands take no memory.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };

@@ -33,14 +33,8 @@ impl<'a, T: Waitable> Here<'a, T> {
     #[inline]
     #[track_caller]
     pub fn test(self, condition: Condition<T::Value>) -> bool {
-        let endpoint = self.endpoint();
-        if endpoint.is_plain() {
-            return condition.holds(self.now());
-        }
-        endpoint.tell(self.call(Family::Test, Location::caller(), condition), || {
-            progress(endpoint);
-            condition.holds(self.now())
-        })
+        let location = Location::caller();
+        look(self.endpoint(), || self.call(Family::Test, location, condition), || condition.holds(self.now()))
     }
 
     /// Waits until the word is what `condition` says; gives its value then. What the PE that
@@ -137,11 +131,18 @@ pub(crate) fn wait_for(
     );
 }
 
-/// Lets what has arrived be delivered, for who looks without waiting.
-pub(super) fn progress(endpoint: &Endpoint) {
-    if let Some(far) = endpoint.far_if_any() {
-        far.transport.progress();
+/// Looks at words of the calling PE once, and lets what has arrived be delivered before.
+#[inline]
+pub fn look<'c, R>(endpoint: &Endpoint, call: impl FnOnce() -> Call<'c>, look: impl FnOnce() -> R) -> R {
+    if endpoint.is_plain() {
+        return look();
     }
+    endpoint.tell(call(), || {
+        if let Some(far) = endpoint.far_if_any() {
+            far.transport.progress();
+        }
+        look()
+    })
 }
 
 macro_rules! handles {

@@ -7,9 +7,8 @@
 use core::cell::Cell;
 use core::panic::Location;
 
-use super::wait::{Condition, progress, wait_for};
+use super::wait::{Condition, look, wait_for};
 use crate::data::copied;
-use crate::endpoint::Endpoint;
 use crate::object::{Here, Waitable};
 use crate::observe::{Call, Family};
 
@@ -27,7 +26,7 @@ macro_rules! forms {
         #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "`.")]
         #[track_caller]
         fn $name$(<$room>)?(self, condition: Condition<Value<'a, Self>> $(, $indices: &$room mut [usize])?) -> $result {
-            self.wait_set()$(.into_room($indices))?.$of(|_| condition $(, $indices)?)
+            self.wait_set()$(.into_room($indices))?.compared(|_| condition).$of($($indices)?)
         }
 
         #[doc = concat!("As [`", stringify!($name), "`](Self::", stringify!($name), "), with a value for each word.")]
@@ -45,7 +44,7 @@ macro_rules! forms {
             values: &[Value<'a, Self>]
             $(, $indices: &$room mut [usize])?
         ) -> $result {
-            self.wait_set().with(values)$(.into_room($indices))?.$of(|i| relation(values[i]) $(, $indices)?)
+            self.wait_set().with(values)$(.into_room($indices))?.compared(|i| relation(values[i])).$of($($indices)?)
         }
     )*};
 }
@@ -98,29 +97,29 @@ pub trait Words<'a>: Copy {
     /// Those that are left out are left out here, too.
     #[track_caller]
     fn values(self) -> Vec<Value<'a, Self>> {
-        self.wait_set().values_of()
+        self.wait_set().values_now()
     }
 
     forms! {
         /// Whether every word is what `condition` says, now. True of no words.
-        test_all / test_all_vector -> bool = test_all_of;
+        test_all / test_all_vector -> bool = test_all;
 
         /// A word that is what `condition` says now, if there is one. Of several, calls give one after the other in turn.
-        test_any / test_any_vector -> Option<usize> = test_any_of;
+        test_any / test_any_vector -> Option<usize> = test_any;
 
         /// The numbers of the words that are what `condition` says now, in order, written to the front of
         /// `indices`.
-        test_some / test_some_vector<'i>(indices) -> &'i [usize] = test_some_of;
+        test_some / test_some_vector<'i>(indices) -> &'i [usize] = test_some_into;
 
         /// Waits until every word has been what `condition` says; not all of them need be so at one time.
-        wait_until_all / wait_until_all_vector -> () = wait_until_all_of;
+        wait_until_all / wait_until_all_vector -> () = wait_until_all;
 
         /// Waits until some word is what `condition` says; gives the number of one that is, in turn. None of no words.
-        wait_until_any / wait_until_any_vector -> Option<usize> = wait_until_any_of;
+        wait_until_any / wait_until_any_vector -> Option<usize> = wait_until_any;
 
         /// Waits until some word is what `condition` says; gives the numbers of all that are then, in order,
         /// written to the front of `indices`.
-        wait_until_some / wait_until_some_vector<'i>(indices) -> &'i [usize] = wait_until_some_of;
+        wait_until_some / wait_until_some_vector<'i>(indices) -> &'i [usize] = wait_until_some_into;
     }
 }
 
@@ -181,131 +180,168 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
     }
 
     #[track_caller]
-    fn values_of(self) -> Vec<T::Value> {
-        self.tell(Family::AtomicFetch, |_, _| self.numbers().map(|i| self.words.index(i).now()).collect())
+    fn values_now(self) -> Vec<T::Value> {
+        let words = || (0..self.words.len()).filter(|word| self.counts(*word));
+        let values = || words().map(|word| self.words.index(word).now()).collect();
+        self.words.endpoint().tell(self.call(Family::AtomicFetch, Location::caller()), values)
     }
 
     #[track_caller]
-    fn test_all_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> bool {
-        self.look(Family::TestAll, || self.numbers().all(|i| self.holds(i, &condition)))
+    fn compared<F: Fn(usize) -> Condition<T::Value>>(self, condition: F) -> Compared<'a, T, F> {
+        Compared { set: self, condition, location: Location::caller() }
     }
 
-    #[track_caller]
-    fn test_any_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
-        self.look(Family::TestAny, || self.any(&condition))
+    fn counts(self, word: usize) -> bool {
+        self.excluded.get(word).is_none_or(|excluded| !excluded)
     }
 
-    #[track_caller]
-    fn test_some_of(
-        self,
-        condition: impl Fn(usize) -> Condition<T::Value>,
-        indices: &mut [usize],
-    ) -> &[usize] {
-        let found = self.look(Family::TestSome, || self.some(&condition, indices));
-        &indices[..found]
+    fn call(self, family: Family, location: &'static Location<'static>) -> Call<'a> {
+        let bytes = self.words.len() * size_of::<T>();
+        Call::new(family, location).at(self.words.endpoint().me(), 0, self.words.offset(), bytes)
+    }
+}
+
+/// Words of the calling PE that are looked at together: which of them count, and which are as wanted. What is done with them
+/// is the same for a library in C, whose words are no [`Waitable`]s.
+pub trait WordSet {
+    /// Address of the first word, which tells sets apart.
+    fn address(&self) -> usize;
+
+    /// Number of words.
+    fn count(&self) -> usize;
+
+    /// Whether a word is one of those that count.
+    fn counts(&self, word: usize) -> bool;
+
+    /// Whether a word is as wanted now.
+    fn holds(&self, word: usize) -> bool;
+
+    /// Looks once, and tells observers.
+    fn look<R>(&self, family: Family, look: impl FnOnce() -> R) -> R;
+
+    /// Waits until `done`, and tells observers.
+    fn wait(&self, family: Family, done: impl FnMut() -> bool);
+
+    /// The numbers of those that count.
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        (0..self.count()).filter(|word| self.counts(*word))
     }
 
-    #[track_caller]
-    fn wait_until_all_of(self, condition: impl Fn(usize) -> Condition<T::Value>) {
+    /// The first that is waited for still, for reports.
+    fn missing(&self) -> usize {
+        self.numbers().find(|word| !self.holds(*word)).unwrap_or_default()
+    }
+
+    /// One that counts and is as wanted, in turn.
+    fn any(&self) -> Option<usize> {
+        find_in_turn(self.address(), self.count(), |word| self.counts(word) && self.holds(word))
+    }
+
+    /// Tells `found` of those that count and are as wanted, in order, with their places among these; returns how many.
+    fn some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
+        let holding = self.numbers().filter(|word| self.holds(*word));
+        holding.enumerate().map(|(at, word)| found(at, word)).count()
+    }
+
+    /// Whether all that count are as wanted.
+    fn test_all(&self) -> bool {
+        self.look(Family::TestAll, || self.numbers().all(|word| self.holds(word)))
+    }
+
+    /// As [`any`](Self::any), once.
+    fn test_any(&self) -> Option<usize> {
+        self.look(Family::TestAny, || self.any())
+    }
+
+    /// As [`some`](Self::some), once.
+    fn test_some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
+        self.look(Family::TestSome, || self.some(found))
+    }
+
+    /// Waits until each that counts has been as wanted.
+    fn wait_until_all(&self) {
         let mut missing = self.numbers().peekable();
-        self.wait(Family::WaitUntilAll, &condition, || {
-            while missing.next_if(|&i| self.holds(i, &condition)).is_some() {}
+        self.wait(Family::WaitUntilAll, || {
+            while missing.next_if(|word| self.holds(*word)).is_some() {}
             missing.peek().is_none()
         });
     }
 
-    #[track_caller]
-    fn wait_until_any_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
+    /// As [`any`](Self::any), when there is one; none of none.
+    fn wait_until_any(&self) -> Option<usize> {
         let mut found = None;
         self.numbers().next()?;
-        self.wait(Family::WaitUntilAny, &condition, || {
-            found = self.any(&condition);
+        self.wait(Family::WaitUntilAny, || {
+            found = self.any();
             found.is_some()
         });
         found
     }
 
-    #[track_caller]
-    fn wait_until_some_of(
-        self,
-        condition: impl Fn(usize) -> Condition<T::Value>,
-        indices: &mut [usize],
-    ) -> &[usize] {
-        let mut found = 0;
+    /// As [`some`](Self::some), when there are any; none of none.
+    fn wait_until_some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
+        let mut count = 0;
         if self.numbers().next().is_some() {
-            self.wait(Family::WaitUntilSome, &condition, || {
-                found = self.some(&condition, indices);
-                found > 0
+            self.wait(Family::WaitUntilSome, || {
+                count = self.some(found);
+                count > 0
             });
         }
+        count
+    }
+}
+
+/// Words with what each is compared with.
+struct Compared<'a, T: Waitable, F> {
+    set: WaitSet<'a, T>,
+    condition: F,
+    location: &'static Location<'static>,
+}
+
+impl<T: Waitable, F: Fn(usize) -> Condition<T::Value>> Compared<'_, T, F> {
+    fn test_some_into<'i>(&self, indices: &'i mut [usize]) -> &'i [usize] {
+        let found = self.test_some(&mut |at, word| indices[at] = word);
         &indices[..found]
     }
 
-    #[track_caller]
-    fn wait(
-        self,
-        family: Family,
-        condition: &impl Fn(usize) -> Condition<T::Value>,
-        done: impl FnMut() -> bool,
-    ) {
-        self.tell(family, |endpoint, location| {
-            wait_for(endpoint, family.name(), location, None, done, || self.subject(condition));
+    fn wait_until_some_into<'i>(&self, indices: &'i mut [usize]) -> &'i [usize] {
+        let found = self.wait_until_some(&mut |at, word| indices[at] = word);
+        &indices[..found]
+    }
+}
+
+impl<T: Waitable, F: Fn(usize) -> Condition<T::Value>> WordSet for Compared<'_, T, F> {
+    fn address(&self) -> usize {
+        self.set.words.as_ptr().addr()
+    }
+
+    fn count(&self) -> usize {
+        self.set.words.len()
+    }
+
+    fn counts(&self, word: usize) -> bool {
+        self.set.counts(word)
+    }
+
+    fn holds(&self, word: usize) -> bool {
+        (self.condition)(word).holds(self.set.words.index(word).now())
+    }
+
+    fn look<R>(&self, family: Family, looks: impl FnOnce() -> R) -> R {
+        look(self.set.words.endpoint(), || self.set.call(family, self.location), looks)
+    }
+
+    fn wait(&self, family: Family, done: impl FnMut() -> bool) {
+        let endpoint = self.set.words.endpoint();
+        let subject = || {
+            let word = self.missing();
+            let (condition, word) = ((self.condition)(word), self.set.words.index(word));
+            let name = endpoint.waiting().name_of(word.offset());
+            format!("{name} {condition}, is {:?}, of {} words", word.now(), self.numbers().count())
+        };
+        endpoint.tell(self.set.call(family, self.location), || {
+            wait_for(endpoint, family.name(), self.location, None, done, subject);
         });
-    }
-
-    /// Looks once, and lets what has arrived be delivered before.
-    #[track_caller]
-    fn look<R>(self, family: Family, look: impl FnOnce() -> R) -> R {
-        self.tell(family, |endpoint, _| {
-            progress(endpoint);
-            look()
-        })
-    }
-
-    /// Looks at the words, and tells the observer, if there is one.
-    #[track_caller]
-    fn tell<R>(
-        self,
-        family: Family,
-        operation: impl FnOnce(&'a Endpoint, &'static Location<'static>) -> R,
-    ) -> R {
-        let (endpoint, location) = (self.words.endpoint(), Location::caller());
-        let bytes = self.words.len() * size_of::<T>();
-        let call = Call::new(family, location).at(endpoint.me(), 0, self.words.offset(), bytes);
-        endpoint.tell(call, || operation(endpoint, location))
-    }
-
-    /// The numbers of the words that are looked at.
-    fn numbers(self) -> impl Iterator<Item = usize> + 'a {
-        (0..self.words.len()).filter(move |&i| self.counts(i))
-    }
-
-    fn counts(self, i: usize) -> bool {
-        self.excluded.get(i).is_none_or(|excluded| !excluded)
-    }
-
-    fn holds(self, i: usize, condition: &impl Fn(usize) -> Condition<T::Value>) -> bool {
-        condition(i).holds(self.words.index(i).now())
-    }
-
-    fn any(self, condition: &impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
-        let at = self.words.as_ptr().addr();
-        find_in_turn(at, self.words.len(), |i| self.counts(i) && self.holds(i, condition))
-    }
-
-    /// Writes the numbers of those for which it holds; gives how many.
-    fn some(self, condition: &impl Fn(usize) -> Condition<T::Value>, indices: &mut [usize]) -> usize {
-        let holding = self.numbers().filter(|&i| self.holds(i, condition));
-        holding.zip(indices).map(|(i, index)| *index = i).count()
-    }
-
-    /// What is waited for, in a report: the first of the words that are looked at for which it does not hold.
-    fn subject(self, condition: &impl Fn(usize) -> Condition<T::Value>) -> String {
-        let missing = self.numbers().find(|&i| !self.holds(i, condition)).unwrap_or_default();
-        let word = self.words.index(missing);
-        let name = self.words.endpoint().waiting().name_of(word.offset());
-        let (condition, now, words) = (condition(missing), word.now(), self.numbers().count());
-        format!("{name} {condition}, is {now:?}, of {words} words")
     }
 }
 
@@ -325,7 +361,7 @@ std::thread_local! {
 }
 
 /// Finds one of `count` words for which `holds`; all come in turn. `words` tells sets of words apart.
-pub fn find_in_turn(words: usize, count: usize, mut holds: impl FnMut(usize) -> bool) -> Option<usize> {
+fn find_in_turn(words: usize, count: usize, mut holds: impl FnMut(usize) -> bool) -> Option<usize> {
     let mut turn = TURN.get();
     if turn.words != words {
         let next = (turn.anywhere >> 32) as usize % count.max(1);

@@ -132,13 +132,12 @@ fn put_elements<T: PlainData>(
     count: usize,
     family: Family,
 ) {
-    Blocks { unit: "elements", block, count }.check(
+    let (block, level) = Blocks { unit: "elements", block, count }.in_bytes::<T>(
         Walk { name: "place", len: to.len(), stride: to_stride },
         Walk { name: "source", len: source.len(), stride: source_stride },
     );
-    let (block, level) = in_bytes::<T>(block, count, to_stride, source_stride);
     let to = Remote { pe: to.pe(), segment: to.segment(), offset: to.offset() };
-    // SAFETY: `check` found every block inside the place, which every PE has, and inside the source, to
+    // SAFETY: `in_bytes` found every block inside the place, which every PE has, and inside the source, to
     // which nobody writes while it is borrowed.
     unsafe { put_blocks(endpoint, to, source.as_ptr().cast(), block, level, align_of::<T>(), family) };
 }
@@ -154,13 +153,12 @@ fn get_elements<T: PlainData>(
     count: usize,
     family: Family,
 ) {
-    Blocks { unit: "elements", block, count }.check(
+    let (block, level) = Blocks { unit: "elements", block, count }.in_bytes::<T>(
         Walk { name: "destination", len: into.len(), stride: into_stride },
         Walk { name: "place", len: from.len(), stride: from_stride },
     );
-    let (block, level) = in_bytes::<T>(block, count, into_stride, from_stride);
     let from = Remote { pe: from.pe(), segment: from.segment(), offset: from.offset() };
-    // SAFETY: `check` found every block inside the place, which every PE has, and inside `into`, which is borrowed
+    // SAFETY: `in_bytes` found every block inside the place, which every PE has, and inside `into`, which is borrowed
     // exclusively.
     unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
 }
@@ -179,15 +177,13 @@ fn put_mem(
     family: Family,
 ) {
     let blocks = Blocks { unit: "bytes", block, count };
-    let hull = blocks.hull(to_stride);
-    blocks.check(
+    let (block, level) = blocks.in_bytes::<u8>(
         Walk { name: "place", len: usize::MAX, stride: to_stride },
         Walk { name: "source", len: source.len(), stride: source_stride },
     );
-    let (segment, offset) = locate(endpoint, family, to, hull);
+    let (segment, offset) = locate(endpoint, family, to, blocks.hull(to_stride));
     let (place, from) = (Remote { pe, segment, offset }, source.as_ptr());
-    let level = Level { count, to: to_stride, from: source_stride };
-    // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of the
+    // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `in_bytes` those of the
     // source in it.
     unsafe { put_blocks(endpoint, place, from, block, level, 1, family) };
 }
@@ -206,27 +202,15 @@ fn get_mem(
     family: Family,
 ) {
     let blocks = Blocks { unit: "bytes", block, count };
-    let hull = blocks.hull(from_stride);
-    blocks.check(
+    let (block, level) = blocks.in_bytes::<u8>(
         Walk { name: "destination", len: into.len(), stride: into_stride },
         Walk { name: "place", len: usize::MAX, stride: from_stride },
     );
-    let (segment, offset) = locate(endpoint, family, from, hull);
+    let (segment, offset) = locate(endpoint, family, from, blocks.hull(from_stride));
     let (place, to) = (Remote { pe, segment, offset }, into.as_mut_ptr());
-    let level = Level { count, to: into_stride, from: from_stride };
-    // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `check` those of `into` in
+    // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `in_bytes` those of `into` in
     // it, which is borrowed exclusively.
     unsafe { get_blocks(endpoint, to, place, block, level, 1, family) };
-}
-
-/// One loop over blocks of `block` elements of `T`, in bytes, after [`check`](Blocks::check).
-///
-/// What would be no number is never used: of no blocks, the length and the strides; of one, the strides. With
-/// more, `check` has found that all are at most the length of a slice, which has a number of bytes.
-#[inline(always)]
-fn in_bytes<T>(block: usize, count: usize, to: usize, from: usize) -> (usize, Level) {
-    let bytes = size_of::<T>();
-    (block.wrapping_mul(bytes), Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
 }
 
 /// Strided puts, as those of [`Strided`], which may go on until the end of the scope. `strided!` takes a scope, too.
@@ -276,13 +260,18 @@ struct Walk {
 }
 
 impl Blocks {
-    /// Panics unless all blocks lie inside both sides, one behind the other.
+    /// One loop over blocks of elements of `T`, in bytes. Panics unless all blocks lie inside both sides, one behind the other.
+    ///
+    /// What would be no number is never used: of no blocks, the length and the strides; of one, the strides. With
+    /// more, all are at most the length of a slice, which has a number of bytes.
     #[inline(always)]
     #[track_caller]
-    fn check(self, to: Walk, from: Walk) {
+    fn in_bytes<T>(self, to: Walk, from: Walk) -> (usize, Level) {
         // One by one: as an array they would be written to memory.
         self.check_side(to);
         self.check_side(from);
+        let bytes = |elements: usize| elements.wrapping_mul(size_of::<T>());
+        (bytes(self.block), Level { count: self.count, to: bytes(to.stride), from: bytes(from.stride) })
     }
 
     #[inline(always)]
