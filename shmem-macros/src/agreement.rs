@@ -3,10 +3,10 @@
 use proc_macro2::{Ident, TokenStream};
 use proptest::prelude::*;
 use quote::quote;
-use shmem_grammar::{Kind, MAX_PARTITION_ID, Policy, TraitError, Traits, parse_traits};
+use shmem_grammar::{Kind, Policy, TraitError, Traits, parse_traits};
 use syn::{File, Item, LitStr};
 
-use crate::{partitions, symmetric};
+use crate::partitions;
 
 /// Traits in the order in which they are written, each a name and a value.
 type Written = Vec<(&'static str, String)>;
@@ -136,24 +136,6 @@ proptest! {
         }
     }
 
-    #[test]
-    fn ids_are_those_of_the_grammar(id in 0..600u32) {
-        let of_program = errors(partitions::expand(format!("it {{ id = {id} }}").parse().unwrap()));
-        prop_assert_eq!(of_program.is_empty(), (1..=MAX_PARTITION_ID).contains(&id), "{}", id);
-    }
-
-    #[test]
-    fn objects_wish_for_pages_that_the_environment_can_give(value in size()) {
-        let object = quote!(static OBJECT: u8;);
-        let expansion = symmetric::expand(quote!(pgsize = #value), object).to_string();
-        match parse_traits(&format!("SIZE=1M:PGSIZE={value}")) {
-            Ok(Traits { pgsize: Some(bytes), .. }) => {
-                prop_assert!(!expansion.contains("compile_error"), "{value}: {expansion}");
-                prop_assert!(expansion.contains(&format!("{bytes}u64")), "{value}: {expansion}");
-            }
-            _ => prop_assert!(expansion.contains("compile_error"), "{value}: {expansion}"),
-        }
-    }
 }
 
 /// What both say of a name that does not exist.

@@ -4,7 +4,7 @@
 //! invisible delimiters. The compiler loses such delimiters in what a macro emits (rust-lang/rust#67062), and then `$e * 2`
 //! is another number. So each macro begins by putting what would fall apart into parentheses.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::{Expr, Type};
 
 /// The tokens, with parentheses around each expression or type that would be read in another way without its invisible
@@ -60,6 +60,16 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
         Ok(Type::ImplTrait(some)) => some.bounds.len() > 1,
         _ => false,
     }
+}
+
+/// All names in tokens, those in groups included.
+pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
+    let names = tokens.into_iter().flat_map(|token| match token {
+        TokenTree::Ident(name) => vec![name],
+        TokenTree::Group(group) => names(group.stream()),
+        _ => Vec::new(),
+    });
+    names.collect()
 }
 
 #[cfg(test)]

@@ -6,10 +6,12 @@ mod padding;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::{Attribute, Data, DeriveInput, Generics, Member, Path, Type, Visibility};
 
 use crate::arguments::{Arguments, DERIVE, macros_among};
 use crate::diag::{self, Errors};
+use crate::groups::names;
 use crate::library::{self, Sealed};
 use padding::Proof;
 
@@ -38,29 +40,13 @@ struct Repr {
     aligned: bool,
 }
 
-fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
-    let mut repr = Repr::default();
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
-        let read = attribute.parse_nested_meta(|meta| {
-            if meta.input.peek(syn::token::Paren) {
-                let list;
-                syn::parenthesized!(list in meta.input);
-                list.parse::<TokenStream>()?;
-            }
-            match meta.path.to_token_stream().to_string().trim_start_matches("r#") {
-                "C" => repr.c = true,
-                "transparent" => repr.transparent = true,
-                "align" => repr.aligned = true,
-                // rustc judges what does not belong here.
-                _ => {}
-            }
-            Ok(())
-        });
-        if let Err(error) = read {
-            errors.push_error(error);
-        }
-    }
-    repr
+/// (rustc judges what does not belong there.)
+fn repr(attributes: &[Attribute]) -> Repr {
+    let lists = attributes.iter().filter(|attribute| attribute.path().is_ident("repr"));
+    let lists = lists.filter_map(|attribute| attribute.meta.require_list().ok());
+    let words: Vec<Ident> = lists.flat_map(|list| names(list.tokens.clone())).collect();
+    let says = |word: &str| words.iter().any(|name| name.unraw() == word);
+    Repr { c: says("C"), transparent: says("transparent"), aligned: says("align") }
 }
 
 /// `#[shmem(words, unsafe(crate = my::shmem))]`.
@@ -92,7 +78,7 @@ struct Structure {
 /// Checks the struct. Nothing can be said of it without this library.
 fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     let DeriveInput { attrs: attributes, ident: name, generics, data, .. } = input;
-    let repr = repr(&attributes, errors);
+    let repr = repr(&attributes);
     let said = said(&attributes, errors);
     let (root, words) = (said.root(errors), said.flag("words"));
     let mut is_hopeless = !matches!(data, Data::Struct(_));

@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprRange, Member, RangeLimits};
 
 use super::check::{Transfer, Way};
-use super::parse::{Axis, Object, Side, Value, range};
+use super::parse::{Axis, Side, Value, range};
 use crate::diag::{Errors, respanned};
 
 /// Nothing but the errors.
@@ -111,7 +111,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     // Parentheses of the user are unnecessary in the eyes of rustc; ours are not looked at.
     let object = |side: &Side| {
         let object = &side.object;
-        if matches!(object, Object::Expr(..)) { quote!((#object)) } else { quote!(#object) }
+        if object.inside.is_some() { quote!((#object)) } else { quote!(#object) }
     };
     let shared = |side: &Side| {
         let object = object(side);
