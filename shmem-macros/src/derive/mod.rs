@@ -30,6 +30,8 @@ struct Field {
     visibility: Visibility,
     member: Member,
     ty: Type,
+    /// Why it is refused by its looks; the others are still to be judged by rustc.
+    refusal: Option<String>,
 }
 
 /// What `#[repr(..)]` says.
@@ -63,8 +65,6 @@ struct Structure {
     generics: Generics,
     /// All fields.
     fields: Vec<Field>,
-    /// Which of them are refused by their looks: the others are still to be judged by rustc.
-    refused: Vec<bool>,
     /// What is left to prove about padding.
     proof: Proof,
     /// It holds words, and is not moved as a whole.
@@ -87,7 +87,12 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
             .fields
             .members()
             .zip(&data.fields)
-            .map(|(member, field)| Field { visibility: field.vis.clone(), member, ty: field.ty.clone() })
+            .map(|(member, field)| Field {
+                visibility: field.vis.clone(),
+                member,
+                ty: field.ty.clone(),
+                refusal: refusal(&name, &field.ty),
+            })
             .collect(),
         Data::Enum(data) => {
             errors.push(data.enum_token, diag::derive_on("an enum"));
@@ -105,10 +110,8 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
         errors.push(lifetime, diag::DERIVE_LIFETIME);
         is_hopeless = true;
     }
-    let refusals: Vec<Option<String>> = fields.iter().map(|field| refusal(&name, &field.ty)).collect();
     if !is_hopeless {
-        let refused = refusals.iter().zip(&fields);
-        errors.extend(refused.filter_map(|(refusal, field)| Some((refusal.clone()?, &field.ty))));
+        errors.extend(fields.iter().filter_map(|field| Some((field.refusal.clone()?, &field.ty))));
     }
     if let Some(span) = words.filter(|_| padding::is_generic(&generics)) {
         errors.push_error(syn::Error::new(span, diag::generic_words(&name)));
@@ -134,7 +137,6 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
         // Sizes of a struct that must change anyway say nothing.
         Proof::Single
     };
-    let refused = refusals.iter().map(Option::is_some).collect();
     let sealed = library::sealed(&root, said.promise(), errors)?;
     let is_good = errors.is_empty();
     Some(Structure {
@@ -142,7 +144,6 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
         name,
         generics,
         fields,
-        refused,
         proof,
         has_words: words.is_some(),
         is_good,

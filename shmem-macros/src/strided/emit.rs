@@ -12,6 +12,7 @@ use syn::{Expr, ExprRange, Member, RangeLimits};
 use super::check::{Transfer, Way};
 use super::parse::{Axis, Side, Value, range};
 use crate::diag::{Errors, respanned};
+use crate::groups::option;
 
 /// Nothing but the errors.
 pub(super) fn refused(errors: Errors) -> TokenStream {
@@ -169,10 +170,7 @@ fn first(expression: impl ToTokens) -> Span {
 
 fn algorithm(transfer: &Transfer) -> TokenStream {
     let root = &transfer.root;
-    match &transfer.algorithm {
-        Some(name) => quote!(::core::option::Option::Some(#root::__private::strided::Algorithm::#name)),
-        None => quote!(::core::option::Option::None),
-    }
+    option(transfer.algorithm.as_ref().map(|name| quote!(#root::__private::strided::Algorithm::#name)))
 }
 
 /// A region whose axes are constants; what is marked `dyn` is left to the call.
