@@ -53,10 +53,10 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let rows = rows_of(&mine, n);
 
     let start = Instant::now();
-    let mut brought = rows.columns().len();
+    let mut brought = rows.columns.len();
     match options.by {
         Way::Plan => {
-            let mut plan = world.plan(vector.over(world.team(), distribution).at(rows.columns()))?;
+            let mut plan = world.plan(vector.over(world.team(), distribution).at(&rows.columns))?;
             brought = plan.elements();
             let places: Vec<u32> = plan.places().to_vec();
             for _ in 0..options.steps {
@@ -64,16 +64,16 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
             }
         }
         way => {
-            let mut entries = vec![0.0; rows.columns().len()];
+            let mut entries = vec![0.0; rows.columns.len()];
             let places: Vec<u32> = (0..entries.len() as u32).collect();
             for _ in 0..options.steps {
                 // All have read the elements of the step before where the phase begins, and all have written theirs where it ends.
                 world.local(&vector, |elements| elements[..known.len()].copy_from_slice(&known));
                 let elements = vector.over(world.team(), distribution);
                 if let Way::List = way {
-                    world.gather(&mut entries, elements.at(rows.columns()));
+                    world.gather(&mut entries, elements.at(&rows.columns));
                 } else {
-                    for (entry, column) in entries.iter_mut().zip(rows.columns()) {
+                    for (entry, column) in entries.iter_mut().zip(&rows.columns) {
                         *entry = world.g(elements.locate(*column));
                     }
                 }
@@ -84,7 +84,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let seconds = start.elapsed().as_secs_f64();
 
     let mine = checksum(mine.into_iter().zip(known));
-    let [checksum, entries, brought] = world.sum([mine, rows.columns().len() as u64, brought as u64]);
+    let [checksum, entries, brought] = world.sum([mine, rows.columns.len() as u64, brought as u64]);
     if me == 0 {
         println!(
             "{n} rows of {entries} entries, {} steps in {seconds:.3} s; {brought} elements read in each",
@@ -123,11 +123,6 @@ impl Rows {
             self.values.push(value);
         }
         self.ends.push(self.columns.len());
-    }
-
-    /// The columns of all entries.
-    fn columns(&self) -> &[usize] {
-        &self.columns
     }
 
     /// The rows times a vector, of which `places` says where the element for each entry is. Entries are added in their

@@ -3,8 +3,7 @@
 //! The plate's border keeps its temperature; inside, heat spreads until it does not change any
 //! more, or for a number of steps. Each PE relaxes a block of cells while its first and last rows and
 //! columns are on their way to its neighbours; no PE waits for another one than these, but to learn how
-//! much the others' cells have changed. PE 0 reads the field, shows how far things are, and writes the
-//! result as a picture.
+//! much the others' cells have changed. PE 0 reads the field, and writes the result as a picture.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin heat2d
@@ -19,7 +18,6 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
 use shmem::prelude::*;
 use shmem_examples::{Speedup, compare, counted, options};
 
@@ -87,7 +85,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
         // All steps in each turn, however little changes.
         let limits = Limits { tolerance: f64::NEG_INFINITY, ..limits };
         let parallel = |world: &mut World| {
-            plate.solve(world, limits, |_| ());
+            plate.solve(world, limits);
         };
         arguments.speedup.measure(world, parallel, || {
             let mut serial = field.as_ref().map(Serial::new);
@@ -95,13 +93,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
         });
         return Ok(());
     }
-    let bar = progress_bar(world, limits);
-    let progress = plate.solve(world, limits, |Progress { steps, residual }| {
-        bar.set_position(steps);
-        bar.set_message(format!("{residual:.4}"));
-    });
-    bar.finish_and_clear();
-
+    let progress = plate.solve(world, limits);
     if let Some(start) = field {
         let end = plate.gather(world, progress.steps);
         picture::write(&end, &arguments.output)?;
@@ -127,18 +119,5 @@ fn read(arguments: &Arguments) -> Result<Field, String> {
     match &arguments.input {
         Some(path) => Field::read(path),
         None => Field::parse(SAMPLE).map_err(|error| format!("the sample is no temperature field: {error}")),
-    }
-}
-
-/// On PE 0 and on a terminal; hidden elsewhere.
-fn progress_bar(world: &World, limits: Limits) -> ProgressBar {
-    if world.my_pe() != 0 {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {pos} of at most {len} steps, residual {msg}");
-    let bar = ProgressBar::new(limits.steps);
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }

@@ -19,7 +19,7 @@ const ROWS: usize = 1024;
 /// Most columns of one PE.
 const COLUMNS: usize = 1024;
 
-/// The edges of a block.
+/// The edges of a block, as [`shmem::PeGrid::edges`] numbers them.
 const ABOVE: usize = 0;
 const BELOW: usize = 1;
 const LEFT: usize = 2;
@@ -84,20 +84,6 @@ fn blocks(cut: Cut, size: [usize; 2], pes: usize, room: [usize; 2]) -> Option<Bl
     allowed.filter(fits).min_by_key(Blocks::cells_along_cuts)
 }
 
-/// The PEs that have the cells above, below, on the left and on the right of those of a PE.
-fn neighbours(blocks: &Blocks, pe: usize) -> [Option<usize>; 4] {
-    let [rows, columns] = blocks.part_of(pe);
-    if rows.is_empty() || columns.is_empty() {
-        return [None; 4];
-    }
-    [
-        (rows.start > 0).then(|| pe - blocks.pes[1]),
-        (rows.end < blocks.size[0]).then(|| pe + blocks.pes[1]),
-        (columns.start > 0).then(|| pe - 1),
-        (columns.end < blocks.size[1]).then(|| pe + 1),
-    ]
-}
-
 /// The calling PE's part of the field.
 pub(crate) struct Plate {
     /// The blocks of even and of odd steps.
@@ -157,22 +143,15 @@ impl Plate {
         let inner = [0, 1].map(|axis| inner(&mine[axis], size[axis]));
         let size = mine.map(|part| part.len());
         let [rows, columns] = size;
-        let pe = |number: Option<usize>| number.map(|number| world.pes()[number]);
-        let [above, below, left, right] = neighbours(&decomposition, me).map(pe);
-        let frame = world.halo(&[
-            Edge::new(above, BELOW, columns),
-            Edge::new(below, ABOVE, columns),
-            Edge::new(left, RIGHT, rows),
-            Edge::new(right, LEFT, rows),
-        ])?;
+        let frame = world.halo(&world.grid(decomposition.pes)?.edges([columns, rows]))?;
         // To each PE over the edge of its number. It suits a few; many would pass their changes on in a tree.
         let to = |pe: Pe| if pe == world.me() { Edge::BORDER } else { Edge::new(pe, me, 1) };
         let changes = world.halo(&world.pes().iter().map(to).collect::<Vec<_>>())?;
         Ok(Self { blocks, decomposition, part: Part { size, inner }, frame, changes })
     }
 
-    /// Takes steps until a limit is reached; calls `report` behind each. Collective.
-    pub(crate) fn solve(&mut self, world: &mut World, limits: Limits, report: impl Fn(Progress)) -> Progress {
+    /// Takes steps until a limit is reached. Collective.
+    pub(crate) fn solve(&mut self, world: &mut World, limits: Limits) -> Progress {
         let Self { blocks: [even, odd], part, frame, changes, .. } = self;
         world.local_with_halos((*even, *odd), |(even, odd), phase| {
             let (mut old, mut new) = (even, odd);
@@ -181,7 +160,6 @@ impl Plate {
                 let change = part.step(frame, phase, old, new);
                 progress = Progress { steps: progress.steps + 1, residual: largest(changes, phase, change) };
                 std::mem::swap(&mut old, &mut new);
-                report(progress);
             }
             progress
         })

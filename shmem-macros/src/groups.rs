@@ -1,10 +1,11 @@
-//! Groups that nobody sees, made visible.
+//! Tokens: groups that nobody sees, made visible; names; options.
 //!
 //! What `macro_rules!` hands on for `$e:expr` is one expression, whatever it consists of: its tokens lie in a group with
 //! invisible delimiters. The compiler loses such delimiters in what a macro emits (rust-lang/rust#67062), and then `$e * 2`
 //! is another number. So each macro begins by putting what would fall apart into parentheses.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use syn::{Expr, Type};
 
 /// The tokens, with parentheses around each expression or type that would be read in another way without its invisible
@@ -62,10 +63,26 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
     }
 }
 
+/// All names in tokens, those in groups included.
+pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
+    let names = tokens.into_iter().flat_map(|token| match token {
+        TokenTree::Ident(name) => vec![name],
+        TokenTree::Group(group) => names(group.stream()),
+        _ => Vec::new(),
+    });
+    names.collect()
+}
+
+/// An `Option` of tokens, as an expansion writes it.
+pub(crate) fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use quote::quote;
-
     use super::*;
 
     /// `tokens` as `macro_rules!` hands them on.

@@ -42,17 +42,17 @@ pub fn derive_symmetric(item: TokenStream) -> TokenStream {
 
 #[proc_macro_attribute]
 pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::main(visible(arguments), visible(item)).into()
+    entry::main(visible(arguments), visible(item)).unwrap_or_else(|refused| refused).into()
 }
 
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::test(visible(arguments), visible(item)).into()
+    entry::test(visible(arguments), visible(item)).unwrap_or_else(|refused| refused).into()
 }
 
 #[proc_macro_attribute]
 pub fn collective(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::collective(visible(arguments), visible(item)).into()
+    entry::collective(visible(arguments), visible(item)).unwrap_or_else(|refused| refused).into()
 }
 
 #[proc_macro]

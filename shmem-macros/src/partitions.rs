@@ -18,6 +18,7 @@ use syn::{Attribute, Lit, Token, Visibility};
 
 use crate::arguments::{Arguments, PARTITION, Value};
 use crate::diag::{self, Errors};
+use crate::groups::option;
 use crate::library::{self, Sealed};
 
 /// Expands the body of the macro.
@@ -82,16 +83,14 @@ impl Parse for Entry {
 
 /// A partition, in order. What was not given, or given wrongly and reported, is absent.
 struct Partition {
-    attributes: Vec<Attribute>,
-    visibility: Visibility,
-    name: Ident,
+    entry: Entry,
     id: Option<u32>,
     traits: Traits,
 }
 
 /// Checks a partition that stands behind others. A second type of the same name would be rustc's error again.
 fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
-    if earlier.iter().any(|earlier| earlier.name == entry.name) {
+    if earlier.iter().any(|earlier| earlier.entry.name == entry.name) {
         errors.push(&entry.name, diag::partition_declared_twice(&entry.name));
         return None;
     }
@@ -127,8 +126,7 @@ fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Option
     {
         errors.push(arguments.value("kind"), diag::kind_needs_policy(kind.identifier(), &policies));
     }
-    let Entry { attributes, visibility, name, .. } = entry;
-    Some(Partition { attributes, visibility, name, id, traits })
+    Some(Partition { entry, id, traits })
 }
 
 fn id(value: &Value, earlier: &[Partition]) -> Result<u32, String> {
@@ -139,7 +137,7 @@ fn id(value: &Value, earlier: &[Partition]) -> Result<u32, String> {
     let id = id.filter(|id| (1..=MAX_PARTITION_ID).contains(id)).ok_or_else(diag::not_an_id)?;
     match earlier.iter().find(|earlier| earlier.id == Some(id)) {
         None => Ok(id),
-        Some(owner) => Err(diag::id_declared_twice(id, owner.name.unraw())),
+        Some(owner) => Err(diag::id_declared_twice(id, owner.entry.name.unraw())),
     }
 }
 
@@ -155,7 +153,7 @@ fn declared(
     root: &TokenStream,
     Sealed { begin, promise, root: sealed_root }: &Sealed,
 ) -> TokenStream {
-    let Partition { attributes, visibility, name, .. } = partition;
+    let Entry { attributes, visibility, name, .. } = &partition.entry;
     let conditions: Vec<_> = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let text = name.unraw().to_string();
     let id = partition.id.unwrap_or(0);
@@ -193,12 +191,8 @@ fn declared(
 
 /// The fields of what is asked of a partition.
 pub(crate) fn traits(Traits { size, pgsize, kind, policy }: &Traits, root: &TokenStream) -> TokenStream {
-    let option = |value: Option<TokenStream>| match value {
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-        None => quote!(::core::option::Option::None),
-    };
     let name = |identifier| Ident::new(identifier, Span::call_site());
-    let [size, pgsize] = [size, pgsize].map(|size| option(size.map(|bytes| quote!(#bytes))));
+    let [size, pgsize] = [size, pgsize].map(|size| option(*size));
     let [kind, policy] = [kind.map(Kind::identifier), policy.map(Policy::identifier)].map(|of| of.map(name));
     let kind = option(kind.map(|kind| quote!(#root::__private::Kind::#kind)));
     let policy = option(policy.map(|policy| quote!(#root::__private::Policy::#policy)));

@@ -169,7 +169,6 @@ const INCOMPLETE: &[&str] = &[
     "partition = ..",
     "pgas = { package = \"shmem-rt\", .. }",
     "policy = ..",
-    "size = ..",
     "type Element = ..",
     "unsafe(crate = ..)",
     "unsafe(crate = crate::paths::elsewhere)",

@@ -105,24 +105,20 @@ fn types(structure: &Structure, generics: &Generics) -> TokenStream {
     let (parameters, arguments, conditions) = generics.split_for_impl();
     let name = &structure.name;
     let numbers: Vec<Ident> = (0..structure.fields.len()).map(number).collect();
-    let written = structure.fields.iter().zip(&structure.refused).map(|(field, refused)| match &field.ty {
+    let written = structure.fields.iter().map(|field| -> Type {
         // What was refused goes on as what can be there.
-        _ if *refused => parse_quote!(u8),
-        written => written.clone(),
+        if field.refusal.is_some() { parse_quote!(u8) } else { field.ty.clone() }
     });
-    let written: Vec<Type> = written.collect();
-    let (element, first) = match &structure.proof {
-        Proof::Alike(elements) => {
-            let first = &elements[0].ty;
-            (
-                Some(quote!(
-                    type __Element;
-                )),
-                Some(quote!(type __Element = #first;)),
-            )
-        }
-        _ => (None, None),
+    let first = match &structure.proof {
+        Proof::Alike(elements) => Some(&elements[0].ty),
+        _ => None,
     };
+    let element = first.map(|_| {
+        quote!(
+            type __Element;
+        )
+    });
+    let first = first.map(|first| quote!(type __Element = #first;));
     quote! {
         trait __Types {
             #(type #numbers;)*
@@ -206,8 +202,9 @@ fn derived_name(structure: &Structure) -> &'static str {
 fn held(structure: &Structure, generics: &Generics) -> TokenStream {
     let (_, arguments, _) = generics.split_for_impl();
     let (root, name) = (&structure.sealed.root, &structure.name);
-    let held = structure.refused.iter().enumerate().filter(|(_, refused)| !**refused).map(|(at, _)| {
-        let (first, last) = diag::ends(&structure.fields[at].ty);
+    let held = structure.fields.iter().enumerate().filter(|(_, field)| field.refusal.is_none());
+    let held = held.map(|(at, field)| {
+        let (first, last) = diag::ends(&field.ty);
         let ty = field_type(structure, generics, at);
         let (root, name) =
             (respanned(root.clone(), first), respanned(name.clone().into_token_stream(), first));

@@ -6,10 +6,12 @@ mod padding;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::{Attribute, Data, DeriveInput, Generics, Member, Path, Type, Visibility};
 
 use crate::arguments::{Arguments, DERIVE, macros_among};
 use crate::diag::{self, Errors};
+use crate::groups::names;
 use crate::library::{self, Sealed};
 use padding::Proof;
 
@@ -28,6 +30,8 @@ struct Field {
     visibility: Visibility,
     member: Member,
     ty: Type,
+    /// Why it is refused by its looks; the others are still to be judged by rustc.
+    refusal: Option<String>,
 }
 
 /// What `#[repr(..)]` says.
@@ -38,29 +42,13 @@ struct Repr {
     aligned: bool,
 }
 
-fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
-    let mut repr = Repr::default();
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
-        let read = attribute.parse_nested_meta(|meta| {
-            if meta.input.peek(syn::token::Paren) {
-                let list;
-                syn::parenthesized!(list in meta.input);
-                list.parse::<TokenStream>()?;
-            }
-            match meta.path.to_token_stream().to_string().trim_start_matches("r#") {
-                "C" => repr.c = true,
-                "transparent" => repr.transparent = true,
-                "align" => repr.aligned = true,
-                // rustc judges what does not belong here.
-                _ => {}
-            }
-            Ok(())
-        });
-        if let Err(error) = read {
-            errors.push_error(error);
-        }
-    }
-    repr
+/// (rustc judges what does not belong there.)
+fn repr(attributes: &[Attribute]) -> Repr {
+    let lists = attributes.iter().filter(|attribute| attribute.path().is_ident("repr"));
+    let lists = lists.filter_map(|attribute| attribute.meta.require_list().ok());
+    let words: Vec<Ident> = lists.flat_map(|list| names(list.tokens.clone())).collect();
+    let says = |word: &str| words.iter().any(|name| name.unraw() == word);
+    Repr { c: says("C"), transparent: says("transparent"), aligned: says("align") }
 }
 
 /// `#[shmem(words, unsafe(crate = my::shmem))]`.
@@ -77,8 +65,6 @@ struct Structure {
     generics: Generics,
     /// All fields.
     fields: Vec<Field>,
-    /// Which of them are refused by their looks: the others are still to be judged by rustc.
-    refused: Vec<bool>,
     /// What is left to prove about padding.
     proof: Proof,
     /// It holds words, and is not moved as a whole.
@@ -92,7 +78,7 @@ struct Structure {
 /// Checks the struct. Nothing can be said of it without this library.
 fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     let DeriveInput { attrs: attributes, ident: name, generics, data, .. } = input;
-    let repr = repr(&attributes, errors);
+    let repr = repr(&attributes);
     let said = said(&attributes, errors);
     let (root, words) = (said.root(errors), said.flag("words"));
     let mut is_hopeless = !matches!(data, Data::Struct(_));
@@ -101,7 +87,12 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
             .fields
             .members()
             .zip(&data.fields)
-            .map(|(member, field)| Field { visibility: field.vis.clone(), member, ty: field.ty.clone() })
+            .map(|(member, field)| Field {
+                visibility: field.vis.clone(),
+                member,
+                ty: field.ty.clone(),
+                refusal: refusal(&name, &field.ty),
+            })
             .collect(),
         Data::Enum(data) => {
             errors.push(data.enum_token, diag::derive_on("an enum"));
@@ -119,10 +110,8 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
         errors.push(lifetime, diag::DERIVE_LIFETIME);
         is_hopeless = true;
     }
-    let refusals: Vec<Option<String>> = fields.iter().map(|field| refusal(&name, &field.ty)).collect();
     if !is_hopeless {
-        let refused = refusals.iter().zip(&fields);
-        errors.extend(refused.filter_map(|(refusal, field)| Some((refusal.clone()?, &field.ty))));
+        errors.extend(fields.iter().filter_map(|field| Some((field.refusal.clone()?, &field.ty))));
     }
     if let Some(span) = words.filter(|_| padding::is_generic(&generics)) {
         errors.push_error(syn::Error::new(span, diag::generic_words(&name)));
@@ -148,7 +137,6 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
         // Sizes of a struct that must change anyway say nothing.
         Proof::Single
     };
-    let refused = refusals.iter().map(Option::is_some).collect();
     let sealed = library::sealed(&root, said.promise(), errors)?;
     let is_good = errors.is_empty();
     Some(Structure {
@@ -156,7 +144,6 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
         name,
         generics,
         fields,
-        refused,
         proof,
         has_words: words.is_some(),
         is_good,

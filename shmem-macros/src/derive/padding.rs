@@ -21,10 +21,10 @@
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::visit_mut::{self, VisitMut};
 use syn::{Generics, Type};
 
 use super::Repr;
+use crate::groups::names;
 
 /// What proves that there is no padding.
 pub(super) enum Proof {
@@ -94,26 +94,10 @@ fn text(tokens: &Type) -> String {
     tokens.to_token_stream().to_string()
 }
 
-/// Whether one of `names` stands anywhere in the type.
-fn mentions(element: &Type, names: &[Ident]) -> bool {
-    struct Search<'a> {
-        names: &'a [Ident],
-        found: bool,
-    }
-    impl VisitMut for Search<'_> {
-        fn visit_ident_mut(&mut self, name: &mut Ident) {
-            self.found |= self.names.contains(&name.unraw());
-        }
-
-        // A macro could expand to anything.
-        fn visit_macro_mut(&mut self, call: &mut syn::Macro) {
-            self.found = true;
-            visit_mut::visit_macro_mut(self, call);
-        }
-    }
-    let mut search = Search { names, found: false };
-    search.visit_type_mut(&mut element.clone());
-    search.found
+/// Whether one of `parameters` stands anywhere in the type, or a macro, which could expand to anything.
+fn mentions(element: &Type, parameters: &[Ident]) -> bool {
+    let is_one = |name: &Ident| parameters.contains(&name.unraw());
+    names(element.to_token_stream()).iter().any(is_one) || text(element).contains('!')
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A function behind one of the attributes, and the `#[symmetric] let`s in it.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, Item, ItemFn, Local, Pat, PathArguments, Signature, Type, parse_quote};
@@ -8,6 +8,7 @@ use syn::{FnArg, Item, ItemFn, Local, Pat, PathArguments, Signature, Type, parse
 use super::phases;
 use crate::arguments::{Arguments, MAIN, Owner, Value};
 use crate::diag::{self, Errors};
+use crate::groups::names;
 use crate::symmetric;
 
 const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
@@ -111,15 +112,7 @@ fn world(parameter: &FnArg) -> Option<TokenStream> {
         Type::Reference(_) => quote!(#name),
         _ => quote!(&#name),
     };
-    mentions_world(parameter.ty.to_token_stream()).then_some(world)
-}
-
-fn mentions_world(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(name) => name == "World",
-        TokenTree::Group(group) => mentions_world(group.stream()),
-        _ => false,
-    })
+    names(parameter.ty.to_token_stream()).iter().any(|name| name == "World").then_some(world)
 }
 
 struct Lets<'a> {

@@ -1,4 +1,5 @@
-//! The attributes on functions: `#[shmem::main]`, `#[shmem::test]`, `#[shmem::collective]`.
+//! The attributes on functions: `#[shmem::main]`, `#[shmem::test]`, `#[shmem::collective]`. On what is no function each gives an
+//! error, with the item.
 
 mod function;
 mod phases;
@@ -13,14 +14,11 @@ use crate::diag::Errors;
 pub(crate) use test::expand as test;
 
 /// `#[shmem::main]`: the function becomes the body of `main`, called with the world.
-pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> Result<TokenStream, TokenStream> {
     let mut errors = Errors::default();
     let arguments = Arguments::parse(arguments, MAIN, &mut errors);
     let root = arguments.root(&mut errors);
-    let (function, can_be_called) = match function::entry(item, MAIN, &arguments, &root, &mut errors) {
-        Ok(function) => function,
-        Err(refused) => return refused,
-    };
+    let (function, can_be_called) = function::entry(item, MAIN, &arguments, &root, &mut errors)?;
     // With a signature that cannot be called, there is still a `main`, or rustc asks for one.
     let call = if can_be_called {
         quote!(#root::__private::main(__body))
@@ -31,7 +29,7 @@ pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let unused = (!can_be_called).then(|| quote!(#[allow(dead_code)]));
     let body = function::body(&function);
     let errors = errors.into_tokens();
-    quote! {
+    Ok(quote! {
         #errors
         #(#attributes)*
         #visibility fn #name() -> ::std::process::ExitCode {
@@ -39,19 +37,16 @@ pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
             #body
             #call
         }
-    }
+    })
 }
 
 /// `#[shmem::collective]`: the function stays what it is, with its `#[symmetric] let`s rewritten.
-pub(crate) fn collective(arguments: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn collective(arguments: TokenStream, item: TokenStream) -> Result<TokenStream, TokenStream> {
     let mut errors = Errors::default();
     Arguments::parse(arguments, COLLECTIVE, &mut errors);
-    let mut function = match function::parse(item, COLLECTIVE.0, &mut errors) {
-        Ok(function) => function,
-        Err(refused) => return refused,
-    };
+    let mut function = function::parse(item, COLLECTIVE.0, &mut errors)?;
     function::rewrite_lets(&mut function, &mut errors);
     phases::refuse_nested(&mut function);
     let errors = errors.into_tokens();
-    quote!(#errors #function)
+    Ok(quote!(#errors #function))
 }

@@ -4,7 +4,7 @@
 //! attribute sees the function, the use inside becomes an error with the remedy: what contains an error is not looked at for
 //! borrows.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprMethodCall, FnArg, Item, ItemFn, Macro, Pat, PatIdent, Stmt, Type};
 
@@ -59,59 +59,63 @@ impl Search {
             && matches!(call.args.last(), Some(Expr::Closure(_)))
     }
 
-    /// What is wrong with an expression inside the phase `outer`, and where.
-    fn misuse(&self, expr: &Expr, outer: &Ident) -> Option<(Span, String)> {
+    /// The error that takes the place of an expression inside the phase `outer`.
+    fn misuse(&self, expr: &Expr, outer: &Ident) -> Option<Expr> {
         match expr {
             Expr::MethodCall(call) if self.opens(call) => {
-                Some((call.method.span(), diag::phase_inside_a_phase(outer, &call.method)))
+                Some(error(&call.method, diag::phase_inside_a_phase(outer, &call.method)))
             }
             Expr::MethodCall(call) if self.is_world(&call.receiver) => {
-                Some(world_inside(call.method.span(), outer, &call.method))
+                Some(world_inside(&call.method, outer, &call.method))
             }
             Expr::Path(path) if self.is_world(expr) => {
                 let name = path.path.get_ident()?;
-                Some(world_inside(name.span(), outer, name))
+                Some(world_inside(name, outer, name))
             }
             Expr::Macro(call) => self.misuse_in_macro(&call.mac, outer),
             _ => None,
         }
     }
 
-    fn misuse_in_macro(&self, call: &Macro, outer: &Ident) -> Option<(Span, String)> {
+    fn misuse_in_macro(&self, call: &Macro, outer: &Ident) -> Option<Expr> {
         let name = find(call.tokens.clone(), &|name| self.worlds.contains(name))?;
-        Some(world_inside(name.span(), outer, &call.path.segments.last()?.ident))
+        Some(world_inside(&name, outer, &call.path.segments.last()?.ident))
     }
 }
 
-fn world_inside(at: Span, outer: &Ident, used: &Ident) -> (Span, String) {
-    (at, diag::world_inside_a_phase(&outer.to_string(), used))
+fn world_inside(at: &Ident, outer: &Ident, used: &Ident) -> Expr {
+    error(at, diag::world_inside_a_phase(&outer.to_string(), used))
+}
+
+fn error(at: &Ident, message: String) -> Expr {
+    let error = syn::Error::new(at.span(), message).to_compile_error();
+    Expr::Verbatim(quote::quote!({ #error }))
 }
 
 /// The first name in tokens that is one of those looked for, and no field: `config.world`, or `world: 3`.
 fn find(tokens: TokenStream, is_wanted: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
     let is = |token: Option<&TokenTree>, mark| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark);
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    tokens.iter().enumerate().find_map(|(at, token)| match token {
-        TokenTree::Ident(name) => {
-            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-            let is_field = is(before, '.') || is(tokens.get(at + 1), ':');
-            (is_wanted(name) && !is_field).then(|| name.clone())
+    let (mut before, mut tokens) = (None, tokens.into_iter().peekable());
+    while let Some(token) = tokens.next() {
+        let is_field = is(before.as_ref(), '.') || is(tokens.peek(), ':');
+        let found = match &token {
+            TokenTree::Ident(name) => (is_wanted(name) && !is_field).then(|| name.clone()),
+            TokenTree::Group(group) => find(group.stream(), is_wanted),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
         }
-        TokenTree::Group(group) => find(group.stream(), is_wanted),
-        _ => None,
-    })
-}
-
-fn error((at, message): (Span, String)) -> Expr {
-    let error = syn::Error::new(at, message).to_compile_error();
-    Expr::Verbatim(quote::quote!({ #error }))
+        before = Some(token);
+    }
+    None
 }
 
 impl VisitMut for Search {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         if let Some(outer) = &self.outer {
             match self.misuse(expr, outer) {
-                Some(misuse) => *expr = error(misuse),
+                Some(misuse) => *expr = misuse,
                 None => visit_mut::visit_expr_mut(self, expr),
             }
             return;
@@ -133,7 +137,7 @@ impl VisitMut for Search {
         if let (Some(outer), Stmt::Macro(call)) = (&self.outer, &*stmt)
             && let Some(misuse) = self.misuse_in_macro(&call.mac, outer)
         {
-            *stmt = Stmt::Expr(error(misuse), call.semi_token);
+            *stmt = Stmt::Expr(misuse, call.semi_token);
             return;
         }
         visit_mut::visit_stmt_mut(self, stmt);

@@ -12,23 +12,21 @@ use syn::{Attribute, Expr, Lit, LitStr, Meta, MetaNameValue, Token};
 use super::function;
 use crate::arguments::{Arguments, TEST, Value};
 use crate::diag::{self, Errors};
+use crate::groups::option;
 
 /// Expands the attribute with `arguments` on `item`.
-pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream, TokenStream> {
     let mut errors = Errors::default();
     let arguments = Arguments::parse(arguments, TEST, &mut errors);
     let root = arguments.root(&mut errors);
     let pes = arguments.read("pes", &mut errors, pes).unwrap_or(Pes::One(1));
     let limit = arguments.read("timeout", &mut errors, timeout);
     let variables = arguments.read("env", &mut errors, environment).unwrap_or_default();
-    let (mut function, can_be_called) = match function::entry(item, TEST, &arguments, &root, &mut errors) {
-        Ok(function) => function,
-        Err(refused) => return refused,
-    };
+    let (mut function, can_be_called) = function::entry(item, TEST, &arguments, &root, &mut errors)?;
     let panics = should_panic(&mut function.attrs);
     let errors = errors.into_tokens();
     if !can_be_called {
-        return quote!(#errors #[allow(dead_code)] #function);
+        return Ok(quote!(#errors #[allow(dead_code)] #function));
     }
     let each = matches!(pes, Pes::Each(_));
     // Of several tests the function stands beside them, with what is said of its body.
@@ -37,12 +35,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (visibility, name) = (function.vis.clone(), function.sig.ident.clone());
     let variables = variables.iter().map(|(key, value)| quote!((#key, #value)));
     let variables = quote!(&[#(#variables),*]);
-    let limit = match limit {
-        None => quote!(::core::option::Option::None),
-        Some(limit) => {
-            quote!(::core::option::Option::Some(::core::time::Duration::from_millis(#limit)))
-        }
-    };
+    let limit = option(limit.map(|limit| quote!(::core::time::Duration::from_millis(#limit))));
     let test = |name: &Ident, pes: usize, body: &TokenStream, run: TokenStream| {
         let path = format!("::{name}");
         quote! {
@@ -57,7 +50,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             }
         }
     };
-    match pes {
+    Ok(match pes {
         Pes::One(pes) => {
             let test = test(&name, pes, &function::body(&function), quote!(__body));
             quote!(#errors #test)
@@ -71,7 +64,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             function.attrs.retain(|attribute| !ignores(attribute));
             quote!(#errors #[cfg(test)] #function #tests)
         }
-    }
+    })
 }
 
 /// Whether it leaves tests out, perhaps on a condition.
@@ -96,13 +89,11 @@ enum Pes {
 /// Takes `#[should_panic]` away, which each PE's harness would answer for itself, and gives what it
 /// says as an argument. What rustc refuses stays, to be refused.
 fn should_panic(attributes: &mut Vec<Attribute>) -> TokenStream {
-    let Some((at, expected)) =
-        attributes.iter().enumerate().find_map(|(at, attribute)| Some((at, expected(attribute)?)))
-    else {
-        return quote!(::core::option::Option::None);
-    };
-    attributes.remove(at);
-    quote!(::core::option::Option::Some(#expected))
+    let found = attributes.iter().enumerate().find_map(|(at, attribute)| Some((at, expected(attribute)?)));
+    option(found.map(|(at, expected)| {
+        attributes.remove(at);
+        expected
+    }))
 }
 
 /// The text in `#[should_panic]`, `#[should_panic = ".."]` or `#[should_panic(expected = "..")]`.

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use shmem_grammar::ALGORITHMS;
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, UnOp, token};
+use syn::{Expr, ExprPath, UnOp, token};
 
 use super::parse::{self, Axis, Object, Side, Value, Written};
 use crate::arguments;
@@ -202,12 +202,12 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
 impl Object {
     /// Whether it is a static by the looks of its name, which a constant can name.
     pub(super) fn is_static(&self) -> bool {
-        let Self::Path { path, members } = self else { return false };
+        let (Expr::Path(ExprPath { path, .. }), None) = (&self.expr, &self.inside) else { return false };
         let Some(name) = path.segments.last().map(|last| last.ident.to_string()) else { return false };
         let screams = |c: char| c.is_uppercase() || c.is_numeric() || c == '_';
         // A constant does not know which `Self` is meant.
         let is_of_self = path.segments.first().is_some_and(|first| first.ident == "Self");
-        members.is_empty() && !is_of_self && name.starts_with(char::is_uppercase) && name.chars().all(screams)
+        !is_of_self && name.starts_with(char::is_uppercase) && name.chars().all(screams)
     }
 }
 

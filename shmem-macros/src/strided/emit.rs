@@ -10,8 +10,9 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprRange, Member, RangeLimits};
 
 use super::check::{Transfer, Way};
-use super::parse::{Axis, Object, Side, Value, range};
+use super::parse::{Axis, Side, Value, range};
 use crate::diag::{Errors, respanned};
+use crate::groups::option;
 
 /// Nothing but the errors.
 pub(super) fn refused(errors: Errors) -> TokenStream {
@@ -111,7 +112,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     // Parentheses of the user are unnecessary in the eyes of rustc; ours are not looked at.
     let object = |side: &Side| {
         let object = &side.object;
-        if matches!(object, Object::Expr(..)) { quote!((#object)) } else { quote!(#object) }
+        if object.inside.is_some() { quote!((#object)) } else { quote!(#object) }
     };
     let shared = |side: &Side| {
         let object = object(side);
@@ -169,10 +170,7 @@ fn first(expression: impl ToTokens) -> Span {
 
 fn algorithm(transfer: &Transfer) -> TokenStream {
     let root = &transfer.root;
-    match &transfer.algorithm {
-        Some(name) => quote!(::core::option::Option::Some(#root::__private::strided::Algorithm::#name)),
-        None => quote!(::core::option::Option::None),
-    }
+    option(transfer.algorithm.as_ref().map(|name| quote!(#root::__private::strided::Algorithm::#name)))
 }
 
 /// A region whose axes are constants; what is marked `dyn` is left to the call.

@@ -33,13 +33,10 @@ pub(super) struct Side {
 }
 
 /// What a region is a part of, or the PE: a path with members, or an expression in parentheses.
-pub(super) enum Object {
-    Path {
-        path: Path,
-        members: Vec<Member>,
-    },
-    /// The expression, and how it was written.
-    Expr(Expr, Option<String>),
+pub(super) struct Object {
+    pub(super) expr: Expr,
+    /// What stands between the parentheses, as it was written.
+    pub(super) inside: Option<String>,
 }
 
 /// `@pe`
@@ -204,36 +201,30 @@ impl Object {
             if !inner.is_empty() {
                 return Err(inner.error(expected));
             }
-            let text = parentheses.span.join().source_text();
-            return Ok(Self::Expr(expr, text));
+            let text = parentheses.span.join().source_text().unwrap_or_else(|| diag::readable(&expr));
+            let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text);
+            return Ok(Self { expr, inside: Some(inside.trim().to_owned()) });
         }
         if !input.peek(Token![::]) && !input.peek(Ident::peek_any) {
             return Err(input.error(expected));
         }
-        let path = Path::parse_mod_style(input)?;
-        let mut found = Vec::new();
+        let mut expr = Path::parse_mod_style(input)?.into_token_stream();
         while input.peek(Token![.]) && !input.peek(Token![..]) {
-            input.parse::<Token![.]>()?;
-            found.extend(members(input)?);
+            let dot = input.parse::<Token![.]>()?;
+            members(input)?.iter().for_each(|member| expr.extend(quote!(#dot #member)));
         }
-        Ok(Self::Path { path, members: found })
+        Ok(Self { expr: syn::parse2(expr)?, inside: None })
     }
 
     /// As it is called in messages.
     pub(super) fn name(&self) -> String {
-        match self {
-            Self::Expr(_, Some(text)) => text.get(1..text.len() - 1).unwrap_or(text).trim().to_owned(),
-            other => diag::readable(other),
-        }
+        self.inside.clone().unwrap_or_else(|| diag::readable(&self.expr))
     }
 }
 
 impl ToTokens for Object {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        match self {
-            Self::Path { path, members } => tokens.extend(quote!(#path #(.#members)*)),
-            Self::Expr(expr, _) => expr.to_tokens(tokens),
-        }
+        self.expr.to_tokens(tokens);
     }
 }
 

@@ -3,10 +3,10 @@
 //! The rest is checked by rustc on the expansion: that the partition exists, that the contents may
 //! live in symmetric memory, that page sizes agree.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::{Attribute, GenericArgument, Lit, Local, Pat, Path, PathArguments, Type, Visibility, parse_quote};
+use syn::{GenericArgument, Lit, Local, Pat, Path, PathArguments, Type, parse_quote};
 
 use super::Static;
 use crate::arguments::{Arguments, PageSize, Value, macros_among};
@@ -24,17 +24,6 @@ pub(super) struct Placement {
     pub(super) partition_text: Option<String>,
     /// The page size asked for.
     pub(super) pgsize: Option<PageSize>,
-}
-
-/// A static, in order.
-pub(super) struct Object {
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) visibility: Visibility,
-    pub(super) name: Ident,
-    pub(super) contents: TokenStream,
-    pub(super) image: Option<TokenStream>,
-    /// The contents are known to be wrong, and that was said.
-    pub(super) refused: bool,
 }
 
 /// A `let`, in order.
@@ -73,56 +62,50 @@ fn partition(value: &Value) -> Result<Path, String> {
     }
 }
 
-/// Checks a static.
-pub(super) fn object(declared: Static, errors: &mut Errors) -> Object {
-    if let Some(token) = declared.mutability {
+/// Checks a static. What is wrong with it is left out or replaced, so that its uses go on. Gives whether its contents are left for
+/// rustc to judge.
+pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
+    let Static { attributes, mutability, name, generics, contents, image, .. } = declared;
+    if let Some(token) = mutability {
         errors.push(token, diag::MUTABLE);
     }
-    let name = &declared.name;
-    let others = macros_among(&declared.attributes);
+    let others = macros_among(attributes);
     errors.extend(others.iter().map(|path| (diag::attribute_of_static(readable(path)), path)));
-    let mut attributes = declared.attributes;
     attributes.retain(|attribute| macros_among(std::slice::from_ref(attribute)).is_empty());
-    let is_typed = declared.contents.is_some();
-    let written = declared.contents.unwrap_or_else(|| parse_quote!([u8; 0]));
-    let mut contents = written.to_token_stream();
-    let mut image = declared.image;
-    let mut refused = false;
-    match &written {
-        // rustc's parser has said that the type is missing.
-        _ if !is_typed => (image, refused) = (None, true),
-        _ if !declared.generics.params.is_empty() => {
-            // rustc's parser has said that a static has none. They may stand in the type and in the value.
-            (contents, image, refused) = (quote!([u8; 0]), None, true);
-        }
-        Type::Slice(slice) => {
+    let (instead, has_image): (Type, bool) = match contents {
+        // rustc's parser has said that a type is missing.
+        None => (parse_quote!([u8; 0]), false),
+        // rustc's parser has said that a static has none. They may stand in the type and in the value.
+        Some(_) if !generics.params.is_empty() => (parse_quote!([u8; 0]), false),
+        Some(Type::Slice(slice)) => {
             let item = &slice.elem;
-            errors.push(&written, diag::unsized_contents(name, readable(item)));
-            (contents, refused) = (quote!([#item; 0]), true);
+            errors.push(&*slice, diag::unsized_contents(name, readable(item)));
+            (parse_quote!([#item; 0]), true)
         }
-        Type::Path(path) if path.path.is_ident("str") => {
-            errors.push(&written, diag::unsized_text(name));
-            (contents, refused) = (quote!([u8; 0]), true);
+        Some(Type::Path(path)) if path.path.is_ident("str") => {
+            errors.push(path, diag::unsized_text(name));
+            (parse_quote!([u8; 0]), true)
         }
-        Type::Path(path) => {
-            if let Some(inner) = argument(&path.path, "Symmetric") {
-                errors.push(&written, diag::already_wrapped(readable(inner)));
-                contents = inner.to_token_stream();
+        Some(Type::Path(path)) => {
+            if let Some(inner) = argument(&path.path, "Symmetric").cloned() {
+                errors.push(path, diag::already_wrapped(readable(&inner)));
+                *contents = Some(inner);
+                return true;
             }
             let value = argument(&path.path, "Atomic").filter(|value| is_no_atomic_value(value));
-            if let Some(value) = value {
-                errors.push(value, diag::not_an_atomic_value(readable(value)));
-                // Uses of it go on with a value that can be changed.
-                let mut path = path.clone();
-                if let Some(last) = path.path.segments.last_mut() {
-                    last.arguments = PathArguments::AngleBracketed(parse_quote!(<u64>));
-                }
-                (contents, image, refused) = (path.to_token_stream(), None, true);
+            let Some(value) = value else { return true };
+            errors.push(value, diag::not_an_atomic_value(readable(value)));
+            let mut path = path.clone();
+            if let Some(last) = path.path.segments.last_mut() {
+                last.arguments = PathArguments::AngleBracketed(parse_quote!(<u64>));
             }
+            (Type::Path(path), false)
         }
-        _ => {}
-    }
-    Object { attributes, visibility: declared.visibility, name: declared.name, contents, image, refused }
+        Some(_) => return true,
+    };
+    *contents = Some(instead);
+    *image = image.take().filter(|_| has_image);
+    false
 }
 
 /// Whether a type is one of the primitive ones that no word of atomic operations has as its value.

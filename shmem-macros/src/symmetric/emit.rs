@@ -14,17 +14,24 @@
 //! be placed is refused when the program starts, and one that is no symmetric data cannot be used.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Local, LocalInit, Pat, Token, parse_quote};
 
-use super::check::{Binding, Object, Placement};
+use super::Static;
+use super::check::{Binding, Placement};
 use crate::diag::{self, Errors, readable, respanned};
 use crate::library::{self, Sealed};
 
 /// A static.
-pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors) -> TokenStream {
+pub(super) fn object(
+    declared: &Static,
+    is_judged: bool,
+    placement: &Placement,
+    mut errors: Errors,
+) -> TokenStream {
     let Placement { root, promise, partition, pgsize, .. } = placement;
-    let Object { attributes, visibility, name, contents, image, refused } = object;
+    let Static { attributes, visibility, name, contents, image, .. } = declared;
+    let contents = contents.to_token_stream();
     // Without the static there must be no checks of it either.
     let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let text = name.to_string();
@@ -34,7 +41,7 @@ pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors)
     };
     let errors = errors.into_sealed(&sealed);
     let Sealed { begin, promise, root: sealed_root } = sealed;
-    let holds = (!refused).then(|| holds(name, contents, &sealed_root));
+    let holds = is_judged.then(|| holds(name, &contents, &sealed_root));
     let require_pages = pgsize.as_ref().map(|pgsize| {
         let root = respanned(sealed_root.clone(), pgsize.span);
         quote_spanned!(pgsize.span=> #root::__private::require_pages(&__PARTITION, #bytes);)

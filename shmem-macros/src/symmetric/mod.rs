@@ -16,9 +16,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let placement = check::placement(&Arguments::parse(arguments, SYMMETRIC, &mut errors), &mut errors);
     match parsed(item, &mut errors) {
-        Ok(Item::Static(declared)) => {
-            let object = check::object(*declared, &mut errors);
-            emit::object(&object, &placement, errors)
+        Ok(Item::Static(mut declared)) => {
+            let is_judged = check::object(&mut declared, &mut errors);
+            emit::object(&declared, is_judged, &placement, errors)
         }
         Ok(Item::Let(local)) => {
             let binding = check::binding(&local, &mut errors);

@@ -195,14 +195,15 @@ fn arguments(list: &Value) -> String {
 }
 
 fn shown(of: &Value) -> String {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let generic = text(&of["generic"]).or_else(|| text(&of["primitive"]));
-    let path = || of.get("resolved_path").map(named);
-    let slice = || of.get("slice").map(|item| format!("[{}]", shown(item)));
-    let array = || {
-        of.get("array")
-            .map(|array| format!("[{}; {}]", shown(&array["type"]), array["len"].as_str().unwrap_or("_")))
-    };
-    let reference = || of.get("borrowed_ref").map(|to| format!("&{}", shown(&to["type"])));
-    generic.or_else(path).or_else(slice).or_else(array).or_else(reference).unwrap_or_else(|| "_".to_owned())
+    let kind = of.as_object().and_then(|kind| kind.iter().next());
+    match kind.map(|(kind, inner)| (kind.as_str(), inner)) {
+        Some(("generic" | "primitive", Value::String(name))) => name.clone(),
+        Some(("resolved_path", path)) => named(path),
+        Some(("slice", item)) => format!("[{}]", shown(item)),
+        Some(("array", array)) => {
+            format!("[{}; {}]", shown(&array["type"]), array["len"].as_str().unwrap_or("_"))
+        }
+        Some(("borrowed_ref", to)) => format!("&{}", shown(&to["type"])),
+        _ => "_".to_owned(),
+    }
 }

@@ -46,11 +46,6 @@ mod signature {
 mod arguments {
     use shmem::World;
 
-    mod unknown {
-        #[shmem::main(thread = multiple)] //~
-        fn main(_: &mut super::World) {}
-    }
-
     mod level {
         #[shmem::main(threads = many)] //~
         fn main(_: &mut super::World) {}
@@ -66,9 +61,6 @@ mod arguments {
 
     #[shmem::test(pes = 0)] //~
     pub fn zero(_: &mut World) {}
-
-    #[shmem::test(pes = "four")] //~
-    fn text(_: &mut World) {}
 
     #[shmem::test(pes = [2, 3, 2])] //~
     fn twice(_: &mut World) {}
@@ -123,8 +115,6 @@ fn malformed(world: &mut World) -> Result<()> {
     let empty: SymBox<[f64]>; //~
     #[symmetric]
     let (_a, _b): (SymBox<[f64]>, SymBox<[f64]>) = ([0.0; 4], [0.0; 4]); //~
-    #[symmetric(size = 3)] //~
-    let _unknown: SymBox<[f64]> = [0.0; 4];
     #[symmetric(pgsize = 3M)] //~
     let pages: SymBox<[f64]> = [0.0; 4];
     #[symmetric]

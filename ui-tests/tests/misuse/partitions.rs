@@ -28,7 +28,6 @@ mod sizes {
         pub d { size = "64 M" } //~
         pub e { pgsize = 3M } //~
         pub f { pgsize = 0 } //~
-        pub g { pgsize = "1K" } //~
     }
 }
 
@@ -38,7 +37,6 @@ mod kinds {
         pub b { policy = "Bind" } //~
         pub c { kind = 3 } //~
         pub d { kind = FASTMEM, size = 1M } //~
-        pub e { kind = Pmem, size = 1M } //~
         pub f { kind = sys, policy = "S" }
     }
 }
@@ -46,9 +44,6 @@ mod kinds {
 mod keys {
     shmem::partitions! {
         pub a { sise = "1M" } //~
-        pub b { colour = "red" } //~
-        pub c { size = "1M", size = "2M" } //~
-        pub d { size } //~
         pub e { kind = FastMem, polcy = Preferred } //~
     }
 }

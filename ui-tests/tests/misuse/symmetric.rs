@@ -25,9 +25,6 @@ mod items {
 
     #[symmetric]
     static COUNT; //~
-
-    #[symmetric]
-    static TOTAL = 3; //~
 }
 
 mod arguments {
@@ -35,12 +32,6 @@ mod arguments {
 
     #[symmetric(partion = "fast")] //~
     static A: [f64; 4];
-
-    #[symmetric(colour = 3)] //~
-    static B: [f64; 4];
-
-    #[symmetric(pagesize = "2M")] //~
-    static C: [f64; 4];
 
     #[symmetric(pgsize = "2M", pgsize = "4M")] //~
     static D: [f64; 4];
@@ -50,9 +41,6 @@ mod arguments {
 
     #[symmetric(partition)] //~
     static F: [f64; 4];
-
-    #[symmetric(partition = )] //~
-    static G: [f64; 4];
 
     #[symmetric(partition = "fast" pgsize = "2M")] //~
     static H: [f64; 4];
@@ -168,9 +156,6 @@ mod partitions {
 
     #[symmetric(partition = "fastt")] //~
     static C: [f64; 4];
-
-    #[symmetric(partition = slowr, pgsize = "2M")] //~
-    static D: [f64; 4];
 
     #[symmetric(partition = "String", pgsize = "2M")] //~
     static E: [f64; 4];

@@ -6,10 +6,6 @@ use shmem::__private::{PlainData, Pod};
 use shmem::prelude::*;
 
 #[derive(Clone, Copy, Symmetric)]
-#[repr(transparent)]
-struct Metres(f64);
-
-#[derive(Clone, Copy, Symmetric)]
 #[repr(C, packed)]
 struct Packed(u8, u64);
 
@@ -75,27 +71,6 @@ macro_rules! structure {
 }
 structure!(Called { first: u64, others: [u64; 3] });
 
-// Names that an expansion might want.
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-struct Types<T> {
-    first: T,
-    second: T,
-}
-
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-struct Holds {
-    seen: u64,
-}
-
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-#[shmem(crate = ::shmem)]
-struct Named {
-    number: i16,
-}
-
 // Attributes that change a struct before the derive sees it.
 #[changes::words(Kind(u8) => Kind(u16))]
 #[derive(Clone, Copy, Symmetric)]
@@ -155,7 +130,6 @@ static LINE: Line<7> = Line { tag: 1, values: [0.5; 7] };
 fn plain<T: PlainData + Pod>(_: T) {}
 
 fn main() {
-    plain(Metres(1.0));
     plain(Packed(1, 2));
     plain(Row { head: 1u32, rest: [[2; 3]; 2] });
     plain(Line { tag: 1, values: [0.0; 9] });
@@ -163,9 +137,6 @@ fn main() {
     plain(Wrapped(1u16));
     plain(Elements { head: 1, rest: [2; 5] });
     plain(Called::<3> { first: 1, others: [2; 3] });
-    plain(Types { first: 1u8, second: 2 });
-    plain(Holds { seen: 1 });
-    plain(Named { number: 3 });
     plain(Kind(1));
     let _ = (&LINE, fields, open::secrets::<f64>);
 }
