@@ -86,16 +86,16 @@ impl<L: ThreadLevel> World<L> {
 /// What a channel does beside a ring of one's own: data is there when the news of it is, on networks that deliver
 /// puts in any order; a slot is used again when its message was copied out, and not when it was seen; both ends sleep while they
 /// wait, and are woken; and [`next`](Self::next) knows when no message will come any more.
+///
+/// # Panics
+///
+/// All methods panic if the channel is that of another PE. Only PEs that are threads of one process can come to that.
 pub struct Channel<T> {
     rings: Rings<T>,
 }
 
 impl<T: PlainData> Channel<T> {
     /// Sends a message. Waits while there is no room for it.
-    ///
-    /// # Panics
-    ///
-    /// If the channel is that of another PE. Only PEs that are threads of one process can come to that.
     #[inline]
     #[track_caller]
     pub fn send(&mut self, token: &(impl Stores + ?Sized), to: Pe, message: T) {
@@ -103,10 +103,6 @@ impl<T: PlainData> Channel<T> {
     }
 
     /// Sends messages, as many at a time as there is room for. Waits while there is none.
-    ///
-    /// # Panics
-    ///
-    /// As [`send`](Self::send).
     #[inline]
     #[track_caller]
     pub fn send_all(&mut self, token: &(impl Stores + ?Sized), to: Pe, mut messages: &[T]) {
@@ -121,10 +117,6 @@ impl<T: PlainData> Channel<T> {
     }
 
     /// Sends a message if there is room for it now; says whether it has.
-    ///
-    /// # Panics
-    ///
-    /// As [`send`](Self::send).
     #[inline]
     #[track_caller]
     #[must_use = "without room the message was not sent"]
@@ -135,10 +127,6 @@ impl<T: PlainData> Channel<T> {
 
     /// Sends a message. While there is no room for it, takes messages, and gives them to `take` with who has sent them; waits
     /// while there is neither. PEs that all send by this never wait for each other for ever.
-    ///
-    /// # Panics
-    ///
-    /// As [`send`](Self::send).
     #[track_caller]
     pub fn send_taking(
         &mut self,
@@ -156,10 +144,6 @@ impl<T: PlainData> Channel<T> {
     }
 
     /// Takes a message, and tells who has sent it. Waits while there is none.
-    ///
-    /// # Panics
-    ///
-    /// As [`send`](Self::send).
     #[inline]
     #[track_caller]
     pub fn recv(&mut self, token: &(impl Stores + ?Sized)) -> (Pe, T) {
@@ -173,10 +157,6 @@ impl<T: PlainData> Channel<T> {
     }
 
     /// Takes a message if one has come, and tells who has sent it.
-    ///
-    /// # Panics
-    ///
-    /// As [`send`](Self::send).
     #[inline]
     #[track_caller]
     pub fn try_recv(&mut self, token: &(impl Stores + ?Sized)) -> Option<(Pe, T)> {
@@ -191,10 +171,6 @@ impl<T: PlainData> Channel<T> {
     /// Takes a message, and tells who has sent it. Waits while there is none, and others may send one. `None` on all PEs when all
     /// are in this call and every message was taken: all PEs call this until then, and meet in it. Afterwards the channel may
     /// be used again.
-    ///
-    /// # Panics
-    ///
-    /// As [`send`](Self::send).
     #[inline]
     #[track_caller]
     pub fn next<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<(Pe, T)> {
@@ -203,10 +179,6 @@ impl<T: PlainData> Channel<T> {
     }
 
     /// Whether no message has come that was not taken.
-    ///
-    /// # Panics
-    ///
-    /// If the channel was made by another PE.
     #[track_caller]
     pub fn is_empty(&self, token: &(impl Initiator + ?Sized)) -> bool {
         self.rings.check(token, WHAT);

@@ -144,7 +144,7 @@ fn memory_of(job: &Job, agreed: &Agreed<'_>, plan: &Plan, location: &Location<'_
         populate: true,
     };
     let name = Text::head("halo");
-    let wanted = Wanted { request, partition: 0, name, taken: Vec::new(), hidden: true, given: None };
+    let wanted = Wanted::new(request, 0, name);
     let made = segments::make(job, agreed, Ok(wanted), |_| Ok(Vec::new()))?;
     let block = segments::enter_whole(job, &made, (0, name), bytes, plan.align)?;
     let words = bytes / size_of::<u64>();

@@ -157,25 +157,27 @@ impl Job {
     /// What lies at an extent: the name of a static, what a team has allocated and where, or as what something was allocated; of
     /// what is no object the size.
     pub(crate) fn name_of(&self, extent: Extent) -> String {
-        let statics = &self.memory.statics;
-        match self.object_around(extent) {
-            Some(Named { whole, name, is_array, .. }) if whole == extent || is_array => name,
-            Some(Named { name, .. }) => format!("a part of {name}"),
-            None => match statics.iter().find(|(there, _)| there.overlaps(extent)) {
-                Some((_, name)) => format!("a part of {name}"),
-                None => format!("{} at offset {:#x}", show_size(extent.bytes as u64), extent.offset),
-            },
-        }
+        self.name_of_part(extent, 0)
     }
 
     /// As [`name_of`](Self::name_of), of a part with its elements, of so many bytes each: `TABLE[4..8]`.
     pub(crate) fn name_of_part(&self, extent: Extent, element: usize) -> String {
-        let is_part = |object: &Named| object.whole != extent && element > 0 && !object.is_array;
-        let object = self.object_around(extent).filter(is_part);
-        let Some(Named { whole, name, is_called, .. }) = object else { return self.name_of(extent) };
+        let Some(Named { whole, name, is_called, is_array }) = self.object_around(extent) else {
+            return match self.memory.statics.iter().find(|(there, _)| there.overlaps(extent)) {
+                Some((_, name)) => format!("a part of {name}"),
+                None => format!("{} at offset {:#x}", show_size(extent.bytes as u64), extent.offset),
+            };
+        };
+        if whole == extent || is_array {
+            return name;
+        }
         let at = extent.offset - whole.offset;
-        if !at.is_multiple_of(element) {
-            return format!("bytes {at}..{} of {name}", at + extent.bytes);
+        match element {
+            0 => return format!("a part of {name}"),
+            _ if !at.is_multiple_of(element) => {
+                return format!("bytes {at}..{} of {name}", at + extent.bytes);
+            }
+            _ => {}
         }
         let (first, count) = (at / element, extent.bytes / element);
         let part = if count == 1 { format!("[{first}]") } else { format!("[{first}..{}]", first + count) };

@@ -111,18 +111,11 @@ impl<L: ThreadLevel> World<L> {
         let new = new.as_ref().map_err(Clone::clone)?;
         let spec = new.clone().resolve(job.memory.partitions.read().table(), origin)?;
 
-        let wanted = Request::partition(&spec, job.site.topology())
-            .map(|request| Wanted {
-                request,
-                partition: spec.id,
-                name: spec.name,
-                taken: Vec::new(),
-                hidden: false,
-                given: None,
-            })
-            .map_err(Error::from);
+        let wanted = Request::partition(&spec, job.site.topology());
+        let wanted =
+            wanted.map(|request| Wanted { hidden: false, ..Wanted::new(request, spec.id, spec.name) });
         let grant = |own: Own<'_>| Ok(grants::encode(std::slice::from_ref(own.grant)));
-        let made = segments::make(job, &agreed, wanted, grant)?;
+        let made = segments::make(job, &agreed, wanted.map_err(Error::from), grant)?;
         let granted: Option<Alike<Grant>> =
             made.said.iter().map(|said| grants::decode(said)?.pop()).collect();
         let granted = granted.unwrap_or_else(|| job.abort(1, "a PE's grant is garbled"));

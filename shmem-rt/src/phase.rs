@@ -385,9 +385,6 @@ impl fmt::Display for Opened {
     }
 }
 
-/// # Panics
-///
-/// If two of them overlap.
 #[track_caller]
 fn refuse_overlap(job: &Job, extents: &[Extent], location: &'static Location<'static>) {
     // What has no bytes shares none, wherever it lies.

@@ -67,7 +67,7 @@ impl<L: ThreadLevel> World<L> {
         X: ListIndex,
     {
         let (over, pes) = (list.__place(), self.n_pes());
-        let wanted = Wanted::of(over, list.__indices().iter().map(|index| index.index()), pes);
+        let (wanted, places) = sorted(over, list.__indices().iter().map(|index| index.index()), pes);
         let share = over.pes().iter().position(|pe| *pe == self.me()).map_or(0, |rank| over.part(rank).len());
         let subject = || {
             let size = show_size(size_of::<T>() as u64);
@@ -79,9 +79,9 @@ impl<L: ThreadLevel> World<L> {
         self.team().agree_on(self.endpoint(), &purpose);
 
         // What this PE wants of whom, and who wants what of it.
-        let counts: Vec<usize> = wanted.elements.iter().map(Vec::len).collect();
+        let counts: Vec<usize> = wanted.iter().map(Vec::len).collect();
         let mut given = Vec::new();
-        let came = self.alltoallv(&wanted.elements.concat(), &counts, &mut given);
+        let came = self.alltoallv(&wanted.concat(), &counts, &mut given);
         if let Some(element) = given.iter().find(|element| **element as usize >= share) {
             panic!(
                 "another PE wants element {element} of this PE, which has {share}: all PEs plan for the same object"
@@ -102,48 +102,39 @@ impl<L: ThreadLevel> World<L> {
             halo: self.halo(&edges)?.__of("plan.gather"),
             packed: Vec::new(),
             found: vec![T::zeroed(); counts.iter().sum()],
-            places: wanted.places,
+            places,
         })
     }
 }
 
-/// The elements of a list, sorted.
-struct Wanted {
-    /// Which elements of each PE, in their order there, each once.
-    elements: Vec<Vec<u64>>,
-    /// For each index of the list its place among all of these.
-    places: Vec<u32>,
-}
-
-impl Wanted {
-    #[track_caller]
-    fn of<T: SymmetricData, D: Distribution>(
-        over: &Over<'_, T, D>,
-        indices: impl Iterator<Item = usize>,
-        pes: usize,
-    ) -> Self {
-        // No closure: in one, a panic tells this line, and not the program's.
-        let (len, mut sorted) = (over.len(), Vec::with_capacity(indices.size_hint().0));
-        for (position, index) in indices.enumerate() {
-            assert!(
-                index < len,
-                "index {index} at position {position} of the list is beyond the end: the object has {} (0..{len})",
-                counted(len, "element")
-            );
-            let (pe, element) = over.owner(index);
-            sorted.push((pe.number(), element, position));
-        }
-        sorted.sort_unstable();
-        let mut places = vec![0; sorted.len()];
-        let mut elements = vec![Vec::new(); pes];
-        for (count, same) in sorted.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)).enumerate() {
-            let Ok(place) = u32::try_from(count) else { panic!("a plan of more than 2^32 elements") };
-            same.iter().for_each(|(_, _, position)| places[*position] = place);
-            let (pe, element, _) = same[0];
-            elements[pe].push(element as u64);
-        }
-        Self { elements, places }
+/// Which elements of each PE a list names, in their order there, each once; and for each index its place among all of these.
+#[track_caller]
+fn sorted<T: SymmetricData, D: Distribution>(
+    over: &Over<'_, T, D>,
+    indices: impl Iterator<Item = usize>,
+    pes: usize,
+) -> (Vec<Vec<u64>>, Vec<u32>) {
+    // No closure: in one, a panic tells this line, and not the program's.
+    let (len, mut sorted) = (over.len(), Vec::with_capacity(indices.size_hint().0));
+    for (position, index) in indices.enumerate() {
+        assert!(
+            index < len,
+            "index {index} at position {position} of the list is beyond the end: the object has {} (0..{len})",
+            counted(len, "element")
+        );
+        let (pe, element) = over.owner(index);
+        sorted.push((pe.number(), element, position));
     }
+    sorted.sort_unstable();
+    let mut places = vec![0; sorted.len()];
+    let mut elements = vec![Vec::new(); pes];
+    for (count, same) in sorted.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)).enumerate() {
+        let Ok(place) = u32::try_from(count) else { panic!("a plan of more than 2^32 elements") };
+        same.iter().for_each(|(_, _, position)| places[*position] = place);
+        let (pe, element, _) = same[0];
+        elements[pe].push(element as u64);
+    }
+    (elements, places)
 }
 
 /// A list of elements whose values come again and again: from [`World::plan`].

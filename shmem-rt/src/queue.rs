@@ -99,6 +99,10 @@ impl<L: ThreadLevel> World<L> {
 ///
 /// What is pushed is copied to whoever does it, so an item is plain data: a number, an index, a range. Results go where the
 /// program puts them.
+///
+/// # Panics
+///
+/// All methods panic if the queue is that of another PE. Only PEs that are threads of one process can come to that.
 pub struct WorkQueue<T> {
     me: Pe,
     /// Items that nobody else sees, oldest first.
@@ -111,10 +115,6 @@ pub struct WorkQueue<T> {
 
 impl<T: PlainData> WorkQueue<T> {
     /// Adds an item.
-    ///
-    /// # Panics
-    ///
-    /// If the queue is that of another PE. Only PEs that are threads of one process can come to that.
     #[inline]
     #[track_caller]
     pub fn push<L: ThreadLevel>(&mut self, world: &World<L>, item: T) {
@@ -126,10 +126,6 @@ impl<T: PlainData> WorkQueue<T> {
     /// An item to work on: one of this PE, or one that it takes from another. Waits while this PE has nothing and others do,
     /// who may push more. `None` on all PEs when nobody has anything any more: all PEs call this until then, and meet
     /// in it. Afterwards the queue may be used again.
-    ///
-    /// # Panics
-    ///
-    /// If the queue is that of another PE. Only PEs that are threads of one process can come to that.
     #[inline]
     #[track_caller]
     pub fn next<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<T> {
@@ -141,7 +137,7 @@ impl<T: PlainData> WorkQueue<T> {
     #[inline]
     fn pop<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<T> {
         if self.own.is_empty() {
-            self.window.take_back(world, &mut self.own);
+            self.window.take(world, world.me(), &mut self.own);
         }
         let item = self.own.pop_back()?;
         // Whoever works on one needs none of the others now.
@@ -168,10 +164,10 @@ impl<T: PlainData> WorkQueue<T> {
                 }
             }
             let sources: Vec<_> = self.window.sources(world).collect();
-            for source in sources {
-                self.window.ask(world, source);
+            for (step, source) in sources {
+                world.fetch_or(self.window.word(source, Word::Hungry), 1 << step);
                 // It may have been given something to give away before it was asked.
-                if self.steal(world, source.1) {
+                if self.steal(world, source) {
                     return self.pop(world);
                 }
             }
@@ -193,7 +189,7 @@ impl<T: PlainData> WorkQueue<T> {
         }
         // Before it is taken, so that it is always with somebody who does not rest.
         self.termination.resume(world);
-        let has = self.window.steal(world, victim, &mut self.own);
+        let has = self.window.take(world, victim, &mut self.own);
         if !has {
             self.termination.rest(world, world.pes());
         }
@@ -253,10 +249,6 @@ struct Window<T> {
 
 impl<T: PlainData> Window<T> {
     /// Collective.
-    ///
-    /// # Errors
-    ///
-    /// If the default heap has no room.
     #[track_caller]
     fn new<L: ThreadLevel>(world: &World<L>, items: usize) -> Result<Self> {
         let words = world.alloc(zeroed(4 * LINE))?;
@@ -285,66 +277,45 @@ impl<T: PlainData> Window<T> {
         }
     }
 
-    /// Takes back half of what is left in this PE's window, the youngest, and adds it to its own.
-    fn take_back<L: ThreadLevel>(&self, world: &World<L>, into: &mut VecDeque<T>) {
-        let claim = self.claim(world, world.me(), |first, end| (first, end - (end - first).div_ceil(2)));
-        if let Some(((_, end), (_, kept))) = claim {
-            let mut items = vec![T::zeroed(); end - kept];
-            self.items.here(world).index(kept..end).copy_to(&mut items);
-            into.extend(items);
-        }
-    }
-
     fn has_any<L: ThreadLevel>(&self, world: &World<L>, pe: Pe) -> bool {
         let (first, end) = split(world.fetch(self.word(pe, Word::Span)));
         first < end
     }
 
-    /// Takes half of what is in the window of another PE, the oldest, and adds it to the own. Says whether there was
-    /// anything.
-    fn steal<L: ThreadLevel>(&self, world: &World<L>, pe: Pe, into: &mut VecDeque<T>) -> bool {
-        let claim = self.claim(world, pe, |first, end| (first + (end - first).div_ceil(2), end));
-        let Some(((first, _), (kept, _))) = claim else { return false };
-        let mut items = vec![T::zeroed(); kept - first];
-        world.get(&mut items, self.items.on(pe).index(first..kept));
-        // Behind the copy: then the owner may write there again.
-        world.add(self.word(pe, Word::Copied), items.len() as u64);
+    /// Takes half of what is in the window of a PE and adds it to the own: the oldest items of another PE, and the youngest of
+    /// this one. Says whether there was anything.
+    fn take<L: ThreadLevel>(&self, world: &World<L>, pe: Pe, into: &mut VecDeque<T>) -> bool {
+        let (word, is_own) = (self.word(pe, Word::Span), pe == world.me());
+        let mut found = world.fetch(word);
+        let taken = loop {
+            let (first, end) = split(found);
+            if first >= end {
+                return false;
+            }
+            let half = (end - first).div_ceil(2);
+            let (taken, left) = match is_own {
+                true => (end - half..end, span(first, end - half)),
+                false => (first..first + half, span(first + half, end)),
+            };
+            let before = world.compare_swap(word, found, left);
+            if before == found {
+                break taken;
+            }
+            found = before;
+        };
+        let mut items = vec![T::zeroed(); taken.len()];
+        world.get(&mut items, self.items.on(pe).index(taken));
+        if !is_own {
+            // Behind the copy: then the owner may write there again.
+            world.add(self.word(pe, Word::Copied), items.len() as u64);
+        }
         into.extend(items);
         true
     }
 
-    /// Changes the span of a PE's window as long as there is anything in it; gives it as it was, and as it is.
-    fn claim<L: ThreadLevel>(
-        &self,
-        world: &World<L>,
-        pe: Pe,
-        rest: impl Fn(usize, usize) -> (usize, usize),
-    ) -> Option<((usize, usize), (usize, usize))> {
-        let word = self.word(pe, Word::Span);
-        let mut found = world.fetch(word);
-        loop {
-            let (first, end) = split(found);
-            if first >= end {
-                return None;
-            }
-            let left = rest(first, end);
-            let before = world.compare_swap(word, found, span(left.0, left.1));
-            if before == found {
-                return Some(((first, end), left));
-            }
-            found = before;
-        }
-    }
-
-    /// The PEs at which this one waits.
+    /// The PEs at which this one waits: each calls it when it has filled its window. It may have done so before.
     fn sources<L: ThreadLevel>(&self, world: &World<L>) -> impl Iterator<Item = (u32, Pe)> {
         (0..self.reach).map(|step| (step, self.away(world, step, true)))
-    }
-
-    /// Says that this PE waits for the items of one of its [`sources`](Self::sources): whatever that one fills its window with
-    /// afterwards, it calls. It may have filled it before.
-    fn ask<L: ThreadLevel>(&self, world: &World<L>, (step, source): (u32, Pe)) {
-        world.fetch_or(self.word(source, Word::Hungry), 1 << step);
     }
 
     fn calls<L: ThreadLevel>(&self, world: &World<L>) -> u64 {

@@ -108,14 +108,8 @@ pub mod globals {
         let (arguments, subject) = ([bytes as u64], || NAME.to_owned());
         let purpose = Purpose { location: None, ..Purpose::of_memory(NAME, &arguments, &subject) };
         let agreed = world.team().agree_on(world.endpoint(), &purpose);
-        let wanted = Wanted {
-            request: Request::plain(NAME, bytes),
-            partition: 0,
-            name: Text::head(NAME),
-            taken: Vec::new(),
-            hidden: false,
-            given: Some(memfd),
-        };
+        let wanted = Wanted::new(Request::plain(NAME, bytes), 0, Text::head(NAME));
+        let wanted = Wanted { hidden: false, given: Some(memfd), ..wanted };
         let made = segments::make(world.job(), &agreed, Ok(wanted), |_| Ok(Vec::new()))?;
         Ok(made.offset)
     }

@@ -64,10 +64,6 @@ struct Incoming {
 impl<T: PlainData> Rings<T> {
     /// Allocates rings of `slots` slots of `width` items. Collective. A credit stands for `step` messages; `meets` is as in
     /// [`Termination::new`].
-    ///
-    /// # Errors
-    ///
-    /// If the default heap has no room.
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(
         world: &World<L>,

@@ -52,6 +52,13 @@ pub(crate) struct Wanted {
     pub(crate) given: Option<OwnedFd>,
 }
 
+impl Wanted {
+    /// A hidden segment, for which new memory is taken.
+    pub(crate) fn new(request: Request, partition: u32, name: Text<32>) -> Self {
+        Self { request, partition, name, taken: Vec::new(), hidden: true, given: None }
+    }
+}
+
 pub(crate) struct Made {
     pub(crate) index: u32,
     /// Bytes from the start of a slot.

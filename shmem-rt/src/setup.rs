@@ -64,10 +64,16 @@ impl Setup {
             let k = part.index as usize - 1;
             let (start, kept) = (self.layout.partition(k).start, shelf::kept(files, k));
             for placed in &part.objects {
-                let offset = start + placed.offset as usize;
-                let descriptor = self.descriptors[placed.entry];
-                let here = (!kept).then(|| place.wrapping_add(offset));
-                place_static(descriptor, part.index, offset, here);
+                let (offset, descriptor) = (start + placed.offset as usize, self.descriptors[placed.entry]);
+                let (image, bytes) = (descriptor.image.0, descriptor.size as usize);
+                if !kept && !image.is_null() {
+                    // SAFETY: the image has `bytes` bytes, the layout reserves as many there in this PE's
+                    // mapped slot, and they do not overlap: the image is part of the binary.
+                    unsafe { core::ptr::copy_nonoverlapping(image, place.wrapping_add(offset), bytes) };
+                }
+                // SAFETY: no token exists yet in this process; the layout reserves the object's bytes there in
+                // every PE's slot, and all PEs have agreed on the layout.
+                unsafe { descriptor.position.place(part.index, offset) };
             }
         }
     }
@@ -98,18 +104,4 @@ impl Setup {
 /// without its doing.
 fn later_bytes(settings: &Settings) -> usize {
     (settings.later_size as usize).saturating_add(PROGRAM.get().map_or(0, |program| program.globals))
-}
-
-/// Gives a static its position, and the copy of this PE that is `here` its initial image.
-fn place_static(descriptor: &Descriptor, segment: u32, offset: usize, here: Option<*mut u8>) {
-    if let Some(here) = here
-        && !descriptor.image.0.is_null()
-    {
-        // SAFETY: the image has `size` bytes, the layout reserves as many at `here` in this PE's
-        // mapped slot, and they do not overlap: the image is part of the binary.
-        unsafe { core::ptr::copy_nonoverlapping(descriptor.image.0, here, descriptor.size as usize) };
-    }
-    // SAFETY: no token exists yet in this process; the layout reserves the object's bytes there in
-    // every PE's slot, and all PEs have agreed on the layout.
-    unsafe { descriptor.position.place(segment, offset) };
 }

@@ -59,10 +59,6 @@ pub(crate) struct Termination {
 
 impl Termination {
     /// Collective. Rounds are [ended](Self::end) by a meeting, or, if none `meets`, by [`go_on`](Self::go_on).
-    ///
-    /// # Errors
-    ///
-    /// If the default heap has no room.
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(world: &World<L>, meets: bool) -> Result<Self> {
         let (words, all) = (world.alloc(zeroed(OVER + LINE))?, world.n_pes() as u64);

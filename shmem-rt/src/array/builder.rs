@@ -10,8 +10,7 @@ use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 
 use super::contents::{Fresh, Written, from_indices};
-use super::make::{Maker, is_elsewhere, strictness};
-use super::placing::Homes;
+use super::make::{Homes, Maker, is_elsewhere, strictness};
 use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::Result;

@@ -7,7 +7,6 @@ use shmem_core::heap::Allocation;
 use shmem_core::memory::{Placement, Request, Spread};
 use shmem_core::partition::{Grant, Kind, PartitionSpec, Policy, Traits, show_size};
 
-use super::placing::Homes;
 use crate::collective::Agreed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
@@ -124,10 +123,6 @@ impl<const D: usize> Maker<'_, D> {
 
     /// Agrees that what must be on some nodes fits there, before any of it is taken: a page too many would
     /// not be an error but the end of a process. `demands` finds what is missing.
-    ///
-    /// # Errors
-    ///
-    /// If it does not fit, on any PE.
     pub(super) fn agree_on_room(&self, demands: impl FnOnce() -> Result<Vec<Request>>) -> Result<()> {
         if self.spread != Spread::Bound {
             return Ok(());
@@ -164,4 +159,51 @@ pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
     let systems =
         spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);
     systems || spec.is_in_file()
+}
+
+/// The homes of the chunks on the calling PE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Homes {
+    /// The nodes of this PE's CPUs; empty: the machine does not tell of nodes.
+    own: Vec<u32>,
+    /// The most nodes that any PE has: on how many nodes an array is laid out, the same on every PE.
+    pub(super) most: usize,
+}
+
+impl Homes {
+    pub(super) fn new(own: Vec<u32>, most: usize) -> Self {
+        Self { own, most: most.max(1) }
+    }
+
+    /// Which of the `most` nodes a chunk belongs to, the same on every PE.
+    pub(super) fn class(&self, chunk: usize) -> usize {
+        chunk % self.most
+    }
+
+    /// The node of a class of chunks on this PE; a PE with fewer nodes has several classes on one.
+    pub(super) fn of_class(&self, class: usize) -> Option<u32> {
+        self.own.get(class % self.own.len().max(1)).copied()
+    }
+
+    /// The node of each chunk on this PE; empty: not known.
+    pub(super) fn of_chunks(&self, chunks: usize) -> Vec<u32> {
+        (0..chunks).map_while(|chunk| self.of_class(self.class(chunk))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_go_round_the_nodes() {
+        let homes = Homes::new(vec![0, 2], 2);
+        assert_eq!(homes.of_chunks(5), [0, 2, 0, 2, 0]);
+        // Another PE has four nodes: chunk 2 is that of class 2 everywhere.
+        let homes = Homes::new(vec![5, 7], 4);
+        assert_eq!(homes.of_chunks(6), [5, 7, 5, 7, 5, 7]);
+        assert_eq!((homes.class(6), homes.of_class(3)), (2, Some(7)));
+        assert_eq!(Homes::new(Vec::new(), 0).of_chunks(3), [0; 0]);
+        assert_eq!(Homes::new(Vec::new(), 0).most, 1);
+    }
 }

@@ -2,10 +2,10 @@
 //! ([`World::array`](crate::World::array)).
 //!
 //! ```text
-//! builder   what is asked            make      what all storages have in common
+//! builder   what is asked            make      what all storages have in common, and which nodes chunks live on
 //! one_range in the heap, or in a segment of its own
 //! multi     in pools of segments bound to one node
-//! bindings  which page is whose      placing   which nodes chunks live on, placing pages and making them
+//! bindings  which page is whose      placing   placing pages and making them, and where they are
 //! contents  the first elements
 //! parallel, split, threads           loops on the chunks' nodes
 //! ```

@@ -110,8 +110,7 @@ impl<const D: usize> Maker<'_, D> {
         let name = Text::head(&format!("pool {class}"));
         // What the chunk takes must be there; the rest of the pool is only addresses.
         let first = Request { bytes: needed, populate: true, ..request.clone() };
-        let wanted =
-            Wanted { request, partition: self.spec.id, name, taken: vec![first], hidden: true, given: None };
+        let wanted = Wanted { taken: vec![first], ..Wanted::new(request, self.spec.id, name) };
         let mut populated = false;
         let made = segments::make(self.job, self.agreed, Ok(wanted), |own| {
             self.compare(own.grant);

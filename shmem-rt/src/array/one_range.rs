@@ -102,7 +102,7 @@ impl<const D: usize> Maker<'_, D> {
         let enough = base.iter().try_for_each(|base| segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {
             let taken = if request.populate { Vec::new() } else { self.taken(bound) };
-            Wanted { request, partition: self.spec.id, name, taken, hidden: true, given: None }
+            Wanted { taken, ..Wanted::new(request, self.spec.id, name) }
         });
         let part =
             |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };

@@ -1,4 +1,4 @@
-//! On which nodes the chunks of an array live, having its pages come from there, and how many do.
+//! Having the pages of an array come from the nodes of its chunks, and how many do.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -159,36 +159,6 @@ impl<const D: usize> Maker<'_, D> {
     }
 }
 
-/// The homes of the chunks on the calling PE.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Homes {
-    /// The nodes of this PE's CPUs; empty: the machine does not tell of nodes.
-    own: Vec<u32>,
-    /// The most nodes that any PE has: on how many nodes an array is laid out, the same on every PE.
-    pub(super) most: usize,
-}
-
-impl Homes {
-    pub(super) fn new(own: Vec<u32>, most: usize) -> Self {
-        Self { own, most: most.max(1) }
-    }
-
-    /// Which of the `most` nodes a chunk belongs to, the same on every PE.
-    pub(super) fn class(&self, chunk: usize) -> usize {
-        chunk % self.most
-    }
-
-    /// The node of a class of chunks on this PE; a PE with fewer nodes has several classes on one.
-    pub(super) fn of_class(&self, class: usize) -> Option<u32> {
-        self.own.get(class % self.own.len().max(1)).copied()
-    }
-
-    /// The node of each chunk on this PE; empty: not known.
-    pub(super) fn of_chunks(&self, chunks: usize) -> Vec<u32> {
-        (0..chunks).map_while(|chunk| self.of_class(self.class(chunk))).collect()
-    }
-}
-
 impl<L: ThreadLevel> World<L> {
     /// The share of an array's elements, from 0 to 1, that lie on the node of the threads that own their
     /// chunk, on the calling PE, as the kernel says. For memory of a kind that has nodes of its own, that is
@@ -229,22 +199,5 @@ impl<L: ThreadLevel> World<L> {
         let partitions = job.memory.partitions.read();
         let at = partitions.table().position_of(partition).ok()?;
         partitions.table().specs()[at].traits.kind.and(partitions.granted(at, self.my_pe()).kind)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chunks_go_round_the_nodes() {
-        let homes = Homes::new(vec![0, 2], 2);
-        assert_eq!(homes.of_chunks(5), [0, 2, 0, 2, 0]);
-        // Another PE has four nodes: chunk 2 is that of class 2 everywhere.
-        let homes = Homes::new(vec![5, 7], 4);
-        assert_eq!(homes.of_chunks(6), [5, 7, 5, 7, 5, 7]);
-        assert_eq!((homes.class(6), homes.of_class(3)), (2, Some(7)));
-        assert_eq!(Homes::new(Vec::new(), 0).of_chunks(3), [0; 0]);
-        assert_eq!(Homes::new(Vec::new(), 0).most, 1);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
 
-use super::conveyor::{Come, Next};
+use super::conveyor::{Come, Conveyor, Next};
 use super::post::Kind;
 use super::{Exchange, ExchangeToken};
 
@@ -36,7 +36,7 @@ impl<T: PlainData> Exchange<T> {
     ///
     /// # Panics
     ///
-    /// As [`run`](Self::run), if a message has no room for an answer, another PE does not call `ask`, or its answers are of
+    /// If a message has no room for an answer, another PE does not call `ask`, or its answers are of
     /// another size.
     #[track_caller]
     pub fn ask<A: PlainData>(
@@ -61,7 +61,13 @@ impl<T: PlainData> Exchange<T> {
         // The numbers of the queries that each PE has to answer, and what it has asked and was not told yet.
         let mut asked: Vec<VecDeque<usize>> = pes.iter().map(|_| VecDeque::new()).collect();
         let mut aside: Vec<VecDeque<T>> = pes.iter().map(|_| VecDeque::new()).collect();
-        let mut left = 0;
+        // Answers what a PE has asked, as far as there is room.
+        let mut answer_some = |conveyor: &mut Conveyor<'_, T>, from: usize, aside: &mut VecDeque<T>| {
+            while !aside.is_empty() && conveyor.has_room(from, room) {
+                let Some(query) = aside.pop_front() else { break };
+                conveyor.put(Kind::Answer, from, bytemuck::bytes_of(&answer(pes[from], query)), room);
+            }
+        };
         let mut conveyor = self.begin(token);
         loop {
             // What has come is taken first: it makes room for queries, and nobody may wait who could go on.
@@ -74,26 +80,12 @@ impl<T: PlainData> Exchange<T> {
                         take(number, conveyor.read());
                     }
                     Kind::Item => {
-                        let query = conveyor.read();
-                        if aside[from].is_empty() && conveyor.has_room(from, room) {
-                            let answer = answer(pes[from], query);
-                            conveyor.put(Kind::Answer, from, bytemuck::bytes_of(&answer), room);
-                        } else {
-                            aside[from].push_back(query);
-                            left += 1;
-                        }
+                        aside[from].push_back(conveyor.read());
+                        answer_some(&mut conveyor, from, &mut aside[from]);
                     }
                 }
             }
-            if left > 0 {
-                for (from, aside) in aside.iter_mut().enumerate() {
-                    while !aside.is_empty() && conveyor.has_room(from, room) {
-                        let Some(query) = aside.pop_front() else { break };
-                        conveyor.put(Kind::Answer, from, bytemuck::bytes_of(&answer(pes[from], query)), room);
-                        left -= 1;
-                    }
-                }
-            }
+            aside.iter_mut().enumerate().for_each(|(from, aside)| answer_some(&mut conveyor, from, aside));
             next = loop {
                 let Some((number, (to, query))) = next.take().or_else(|| queries.next()) else { break None };
                 let numbers = &mut asked[to.number()];
@@ -104,7 +96,8 @@ impl<T: PlainData> Exchange<T> {
                 }
                 numbers.push_back(number);
             };
-            if !conveyor.go_on(if next.is_some() || left > 0 { Next::Wait } else { Next::Rest }) {
+            let is_left = next.is_some() || aside.iter().any(|aside| !aside.is_empty());
+            if !conveyor.go_on(if is_left { Next::Wait } else { Next::Rest }) {
                 break;
             }
         }

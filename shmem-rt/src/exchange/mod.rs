@@ -108,6 +108,11 @@ impl Default for ExchangeOptions {
 ///
 /// It goes through the world or a context, and in phases through what [`World::local_with_exchanges`] gives: then handlers may change
 /// symmetric objects as `&mut`, which is how plain data is updated from anywhere.
+///
+/// # Panics
+///
+/// All methods panic if a round before was given up, as one is in which a handler panics, or the exchange is that of another PE. Only
+/// PEs that are threads of one process can come to the latter.
 pub struct Exchange<T> {
     belt: Belt,
     _items: PhantomData<T>,
@@ -116,11 +121,6 @@ pub struct Exchange<T> {
 impl<T: PlainData> Exchange<T> {
     /// Sends items, and calls `handle` with each that comes and who has sent it, until all PEs have sent all of theirs and all were
     /// handled. All PEs call it.
-    ///
-    /// # Panics
-    ///
-    /// If a round before was given up, as one is in which a handler panics, or the exchange is that of another PE. Only PEs that
-    /// are threads of one process can come to the latter.
     #[track_caller]
     pub fn run(
         &mut self,
@@ -157,10 +157,6 @@ impl<T: PlainData> Exchange<T> {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Panics
-    ///
-    /// As [`run`](Self::run).
     #[track_caller]
     pub fn react(
         &mut self,
@@ -193,10 +189,6 @@ impl<T: PlainData> Exchange<T> {
     }
 
     /// Begins a round, in which the program pushes and pulls in a loop of its own. All PEs do.
-    ///
-    /// # Panics
-    ///
-    /// As [`run`](Self::run).
     #[track_caller]
     pub fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> Conveyor<'x, T> {
         let (token, location) = (Through(token.__endpoint()), Location::caller());

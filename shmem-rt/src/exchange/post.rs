@@ -114,10 +114,6 @@ pub(super) struct Post {
 
 impl Post {
     /// Collective. For items of `size` bytes.
-    ///
-    /// # Errors
-    ///
-    /// If the default heap has no room.
     #[track_caller]
     pub(super) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize, size: usize) -> Result<Self> {
         let pes = world.n_pes();

@@ -197,10 +197,6 @@ impl Team {
     }
 
     /// Counts a context of this team, for as long as the result lives.
-    ///
-    /// # Errors
-    ///
-    /// If the team was made for no more.
     pub(crate) fn claim_context(&self) -> Result<ContextClaim> {
         Ok(self.uses.claim_context()?)
     }

@@ -56,10 +56,6 @@ thread_local! {
 
 /// Runs `body` as `pes` PEs, each a thread of this process. If they run for longer than `limit`, the process says
 /// what each of them does, and ends.
-///
-/// # Errors
-///
-/// If the job cannot be brought up.
 pub(crate) fn run<L: ThreadLevel>(
     pes: usize,
     limit: Option<Duration>,

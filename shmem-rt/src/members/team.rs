@@ -78,10 +78,6 @@ impl Members {
     }
 
     /// The member with a rank.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
     #[inline]
     #[track_caller]
     pub(crate) fn member(&self, rank: usize) -> Pe {

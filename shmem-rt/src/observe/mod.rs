@@ -92,10 +92,6 @@ impl Observers {
 
     /// What the job is left with: called by all PEs, with nothing under way any more. `sent` is what has gone to other
     /// nodes, and `strangers` how many messages were dropped.
-    ///
-    /// # Errors
-    ///
-    /// If the launcher is lost.
     pub(crate) fn conclude(&self, sent: Traffic, strangers: u64, bootstrap: &dyn Bootstrap) -> Result<()> {
         if let Some(counters) = &self.counters {
             statistics::conclude(&counters.now(), sent, strangers, bootstrap).map_err(Error::launcher)?;

@@ -8,7 +8,6 @@
 //!
 //! Source: "Trace Event Format" (complete events `X`, metadata events `M`).
 
-use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -224,13 +223,9 @@ const ATTEMPTS: usize = 16;
 fn thread() -> u32 {
     static THREADS: AtomicU32 = AtomicU32::new(0);
     thread_local! {
-        static MINE: Cell<Option<u32>> = const { Cell::new(None) };
+        static MINE: u32 = THREADS.fetch_add(1, Ordering::Relaxed);
     }
-    MINE.get().unwrap_or_else(|| {
-        let number = THREADS.fetch_add(1, Ordering::Relaxed);
-        MINE.set(Some(number));
-        number
-    })
+    MINE.with(|number| *number)
 }
 
 #[cfg(test)]

@@ -155,10 +155,6 @@ impl Uses {
     }
 
     /// Counts a context, for as long as the result lives.
-    ///
-    /// # Errors
-    ///
-    /// If the team was made for no more.
     #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
     pub(crate) fn claim_context(self: &Arc<Self>) -> Result<ContextClaim, TeamError> {
         let limit = self.config.contexts;

@@ -14,12 +14,12 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::CheckChoice;
 
 use super::blocks::{Blocks, Side};
-use super::clock::{Addressee, Class, Clock, MOST_PES, Own};
+use super::clock::{Class, Clock, MOST_PES, Own};
 use super::flights::{Flight, Flights};
 use super::history::Access;
 use super::report::{Reports, Where};
 use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
-use super::standing::{Entered, Position, Standing, circle};
+use super::standing::{Entered, Standing, circle};
 use super::words::{Announced, Change};
 use crate::caller::{self, Caller};
 use crate::process::threads;
@@ -335,7 +335,7 @@ impl Checked<'_> {
     fn pass_on(&mut self, offset: Option<usize>, announced: Option<Announced>) {
         let (Some(to), Some(offset)) = (self.target(), offset) else { return };
         let change = Change { epoch: self.state.own.epoch, site: self.site() };
-        let clock = self.state.own.pass_on(Some(Addressee { endpoint: self.call.endpoint, pe: to }));
+        let clock = self.state.own.pass_on(Some((self.call.endpoint, to)));
         let adds = self.call.word.is_some_and(|word| matches!(word.op, AtomicOp::Add(_)));
         let (shadows, me) = (&self.of.shadows, self.of.node.index);
         shadows.with(to, |body| {
@@ -415,12 +415,11 @@ impl Checked<'_> {
         let (team, site) = (meeting.team as u32, self.site());
         of.mine(|body| {
             *body.meeting(&meeting, false) = published;
-            body.entered[meeting.team] = entered;
+            body.position.entered[meeting.team] = entered;
             // Of a PE with several threads nobody knows that it cannot come to another collective meanwhile.
-            body.standing = Standing { is_inside: u32::from(is_alone), team, entered, site };
+            body.position.standing = Standing { is_inside: u32::from(is_alone), team, entered, site };
         });
-        let position =
-            |slot| of.shadows.with(slot, |body| Position { standing: body.standing, entered: body.entered });
+        let position = |slot| of.shadows.with(slot, |body| body.position);
         let positions: Vec<_> = (0..of.shadows.pes).map(position).collect();
         if let Some(circle) = circle(&positions, of.node.index) {
             let line = |slot: &usize| of.line(*slot, positions[*slot].standing.site);
@@ -446,7 +445,7 @@ impl Checked<'_> {
         }
         of.mine(|body| body.known = *clock);
         if !is_started {
-            of.mine(|body| body.standing.is_inside = 0);
+            of.mine(|body| body.position.standing.is_inside = 0);
             self.state.step = None;
         }
     }

@@ -153,13 +153,6 @@ struct Pending {
     oldest: u32,
 }
 
-/// What to pass on is for.
-#[derive(Clone, Copy)]
-pub(super) struct Addressee {
-    pub(super) endpoint: u32,
-    pub(super) pe: usize,
-}
-
 /// What one PE has done and knows.
 pub(super) struct Own {
     me: usize,
@@ -197,15 +190,14 @@ impl Own {
         self.epoch += 1;
     }
 
-    /// What somebody knows who sees what this PE does next; nothing is meant for one PE alone without an
-    /// addressee. What is done later is another epoch.
-    pub(super) fn pass_on(&mut self, addressee: Option<Addressee>) -> Clock {
+    /// What somebody knows who sees what this PE does next: something for the PE `to`, through an endpoint, or for nobody alone.
+    /// What is done later is another epoch.
+    pub(super) fn pass_on(&mut self, to: Option<(u32, usize)>) -> Clock {
         let (mut clock, me, now) = (self.clock, self.me, self.epoch);
         clock.0[me] = [[Known::up_to(now); MOST_PES]; CLASSES];
-        for Pending { endpoint, to, class, unfenced, oldest } in &self.pending {
-            let is_next = addressee.is_some_and(|next| (next.endpoint, next.pe) == (*endpoint, *to));
-            let missing = if is_next { unfenced } else { oldest };
-            let known = &mut clock.0[me][class.0 as usize][*to];
+        for one in &self.pending {
+            let missing = if to == Some((one.endpoint, one.to)) { one.unfenced } else { one.oldest };
+            let known = &mut clock.0[me][one.class.0 as usize][one.to];
             *known = Known::up_to(known.low.min(missing - 1));
         }
         self.epoch += 1;
@@ -224,10 +216,6 @@ mod tests {
     const PUT: Class = Class::put(0, false);
     const SIGNALLED: Class = Class::put(0, true);
 
-    fn to(endpoint: u32, pe: usize) -> Option<Addressee> {
-        Some(Addressee { endpoint, pe })
-    }
-
     /// Whether puts of PE 0 through endpoint 0 to PE 1 in `epoch` are known to who gets `clock`.
     fn knows(clock: &Clock, epoch: u32) -> bool {
         clock.knows(PUT, 0, 1, epoch)
@@ -238,14 +226,14 @@ mod tests {
         let mut own = Own::new(0);
         let epoch = own.epoch;
         own.put(0, 1, PUT);
-        assert!(!knows(&own.pass_on(to(0, 1)), epoch), "no fence");
+        assert!(!knows(&own.pass_on(Some((0, 1))), epoch), "no fence");
         own.fence(0);
-        assert!(knows(&own.pass_on(to(0, 1)), epoch));
-        assert!(!knows(&own.pass_on(to(0, 2)), epoch), "a fence orders for one PE only");
-        assert!(!knows(&own.pass_on(to(1, 1)), epoch), "and for one context");
+        assert!(knows(&own.pass_on(Some((0, 1))), epoch));
+        assert!(!knows(&own.pass_on(Some((0, 2))), epoch), "a fence orders for one PE only");
+        assert!(!knows(&own.pass_on(Some((1, 1))), epoch), "and for one context");
         assert!(!knows(&own.pass_on(None), epoch), "and for nobody else");
         own.quiet(|endpoint, _| endpoint == 0);
-        assert!([to(0, 2), to(1, 1), None].into_iter().all(|to| knows(&own.pass_on(to), epoch)));
+        assert!([Some((0, 2)), Some((1, 1)), None].into_iter().all(|to| knows(&own.pass_on(to), epoch)));
     }
 
     #[test]
@@ -255,7 +243,7 @@ mod tests {
         own.put(0, 1, PUT);
         own.fence(0);
         own.put(0, 1, PUT);
-        let (clock, second) = (own.pass_on(to(0, 1)), own.epoch - 1);
+        let (clock, second) = (own.pass_on(Some((0, 1))), own.epoch - 1);
         assert!(knows(&clock, first) && !knows(&clock, second));
         // What goes elsewhere, and through other contexts, does not matter.
         let mut own = Own::new(0);
@@ -264,7 +252,7 @@ mod tests {
         let epoch = own.epoch;
         own.put(0, 1, PUT);
         own.fence(0);
-        assert!(knows(&own.pass_on(to(0, 1)), epoch));
+        assert!(knows(&own.pass_on(Some((0, 1))), epoch));
     }
 
     #[test]
@@ -273,14 +261,14 @@ mod tests {
         let mut own = Own::new(0);
         let first = own.epoch;
         own.put(0, 1, SIGNALLED);
-        assert!(!knows(&own.pass_on(to(0, 1)), first), "its word says so of its own data");
+        assert!(!knows(&own.pass_on(Some((0, 1))), first), "its word says so of its own data");
         let second = own.epoch;
         own.put(0, 1, SIGNALLED);
-        let mut clock = own.pass_on(to(0, 1));
+        let mut clock = own.pass_on(Some((0, 1)));
         clock.learn(SIGNALLED, 0, 1, second);
         assert!(knows(&clock, second) && !knows(&clock, first));
         own.fence(0);
-        assert!(knows(&own.pass_on(to(0, 1)), second));
+        assert!(knows(&own.pass_on(Some((0, 1))), second));
     }
 
     proptest! {

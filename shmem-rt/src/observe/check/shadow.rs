@@ -16,7 +16,7 @@ use shmem_launch::bootstrap::Bootstrap;
 
 use super::clock::Clock;
 use super::history::History;
-use super::standing::{Entered, Standing};
+use super::standing::{Entered, Position};
 use super::words::Words;
 use crate::caller::{self, Caller};
 
@@ -42,10 +42,7 @@ pub(super) struct Body {
     /// What it knew when it started the last collectives of each team that go on beside the program: twice as many as can be
     /// under way, since others may have started as many before it has come to the first.
     pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
-    /// Where it stands in its collectives.
-    pub(super) standing: Standing,
-    /// How far it has come in those of each team.
-    pub(super) entered: [Entered; MAX_TEAMS],
+    pub(super) position: Position,
     pub(super) sites: [Site; MOST_SITES],
 }
 

@@ -27,8 +27,9 @@ pub(super) struct Standing {
     pub(super) site: u32,
 }
 
-/// What is known of a PE.
+/// Where a PE stands in its collectives, and how far it has come in those of each team. All zeroes: nowhere.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Position {
     pub(super) standing: Standing,
     pub(super) entered: [Entered; MAX_TEAMS],
