@@ -6,7 +6,7 @@
 use super::domain::Entries;
 use super::engine::Engine;
 use super::keys::{Keys, Names};
-use super::record::Records;
+use super::record::Record;
 use super::streams::Streams;
 use super::unit::{self, Unit};
 use super::{UNITS, buffers, sparse};
@@ -46,14 +46,13 @@ impl Footprint {
             fixed: Names::BYTES
                 + Keys::FIXED
                 + Streams::BYTES
-                + Engine::FIXED
                 + UNITS * size_of::<std::sync::OnceLock<Box<Unit>>>(),
-            first: Keys::OF_FIRST + Streams::OF_FIRST + Engine::OF_FIRST_CHANNELS + size_of::<Unit>(),
+            first: Keys::OF_FIRST + Streams::OF_FIRST + size_of::<Unit>(),
             for_each_region: Entries::bytes(Self::REGION) + Engine::table_bytes(Self::REGION),
             for_each_region_met: Entries::OF_REGION + Engine::OF_REGION,
             for_each_block_met: Entries::OF_BLOCK + Engine::OF_BLOCK,
             for_each_key: Keys::FOR_EACH_KEY,
-            for_each_unit: Records::bytes(unit::RECORDS),
+            for_each_unit: unit::RECORDS * size_of::<Record>(),
             messages: buffers::most_bytes(message),
         }
     }
@@ -69,6 +68,7 @@ mod tests {
     use std::hint::black_box;
 
     use super::super::engine::Limits;
+    use super::super::record::Records;
     use super::super::secret::Secret;
     use super::super::units;
     use super::*;
@@ -102,7 +102,7 @@ mod tests {
                         entries.entry(pe);
                         engine.make_place(pe);
                     }
-                    (names, keys, engine, Streams::new(), entries, units(usize::MAX))
+                    (names, keys, engine, entries, units(usize::MAX))
                 });
                 let met = addressed.div_ceil(Footprint::BLOCK) * says.for_each_block_met
                     + addressed.div_ceil(Footprint::REGION) * says.for_each_region_met;
@@ -126,7 +126,7 @@ mod tests {
         };
         let each = made(1) - made(0);
         assert_eq!(made(Footprint::BLOCK) - made(0), each, "of a block");
-        assert_eq!(says.first - Keys::OF_FIRST - Engine::OF_FIRST_CHANNELS - size_of::<Unit>(), each);
+        assert_eq!(says.first - Keys::OF_FIRST - size_of::<Unit>(), each);
         assert_eq!(Records::new(unit::RECORDS).unwrap().memory().1, says.for_each_unit);
         assert_eq!(kept(|| Records::new(unit::RECORDS).unwrap()), 0, "it is mapped, not allocated");
     }

@@ -93,8 +93,13 @@ impl Port<'_> {
         prepare: impl FnOnce(&Record),
         mut attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> Sent {
-        let stream = self.fabric.streams.get(channel);
-        let purpose = stream.begin(channel, what.bytes);
+        let stream = self.fabric.stream(channel);
+        let purpose = if stream.tracking().is_event(what.bytes) {
+            stream.expect();
+            Purpose::Event(channel)
+        } else {
+            Purpose::Counted
+        };
         let started = if keeps || purpose != Purpose::Counted {
             // SAFETY: the caller's promise.
             unsafe { self.try_start(what, purpose, waits, prepare, attempt) }.map(|number| number.map(|_| ()))
@@ -112,7 +117,7 @@ impl Port<'_> {
         let started = started.unwrap_or_else(|error| self.refuse(what, error));
         match (started, purpose) {
             (Some(()), Purpose::Counted) => stream.count(self.unit.counter.started()),
-            (None, Purpose::Event(stream)) => self.fabric.streams.ended(stream),
+            (None, Purpose::Event(_)) => stream.ended(),
             _ => {}
         }
         started.map_or(Sent::Full, |()| Sent::Done)
@@ -381,8 +386,8 @@ impl Port<'_> {
             }
             if let Some(number) = self.unit.records.find(entry.op_context) {
                 match free.complete(&self.unit.records, number) {
-                    Some(Purpose::Event(stream) | Purpose::Landing(stream, _)) => {
-                        self.fabric.streams.ended(stream)
+                    Some(Purpose::Event(channel) | Purpose::Landing(channel, _)) => {
+                        self.fabric.stream(channel).ended();
                     }
                     Some(Purpose::Piece(signal)) => self.fabric.signals.delivered(signal),
                     Some(Purpose::Awaited | Purpose::Counted) | None => {}
@@ -467,7 +472,7 @@ impl Fabric {
     /// Waits for what a stream has started: operations of its unit, and messages. Events first: the last of a signal's
     /// data starts the change of the signal, which is counted, or a message.
     pub(super) fn quiet(&self, channel: Channel) {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        let (stream, port) = (self.stream(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);
         port.quiet(stream.counted());
         self.wait_while(|| !self.engine.is_quiet(channel));
@@ -476,7 +481,7 @@ impl Fabric {
     /// Whether what a stream has started is over. Makes progress, and asks in the order in which [`quiet`](Self::quiet)
     /// waits: what is over stays so.
     pub(super) fn is_quiet(&self, channel: Channel) -> bool {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        let (stream, port) = (self.stream(channel), self.port(channel));
         port.progress();
         self.progress();
         stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
@@ -484,8 +489,8 @@ impl Fabric {
 
     /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
-        let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel.0, pe));
+        let (stream, port) = (self.stream(channel), self.port(channel));
+        let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel, pe));
         port.wait_while(stream, || stream.events() > 0 && has());
         if port.may_have(pe) {
             port.quiet(stream.counted());

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::wire::Flaw;
 use super::super::*;
 use super::network::{Network, SEGMENT, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
