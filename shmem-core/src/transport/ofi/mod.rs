@@ -341,12 +341,14 @@ impl Fabric {
         self.made().filter(|port| port.serve()).count() > 0
     }
 
-    /// Whether an operation of this PE is under way, or something of the engine's waits for room.
+    /// Whether something of the engine's, or a signal, waits for room.
+    fn waits_for_room(&self) -> bool {
+        self.engine.owes() || self.buffers.wait() || self.signals.wait()
+    }
+
+    /// Whether an operation of this PE is under way, or something waits for room.
     fn is_under_way(&self) -> bool {
-        self.engine.owes()
-            || self.buffers.wait()
-            || self.signals.wait()
-            || self.made().any(|port| port.is_under_way())
+        self.waits_for_room() || self.made().any(|port| port.is_under_way())
     }
 
     /// Whether something of this PE is under way, an answer to a message included.
@@ -366,10 +368,7 @@ impl Fabric {
         }
         let operations = self.made().map(|port| port.under_way());
         let messages = self.engine.unanswered().map(|(_, count)| count.into());
-        self.engine.owes()
-            || self.buffers.wait()
-            || self.signals.wait()
-            || operations.chain(messages).sum::<u64>() > asides.sent
+        self.waits_for_room() || operations.chain(messages).sum::<u64>() > asides.sent
     }
 
     /// What that is, for reports.

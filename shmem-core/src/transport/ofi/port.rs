@@ -23,14 +23,6 @@ use crate::transport::Channel;
 /// Completions read at a time.
 const COMPLETIONS: usize = 16;
 
-/// What was found in a queue.
-struct Read {
-    any: bool,
-    arrivals: [Arrival; COMPLETIONS],
-    arrived: usize,
-    failure: Option<Failure>,
-}
-
 /// An operation, or a connection, that has failed.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
@@ -41,13 +33,6 @@ struct Failure {
     moved: Option<Moved>,
     /// It belongs to no operation.
     is_of_none: bool,
-}
-
-impl Read {
-    fn add(&mut self, arrival: Arrival) {
-        self.arrivals[self.arrived] = arrival;
-        self.arrived += 1;
-    }
 }
 
 /// An operation, for messages.
@@ -266,14 +251,10 @@ impl Port<'_> {
                 self.drive(&backoff);
             }
             waiting.looked();
+            let started = || self.unit.counter.started();
             backoff.pause(
                 || completed,
-                || {
-                    format!(
-                        "{completed} of {} operations of this PE are complete",
-                        self.unit.counter.started()
-                    )
-                },
+                || format!("{completed} of {} operations of this PE are complete", started()),
             );
         }
     }
@@ -348,43 +329,36 @@ impl Port<'_> {
     #[inline]
     pub(super) fn serve(&self) -> bool {
         let Some(mut free) = self.unit.free.try_lock() else { return false };
-        let read = self.read(&mut free);
+        let (mut arrivals, mut arrived) = ([Arrival::Sent { number: 0, bytes: 0 }; COMPLETIONS], 0);
+        let read = self.read(&mut free, |arrival| {
+            arrivals[arrived] = arrival;
+            arrived += 1;
+        });
         drop(free);
         // The lock is given back before messages are carried out, and before failures are looked into: who has the lock of
         // buffers or of the engine takes this one.
-        if let Some(failure) = read.failure {
+        let any = read.unwrap_or_else(|failure| {
             self.report(failure);
-        }
+            true
+        });
         let Fabric { engine, buffers, signals, .. } = self.fabric;
-        if read.arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
-            self.fabric.take(&read.arrivals[..read.arrived]);
+        if arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
+            self.fabric.take(&arrivals[..arrived]);
         }
-        if !read.any {
+        if !any {
             self.fabric.looked();
         }
-        read.any
+        any
     }
 
-    fn read(&self, free: &mut Free) -> Read {
-        let none = Arrival::Sent { number: 0, bytes: 0 };
-        let mut found = Read { any: false, arrivals: [none; COMPLETIONS], arrived: 0, failure: None };
+    /// Reads completions, and gives messages that have arrived to `add`. Says whether there were any completions.
+    fn read(&self, free: &mut Free, mut add: impl FnMut(Arrival)) -> Result<bool, Failure> {
         let mut entries = [const { core::mem::MaybeUninit::<fi_cq_data_entry>::uninit() }; COMPLETIONS];
-        let entries = match self.unit.endpoint.read(&mut entries) {
-            Ok([]) => return found,
-            Ok(entries) => entries,
-            Err(answer) => {
-                found.any = true;
-                found.failure = Some(self.failure(free, answer));
-                return found;
-            }
-        };
-        found.any = true;
+        let entries = self.unit.endpoint.read(&mut entries).map_err(|answer| self.failure(free, answer))?;
         for entry in entries {
             if entry.flags & u64::from(FI_REMOTE_WRITE) != 0 {
-                found.add(Arrival::Written(Written::of(entry.data)));
-                continue;
-            }
-            if let Some(number) = self.unit.records.find(entry.op_context) {
+                add(Arrival::Written(Written::of(entry.data)));
+            } else if let Some(number) = self.unit.records.find(entry.op_context) {
                 match free.complete(&self.unit.records, number) {
                     Some(Purpose::Event(channel) | Purpose::Landing(channel, _)) => {
                         self.fabric.stream(channel).ended();
@@ -392,15 +366,15 @@ impl Port<'_> {
                     Some(Purpose::Piece(signal)) => self.fabric.signals.delivered(signal),
                     Some(Purpose::Awaited | Purpose::Counted) | None => {}
                 }
-                continue;
-            }
-            match self.fabric.buffers.find(entry.op_context) {
-                Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
-                Some(Moved::Arrived(number)) => found.add(Arrival::Sent { number, bytes: entry.len }),
-                None => {}
+            } else {
+                match self.fabric.buffers.find(entry.op_context) {
+                    Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
+                    Some(Moved::Arrived(number)) => add(Arrival::Sent { number, bytes: entry.len }),
+                    None => {}
+                }
             }
         }
-        found
+        Ok(!entries.is_empty())
     }
 
     /// What has failed.
