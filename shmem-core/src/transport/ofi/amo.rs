@@ -48,7 +48,7 @@ impl Fabric {
             return Sent::Done;
         };
         let (what, target) = (of_word("atomic update", at, width), self.target(at));
-        let (demands, tracking) = (&self.domain.demands, self.streams.get(channel).tracking());
+        let (demands, tracking) = (&self.domain.demands, self.stream(channel).tracking());
         let fetches = word.op == FI_CSWAP || demands.results;
         // What is reported is not injected: ofi_rxm counts updates that are, and does not report them.
         let injects = !fetches && width.bytes() <= demands.inject && !tracking.is_event(width.bytes());
@@ -102,9 +102,9 @@ impl Fabric {
             // SAFETY: one operation; what it reads and writes stays until it is complete.
             unsafe { port.issue(channel, what, (true, true), prepare, fetch) };
         } else {
-            self.streams.get(channel).expect();
+            self.stream(channel).expect();
             // SAFETY: one operation to its record; the result is writable until quiet (caller).
-            unsafe { port.start(what, Purpose::Landing(channel.0, Wanted(result)), prepare, fetch) };
+            unsafe { port.start(what, Purpose::Landing(channel, Wanted(result)), prepare, fetch) };
         }
     }
 

@@ -1,8 +1,8 @@
 //! Buffers for messages between PEs: for what is sent, and for what arrives.
 //!
-//! They lie in one piece of memory, each behind the room that providers ask for: [`Pages`], which are what all that is under way
-//! lies in. Whole pages, zeroed, and none of them there before it is first used: an allocator would write the zeroes, and so
-//! have all of it at once, a few megabytes for each unit, of which most units use little.
+//! They lie in a [`Pool`], each behind the room that providers ask for. Its pages are whole and zeroed, and none of them there before
+//! it is first used: an allocator would write the zeroes, and so have all of it at once, a few megabytes for each unit, of which most
+//! units use little.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -32,12 +32,11 @@ const _: () = assert!(size_of::<fi_context2>() <= HEAD, "a provider's context li
 /// The buffers. Fields are closed in order.
 pub(super) struct Buffers {
     registered: Option<Registration>,
-    memory: Pages,
+    pool: Pool,
     /// Bytes of a message.
     pub(super) message: usize,
     /// How many are for what arrives; the others are for what is sent.
     arrivals: usize,
-    count: usize,
     /// To whom each buffer was sent last, for messages.
     pub(super) receivers: Box<[AtomicU32]>,
     /// Buffers that may be used to send.
@@ -47,6 +46,15 @@ pub(super) struct Buffers {
     pub(super) waiting: AtomicUsize,
     /// Messages that have arrived or left.
     pub(super) moved: AtomicU64,
+}
+
+/// A message that has moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// It is here, in this buffer.
+    Arrived(usize),
+    /// It was sent from this buffer.
+    Left(usize),
 }
 
 impl Buffers {
@@ -59,14 +67,11 @@ impl Buffers {
         let half = |queue: usize| (queue / 2).clamp(1, MOST);
         let (arrivals, departures) = (half(domain.demands.receives), half(domain.demands.queue));
         let count = arrivals + departures;
-        let bytes = stride(message) * count;
-        let memory = Pages::of(bytes)?;
         let mut buffers = Self {
             registered: None,
-            memory,
+            pool: Pool::new(count, stride(message))?,
             message,
             arrivals,
-            count,
             receivers: (0..count).map(|_| AtomicU32::new(0)).collect(),
             free: Mutex::new((arrivals..count).collect()),
             unposted: Mutex::new((0..arrivals).collect()),
@@ -74,34 +79,27 @@ impl Buffers {
             moved: AtomicU64::new(0),
         };
         // SAFETY: the memory is freed behind the registration.
-        buffers.registered = unsafe { domain.register_local((buffers.memory.start(), bytes)) }?;
+        buffers.registered = unsafe { domain.register_local(buffers.pool.memory()) }?;
         Ok(buffers)
     }
 
     pub(super) fn context(&self, number: usize) -> *mut c_void {
-        self.memory.start().wrapping_add(number * stride(self.message)).cast()
+        self.pool.start_of(number).cast()
     }
 
     pub(super) fn bytes(&self, number: usize) -> *mut u8 {
-        self.memory.start().wrapping_add(number * stride(self.message) + HEAD)
+        self.pool.start_of(number).wrapping_add(HEAD)
     }
 
     pub(super) fn description(&self) -> *mut c_void {
-        self.registered.as_ref().map_or(core::ptr::null_mut(), Registration::description)
+        self.registered.as_ref().map_or(null_mut(), Registration::description)
     }
 
     /// What a completion is of, by what it carries back; `None`: of no message.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<Moved> {
-        let bytes = (context as usize).checked_sub(self.memory.start() as usize)?;
-        let (number, inside) = (bytes / stride(self.message), bytes % stride(self.message));
-        if inside != 0 || number >= self.count {
-            None
-        } else if number < self.arrivals {
-            Some(Moved::Arrived(number))
-        } else {
-            Some(Moved::Left(number))
-        }
+        let number = self.pool.find(context)?;
+        Some(if number < self.arrivals { Moved::Arrived(number) } else { Moved::Left(number) })
     }
 
     pub(super) fn take(&self) -> Option<usize> {
@@ -147,57 +145,69 @@ fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
 }
 
-/// A message that has moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
-    /// It is here, in this buffer.
-    Arrived(usize),
-    /// It was sent from this buffer.
-    Left(usize),
-}
-
-/// Pages, given back when this is dropped.
+/// Pieces of memory of one size, by number, in pages that are given back when this is dropped.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(super) struct Pool {
     start: *mut u8,
-    bytes: usize,
+    count: usize,
+    stride: usize,
 }
 
 // SAFETY: memory of nobody else's; who reads or writes there answers for it.
-unsafe impl Send for Pages {}
+unsafe impl Send for Pool {}
 // SAFETY: memory of nobody else's; who reads or writes there answers for it.
-unsafe impl Sync for Pages {}
+unsafe impl Sync for Pool {}
 
-impl Pages {
-    /// At least so many bytes.
-    pub(super) fn of(bytes: usize) -> Result<Self, OfiError> {
-        Self::new(bytes).map_err(|error| OfiError::Memory { bytes, why: error.to_string() })
+impl Pool {
+    /// So many pieces of so many bytes each.
+    pub(super) fn new(count: usize, stride: usize) -> Result<Self, OfiError> {
+        let bytes = count * stride;
+        let start = map(bytes).map_err(|error| OfiError::Memory { bytes, why: error.to_string() })?;
+        Ok(Self { start, count, stride })
     }
 
-    fn new(bytes: usize) -> Result<Self, Errno> {
-        let bytes = bytes.max(1).next_multiple_of(rustix::param::page_size());
-        // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
-        let start = unsafe {
-            mmap_anonymous(null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
-        }?;
-        Ok(Self { start: start.cast(), bytes })
+    /// All of it.
+    pub(super) fn memory(&self) -> (*mut u8, usize) {
+        (self.start, self.count * self.stride)
     }
 
-    pub(super) fn start(&self) -> *mut u8 {
-        self.start
+    /// The first byte of a piece.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such piece.
+    #[inline]
+    pub(super) fn start_of(&self, number: usize) -> *mut u8 {
+        assert!(number < self.count, "there is no piece {number}");
+        self.start.wrapping_add(number * self.stride)
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
+    /// The piece that starts at an address; `None`: none does.
+    #[inline]
+    pub(super) fn find(&self, address: *mut c_void) -> Option<usize> {
+        let bytes = address.addr().checked_sub(self.start.addr())?;
+        let number = bytes / self.stride;
+        (number < self.count && number * self.stride == bytes).then_some(number)
     }
 }
 
-impl Drop for Pages {
+impl Drop for Pool {
     fn drop(&mut self) {
         // SAFETY: mapped in `new`; whoever drops it uses it no more.
-        let unmapped = unsafe { munmap(self.start.cast(), self.bytes) };
+        let unmapped = unsafe { munmap(self.start.cast(), pages(self.count * self.stride)) };
         debug_assert_eq!(unmapped, Ok(()), "it was mapped");
     }
+}
+
+/// New pages of at least so many bytes.
+fn map(bytes: usize) -> Result<*mut u8, Errno> {
+    let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+    // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
+    unsafe { mmap_anonymous(null_mut(), pages(bytes), access, flags) }.map(|start| start.cast())
+}
+
+fn pages(bytes: usize) -> usize {
+    bytes.max(1).next_multiple_of(rustix::param::page_size())
 }
 
 #[cfg(test)]
@@ -207,24 +217,34 @@ mod tests {
     #[test]
     fn pages_are_there_when_they_are_used() {
         let page = rustix::param::page_size();
-        let pages = Pages::new(64 * page - 1).unwrap();
+        let pool = Pool::new(1, 64 * page - 1).unwrap();
+        let (start, bytes) = pool.memory();
         let in_core = || {
             let mut flags = [0_u8; 64];
             // SAFETY: mapped pages, and a byte for each.
-            assert_eq!(unsafe { libc::mincore(pages.start().cast(), 64 * page, flags.as_mut_ptr()) }, 0);
+            assert_eq!(unsafe { libc::mincore(start.cast(), 64 * page, flags.as_mut_ptr()) }, 0);
             flags.iter().filter(|flag| **flag & 1 != 0).count()
         };
         assert_eq!(in_core(), 0);
-        let last = pages.start().wrapping_add(64 * page - 1);
+        let last = start.wrapping_add(bytes - 1);
         // SAFETY: the last byte of them.
         assert_eq!(unsafe { last.read() }, 0);
         // SAFETY: the last byte of them.
         unsafe { last.write(1) };
         assert!((1..64).contains(&in_core()), "{}", in_core());
+        assert_eq!(map(1 << 62), Err(Errno::NOMEM), "addresses run out");
     }
 
     #[test]
-    fn addresses_run_out() {
-        assert_eq!(Pages::new(1 << 62).map(|_| ()), Err(Errno::NOMEM));
+    fn a_piece_is_found_by_its_start_and_by_nothing_else() {
+        let pool = Pool::new(4, 384).unwrap();
+        for number in 0..4 {
+            let start: *mut c_void = pool.start_of(number).cast();
+            assert_eq!(pool.find(start), Some(number));
+            assert_eq!(pool.find(start.wrapping_byte_add(8)), None);
+        }
+        let (start, bytes) = pool.memory();
+        assert_eq!(pool.find(start.wrapping_add(bytes).cast()), None);
+        assert_eq!(pool.find(null_mut()), None);
     }
 }

@@ -6,10 +6,10 @@
 use super::domain::Entries;
 use super::engine::Engine;
 use super::keys::{Keys, Names};
-use super::record::Records;
+use super::record::Record;
 use super::streams::Streams;
 use super::unit::{self, Unit};
-use super::{UNITS, buffers, sparse};
+use super::{UNITS, buffers};
 
 /// What a PE keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,15 +18,6 @@ pub struct Footprint {
     pub fixed: usize,
     /// Besides, for the first segments and channels, of which every PE has some.
     pub first: usize,
-    /// For each [`REGION`](Self::REGION) of PEs of the job: where what is kept for them is found.
-    pub for_each_region: usize,
-    /// For each region of which a PE was addressed, likewise.
-    pub for_each_region_met: usize,
-    /// For each [`BLOCK`](Self::BLOCK) of which a PE was addressed: how that is done, and their places among those that messages
-    /// go to.
-    pub for_each_block_met: usize,
-    /// For each PE and each segment whose keys the provider chooses. Otherwise keys follow from numbers.
-    pub for_each_key: usize,
     /// For each unit: room for what is under way, of which pages are there that were used.
     pub for_each_unit: usize,
     /// Room for messages on their way, of which pages are there that were used.
@@ -34,33 +25,22 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// PEs, of numbers near each other, for which room is made together.
-    pub const BLOCK: usize = sparse::BLOCK;
-
-    /// PEs, of numbers near each other, whose blocks are found together.
-    pub const REGION: usize = sparse::REGION;
-
     /// That of each PE, with messages of at most so many bytes.
     pub fn with_messages_of(message: usize) -> Self {
         Self {
             fixed: Names::BYTES
                 + Keys::FIXED
                 + Streams::BYTES
-                + Engine::FIXED
                 + UNITS * size_of::<std::sync::OnceLock<Box<Unit>>>(),
-            first: Keys::OF_FIRST + Streams::OF_FIRST + Engine::OF_FIRST_CHANNELS + size_of::<Unit>(),
-            for_each_region: Entries::bytes(Self::REGION) + Engine::table_bytes(Self::REGION),
-            for_each_region_met: Entries::OF_REGION + Engine::OF_REGION,
-            for_each_block_met: Entries::OF_BLOCK + Engine::OF_BLOCK,
-            for_each_key: Keys::FOR_EACH_KEY,
-            for_each_unit: Records::bytes(unit::RECORDS),
+            first: Keys::OF_FIRST + Streams::OF_FIRST + size_of::<Unit>(),
+            for_each_unit: unit::RECORDS * size_of::<Record>(),
             messages: buffers::most_bytes(message),
         }
     }
 
     /// Bytes of all tables in a job of `pes` PEs, before anything was sent; where the provider chooses the keys of so many segments.
     pub fn tables(&self, pes: usize, segments: usize) -> usize {
-        self.fixed + pes.div_ceil(Self::REGION) * self.for_each_region + pes * segments * self.for_each_key
+        self.fixed + Entries::bytes(pes) + Engine::table_bytes(pes) + pes * segments * Keys::FOR_EACH_KEY
     }
 }
 
@@ -69,7 +49,9 @@ mod tests {
     use std::hint::black_box;
 
     use super::super::engine::Limits;
+    use super::super::record::Records;
     use super::super::secret::Secret;
+    use super::super::sparse;
     use super::super::units;
     use super::*;
     use crate::fixture::live;
@@ -102,10 +84,10 @@ mod tests {
                         entries.entry(pe);
                         engine.make_place(pe);
                     }
-                    (names, keys, engine, Streams::new(), entries, units(usize::MAX))
+                    (names, keys, engine, entries, units(usize::MAX))
                 });
-                let met = addressed.div_ceil(Footprint::BLOCK) * says.for_each_block_met
-                    + addressed.div_ceil(Footprint::REGION) * says.for_each_region_met;
+                let met = addressed.div_ceil(sparse::BLOCK) * (Entries::OF_BLOCK + Engine::OF_BLOCK)
+                    + addressed.div_ceil(sparse::REGION) * (Entries::OF_REGION + Engine::OF_REGION);
                 let of_keys = if segments > 0 { Keys::OF_FIRST } else { 0 };
                 let says = says.tables(pes, segments as usize) + of_keys + met;
                 assert_eq!(tables, says, "{pes} PEs, {segments} segments, {addressed} addressed");
@@ -125,8 +107,8 @@ mod tests {
             })
         };
         let each = made(1) - made(0);
-        assert_eq!(made(Footprint::BLOCK) - made(0), each, "of a block");
-        assert_eq!(says.first - Keys::OF_FIRST - Engine::OF_FIRST_CHANNELS - size_of::<Unit>(), each);
+        assert_eq!(made(sparse::BLOCK) - made(0), each, "of a block");
+        assert_eq!(says.first - Keys::OF_FIRST - size_of::<Unit>(), each);
         assert_eq!(Records::new(unit::RECORDS).unwrap().memory().1, says.for_each_unit);
         assert_eq!(kept(|| Records::new(unit::RECORDS).unwrap()), 0, "it is mapped, not allocated");
     }

@@ -168,7 +168,7 @@ impl Keys {
         memory: (*mut u8, usize),
     ) -> Result<Vec<u8>, c_int> {
         // SAFETY: the caller's promise.
-        let registered = unsafe { domain.register(memory, ACCESS, domain.names.of_segment(segment)) }?;
+        let registered = unsafe { domain.register(memory, ACCESS, Some(segment)) }?;
         domain.enable(&registered, endpoint)?;
         self.segments.entry(segment as usize).start.store(start, Ordering::Relaxed);
         if domain.demands.local {
@@ -232,7 +232,7 @@ impl Domain {
             return Ok(None);
         }
         // SAFETY: the caller's promise.
-        let registered = unsafe { self.register_other(memory, LOCAL_ACCESS) };
+        let registered = unsafe { self.register(memory, LOCAL_ACCESS, None) };
         registered.map(Some).map_err(|error| self.refused(Refused::of("fi_mr_reg", error)))
     }
 
@@ -251,24 +251,13 @@ impl Domain {
         endpoint: &Endpoint,
     ) -> Result<Registration, c_int> {
         // SAFETY: the caller's promise.
-        let registered = unsafe { self.register_other(memory, FI_REMOTE_WRITE) }?;
+        let registered = unsafe { self.register(memory, FI_REMOTE_WRITE, None) }?;
         self.enable(&registered, endpoint)?;
         Ok(registered)
     }
 
-    /// Registers memory that is no segment, under a key that is free.
+    /// Registers memory under the key of its segment, or of none under one that is free.
     ///
-    /// # Safety
-    ///
-    /// It must outlive what is given.
-    unsafe fn register_other(&self, memory: (*mut u8, usize), access: u32) -> Result<Registration, c_int> {
-        const TAKEN: c_int = FI_ENOKEY as c_int;
-        // SAFETY: the caller's promise, for each try.
-        let tries = (0..MOST_KEYS).map(|_| unsafe { self.register(memory, access, self.names.of_another()) });
-        let mut tries = tries.skip_while(|tried| matches!(tried, Err(TAKEN)));
-        tries.next().unwrap_or(Err(TAKEN))
-    }
-
     /// # Safety
     ///
     /// The memory must be mapped for as long as what is given lives, and be such that who has its key or its description may
@@ -277,10 +266,16 @@ impl Domain {
         &self,
         memory: (*mut u8, usize),
         access: u32,
-        key: u64,
+        segment: Option<u32>,
     ) -> Result<Registration, c_int> {
-        // SAFETY: the caller's promise.
-        unsafe { Registration::new(self.opened(), memory, access, key) }.map_err(|refused| refused.code)
+        const TAKEN: c_int = FI_ENOKEY as c_int;
+        let tries = (0..if segment.is_some() { 1 } else { MOST_KEYS }).map(|_| {
+            let key =
+                segment.map_or_else(|| self.names.of_another(), |segment| self.names.of_segment(segment));
+            // SAFETY: the caller's promise, for each try.
+            unsafe { Registration::new(self.opened(), memory, access, key) }.map_err(|refused| refused.code)
+        });
+        tries.skip_while(|tried| matches!(tried, Err(TAKEN))).next().unwrap_or(Err(TAKEN))
     }
 
     /// Lets registered memory be used, at an endpoint where it has to be bound to one.

@@ -41,7 +41,7 @@ mod backoff;
 mod buffers;
 mod descriptors;
 mod domain;
-pub mod engine;
+mod engine;
 mod error;
 mod footprint;
 mod interface;
@@ -91,7 +91,7 @@ use loans::Loans;
 use port::Port;
 use provider::Chosen;
 use signals::Signals;
-use streams::Streams;
+use streams::Stream;
 use strided::Row;
 use thread::{Handover, ProgressThread};
 use unit::Unit;
@@ -118,7 +118,6 @@ struct Fabric {
     making: Mutex<()>,
     /// None of them was made from here on. Who looks at all that were made does so often.
     bound: AtomicUsize,
-    streams: Streams,
     signals: Signals,
     engine: Engine,
     buffers: Buffers,
@@ -176,7 +175,6 @@ impl Ofi {
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),
-            streams: Streams::new(),
             signals: Signals::default(),
             engine: Engine::new(me, pes, limits, secret),
             buffers,
@@ -266,10 +264,15 @@ impl Fabric {
         self.atomics.load(Ordering::Relaxed)
     }
 
+    #[inline(always)]
+    fn stream(&self, channel: Channel) -> &Stream {
+        self.engine.streams.get(channel)
+    }
+
     /// The unit of a channel.
     #[inline(always)]
     fn port(&self, channel: Channel) -> Port<'_> {
-        let unit = self.units[self.streams.get(channel).unit()].get();
+        let unit = self.units[self.stream(channel).unit()].get();
         Port {
             fabric: self,
             unit: unit.unwrap_or_else(|| unreachable!("a channel whose unit was never made")),
@@ -321,7 +324,7 @@ impl Fabric {
             return Err(format!("unit {number} was asked for, and {provider} has {units} for this PE"));
         }
         self.make_unit(number).map_err(|error| error.to_string())?;
-        self.streams.open(lane).ok_or_else(|| format!("{} streams are open", streams::STREAMS))
+        self.engine.streams.open(lane).ok_or_else(|| format!("{} streams are open", streams::STREAMS))
     }
 
     /// The units that were made.
@@ -338,12 +341,14 @@ impl Fabric {
         self.made().filter(|port| port.serve()).count() > 0
     }
 
-    /// Whether an operation of this PE is under way, or something of the engine's waits for room.
+    /// Whether something of the engine's, or a signal, waits for room.
+    fn waits_for_room(&self) -> bool {
+        self.engine.owes() || self.buffers.wait() || self.signals.wait()
+    }
+
+    /// Whether an operation of this PE is under way, or something waits for room.
     fn is_under_way(&self) -> bool {
-        self.engine.owes()
-            || self.buffers.wait()
-            || self.signals.wait()
-            || self.made().any(|port| port.is_under_way())
+        self.waits_for_room() || self.made().any(|port| port.is_under_way())
     }
 
     /// Whether something of this PE is under way, an answer to a message included.
@@ -363,10 +368,7 @@ impl Fabric {
         }
         let operations = self.made().map(|port| port.under_way());
         let messages = self.engine.unanswered().map(|(_, count)| count.into());
-        self.engine.owes()
-            || self.buffers.wait()
-            || self.signals.wait()
-            || operations.chain(messages).sum::<u64>() > asides.sent
+        self.waits_for_room() || operations.chain(messages).sum::<u64>() > asides.sent
     }
 
     /// What that is, for reports.

@@ -23,14 +23,6 @@ use crate::transport::Channel;
 /// Completions read at a time.
 const COMPLETIONS: usize = 16;
 
-/// What was found in a queue.
-struct Read {
-    any: bool,
-    arrivals: [Arrival; COMPLETIONS],
-    arrived: usize,
-    failure: Option<Failure>,
-}
-
 /// An operation, or a connection, that has failed.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
@@ -41,13 +33,6 @@ struct Failure {
     moved: Option<Moved>,
     /// It belongs to no operation.
     is_of_none: bool,
-}
-
-impl Read {
-    fn add(&mut self, arrival: Arrival) {
-        self.arrivals[self.arrived] = arrival;
-        self.arrived += 1;
-    }
 }
 
 /// An operation, for messages.
@@ -93,8 +78,13 @@ impl Port<'_> {
         prepare: impl FnOnce(&Record),
         mut attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> Sent {
-        let stream = self.fabric.streams.get(channel);
-        let purpose = stream.begin(channel, what.bytes);
+        let stream = self.fabric.stream(channel);
+        let purpose = if stream.tracking().is_event(what.bytes) {
+            stream.expect();
+            Purpose::Event(channel)
+        } else {
+            Purpose::Counted
+        };
         let started = if keeps || purpose != Purpose::Counted {
             // SAFETY: the caller's promise.
             unsafe { self.try_start(what, purpose, waits, prepare, attempt) }.map(|number| number.map(|_| ()))
@@ -112,7 +102,7 @@ impl Port<'_> {
         let started = started.unwrap_or_else(|error| self.refuse(what, error));
         match (started, purpose) {
             (Some(()), Purpose::Counted) => stream.count(self.unit.counter.started()),
-            (None, Purpose::Event(stream)) => self.fabric.streams.ended(stream),
+            (None, Purpose::Event(_)) => stream.ended(),
             _ => {}
         }
         started.map_or(Sent::Full, |()| Sent::Done)
@@ -261,14 +251,10 @@ impl Port<'_> {
                 self.drive(&backoff);
             }
             waiting.looked();
+            let started = || self.unit.counter.started();
             backoff.pause(
                 || completed,
-                || {
-                    format!(
-                        "{completed} of {} operations of this PE are complete",
-                        self.unit.counter.started()
-                    )
-                },
+                || format!("{completed} of {} operations of this PE are complete", started()),
             );
         }
     }
@@ -343,59 +329,52 @@ impl Port<'_> {
     #[inline]
     pub(super) fn serve(&self) -> bool {
         let Some(mut free) = self.unit.free.try_lock() else { return false };
-        let read = self.read(&mut free);
+        let (mut arrivals, mut arrived) = ([Arrival::Sent { number: 0, bytes: 0 }; COMPLETIONS], 0);
+        let read = self.read(&mut free, |arrival| {
+            arrivals[arrived] = arrival;
+            arrived += 1;
+        });
         drop(free);
         // The lock is given back before messages are carried out, and before failures are looked into: who has the lock of
         // buffers or of the engine takes this one.
-        if let Some(failure) = read.failure {
+        let any = read.unwrap_or_else(|failure| {
             self.report(failure);
-        }
+            true
+        });
         let Fabric { engine, buffers, signals, .. } = self.fabric;
-        if read.arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
-            self.fabric.take(&read.arrivals[..read.arrived]);
+        if arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
+            self.fabric.take(&arrivals[..arrived]);
         }
-        if !read.any {
+        if !any {
             self.fabric.looked();
         }
-        read.any
+        any
     }
 
-    fn read(&self, free: &mut Free) -> Read {
-        let none = Arrival::Sent { number: 0, bytes: 0 };
-        let mut found = Read { any: false, arrivals: [none; COMPLETIONS], arrived: 0, failure: None };
+    /// Reads completions, and gives messages that have arrived to `add`. Says whether there were any completions.
+    fn read(&self, free: &mut Free, mut add: impl FnMut(Arrival)) -> Result<bool, Failure> {
         let mut entries = [const { core::mem::MaybeUninit::<fi_cq_data_entry>::uninit() }; COMPLETIONS];
-        let entries = match self.unit.endpoint.read(&mut entries) {
-            Ok([]) => return found,
-            Ok(entries) => entries,
-            Err(answer) => {
-                found.any = true;
-                found.failure = Some(self.failure(free, answer));
-                return found;
-            }
-        };
-        found.any = true;
+        let entries = self.unit.endpoint.read(&mut entries).map_err(|answer| self.failure(free, answer))?;
         for entry in entries {
             if entry.flags & u64::from(FI_REMOTE_WRITE) != 0 {
-                found.add(Arrival::Written(Written::of(entry.data)));
-                continue;
-            }
-            if let Some(number) = self.unit.records.find(entry.op_context) {
+                add(Arrival::Written(Written::of(entry.data)));
+            } else if let Some(number) = self.unit.records.find(entry.op_context) {
                 match free.complete(&self.unit.records, number) {
-                    Some(Purpose::Event(stream) | Purpose::Landing(stream, _)) => {
-                        self.fabric.streams.ended(stream)
+                    Some(Purpose::Event(channel) | Purpose::Landing(channel, _)) => {
+                        self.fabric.stream(channel).ended();
                     }
                     Some(Purpose::Piece(signal)) => self.fabric.signals.delivered(signal),
                     Some(Purpose::Awaited | Purpose::Counted) | None => {}
                 }
-                continue;
-            }
-            match self.fabric.buffers.find(entry.op_context) {
-                Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
-                Some(Moved::Arrived(number)) => found.add(Arrival::Sent { number, bytes: entry.len }),
-                None => {}
+            } else {
+                match self.fabric.buffers.find(entry.op_context) {
+                    Some(Moved::Left(number)) => self.fabric.buffers.give_back(number),
+                    Some(Moved::Arrived(number)) => add(Arrival::Sent { number, bytes: entry.len }),
+                    None => {}
+                }
             }
         }
-        found
+        Ok(!entries.is_empty())
     }
 
     /// What has failed.
@@ -467,7 +446,7 @@ impl Fabric {
     /// Waits for what a stream has started: operations of its unit, and messages. Events first: the last of a signal's
     /// data starts the change of the signal, which is counted, or a message.
     pub(super) fn quiet(&self, channel: Channel) {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        let (stream, port) = (self.stream(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);
         port.quiet(stream.counted());
         self.wait_while(|| !self.engine.is_quiet(channel));
@@ -476,7 +455,7 @@ impl Fabric {
     /// Whether what a stream has started is over. Makes progress, and asks in the order in which [`quiet`](Self::quiet)
     /// waits: what is over stays so.
     pub(super) fn is_quiet(&self, channel: Channel) -> bool {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        let (stream, port) = (self.stream(channel), self.port(channel));
         port.progress();
         self.progress();
         stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
@@ -484,8 +463,8 @@ impl Fabric {
 
     /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
-        let (stream, port) = (self.streams.get(channel), self.port(channel));
-        let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel.0, pe));
+        let (stream, port) = (self.stream(channel), self.port(channel));
+        let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel, pe));
         port.wait_while(stream, || stream.events() > 0 && has());
         if port.may_have(pe) {
             port.quiet(stream.counted());

@@ -9,11 +9,12 @@ use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use super::buffers::Pages;
+use super::buffers::Pool;
 use super::error::OfiError;
 use super::port::What;
 use crate::libfabric::bindings::fi_context2;
 use crate::shared;
+use crate::transport::Channel;
 
 /// Bytes of a record's buffer: what a blocking put copies rather than waits for.
 pub(super) const BUFFER_BYTES: usize = 16 << 10;
@@ -26,9 +27,9 @@ pub(super) enum Purpose {
     /// Nothing but to free the record: the operation is counted.
     Counted,
     /// The same, and one operation less is under way for a stream.
-    Event(u32),
+    Event(Channel),
     /// The same, after what was read to the buffer has been copied to where it is wanted.
-    Landing(u32, Wanted),
+    Landing(Channel, Wanted),
     /// To free the record, and a [signal](super::signals) waits for one piece less.
     Piece(u32),
 }
@@ -74,41 +75,29 @@ impl Record {
     }
 }
 
-/// The records of a unit. They lie in memory that is touched when they are used first.
-pub(super) struct Records {
-    memory: Pages,
-    count: usize,
-}
+/// The records of a unit.
+pub(super) struct Records(Pool);
 
 impl Records {
     pub(super) fn new(count: usize) -> Result<Self, OfiError> {
-        Ok(Self { memory: Pages::of(Self::bytes(count))?, count })
+        Pool::new(count, size_of::<Record>()).map(Self)
     }
 
-    /// Bytes of so many.
-    pub(super) const fn bytes(count: usize) -> usize {
-        count * size_of::<Record>()
-    }
-
-    /// All of it, to be registered.
+    /// All of their memory, to be registered.
     pub(super) fn memory(&self) -> (*mut u8, usize) {
-        (self.memory.start(), Self::bytes(self.count))
+        self.0.memory()
     }
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &Record {
-        assert!((number as usize) < self.count, "there is no record {number}");
-        let record = self.memory.start().cast::<Record>().wrapping_add(number as usize);
-        // SAFETY: one of the records, which all zeroes initialise; what changes in it is in cells.
-        unsafe { &*record }
+        // SAFETY: a record, which starts on a line as its pages do, and which all zeroes initialise; what changes in it is in cells.
+        unsafe { &*self.0.start_of(number as usize).cast() }
     }
 
     /// The record whose context a completion brings back; `None`: it is of none.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<u32> {
-        let bytes = (context as usize).checked_sub(self.memory.start() as usize)?;
-        let number = bytes / size_of::<Record>();
-        (number < self.count && bytes.is_multiple_of(size_of::<Record>())).then_some(number as u32)
+        self.0.find(context).map(|number| number as u32)
     }
 }
 
@@ -148,9 +137,9 @@ impl Free {
 
     /// Whether an operation of a stream with a PE keeps a record. Not of those that somebody waits for, or that are
     /// counted.
-    pub(super) fn has(&self, stream: u32, pe: usize) -> bool {
+    pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         self.used.iter().flatten().any(|(purpose, what)| {
-            let of = matches!(purpose, Purpose::Event(of) | Purpose::Landing(of, _) if *of == stream);
+            let of = matches!(purpose, Purpose::Event(of) | Purpose::Landing(of, _) if *of == channel);
             of && what.pe == pe
         })
     }
@@ -183,29 +172,18 @@ mod tests {
     const GET: What = What { operation: "get", pe: 3, bytes: 8 };
 
     #[test]
-    fn a_record_is_found_by_its_context_and_by_nothing_else() {
-        let records = Records::new(4).unwrap();
-        for number in 0..4 {
-            let context = records.get(number).context();
-            assert_eq!(records.find(context), Some(number));
-            assert_eq!(records.find(context.wrapping_byte_add(8)), None);
-        }
-        let (start, bytes) = records.memory();
-        assert_eq!(records.find(start.wrapping_add(bytes).cast()), None);
-        assert_eq!(records.find(core::ptr::null_mut()), None);
-        assert!(records.get(0).context().addr().is_multiple_of(128));
-    }
-
-    #[test]
     fn a_record_is_its_holders_until_it_is_complete_or_given_back() {
         let (records, mut free) = (Records::new(2).unwrap(), Free::new(2));
         let first = free.take(&records, Purpose::Awaited, What { pe: 8, ..GET }).unwrap();
-        let second = free.take(&records, Purpose::Event(7), GET).unwrap();
+        let second = free.take(&records, Purpose::Event(Channel(7)), GET).unwrap();
         assert_eq!(free.take(&records, Purpose::Counted, GET), None);
         assert_eq!(free.holder(second).map(|what| what.pe), Some(3));
-        assert!(free.has(7, 3) && !free.has(6, 3) && !free.has(7, 8), "nor what somebody waits for");
-        assert_eq!(free.complete(&records, second), Some(Purpose::Event(7)));
-        assert!(!free.has(7, 3) && free.holder(second).is_none());
+        assert!(
+            free.has(Channel(7), 3) && !free.has(Channel(6), 3) && !free.has(Channel(7), 8),
+            "nor what somebody waits for"
+        );
+        assert_eq!(free.complete(&records, second), Some(Purpose::Event(Channel(7))));
+        assert!(!free.has(Channel(7), 3) && free.holder(second).is_none());
         assert_eq!(free.take(&records, Purpose::Counted, GET), Some(second));
         assert!(!records.get(first).is_done());
         assert_eq!(free.complete(&records, first), Some(Purpose::Awaited));
@@ -213,17 +191,5 @@ mod tests {
         free.give_back(first);
         assert_eq!(free.take(&records, Purpose::Awaited, GET), Some(first));
         assert!(!records.get(first).is_done());
-    }
-
-    #[test]
-    fn what_was_read_lands_where_it_is_wanted() {
-        let (records, mut free, mut wanted) = (Records::new(1).unwrap(), Free::new(1), [0_u8; 6]);
-        let purpose = Purpose::Landing(7, Wanted(wanted.as_mut_ptr()));
-        let number = free.take(&records, purpose, What { bytes: 5, ..GET }).unwrap();
-        // SAFETY: the record is ours; the buffer is longer.
-        unsafe { records.get(number).buffer().write_bytes(9, 6) };
-        assert_eq!(free.complete(&records, number), Some(purpose));
-        assert_eq!(wanted, [9, 9, 9, 9, 9, 0]);
-        assert!(free.take(&records, Purpose::Counted, GET).is_some());
     }
 }

@@ -71,7 +71,7 @@ impl Fabric {
         until: Until,
     ) {
         let demands = &self.domain.demands;
-        let (at, port, stream) = (self.target(remote), self.port(channel), self.streams.get(channel));
+        let (at, port, stream) = (self.target(remote), self.port(channel), self.stream(channel));
         let is_put = !matches!(transfer, Transfer::Get);
         let copies = is_put && until == Until::Return && bytes <= BUFFER_BYTES;
         let described = if copies { None } else { self.keys.describe(&self.domain, local, bytes) };
@@ -96,7 +96,7 @@ impl Fabric {
                 (Transfer::Put, Until::Return, Some(_)) | (Transfer::Get, Until::Return, _) => {
                     Some(Purpose::Awaited)
                 }
-                (Transfer::Get, Until::Quiet, None) => Some(Purpose::Landing(channel.0, Wanted(local))),
+                (Transfer::Get, Until::Quiet, None) => Some(Purpose::Landing(channel, Wanted(local))),
                 (Transfer::Put, ..) | (Transfer::Get, ..) => None,
             };
             // What is reported is not injected: ofi_rxm counts updates that are, and does not report them.
@@ -208,7 +208,7 @@ impl Fabric {
                 Sent::Done => {
                     self.signals.handed_over(number);
                     // Behind it: who finds no event under way finds the change under way, or over.
-                    self.streams.ended(channel.0);
+                    self.stream(channel).ended();
                 }
             }
         }
@@ -270,7 +270,7 @@ unsafe impl Transport for Ofi {
     }
 
     unsafe fn close(&self, channel: Channel) {
-        self.fabric.streams.close(channel);
+        self.fabric.engine.streams.close(channel);
     }
 
     unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until) {
@@ -295,7 +295,7 @@ unsafe impl Transport for Ofi {
     ) {
         let (fabric, change) = (&*self.fabric, Signal { channel, signal, op });
         if fabric.engine.fits(bytes) && fabric.row().prefers_one_message(bytes) {
-            let (line, patient) = (fabric.line(), fabric.streams.get(channel).is_patient());
+            let (line, patient) = (fabric.line(), fabric.stream(channel).is_patient());
             // SAFETY: the caller's promise.
             return unsafe {
                 fabric.engine.put_signal(&line, channel, to, source, bytes, signal, op, patient);

@@ -1,11 +1,10 @@
-//! Streams: what channels are numbers of.
+//! Streams: the completion state of each channel.
 //!
-//! A table, so that an operation finds its unit by an index; it grows with the streams that are open at a time. Channels that are counted together are one
-//! stream of their unit; those whose operations are events have one each, which counts what is under way.
+//! A table, so that an operation finds its endpoint by an index; it grows with the streams that are open at a time. Operations that
+//! are counted are a number of their endpoint's; events and messages that are under way are counted by the stream.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use super::record::Purpose;
 use super::sparse::Sparse;
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, Lane, Tracking};
@@ -27,7 +26,7 @@ struct Open {
     fresh: u32,
 }
 
-/// A stream.
+/// A stream, on lines of its own: streams of different threads share none.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Stream {
@@ -38,6 +37,20 @@ pub(super) struct Stream {
     events: AtomicU64,
     /// How many operations its unit had started when the last one of the stream was that is counted.
     counted: AtomicU64,
+    /// Messages under way that are answered by each [`Due`].
+    messages: [AtomicU64; 2],
+}
+
+/// What answers a message.
+///
+/// An acknowledgement names a channel, and no request. Results are counted by themselves: otherwise a PE that acknowledges what it was
+/// not sent could have a channel quiet while memory still waits for what comes from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// That it was carried out.
+    Acknowledgement,
+    /// What is written to memory of whoever asked.
+    Result,
 }
 
 impl Streams {
@@ -79,10 +92,16 @@ impl Streams {
         self.streams.entry(number as usize)
     }
 
-    /// An event of a stream has ended.
-    #[inline(always)]
-    pub(super) fn ended(&self, number: u32) {
-        self.streams.entry(number as usize).events.fetch_sub(1, Ordering::Release);
+    /// Messages of a channel have been answered, or were not sent after all. `None`: not as many are under way. Whoever answers names
+    /// any number, also of no channel.
+    pub(super) fn answered(&self, Channel(number): Channel, due: Due, count: u64) -> Option<()> {
+        let Some(stream) = self.streams.get(number as usize) else { return (count == 0).then_some(()) };
+        let messages = &stream.messages[due as usize];
+        // Release: whoever finds the channel quiet finds what the answers have brought.
+        #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
+        let found =
+            messages.fetch_update(Ordering::Release, Ordering::Relaxed, |sent| sent.checked_sub(count));
+        found.ok().map(drop)
     }
 }
 
@@ -111,21 +130,22 @@ impl Stream {
         }
     }
 
-    /// What a record is for, if there is one, of an operation of so many bytes on this stream, which is to be
-    /// started and nobody waits for by itself.
-    #[inline(always)]
-    pub(super) fn begin(&self, Channel(number): Channel, bytes: usize) -> Purpose {
-        if !self.tracking().is_event(bytes) {
-            return Purpose::Counted;
-        }
-        self.expect();
-        Purpose::Event(number)
-    }
-
     /// Counts an event that is to be started.
     #[inline(always)]
     pub(super) fn expect(&self) {
         self.events.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// An event has ended, or was not started after all.
+    #[inline(always)]
+    pub(super) fn ended(&self) {
+        self.events.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Events under way.
+    #[inline(always)]
+    pub(super) fn events(&self) -> u64 {
+        self.events.load(Ordering::Acquire)
     }
 
     /// An operation that is counted was started: the unit has started so many by now.
@@ -141,10 +161,14 @@ impl Stream {
         self.counted.load(Ordering::Relaxed)
     }
 
-    /// Events under way.
-    #[inline(always)]
-    pub(super) fn events(&self) -> u64 {
-        self.events.load(Ordering::Acquire)
+    /// Counts a message that is to be sent.
+    pub(super) fn send(&self, due: Due) {
+        self.messages[due as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether every message has been answered.
+    pub(super) fn is_answered(&self) -> bool {
+        self.messages.iter().all(|messages| messages.load(Ordering::Acquire) == 0)
     }
 }
 
@@ -171,22 +195,17 @@ mod tests {
         assert_eq!((other.unit(), other.tracking(), other.is_patient()), (3, Tracking::Hybrid, false));
     }
 
+    /// Whoever sends a message names any channel.
     #[test]
-    fn events_are_counted_by_the_stream_and_small_operations_by_the_unit() {
+    fn what_is_no_channel_is_not_answered() {
         let streams = Streams::new();
-        for (tracking, bytes, is_event) in [
-            (Tracking::Events, 8, true),
-            (Tracking::Hybrid, Tracking::LARGE - 1, false),
-            (Tracking::Hybrid, Tracking::LARGE, true),
-            (Tracking::Counter, Tracking::LARGE, false),
-        ] {
-            let channel = streams.open(lane(tracking)).unwrap();
-            let stream = streams.get(channel);
-            let purpose = if is_event { Purpose::Event(channel.0) } else { Purpose::Counted };
-            assert_eq!((stream.begin(channel, bytes), stream.events()), (purpose, is_event.into()));
-            stream.expect();
-            streams.ended(channel.0);
-            assert_eq!(stream.events(), is_event.into());
+        let channel = streams.open(lane(Tracking::Counter)).unwrap();
+        streams.get(channel).send(Due::Result);
+        for number in [1, 100, STREAMS as u32, u32::MAX] {
+            assert_eq!(streams.answered(Channel(number), Due::Result, 1), None, "{number}");
         }
+        assert!(!streams.get(channel).is_answered());
+        assert_eq!(streams.answered(channel, Due::Result, 1), Some(()));
+        assert!(streams.get(channel).is_answered());
     }
 }

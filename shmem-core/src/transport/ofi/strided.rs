@@ -184,29 +184,6 @@ mod tests {
             prop_assert_eq!(chosen, least);
         }
 
-        /// "Pack beats per-block messages iff (1 - 1/n) o > c_p + c_u + 2 b g".
-        #[test]
-        fn packing_pays_where_the_model_says(row in row(), count in 2usize..500, bytes in 1usize..120) {
-            let (row, blocks) = (Row { engine: 0, ..row }, Blocks { count, bytes });
-            let packed = row.time(Way::Messages, blocks, MESSAGE) < row.time(Way::Each, blocks, MESSAGE);
-            let (n, b) = (count as u64, bytes as u64);
-            prop_assert_eq!(packed, (n - 1) * row.operation > n * (row.pack + row.unpack + 2 * b * row.copy));
-        }
-    }
-
-    /// The table of a loopback TCP where a message cost 5.2 us: how many times faster packing was.
-    #[test]
-    fn the_model_says_what_was_measured() {
-        let row =
-            Row { operation: 5_200_000, latency: 25_000_000, engine: 0, byte: 300, copy: 100, ..Row::TCP };
-        for (count, bytes, measured) in
-            [(2, 8, 1.07), (4, 8, 1.6), (16, 8, 2.9), (64, 8, 11.0), (64, 256, 11.0)]
-        {
-            let blocks = Blocks { count, bytes };
-            let time = |way| row.time(way, blocks, MESSAGE).unwrap() as f64;
-            let predicted = time(Way::Each) / time(Way::Messages);
-            assert!((0.7..1.45).contains(&(predicted / measured)), "{blocks:?}: {predicted} and {measured}");
-        }
     }
 
     #[test]

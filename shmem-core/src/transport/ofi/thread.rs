@@ -55,37 +55,25 @@ const WATCH: Duration = Duration::from_millis(100);
 const DESCRIPTORS: u32 = 10;
 
 /// The running thread. Dropping it ends it.
-#[derive(Debug)]
 pub(super) struct ProgressThread {
     thread: Option<JoinHandle<()>>,
-    stop: Arc<Stop>,
-}
-
-#[derive(Debug)]
-struct Stop {
-    is_asked: AtomicBool,
-    /// Readable when it is.
-    descriptor: OwnedFd,
+    fabric: Arc<Fabric>,
 }
 
 impl ProgressThread {
     pub(super) fn start(fabric: &Arc<Fabric>) -> io::Result<Self> {
-        let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let stop = Arc::new(Stop { is_asked: AtomicBool::new(false), descriptor });
-        let (fabric, asked) = (Arc::clone(fabric), Arc::clone(&stop));
+        let (fabric, of_thread) = (Arc::clone(fabric), Arc::clone(fabric));
         let thread = std::thread::Builder::new().name("shmem progress".to_owned()).spawn(move || {
             block_signals();
-            run(&fabric, &asked);
+            run(&of_thread);
         })?;
-        Ok(Self { thread: Some(thread), stop })
+        Ok(Self { thread: Some(thread), fabric })
     }
 }
 
 impl Drop for ProgressThread {
     fn drop(&mut self) {
-        self.stop.is_asked.store(true, Ordering::Release);
-        // A counter that is full is readable as well.
-        let _ = rustix::io::write(&self.stop.descriptor, &1_u64.to_ne_bytes());
+        self.fabric.handover.end();
         if let Some(thread) = self.thread.take() {
             // A thread that has panicked has said so.
             let _ = thread.join();
@@ -93,16 +81,17 @@ impl Drop for ProgressThread {
     }
 }
 
-fn run(fabric: &Fabric, stop: &Stop) {
+fn run(fabric: &Fabric) {
     let (mut look, mut last) = (FIRST_LOOK, Instant::now());
     let (mut polling, mut watch) = (Polling::new(), Watch::new());
-    while !stop.is_asked.load(Ordering::Acquire) {
+    let handover = &fabric.handover;
+    while !handover.is_over.load(Ordering::Acquire) {
         let moved = fabric.serve();
         fabric.ring();
-        watch.look(fabric, stop);
-        let sleeps = fabric.handover.sleeps();
+        watch.look(fabric);
+        let sleeps = handover.sleeps();
         if let Some(park) = polling.park(fabric.activity(), sleeps) {
-            fabric.handover.park(sleeps, |called| sleep(stop, Some(called), Some(park)));
+            handover.park(sleeps, || handover.sleep(None, park));
             continue;
         }
         if moved {
@@ -118,11 +107,11 @@ fn run(fabric: &Fabric, stop: &Stop) {
             Some(arrival) => {
                 let limit = if fabric.is_under_way() { UNDER_WAY } else { WATCH };
                 if fabric.first().may_sleep() {
-                    sleep(stop, Some(arrival), Some(limit));
+                    handover.sleep(Some(arrival), limit);
                 }
             }
             None => {
-                sleep(stop, None, Some(look));
+                handover.sleep(None, look);
                 look = LAST_LOOK.min(look * 2);
             }
         }
@@ -146,7 +135,7 @@ impl Watch {
     }
 
     /// Ends the job if something has been under way for its time, and nothing has moved.
-    fn look(&mut self, fabric: &Fabric, stop: &Stop) {
+    fn look(&mut self, fabric: &Fabric) {
         let now = Instant::now();
         if now.duration_since(self.looked) < WATCH {
             return;
@@ -154,7 +143,7 @@ impl Watch {
         self.looked = now;
         self.looks = self.looks.wrapping_add(1);
         if self.looks.is_multiple_of(DESCRIPTORS) && !self.has_warned && fabric.domain.demands.connects {
-            self.has_warned = fabric.warn_of_descriptors(stop.descriptor.as_fd());
+            self.has_warned = fabric.warn_of_descriptors(fabric.handover.descriptor.as_fd());
         }
         let moved = fabric.moved();
         if moved != self.moved || !fabric.awaits_more() {
@@ -198,40 +187,35 @@ impl Polling {
     }
 }
 
-/// Sleeps until something arrives, the end is asked for, or the time is over.
-fn sleep(stop: &Stop, arrival: Option<BorrowedFd<'_>>, limit: Option<Duration>) {
-    let seconds = |limit: Duration| i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
-    let limit = limit.map(|limit| Timespec { tv_sec: seconds(limit), tv_nsec: limit.subsec_nanos().into() });
-    let stop = PollFd::from_borrowed_fd(stop.descriptor.as_fd(), PollFlags::IN);
-    // Whatever ends it early: the caller looks again.
-    let _ = match arrival {
-        Some(arrival) => poll(&mut [stop, PollFd::from_borrowed_fd(arrival, PollFlags::IN)], limit.as_ref()),
-        None => poll(&mut [stop], limit.as_ref()),
-    };
-}
-
-/// Between waiters and the progress thread of a PE.
+/// What wakes the progress thread of a PE: the end, and waiters that are about to sleep.
 #[derive(Debug)]
 pub(super) struct Handover {
+    is_over: AtomicBool,
     /// How often a waiter was about to sleep.
     sleeps: AtomicU64,
     parked: AtomicBool,
-    /// Readable when the parking is to end.
+    /// Readable when the thread is to wake up.
     descriptor: OwnedFd,
 }
 
 impl Handover {
     pub(super) fn new() -> io::Result<Self> {
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { sleeps: AtomicU64::new(0), parked: AtomicBool::new(false), descriptor })
+        let (is_over, parked) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Self { is_over, sleeps: AtomicU64::new(0), parked, descriptor })
+    }
+
+    /// The thread is to end.
+    fn end(&self) {
+        self.is_over.store(true, Ordering::Release);
+        self.wake();
     }
 
     /// A waiter is about to sleep.
     pub(super) fn to_thread(&self) {
         self.sleeps.fetch_add(1, Ordering::SeqCst);
         if self.parked.swap(false, Ordering::SeqCst) {
-            // A counter that is full is readable as well.
-            let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
+            self.wake();
         }
     }
 
@@ -240,15 +224,29 @@ impl Handover {
         self.sleeps.load(Ordering::SeqCst)
     }
 
-    /// Lets the thread park by `sleep`, which ends when its descriptor becomes readable; not at all if a waiter has
-    /// fallen asleep since the number was `sleeps`.
-    pub(super) fn park(&self, sleeps: u64, sleep: impl FnOnce(BorrowedFd<'_>)) {
+    /// Lets the thread park by `sleep`; not at all if a waiter has fallen asleep since the number was `sleeps`.
+    pub(super) fn park(&self, sleeps: u64, sleep: impl FnOnce()) {
         self.parked.store(true, Ordering::SeqCst);
         if self.sleeps() == sleeps {
-            sleep(self.descriptor.as_fd());
+            sleep();
         }
-        if !self.parked.swap(false, Ordering::SeqCst) {
-            // Nothing to read, if the writer is not there yet: then one parking ends early.
+        self.parked.store(false, Ordering::SeqCst);
+    }
+
+    fn wake(&self) {
+        // A counter that is full is readable as well.
+        let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
+    }
+
+    /// Sleeps until somebody wakes the thread, something arrives, or the time is over. A waker that comes late ends the next sleep
+    /// early: whoever wakes up looks again.
+    fn sleep(&self, arrival: Option<BorrowedFd<'_>>, limit: Duration) {
+        let seconds = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
+        let limit = Timespec { tv_sec: seconds, tv_nsec: limit.subsec_nanos().into() };
+        let mut woken = [self.descriptor.as_fd(), arrival.unwrap_or(self.descriptor.as_fd())]
+            .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+        let _ = poll(&mut woken, Some(&limit));
+        if !woken[0].revents().is_empty() {
             let _ = rustix::io::read(&self.descriptor, &mut [0; 8]);
         }
     }
@@ -289,11 +287,6 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(20);
 
-    fn sleep_on(descriptor: BorrowedFd<'_>) {
-        let limit = Timespec { tv_sec: LONG.as_secs() as i64, tv_nsec: 0 };
-        poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)], Some(&limit)).unwrap();
-    }
-
     #[test]
     fn who_falls_asleep_ends_the_parking() {
         let handover = Handover::new().unwrap();
@@ -305,7 +298,7 @@ mod tests {
                 }
                 handover.to_thread();
             });
-            handover.park(sleeps, sleep_on);
+            handover.park(sleeps, || handover.sleep(None, LONG));
         });
         assert!(start.elapsed() < LONG);
         // What was written is read: the next parking does not end by it.
@@ -318,7 +311,7 @@ mod tests {
         let handover = Handover::new().unwrap();
         let sleeps = handover.sleeps();
         handover.to_thread();
-        handover.park(sleeps, |_| panic!("it parks"));
+        handover.park(sleeps, || panic!("it parks"));
         assert!(!handover.parked.load(Ordering::SeqCst));
     }
 }

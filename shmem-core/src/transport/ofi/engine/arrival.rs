@@ -3,10 +3,11 @@
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
+use super::super::streams::Due;
 use super::loan::Loan;
-use super::message::{self, Answers, List, Message, Sender, Spot, Task, Wanted};
-use super::pending::{Answer, Found, Owed, Read, Standing, Value};
-use super::requests::{Destination, Due};
+use super::message::{self, Address, List, Message, Sender, Task};
+use super::pending::{Acknowledged, Answer, Found, Owed, Read, Standing, Value};
+use super::requests::{Arriving, Destination};
 use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Limits, Peer, SLOTS, token};
 use crate::primitive::mutant;
@@ -26,43 +27,42 @@ impl Memory<'_> {
     }
 
     /// The target of `bytes` bytes of a segment, and their address.
-    fn at(&self, Spot { segment, offset }: Spot, bytes: usize) -> Result<(Target, *mut u8), Flaw> {
+    fn at(&self, Address { segment, offset }: Address, bytes: usize) -> Result<(Target, *mut u8), Flaw> {
         let target = self.target(segment)?;
         let address = target.address(offset, bytes).ok_or(Flaw::Bounds { segment, offset, bytes })?;
         Ok((target, address))
     }
 
     /// The target of a word.
-    fn word(&self, spot: Spot, width: Width) -> Result<Target, Flaw> {
+    fn word(&self, spot: Address, width: Width) -> Result<Target, Flaw> {
         let (target, _) = self.at(spot, width.bytes())?;
         if spot.offset.is_multiple_of(width.bytes()) { Ok(target) } else { Err(Flaw::Alignment(spot.offset)) }
     }
 }
 
 impl Engine {
-    /// Carries out a message that has arrived. What it is answered by is sent by [`drain`](Self::drain). One that no PE of
-    /// this job has sent is counted as a [stranger's](Self::strangers), and nothing else happens.
+    /// Carries out a message that has arrived. Its answer is sent by [`drain`](Self::drain). One that no PE of this job has sent is
+    /// counted as a [stranger's](Self::strangers), and nothing else happens.
     ///
     /// # Errors
     ///
     /// If a PE of this job has sent it, and no engine can have; the job is to end then.
-    pub fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), Fault> {
         self.take(wire, Sender::of(bytes), bytes, None)
     }
 
-    /// Carries out a message that was written to a slot of this PE's. As [`arrived`](Self::arrived). `token` is what stood
-    /// at [`TOKEN`](super::TOKEN) of the message; whoever has taken it from there has left zeroes, so that a message is taken once.
+    /// Carries out a message that was written to a slot of this PE's. `token` is what stood at [`TOKEN`](super::TOKEN) of the
+    /// message; whoever has taken it from there has left zeroes, so that a message is taken once.
     ///
     /// # Errors
     ///
     /// As [`arrived`](Self::arrived), and if the slot was not lent to the sender.
-    pub fn landed(&self, wire: &dyn Wire, slot: u32, token: u64, bytes: &[u8]) -> Result<(), Fault> {
-        let from = Sender::of(bytes).map(|from| Sender { token, ..from });
-        self.take(wire, from, bytes, Some(slot))
+    pub(crate) fn landed(&self, wire: &dyn Wire, slot: u32, token: u64, bytes: &[u8]) -> Result<(), Fault> {
+        self.take(wire, Sender::of(bytes).map(|from| Sender { token, ..from }), bytes, Some(slot))
     }
 
     /// Something has arrived that no PE of this job has sent.
-    pub fn ignore(&self) {
+    pub(crate) fn ignore(&self) {
         self.strangers.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -93,53 +93,55 @@ impl Engine {
     }
 
     fn carry_out(&self, wire: &dyn Wire, from: u32, bytes: &[u8], slot: Option<u32>) -> Result<(), Flaw> {
-        let message = Message::read(bytes, self.limits.longest())?;
+        let (number, message, data) = Message::read(bytes, self.limits.longest())?;
         // It would be answered where nobody is.
         if from == self.me || !wire.reaches(from as usize) {
             return Err(Flaw::Sender);
         }
         let peer = self.peer(from as usize);
         let slots = slot.map_or(Ok(0), |slot| self.borrowers.bit(slot, from))?;
-        let done = |channel| Owed::Acknowledgement { channel, is_late: false, slots };
+        let done = |is_late| Owed::Acknowledgement { channel: number, is_late, slots };
         let owed = match message {
-            Message::Put { channel, to, pattern, data, behind } => {
-                self.write(to, &pattern, data, behind.signal)?;
+            Message::Put { at, pattern, signal, is_patient } => {
+                self.write(at, &pattern, data, signal)?;
                 // A slot is wanted again.
-                Owed::Acknowledgement { channel, is_late: behind.patient && slot.is_none(), slots }
+                done(is_patient && slot.is_none())
             }
-            // Written there with the data that it is behind.
-            Message::Atomic { wanted: Wanted::Acknowledgement(channel), word, width, op } => {
+            // In a slot: written there with the data that it is behind.
+            Message::Atomic { word, width, op, is_wanted: false } => {
                 self.change(word, width, op)?;
-                done(channel)
+                done(false)
             }
-            Message::List { number, list, task: Task::Change { change, fetches: false } } => {
+            Message::List(list, Task::Change(change, false)) => {
                 self.with_elements(list, |words| words.change(change, None))?;
-                done(number)
+                done(false)
             }
-            Message::List { number, list, task: Task::Place(data) } => {
+            Message::List(list, Task::Place) => {
                 self.with_elements(list, |elements| elements.place(data))?;
-                done(number)
+                done(false)
             }
             // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
-            Message::Get(read) => {
-                if message::BEFORE_ANSWER + read.pattern.bytes() > self.limits.message {
+            Message::Get { at, pattern } => {
+                if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
                     return Err(Flaw::Blocks);
                 }
-                Memory(self.segments.read()).at(read.from, read.pattern.hulls().1)?;
-                Owed::Answer(Answer::Read(read))
+                Memory(self.segments.read()).at(at, pattern.hulls().1)?;
+                Owed::Answer(Answer::Read(Read { request: number, from: at, pattern }))
             }
-            Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
-                Owed::Value(Value { request, before: self.change(word, width, op)? })
+            Message::Atomic { word, width, op, .. } => {
+                Owed::Value(Value { request: number, before: self.change(word, width, op)? })
             }
-            Message::List { number, list, task: Task::Change { change, .. } } => {
+            Message::List(list, Task::Change(change, _)) => {
                 self.find((from, number), list, |words, before| words.change(change, Some(before)))?
             }
-            Message::List { number, list, task: Task::Pick } => {
+            Message::List(list, Task::Pick) => {
                 self.find((from, number), list, |elements, into| elements.pick(into))?
             }
-            Message::Data { request, data } => return self.data(peer, request, data),
-            Message::Answers(answers) => return self.answered(peer, &answers),
+            Message::Data(_) => return self.data(peer, number, data),
+            Message::Answers { acknowledged, values, slots } => {
+                return self.answered(peer, acknowledged, values, slots);
+            }
             Message::Borrow => Owed::Answer(Answer::Loan),
             Message::Loan(loan) => {
                 peer.borrowed.lock().answered(loan)?;
@@ -158,10 +160,10 @@ impl Engine {
     /// Unpacks data, then changes the signal behind it.
     fn write(
         &self,
-        to: Spot,
+        to: Address,
         pattern: &Pattern,
         data: &[u8],
-        signal: Option<(Spot, SignalOp)>,
+        signal: Option<(Address, SignalOp)>,
     ) -> Result<(), Flaw> {
         let memory = Memory(self.segments.read());
         if let Some((spot, _)) = signal {
@@ -185,7 +187,7 @@ impl Engine {
         find: impl FnOnce(Listed<'_>, &mut [u8]),
     ) -> Result<Owed, Flaw> {
         let Limits { asked, .. } = self.limits;
-        let bytes = list.bytes().ok_or(Flaw::Elements)?;
+        let bytes = list.bytes();
         if bytes > self.limits.answer(bytes > asked.bytes && self.borrowers.has(from)) {
             return Err(Flaw::Elements);
         }
@@ -196,7 +198,7 @@ impl Engine {
 
     /// Has `work` done on elements, all of which are registered.
     fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
-        let List { first: Spot { segment, offset }, size, indices } = list;
+        let List { first: Address { segment, offset }, size, indices } = list;
         // Read once: in a slot may stand something else when it is read again.
         let indices: Vec<u32> = indices.iter().map(|index| u32::from_le_bytes(*index)).collect();
         let memory = Memory(self.segments.read());
@@ -206,7 +208,7 @@ impl Engine {
         Ok(())
     }
 
-    fn change(&self, word: Spot, width: Width, op: AtomicOp) -> Result<u64, Flaw> {
+    fn change(&self, word: Address, width: Width, op: AtomicOp) -> Result<u64, Flaw> {
         let memory = Memory(self.segments.read());
         Ok(memory.word(word, width)?.update(word.offset, width, op))
     }
@@ -235,53 +237,55 @@ impl Engine {
             Destination::Word { .. } => return Err(Flaw::Answer),
             Destination::Blocks { .. } | Destination::Elements { .. } => return Err(Flaw::Length),
         }
-        peer.requests.lock().finish(arriving);
-        self.streams.answered(channel, Due::Result, 1)
+        self.finish(peer, arriving, channel)
     }
 
-    fn answered(&self, peer: &Peer, answers: &Answers<'_>) -> Result<(), Flaw> {
-        for value in answers.values() {
-            let (arriving, channel, destination) = peer.requests.lock().take(value.request)?;
+    fn answered(&self, peer: &Peer, acknowledged: &[u8], values: &[u8], slots: u32) -> Result<(), Flaw> {
+        for value in values.as_chunks().0 {
+            let value = u128::from_le_bytes(*value);
+            let (arriving, channel, destination) = peer.requests.lock().take(value as u32)?;
             let Destination::Word { into, width } = destination else { return Err(Flaw::Answer) };
             // SAFETY: aligned, and writable until the request is finished (`atomic_nbi`). Only what has `arriving` finishes
             // it, below: while it is arriving it is neither withdrawn nor answered again.
-            unsafe { width.write(into, value.before) };
-            peer.requests.lock().finish(arriving);
-            self.streams.answered(channel, Due::Result, 1)?;
+            unsafe { width.write(into, (value >> 64) as u64) };
+            self.finish(peer, arriving, channel)?;
         }
-        peer.borrowed.lock().give_back(answers.slots)?;
-        for one in answers.acknowledged() {
+        peer.borrowed.lock().give_back(slots)?;
+        for one in acknowledged.as_chunks().0 {
+            let Acknowledged { channel, count } = Acknowledged::decoded(u64::from_le_bytes(*one));
             // The window first: who finds the channel quiet may want to send.
-            peer.requests.lock().answered(one.count)?;
-            self.streams.answered(Channel(one.channel), Due::Acknowledgement, one.count.into())?;
+            peer.requests.lock().answered(count)?;
+            let answered = self.streams.answered(Channel(channel), Due::Acknowledgement, count.into());
+            answered.ok_or(Flaw::Answer)?;
         }
         Ok(())
     }
 
+    /// A request has been answered.
+    fn finish(&self, peer: &Peer, arriving: Arriving, channel: Channel) -> Result<(), Flaw> {
+        peer.requests.lock().finish(arriving);
+        self.streams.answered(channel, Due::Result, 1).ok_or(Flaw::Answer)
+    }
+
     /// Sends a PE what it is owed, until there is no more of it or no room.
     pub(super) fn answer(&self, wire: &dyn Wire, creditor: u32) -> Result<Sent, Fault> {
-        let (pe, from) = (creditor as usize, self.sender(creditor as usize));
+        let pe = creditor as usize;
         loop {
             let next = self.peer(pe).pending.lock().next();
             let Some(answer) = next else { return Ok(Sent::Done) };
-            let loan = matches!(answer, Answer::Loan).then(|| self.lend(wire, creditor)).flatten();
-            let bytes = match &answer {
-                Answer::Loan => message::LOAN_BYTES,
-                Answer::Batch(batch) => batch.bytes(),
-                Answer::Read(read) => message::BEFORE_ANSWER + read.pattern.bytes(),
-                Answer::Found(found) => message::BEFORE_ANSWER + found.bytes().len(),
+            let (message, request) = match &answer {
+                Answer::Batch(batch) => (batch.message(), 0),
+                Answer::Loan => (Message::Loan(self.lend(wire, creditor)), 0),
+                Answer::Read(read) => (Message::Data(read.pattern.bytes()), read.request),
+                Answer::Found(found) => (Message::Data(found.bytes().len()), found.request),
             };
             let packed = &mut Ok(());
-            let sent = wire.try_send(pe, bytes, &mut |buffer| match &answer {
-                Answer::Loan => message::write_loan(buffer, from, loan),
-                Answer::Batch(batch) => batch.write(from, buffer),
-                Answer::Read(read) => {
-                    *packed = self.pack(read, message::write_data(buffer, from, read.request));
-                }
-                Answer::Found(found) => {
-                    message::write_data(buffer, from, found.request).copy_from_slice(found.bytes());
-                }
-            });
+            let fill = &mut |data: &mut [u8]| match &answer {
+                Answer::Read(read) => *packed = self.pack(read, data),
+                Answer::Found(found) => data.copy_from_slice(found.bytes()),
+                Answer::Batch(_) | Answer::Loan => {}
+            };
+            let sent = self.hand_over(wire, pe, request, &message, fill, false);
             packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
             if sent == Sent::Full {
                 self.peer(pe).pending.lock().put_back(answer);
@@ -301,10 +305,9 @@ impl Engine {
     fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
         let (memory, pattern) = (Memory(self.segments.read()), &read.pattern);
         let (_, source) = memory.at(read.from, pattern.hulls().1)?;
-        assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
         // SAFETY: the blocks lie in the hull, which is registered while `memory` is borrowed; packed, they are as
-        // many bytes as `data` has, and disjoint, as `Message::read` packs them.
+        // many bytes as `data` has (`answer`, `Message::write`), and disjoint, as `Message::read` packs them.
         unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         Ok(())
     }

@@ -3,34 +3,14 @@
 //! Sources are packed before these functions return, so whether an operation may go on makes no difference to
 //! them. Only what is read goes on: [`get`](Engine::get) until quiet, [`atomic_nbi`](Engine::atomic_nbi).
 
+use super::super::streams::Due;
 use super::Engine;
 use super::loan::{Borrowed, Slot};
-use super::message::{self, Atomic, BEFORE_ANSWER, Behind, Blocks, Wanted};
-use super::requests::{Destination, Due, Ticket};
+use super::message::{BEFORE_ANSWER, Message};
+use super::requests::{Destination, Ticket};
 use super::wire::{Flaw, Sent, Wire};
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Until, Width};
-
-/// Parts of one get, or of one list, that are waited for: some at a time.
-#[derive(Default)]
-pub(super) struct Parts {
-    tickets: [Option<Ticket>; 32],
-    sent: usize,
-}
-
-impl Parts {
-    /// Another part was sent, for which whoever asked waits if it is `awaited`. Gives one that is to be waited for before.
-    pub(super) fn add(&mut self, ticket: Ticket, awaited: bool) -> Option<Ticket> {
-        let place = &mut self.tickets[self.sent % 32];
-        self.sent += usize::from(awaited);
-        if awaited { place.replace(ticket) } else { None }
-    }
-
-    /// All that are still to be waited for.
-    pub(super) fn rest(self) -> impl Iterator<Item = Ticket> {
-        self.tickets.into_iter().flatten()
-    }
-}
 
 impl Engine {
     /// Writes blocks.
@@ -38,7 +18,7 @@ impl Engine {
     /// # Safety
     ///
     /// As [`Transport::put_strided`](crate::transport::Transport::put_strided) until it returns.
-    pub unsafe fn put(
+    pub(crate) unsafe fn put(
         &self,
         wire: &dyn Wire,
         channel: Channel,
@@ -48,17 +28,16 @@ impl Engine {
     ) {
         let bytes = pattern.bytes();
         let borrows = self.limits.lends(bytes) && self.has_borrowed(wire, to.pe.number());
-        strided::each_fitting(pattern, self.limits.carries(bytes, borrows), |at, of, part| {
+        strided::each_fitting(pattern, self.limits.carries(bytes, borrows), |at, of, pattern| {
             let to = Remote { offset: to.offset + at, ..to };
+            let message = Message::Put { at: to.into(), pattern, signal: None, is_patient: false };
             // SAFETY: the part's blocks are some of the pattern's (caller).
-            unsafe {
-                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::default(), borrows)
-            };
+            unsafe { self.send_put(wire, channel, to, &message, source.wrapping_add(of), &pattern, borrows) };
         });
     }
 
     /// Whether a PE has lent this one slots. If it was not asked before, it is now, and nobody waits for the answer.
-    pub fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
+    pub(crate) fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
         if self.limits.loans == 0 {
             return false;
         }
@@ -73,8 +52,7 @@ impl Engine {
         }
         // The wire is called without a lock of the engine, and the answer may come before it returns.
         drop(borrowed);
-        let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, peer.sender(self.me));
-        if wire.try_send(pe, message::BORROW_BYTES, write) == Sent::Full {
+        if self.hand_over(wire, pe, 0, &Message::Borrow, &mut |_| {}, false) == Sent::Full {
             let withdrawn = peer.requests.lock().withdraw(None);
             withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
             peer.borrowed.lock().withdraw();
@@ -83,18 +61,18 @@ impl Engine {
     }
 
     /// Bytes of blocks that each message of a transfer of so many bytes to a PE carries, at least.
-    pub fn carries(&self, pe: usize, bytes: usize) -> usize {
+    pub(crate) fn carries(&self, pe: usize, bytes: usize) -> usize {
         let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed.lock() != Borrowed::Refused;
         self.limits.carries(bytes, borrows)
     }
 
     /// Whether [`put_signal`](Self::put_signal) can send so many bytes.
-    pub fn fits(&self, bytes: usize) -> bool {
+    pub(crate) fn fits(&self, bytes: usize) -> bool {
         bytes <= self.limits.carries(0, false)
     }
 
-    /// Writes bytes, and changes a signal of the same PE behind them, in one message. If the sender is `patient`, its
-    /// acknowledgement may come late: nobody waits for the channel to be quiet but at the end.
+    /// Writes bytes, and changes a signal of the same PE behind them, in one message. The acknowledgement to a patient sender may
+    /// come late: nobody waits for the channel to be quiet but at the end.
     ///
     /// # Safety
     ///
@@ -104,7 +82,7 @@ impl Engine {
     ///
     /// If that does not [fit](Self::fits) one message.
     #[expect(clippy::too_many_arguments, reason = "a put and its signal")]
-    pub unsafe fn put_signal(
+    pub(crate) unsafe fn put_signal(
         &self,
         wire: &dyn Wire,
         channel: Channel,
@@ -113,24 +91,23 @@ impl Engine {
         bytes: usize,
         signal: Remote,
         op: SignalOp,
-        patient: bool,
+        is_patient: bool,
     ) {
         assert!(self.fits(bytes), "{bytes} bytes and a signal fit no message");
-        let behind = Behind { signal: Some((signal.into(), op)), patient };
+        let (pattern, signal) = (Pattern::contiguous(bytes), Some((signal.into(), op)));
+        let message = Message::Put { at: to.into(), pattern, signal, is_patient };
         // SAFETY: one block (caller).
-        unsafe {
-            self.send_put(wire, channel, to, source, &Pattern::contiguous(bytes), behind, false);
-        };
+        unsafe { self.send_put(wire, channel, to, &message, source, &pattern, false) };
     }
 
-    /// Changes a signal behind bytes of any number, for which no message has room: `write` writes both by one operation, the
-    /// bytes to where they belong and the message to a slot that the PE has [lent](Self::has_borrowed), and has the PE's engine
-    /// told when all of it is there. It is given the slot and what puts together the message, of so many bytes, once; if it
-    /// says that there was no room, it is called again.
+    /// Changes a signal behind bytes of any number, for which no message has room: `write` writes both by one operation, the bytes to
+    /// where they belong and the message to a slot that the PE has [lent](Self::has_borrowed), and has the PE's engine notified
+    /// when all of it is there. It is given the slot and what puts together the message, of so many bytes, once; if it says that
+    /// there was no room, it is called again.
     ///
-    /// The slot is the message's alone: where the bytes lie, and that they are written before the engine is told, is the
+    /// The slot is the message's alone: where the bytes lie, and that they are written before the engine is notified, is the
     /// business of `write`.
-    pub fn signal_behind(
+    pub(crate) fn signal_behind(
         &self,
         wire: &dyn Wire,
         channel: Channel,
@@ -138,11 +115,11 @@ impl Engine {
         op: SignalOp,
         mut write: impl FnMut(Slot, usize, &mut dyn FnMut(&mut [u8])) -> Sent,
     ) {
-        let pe = signal.pe.number();
-        let message = self.update_of(channel, signal, Width::W8, op.into());
+        let (pe, message) = (signal.pe.number(), atomic(signal, Width::W8, op.into(), false));
+        let (from, bytes) = (self.peer(pe).sender, message.bytes());
         self.start(wire, channel, pe, None, |_| {
             self.with_slot(pe, |slot| {
-                write(slot, Atomic::BYTES, &mut |buffer: &mut [u8]| message.write(buffer))
+                write(slot, bytes, &mut |buffer: &mut [u8]| _ = message.write(from, channel.0, buffer))
             })
         });
     }
@@ -152,7 +129,7 @@ impl Engine {
     /// # Safety
     ///
     /// As [`Transport::get_strided`](crate::transport::Transport::get_strided).
-    pub unsafe fn get(
+    pub(crate) unsafe fn get(
         &self,
         wire: &dyn Wire,
         channel: Channel,
@@ -161,27 +138,27 @@ impl Engine {
         pattern: &Pattern,
         until: Until,
     ) {
-        let mut parts = Parts::default();
+        let mut asking = Asking::new(self, wire, (channel, from.pe.number()), until);
         let most = self.limits.message_for(pattern.bytes(), false) - BEFORE_ANSWER;
-        strided::each_fitting(pattern, most, |at, of, part| {
+        strided::each_fitting(pattern, most, |at, of, pattern| {
             let from = Remote { offset: from.offset + of, ..from };
-            let into = into.wrapping_add(at);
-            // SAFETY: the part's blocks are some of the pattern's (caller), and are waited for here or below, or until quiet.
-            let ticket = unsafe { self.send_get(wire, channel, into, from, &part) };
-            self.wait(wire, from.pe.number(), parts.add(ticket, until == Until::Return));
+            // The part's blocks are some of the pattern's.
+            let destination =
+                Destination::Blocks { into: into.wrapping_add(at), pattern: pattern.unpacked() };
+            asking.ask(destination, &Message::Get { at: from.into(), pattern });
         });
-        parts.rest().for_each(|ticket| self.wait(wire, from.pe.number(), Some(ticket)));
+        asking.finish();
     }
 
     /// Changes a word; nothing comes back but an acknowledgement.
-    pub fn update(&self, wire: &dyn Wire, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
+    pub(crate) fn update(&self, wire: &dyn Wire, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
         while self.try_update(wire, channel, word, width, op) == Sent::Full {
             wire.progress();
         }
     }
 
     /// As [`update`](Self::update), if there is room for it now.
-    pub fn try_update(
+    pub(crate) fn try_update(
         &self,
         wire: &dyn Wire,
         channel: Channel,
@@ -189,27 +166,31 @@ impl Engine {
         width: Width,
         op: AtomicOp,
     ) -> Sent {
-        let (pe, message) = (word.pe.number(), self.update_of(channel, word, width, op));
+        let (pe, message) = (word.pe.number(), atomic(word, width, op, false));
         let sent = self.try_start(channel, pe, None, |_| {
-            wire.try_send(pe, Atomic::BYTES, &mut |buffer| message.write(buffer))
+            self.hand_over(wire, pe, channel.0, &message, &mut |_| {}, false)
         });
         sent.map_or(Sent::Full, |_| Sent::Done)
     }
 
     /// Changes a word and gives what was there before.
-    pub fn atomic(&self, wire: &dyn Wire, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
-        let mut before = 0_u64;
-        let into = (&raw mut before).cast();
-        // SAFETY: `before` is aligned for both widths, and stays until the request has been answered: this returns when it
-        // has, and does not unwind (`Awaited`).
-        let ticket = unsafe { self.send_atomic(wire, channel, word, width, op, into) };
-        self.wait(wire, word.pe.number(), Some(ticket));
-        match width {
-            // SAFETY: the answer has written four bytes here.
-            Width::W4 => u64::from(unsafe { into.cast::<u32>().read() }),
-            // SAFETY: the answer has written it.
-            Width::W8 => unsafe { into.cast::<u64>().read() },
-        }
+    pub(crate) fn atomic(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        word: Remote,
+        width: Width,
+        op: AtomicOp,
+    ) -> u64 {
+        let (pe, mut before) = (word.pe.number(), 0_u64);
+        let into: *mut u8 = (&raw mut before).cast();
+        let destination = Destination::Word { into, width };
+        // `before` is aligned for both widths, and stays until the request has been answered: this returns when it has, and does
+        // not unwind (`Awaited`).
+        let ticket = self.ask(wire, channel, pe, destination, &atomic(word, width, op, true));
+        self.wait(wire, pe, Some(ticket));
+        // SAFETY: the answer has written four bytes here, or all eight; those behind four are zeroes, and the low ones come first.
+        unsafe { into.cast::<u64>().read() }
     }
 
     /// Changes a word; what was there before is written to `result` when the channel is quiet.
@@ -217,7 +198,7 @@ impl Engine {
     /// # Safety
     ///
     /// As [`Transport::atomic_nbi`](crate::transport::Transport::atomic_nbi).
-    pub unsafe fn atomic_nbi(
+    pub(crate) unsafe fn atomic_nbi(
         &self,
         wire: &dyn Wire,
         channel: Channel,
@@ -226,76 +207,33 @@ impl Engine {
         op: AtomicOp,
         result: *mut u8,
     ) {
-        // SAFETY: the caller's promise.
-        unsafe { self.send_atomic(wire, channel, word, width, op, result) };
+        let destination = Destination::Word { into: result, width };
+        self.ask(wire, channel, word.pe.number(), destination, &atomic(word, width, op, true));
     }
 
-    fn update_of(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> Atomic {
-        let (from, wanted) = (self.sender(word.pe.number()), Wanted::Acknowledgement(channel.0));
-        Atomic { from, wanted, word: word.into(), width, op }
-    }
-
+    /// Sends a put with its data, or writes it to a slot, if the sender `borrows`.
+    ///
     /// # Safety
     ///
-    /// As [`put`](Self::put), for a pattern that fits a message.
-    #[expect(clippy::too_many_arguments, reason = "a put, its signal, and which way it goes")]
+    /// As [`put`](Self::put), for the pattern of the message.
+    #[expect(clippy::too_many_arguments, reason = "a put, and which way it goes")]
     unsafe fn send_put(
         &self,
         wire: &dyn Wire,
         channel: Channel,
         to: Remote,
+        message: &Message<'_>,
         source: *const u8,
         pattern: &Pattern,
-        behind: Behind,
         borrows: bool,
     ) {
-        let (from, put) = (self.sender(to.pe.number()), Some(behind));
-        let blocks = Blocks { from, number: channel.0, at: to.into(), pattern, put };
         let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &strided::settings().thresholds);
-        let write = &mut |buffer: &mut [u8]| {
-            let data = blocks.write(buffer);
+        let fill = &mut |data: &mut [u8]| {
             assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
             // SAFETY: every block of the source is readable (caller); packed, they are as many bytes as `data` has.
             unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         };
-        self.send(wire, channel, to.pe.number(), blocks.bytes(), write, borrows);
-    }
-
-    /// # Safety
-    ///
-    /// As [`get`](Self::get), for a pattern that fits a message, until the request is answered.
-    unsafe fn send_get(
-        &self,
-        wire: &dyn Wire,
-        channel: Channel,
-        into: *mut u8,
-        from: Remote,
-        pattern: &Pattern,
-    ) -> Ticket {
-        let (pe, destination) = (from.pe.number(), Destination::Blocks { into, pattern: pattern.unpacked() });
-        let blocks = Blocks { from: self.sender(pe), number: 0, at: from.into(), pattern, put: None };
-        self.ask(wire, channel, pe, destination, blocks.bytes(), &mut |number, buffer| {
-            _ = Blocks { number, ..blocks }.write(buffer);
-        })
-    }
-
-    /// # Safety
-    ///
-    /// As [`atomic_nbi`](Self::atomic_nbi), until the request is answered.
-    unsafe fn send_atomic(
-        &self,
-        wire: &dyn Wire,
-        channel: Channel,
-        word: Remote,
-        width: Width,
-        op: AtomicOp,
-        into: *mut u8,
-    ) -> Ticket {
-        let (destination, from) = (Destination::Word { into, width }, self.sender(word.pe.number()));
-        self.ask(wire, channel, word.pe.number(), destination, Atomic::BYTES, &mut |request, buffer| {
-            let wanted = Wanted::Value(request);
-            Atomic { from, wanted, word: word.into(), width, op }.write(buffer);
-        })
+        self.send(wire, channel, to.pe.number(), message, fill, borrows);
     }
 
     /// Sends a message that is only acknowledged, or writes it to a slot, if the sender `borrows`.
@@ -304,31 +242,26 @@ impl Engine {
         wire: &dyn Wire,
         channel: Channel,
         pe: usize,
-        bytes: usize,
-        write: &mut dyn FnMut(&mut [u8]),
+        message: &Message<'_>,
+        fill: &mut dyn FnMut(&mut [u8]),
         borrows: bool,
     ) {
-        self.start(wire, channel, pe, None, |_| match borrows {
-            false => wire.try_send(pe, bytes, write),
-            true => self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write)),
-        });
+        self.start(wire, channel, pe, None, |_| self.hand_over(wire, pe, channel.0, message, fill, borrows));
     }
 
     /// Sends a message that something comes back for.
-    pub(super) fn ask(
+    fn ask(
         &self,
         wire: &dyn Wire,
         channel: Channel,
         pe: usize,
         destination: Destination,
-        bytes: usize,
-        write: &mut dyn FnMut(u32, &mut [u8]),
+        message: &Message<'_>,
     ) -> Ticket {
         // From here on the answer may come; a wire that unwinds would leave the destination behind.
         let awaited = Awaited;
         let ticket = self.start(wire, channel, pe, Some(destination), |ticket| {
-            let name = ticket.map_or(0, Ticket::name);
-            wire.try_send(pe, bytes, &mut |buffer| write(name, buffer))
+            self.hand_over(wire, pe, ticket.map_or(0, Ticket::name), message, &mut |_| {}, false)
         });
         core::mem::forget(awaited);
         ticket.unwrap_or_else(|| unreachable!("something comes back"))
@@ -369,14 +302,32 @@ impl Engine {
         let wanted = destination.map(|destination| (channel, destination));
         let ticket = peer.requests.lock().start(&self.limits, wanted)?;
         let due = ticket.map_or(Due::Acknowledgement, |_| Due::Result);
-        self.streams.start(channel, due);
+        self.streams.get(channel).send(due);
         if send(ticket) == Sent::Done {
             return Some(ticket);
         }
         let left = peer.requests.lock().withdraw(ticket);
-        let withdrawn = left.and_then(|()| self.streams.answered(channel, due, 1));
+        let withdrawn = left.and_then(|()| self.streams.answered(channel, due, 1).ok_or(Flaw::Answer));
         withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
         None
+    }
+
+    /// Hands a message to the wire, with data that `fill` writes, or writes it to a slot, if the sender `borrows`.
+    pub(super) fn hand_over(
+        &self,
+        wire: &dyn Wire,
+        pe: usize,
+        number: u32,
+        message: &Message<'_>,
+        fill: &mut dyn FnMut(&mut [u8]),
+        borrows: bool,
+    ) -> Sent {
+        let (from, bytes) = (self.peer(pe).sender, message.bytes());
+        let write = &mut |buffer: &mut [u8]| fill(message.write(from, number, buffer));
+        match borrows {
+            false => wire.try_send(pe, bytes, write),
+            true => self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write)),
+        }
     }
 
     /// Has `write` write to a slot that was lent, if one is free.
@@ -392,13 +343,57 @@ impl Engine {
     }
 
     /// Waits for what was asked for.
-    pub(super) fn wait(&self, wire: &dyn Wire, pe: usize, ticket: Option<Ticket>) {
+    fn wait(&self, wire: &dyn Wire, pe: usize, ticket: Option<Ticket>) {
         let Some(ticket) = ticket else { return };
         let awaited = Awaited;
         while !self.peer(pe).requests.lock().is_finished(ticket) {
             wire.progress();
         }
         core::mem::forget(awaited);
+    }
+}
+
+fn atomic(word: Remote, width: Width, op: AtomicOp, is_wanted: bool) -> Message<'static> {
+    Message::Atomic { word: word.into(), width, op, is_wanted }
+}
+
+/// Parts of one transfer that something comes back for. Where they are waited for, some of them are under way at a time.
+pub(super) struct Asking<'e> {
+    engine: &'e Engine,
+    wire: &'e dyn Wire,
+    channel: Channel,
+    pe: usize,
+    until: Until,
+    tickets: [Option<Ticket>; 32],
+    sent: usize,
+    /// Unwinding would leave the destinations of what was asked for behind.
+    awaited: Awaited,
+}
+
+impl<'e> Asking<'e> {
+    pub(super) fn new(
+        engine: &'e Engine,
+        wire: &'e dyn Wire,
+        (channel, pe): (Channel, usize),
+        until: Until,
+    ) -> Self {
+        Self { engine, wire, channel, pe, until, tickets: [None; 32], sent: 0, awaited: Awaited }
+    }
+
+    /// Asks for another part, whose destination stays as long as `until` says.
+    pub(super) fn ask(&mut self, destination: Destination, message: &Message<'_>) {
+        let ticket = self.engine.ask(self.wire, self.channel, self.pe, destination, message);
+        if self.until == Until::Return {
+            let before = self.tickets[self.sent % self.tickets.len()].replace(ticket);
+            self.sent += 1;
+            self.engine.wait(self.wire, self.pe, before);
+        }
+    }
+
+    /// Waits for what is to be waited for.
+    pub(super) fn finish(self) {
+        self.tickets.into_iter().for_each(|ticket| self.engine.wait(self.wire, self.pe, ticket));
+        core::mem::forget(self.awaited);
     }
 }
 
@@ -411,7 +406,7 @@ fn answered_unsent(pe: usize, flaw: Flaw) -> ! {
 }
 
 /// An answer that will be written to where its caller waits. Unwinding would leave that behind.
-pub(super) struct Awaited;
+struct Awaited;
 
 impl Drop for Awaited {
     fn drop(&mut self) {

@@ -3,7 +3,7 @@
 use super::message::{BEFORE_ANSWER, INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
 
 /// The least that a message must be able to have: a put's head and some data.
-pub const LEAST_MESSAGE: usize = 512;
+pub(crate) const LEAST_MESSAGE: usize = 512;
 
 /// How much is under way at a time. The same on all PEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
-//! Memory that a PE lends to another, for long messages.
+//! Bounce buffers that a PE lends to another, for long messages.
 //!
-//! A wire copies a message that it sends at once through memory of its own on both sides, and has to arrange longer
-//! ones with the receiver. So a target lends those who send it long messages some slots, of a message each. The
-//! interface writes a message there by one operation and tells the target that it has arrived; the answer says
-//! which slots are free again.
+//! A wire copies a message that it sends at once through memory of its own on both sides, and has to arrange longer ones with the
+//! receiver. So a target lends those who send it long messages some slots, of a message each. The interface writes a message there
+//! by one operation and notifies the target; the answer names the slots that are free again.
 //!
 //! A loan is asked for when it is first needed, without waiting for it, and kept to the end of the job. There are so
 //! many ([`Limits::loans`](super::Limits)); who gets none sends all messages the other way.
@@ -13,28 +12,25 @@ use crate::exclusion::Mutex;
 use super::wire::Flaw;
 
 /// Messages that a borrower may have under way: while one is packed, others travel and are unpacked.
-pub const SLOTS: usize = 8;
+pub(crate) const SLOTS: usize = 8;
 
 /// Memory of another PE, as an interface names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Address of its first byte.
-    pub address: u64,
-    /// Its key.
-    pub key: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) address: u64,
+    pub(crate) key: u64,
     /// What a write to it tells the PE, so that the PE believes it.
-    pub mark: u32,
+    pub(crate) mark: u32,
 }
 
 /// A slot of another PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// Its number among all that the PE lends.
-    pub number: u32,
-    /// The slots of its loan.
-    pub loan: Place,
-    /// Which of them it is.
-    pub index: usize,
+    pub(crate) number: u32,
+    pub(crate) loan: Place,
+    /// Its number in the loan.
+    pub(crate) index: usize,
 }
 
 /// Slots that a PE has lent to another.

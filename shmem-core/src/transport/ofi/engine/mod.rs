@@ -4,34 +4,26 @@
 //!
 //! ```text
 //! initiator                                    target
-//! put, update  --one message, a place in the window-->  arrived: carried out at once
-//!              <--acknowledgement, many in one message--  drain: what is owed is sent
-//! put of one that has time                              arrived: carried out at once
-//!              <--acknowledgement, of many                hurry: when there is nothing else to do
-//! get, atomic  --request-->                             arrived: queued, or carried out
-//!              <--data or value, into its destination--   drain
-//! long put     --written to a slot that was lent-->      landed: as above
-//!              <--acknowledgement, and the slot-->        drain
-//! list of elements, which it
-//!  writes      --message, or written to a slot-->          arrived, landed: carried out at once
-//!              <--acknowledgement-->                      drain
-//!  reads       --request, a place among few-->            arrived: carried out at once, and kept
-//!              <--data, to its positions-->               drain
-//! put, signal  --data to its place, and the update of
-//!                its signal to a slot, in one write-->   landed: the update is carried out
-//!              <--acknowledgement, and the slot-->        drain
+//! put, update, list   --one message, a place in the window-->  arrived: carried out at once
+//!                     <--acknowledgement, many in one message--  drain: what is owed is sent
+//! put of the patient                            arrived: carried out at once
+//!                     <--acknowledgement, of many--              hurry: when there is nothing else to do
+//! get, atomic, list that reads  --request-->    arrived: queued, or carried out
+//!                     <--data or value, into its destination--   drain
+//! long put or list    --written to a slot that was lent-->       landed: as above
+//!                     <--acknowledgement, and the slot--         drain
+//! put, signal         --data to its place, and the update of
+//!                       its signal to a slot, in one write-->    landed: the update is carried out
+//!                     <--acknowledgement, and the slot--         drain
 //! ```
 //!
-//! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to
-//!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that. Answers to lists are kept
-//!   until they are sent, since what words were cannot be found again: fewer of them may be unanswered, and they are short
-//!   (`Limits::asked`).
-//! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room
-//!   for it. Answers that find no room on the wire wait in those queues, and nothing waits for them but
-//!   whoever asked. Answers are not answered.
-//! * **No order.** A message says all that is needed to carry it out. A transfer of more bytes than a message
-//!   has is cut into parts that may arrive in any order. What must come after something else is sent when
-//!   that has been acknowledged.
+//! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to send more makes progress
+//!   until an answer comes. What a target keeps for a sender is bounded by that. Answers to lists are kept until they are sent, since
+//!   old values cannot be found again: fewer of them may be unanswered, and they are short (`Limits::asked`).
+//! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room for it. Answers that
+//!   find no room on the wire wait in those queues, and nothing waits for them but whoever asked. Answers are not answered.
+//! * **No order.** A message says all that is needed to carry it out. A transfer of more bytes than a message has is cut into parts
+//!   that may arrive in any order. What must come after something else is sent when that has been acknowledged.
 //! * **Nothing is allocated** per operation, but for lists: messages are put together in the wire's buffers, requests and
 //!   what is owed lie in tables that grow to the window and stay.
 //! * **Trust.** Each message has a token, which follows from the job's [secret](super::Secret) for its sender and its receiver.
@@ -55,18 +47,22 @@ use std::sync::OnceLock;
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-pub use limits::{Asked, LEAST_MESSAGE, Limits};
-pub use loan::{Place, SLOTS, Slot};
-pub use message::TOKEN;
-pub use wire::{Fault, Flaw, Sent, Wire};
+#[cfg(test)]
+pub(crate) use limits::Asked;
+pub(crate) use limits::LEAST_MESSAGE;
+pub(crate) use limits::Limits;
+pub(crate) use loan::{Place, SLOTS, Slot};
+pub(crate) use message::TOKEN;
+pub(crate) use wire::{Fault, Sent, Wire};
 
 use loan::{Borrowed, Borrowers};
 use message::Sender;
 use pending::{Pending, Standing};
-use requests::{Requests, Streams};
+use requests::Requests;
 
 use super::secret::Secret;
 use super::sparse::Sparse;
+use super::streams::Streams;
 use crate::exclusion::{Mutex, RwLock};
 use crate::segment::MAX_SEGMENTS;
 use crate::transport::Channel;
@@ -82,14 +78,13 @@ const NOBODY: u32 = u32::MAX;
 type Entry = OnceLock<Box<Peer>>;
 
 /// One PE's end of all messages. See the [module](self).
-pub struct Engine {
+pub(crate) struct Engine {
     me: u32,
     limits: Limits,
     /// The other PEs.
     peers: Sparse<Entry>,
-    /// How many there are.
     pes: usize,
-    streams: Streams,
+    pub(super) streams: Streams,
     segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
     /// PEs that are owed something.
     creditors: Mutex<VecDeque<u32>>,
@@ -106,45 +101,33 @@ pub struct Engine {
 
 /// What this PE and another have to do with each other.
 struct Peer {
-    /// The token of what is sent to the other, and of what comes from it.
-    sends: u64,
+    /// Who sends to the other: this PE.
+    sender: Sender,
+    /// The token of what comes from it.
     receives: u64,
     requests: Mutex<Requests>,
     pending: Mutex<Pending>,
     borrowed: Mutex<Borrowed>,
 }
 
-impl Peer {
-    /// Who sends to the other: PE `me`.
-    fn sender(&self, me: u32) -> Sender {
-        Sender { pe: me, token: self.sends }
-    }
-}
-
 impl Engine {
-    /// Bytes of its tables whatever the number of PEs.
-    pub const FIXED: usize = Streams::BYTES;
-
-    /// Bytes besides of those for channels, once a message was sent on one of the first.
-    pub const OF_FIRST_CHANNELS: usize = Streams::OF_FIRST;
-
-    /// Bytes for so many PEs, before the first message to one or from one.
-    pub const fn table_bytes(pes: usize) -> usize {
-        Sparse::<Entry>::bytes(pes)
-    }
-
     /// Bytes for the PEs of a block, with the first message to one of them or from it.
-    pub const OF_BLOCK: usize = Sparse::<Entry>::OF_BLOCK;
+    pub(crate) const OF_BLOCK: usize = Sparse::<Entry>::OF_BLOCK;
 
     /// Bytes for a region besides, likewise.
-    pub const OF_REGION: usize = Sparse::<Entry>::OF_REGION;
+    pub(crate) const OF_REGION: usize = Sparse::<Entry>::OF_REGION;
+
+    /// Bytes for so many PEs, before the first message to one or from one.
+    pub(crate) const fn table_bytes(pes: usize) -> usize {
+        Sparse::<Entry>::bytes(pes)
+    }
 
     /// The engine of PE `me` of `pes`, in the job with that secret.
     ///
     /// # Panics
     ///
     /// If the limits leave no room for anything.
-    pub fn new(me: usize, pes: usize, limits: Limits, secret: Secret) -> Self {
+    pub(crate) fn new(me: usize, pes: usize, limits: Limits, secret: Secret) -> Self {
         assert!(
             limits.window > 0 && limits.least() >= LEAST_MESSAGE,
             "{limits:?} leave no room for a message"
@@ -167,12 +150,12 @@ impl Engine {
     }
 
     /// The PE whose engine it is.
-    pub fn me(&self) -> usize {
+    pub(crate) fn me(&self) -> usize {
         self.me as usize
     }
 
     /// How much is under way at a time.
-    pub fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
 
@@ -181,37 +164,36 @@ impl Engine {
     /// # Panics
     ///
     /// If the segment is registered already.
-    pub fn register(&self, segment: u32, target: Target) {
+    pub(crate) fn register(&self, segment: u32, target: Target) {
         let mut segments = self.segments.write();
         let before = segments[segment as usize].replace(target);
         assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);
     }
 
     /// Lets nobody reach a segment any more. Returns when nobody is at it.
-    pub fn forget(&self, segment: u32) {
+    pub(crate) fn forget(&self, segment: u32) {
         self.segments.write()[segment as usize] = None;
     }
 
-    /// Whether every message of a channel has been answered: what it has written is remotely visible, and
-    /// what it has read is here.
-    pub fn is_quiet(&self, channel: Channel) -> bool {
-        self.streams.is_quiet(channel)
+    /// Whether every message of a channel has been answered: what it has written is remotely visible, and what it has read is here.
+    pub(crate) fn is_quiet(&self, channel: Channel) -> bool {
+        self.streams.get(channel).is_answered()
     }
 
     /// The PEs that have not answered all, and how many messages each: for reports.
-    pub fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
         let each =
             self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests.lock().unanswered())));
         each.filter(|&(_, unanswered)| unanswered > 0)
     }
 
     /// Messages to a PE that it has not answered.
-    pub fn unanswered_by(&self, pe: usize) -> u32 {
+    pub(crate) fn unanswered_by(&self, pe: usize) -> u32 {
         self.met(pe).map_or(0, |peer| peer.requests.lock().unanswered())
     }
 
     /// Messages that were dropped, because no PE of this job has sent them.
-    pub fn strangers(&self) -> u64 {
+    pub(crate) fn strangers(&self) -> u64 {
         self.strangers.load(Ordering::Relaxed)
     }
 
@@ -221,7 +203,7 @@ impl Engine {
     /// # Errors
     ///
     /// If what somebody wanted to have is no longer there.
-    pub fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
+    pub(crate) fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
             let Some(creditor) = self.creditors.lock().pop_front() else { break };
             self.owing.fetch_sub(1, Ordering::Relaxed);
@@ -233,18 +215,14 @@ impl Engine {
     }
 
     /// Whether somebody waits for an answer that found no room.
-    pub fn owes(&self) -> bool {
+    pub(crate) fn owes(&self) -> bool {
         self.owing.load(Ordering::Relaxed) > 0
     }
 
-    /// Somebody who makes progress has found nothing that has arrived. After some of these, acknowledgements that linger
+    /// Notes that somebody who makes progress has found nothing that has arrived. After some of these, acknowledgements that linger
     /// [are sent](Self::hurry).
-    ///
-    /// # Errors
-    ///
-    /// As [`drain`](Self::drain).
     #[inline]
-    pub fn looked(&self, wire: &dyn Wire) -> Result<(), Fault> {
+    pub(crate) fn looked(&self, wire: &dyn Wire) -> Result<(), Fault> {
         let looks = self.looks.load(Ordering::Relaxed);
         if looks == NOBODY {
             return Ok(());
@@ -257,13 +235,9 @@ impl Engine {
         self.hurry(wire)
     }
 
-    /// Sends the acknowledgements that linger, as far as there is room: what follows is owed as everything else is. To be
-    /// called before nobody looks for a while.
-    ///
-    /// # Errors
-    ///
-    /// As [`drain`](Self::drain).
-    pub fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
+    /// Sends the acknowledgements that linger, as far as there is room; the rest is owed as everything else is. To be called before
+    /// nobody looks for a while.
+    pub(crate) fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
         let next = || {
             let mut late = self.late.lock();
             self.looks.store(NOBODY, Ordering::Relaxed);
@@ -304,18 +278,13 @@ impl Engine {
         self.peers.entry(pe).get_or_init(|| {
             let (other, me) = (pe as u32, self.me);
             Box::new(Peer {
-                sends: token(&self.secret, me, other),
+                sender: Sender { pe: me, token: token(&self.secret, me, other) },
                 receives: token(&self.secret, other, me),
                 requests: Mutex::default(),
                 pending: Mutex::default(),
                 borrowed: Mutex::default(),
             })
         })
-    }
-
-    /// Who this PE is in messages to another.
-    fn sender(&self, pe: usize) -> Sender {
-        self.peer(pe).sender(self.me)
     }
 }
 

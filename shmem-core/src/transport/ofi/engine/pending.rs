@@ -1,49 +1,57 @@
-//! What this PE owes another: the answers to its messages.
+//! Pending answers: what this PE owes another for its messages.
 //!
-//! They are sent when there is room on the wire, by whoever makes progress. Until then they wait here, in
-//! queues that the sender's window bounds. Acknowledgements are counted, and go out together with the old
-//! values of words, one message for all that has come since the last.
+//! They are sent when there is room on the wire, by whoever makes progress. Until then they wait in queues that the sender's window
+//! bounds. Acknowledgements are counted, and go out together with the old values of words, one message for all that has come since
+//! the last.
 //!
-//! Of what a sender that has time has sent nobody waits for the acknowledgement. It [lingers](Standing::Lingering): it goes out
-//! with the next message of answers, or when half the window is taken by such, or when this PE has had nothing
-//! else to do for a while.
+//! Nobody waits for the acknowledgements of a patient sender. They [linger](Standing::Lingering): they go out with the next message
+//! of answers, or when they take half the window, or when this PE has had nothing else to do for a while.
 
 use std::collections::VecDeque;
 
 use super::limits::Limits;
-use super::message::Spot;
+use super::message::{Address, Message};
 use super::wire::Flaw;
 use crate::strided::Pattern;
 
-/// Most channels that one message acknowledges.
-const MOST_ACKNOWLEDGED: usize = 16;
-/// Most values that one message brings.
-const MOST_VALUES: usize = 16;
+/// Most acknowledgements, and most values, in one message.
+const MOST: usize = 16;
 
 /// Messages of a channel that have been carried out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acknowledged {
     pub(super) channel: u32,
     pub(super) count: u32,
 }
 
-/// What a word was before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+impl Acknowledged {
+    fn encoded(self) -> u64 {
+        u64::from(self.channel) | u64::from(self.count) << 32
+    }
+
+    /// As it stands in a message.
+    pub(super) fn decoded(entry: u64) -> Self {
+        Self { channel: entry as u32, count: (entry >> 32) as u32 }
+    }
+}
+
+/// The old value of a word, with the request that wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) request: u32,
     pub(super) before: u64,
 }
 
 /// Blocks that another PE wants to have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub(super) request: u32,
-    pub(super) from: Spot,
+    pub(super) from: Address,
     /// Where they are, and how they are packed.
     pub(super) pattern: Pattern,
 }
 
-/// Values of a list that another PE wants to have: what was found when it asked, since what words were cannot be found again.
+/// Values of a list that another PE wants to have: what was found when it asked, since old values cannot be found again.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) request: u32,
@@ -71,9 +79,9 @@ impl Found {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "it lies on the stack, until it is queued")]
 pub(super) enum Owed {
-    /// That it was carried out, by its channel. Some may be told late; with it are told slots that are free again.
+    /// That it was carried out, by its channel, and slots that are free again with it. It may come late.
     Acknowledgement { channel: u32, is_late: bool, slots: u32 },
-    /// What a word was before.
+    /// The old value of a word.
     Value(Value),
     /// A message of its own.
     Answer(Answer),
@@ -90,22 +98,28 @@ pub(super) enum Answer {
     Found(Found),
 }
 
-/// Acknowledgements and values in one message.
-#[derive(Debug, Default)]
+/// Acknowledgements and values in one message, as they stand there.
+#[derive(Debug)]
 pub(super) struct Batch {
-    acknowledged: ([Acknowledged; MOST_ACKNOWLEDGED], usize),
-    values: ([Value; MOST_VALUES], usize),
+    words: [u64; 3 * MOST],
+    acknowledged: usize,
+    values: usize,
     /// Slots that are free again, a bit for each.
-    pub(super) slots: u32,
+    slots: u32,
 }
 
 impl Batch {
-    pub(super) fn acknowledged(&self) -> &[Acknowledged] {
-        &self.acknowledged.0[..self.acknowledged.1]
+    fn acknowledged(&self) -> impl Iterator<Item = Acknowledged> {
+        self.words[..self.acknowledged].iter().map(|entry| Acknowledged::decoded(*entry))
     }
 
-    pub(super) fn values(&self) -> &[Value] {
-        &self.values.0[..self.values.1]
+    fn values(&self) -> &[[u64; 2]] {
+        &self.words[self.acknowledged..].as_chunks().0[..self.values]
+    }
+
+    pub(super) fn message(&self) -> Message<'_> {
+        let acknowledged = bytemuck::cast_slice(&self.words[..self.acknowledged]);
+        Message::Answers { acknowledged, values: bytemuck::cast_slice(self.values()), slots: self.slots }
     }
 }
 
@@ -114,8 +128,8 @@ impl Answer {
     fn counts(&self) -> (u32, u16) {
         match self {
             Self::Batch(batch) => {
-                let acknowledged: u32 = batch.acknowledged().iter().map(|one| one.count).sum();
-                (acknowledged + batch.values().len() as u32, 0)
+                let acknowledged: u32 = batch.acknowledged().map(|one| one.count).sum();
+                (acknowledged + batch.values as u32, 0)
             }
             Self::Loan | Self::Read(_) => (1, 0),
             Self::Found(_) => (1, 1),
@@ -143,7 +157,7 @@ pub(super) struct Pending {
     answers: VecDeque<Answer>,
     /// Lists among them.
     lists: u16,
-    /// Slots that the PE may write to again: they are told with the acknowledgements of what was in them.
+    /// Slots that the PE may write to again, named with the acknowledgements of what was in them.
     slots: u32,
     owed: u32,
     /// Acknowledgements among them that linger.
@@ -200,13 +214,12 @@ impl Pending {
     /// sender of the answer comes back here.
     pub(super) fn next(&mut self) -> Option<Answer> {
         let answer = if !self.acknowledged.is_empty() || !self.values.is_empty() {
-            let mut batch = Batch { slots: core::mem::take(&mut self.slots), ..Batch::default() };
-            let (entries, count) = &mut batch.acknowledged;
-            *count = self.acknowledged.len().min(MOST_ACKNOWLEDGED);
-            entries.iter_mut().zip(self.acknowledged.drain(..*count)).for_each(|(to, one)| *to = one);
-            let (entries, count) = &mut batch.values;
-            *count = self.values.len().min(MOST_VALUES);
-            entries.iter_mut().zip(self.values.drain(..*count)).for_each(|(to, value)| *to = value);
+            let (acknowledged, values) = (self.acknowledged.len().min(MOST), self.values.len().min(MOST));
+            let slots = core::mem::take(&mut self.slots);
+            let mut batch = Batch { words: [0; 3 * MOST], acknowledged, values, slots };
+            let acknowledged = self.acknowledged.drain(..acknowledged).map(Acknowledged::encoded);
+            let values = self.values.drain(..values).flat_map(|value| [value.request.into(), value.before]);
+            batch.words.iter_mut().zip(acknowledged.chain(values)).for_each(|(to, word)| *to = word);
             self.lingering = 0;
             Some(Answer::Batch(batch))
         } else {
@@ -227,8 +240,10 @@ impl Pending {
         match answer {
             Answer::Batch(batch) => {
                 self.slots |= batch.slots;
-                batch.acknowledged().iter().for_each(|&one| self.add(one));
-                batch.values().iter().rev().for_each(|&value| self.values.push_front(value));
+                batch.acknowledged().for_each(|one| self.add(one));
+                for &[request, before] in batch.values().iter().rev() {
+                    self.values.push_front(Value { request: request as u32, before });
+                }
             }
             answer => self.answers.push_front(answer),
         }

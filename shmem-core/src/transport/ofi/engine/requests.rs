@@ -1,13 +1,10 @@
-//! What has been sent to one PE and not been answered yet.
+//! Requests: what has been sent to one PE and not been answered yet.
 //!
-//! Every message but an answer takes one of the [window](super::Limits)'s places until it has been
-//! answered, so that a PE that is busy is not flooded. Of most of them only the number is known; those
-//! that something comes back for are kept, with where it goes. [`Streams`] counts them by channel.
+//! Every message but an answer takes one of the [window](super::Limits)'s places until it has been answered, so that a PE that is
+//! busy is not flooded. Of most of them only the number is known; those that something comes back for are kept, with where it goes.
 
-use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use super::super::sparse::Sparse;
 use super::limits::Limits;
 use super::wire::Flaw;
 use crate::strided::Pattern;
@@ -16,31 +13,13 @@ use crate::transport::{Channel, Width};
 /// Where the answer to a request goes, in the memory of whoever asked.
 #[derive(Clone, Debug)]
 pub(super) enum Destination {
-    /// Blocks.
-    Blocks {
-        /// The first one.
-        into: *mut u8,
-        /// Where they go, from the packed data.
-        pattern: Pattern,
-    },
+    /// Blocks, where the pattern says, from the packed data.
+    Blocks { into: *mut u8, pattern: Pattern },
     /// A word.
-    Word {
-        /// Where it is written.
-        into: *mut u8,
-        /// Its width.
-        width: Width,
-    },
-    /// The elements of a list.
-    Elements {
-        /// Where that of position 0 is written.
-        into: *mut u8,
-        /// Bytes of each.
-        size: usize,
-        /// How many there are.
-        count: usize,
-        /// Where they go; `None`: one behind the other. The caller's own may be used for something else before they come.
-        positions: Option<Arc<[u32]>>,
-    },
+    Word { into: *mut u8, width: Width },
+    /// So many elements of `size` bytes, from where that of position 0 is written. Without positions they lie one behind the other;
+    /// the caller's own may be used for something else before the elements come.
+    Elements { into: *mut u8, size: usize, count: usize, positions: Option<Arc<[u32]>> },
 }
 
 // SAFETY: the pointers are to memory that the initiator keeps for the operation until its channel is quiet,
@@ -133,13 +112,11 @@ impl Requests {
     ///
     /// If it was sent: all are acknowledged, or the answer is here, or is being written.
     pub(super) fn withdraw(&mut self, ticket: Option<Ticket>) -> Result<(), Flaw> {
-        let Some(ticket) = ticket else { return self.answered(1) };
-        let is_asked = matches!(self.slots[usize::from(ticket.slot)].state, State::Asked(..));
-        if self.is_finished(ticket) || !is_asked {
-            return Err(Flaw::Answer);
+        match ticket {
+            None => self.answered(1),
+            Some(ticket) if self.is_finished(ticket) => Err(Flaw::Answer),
+            Some(ticket) => self.take(ticket.name()).map(|(arriving, ..)| self.finish(arriving)),
         }
-        self.finish(Arriving(ticket.slot));
-        Ok(())
     }
 
     /// Messages have been acknowledged.
@@ -153,12 +130,15 @@ impl Requests {
     pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
         let number = named as u16;
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
-        if name(number, slot.uses) != named || !matches!(slot.state, State::Asked(..)) {
+        if name(number, slot.uses) != named {
             return Err(Flaw::Answer);
         }
         match core::mem::replace(&mut slot.state, State::Arriving) {
             State::Asked(channel, destination) => Ok((Arriving(number), channel, destination)),
-            State::Free | State::Arriving => unreachable!("it was asked for"),
+            before => {
+                slot.state = before;
+                Err(Flaw::Answer)
+            }
         }
     }
 
@@ -181,79 +161,6 @@ impl Requests {
     }
 }
 
-/// Counters that channels have. Channels beyond share them, and wait for each other then.
-const STREAMS: usize = 1024;
-
-/// The messages of every channel that have not been answered.
-pub(super) struct Streams {
-    unanswered: Sparse<Unanswered>,
-}
-
-/// What answers a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
-    /// That it was carried out.
-    Acknowledgement,
-    /// What is written to memory of whoever asked.
-    Result,
-}
-
-/// Counters on a line of their own: channels of different threads share none.
-///
-/// Results are counted by themselves. An acknowledgement names a channel, and no request: if it could stand for a result,
-/// a PE that acknowledges what it was not sent would have a channel quiet while memory still waits for what comes from
-/// another one.
-#[derive(Default)]
-#[repr(align(64))]
-struct Unanswered {
-    acknowledgements: AtomicU64,
-    results: AtomicU64,
-}
-
-impl Streams {
-    /// Bytes before any channel has sent.
-    pub(super) const BYTES: usize = Sparse::<Unanswered>::bytes(STREAMS);
-
-    /// Bytes besides while no channel beyond those of a block has.
-    pub(super) const OF_FIRST: usize = Sparse::<Unanswered>::OF_REGION + Sparse::<Unanswered>::OF_BLOCK;
-
-    pub(super) fn new() -> Self {
-        Self { unanswered: Sparse::new(STREAMS) }
-    }
-
-    fn of(&self, Channel(channel): Channel) -> &Unanswered {
-        self.unanswered.entry(channel as usize % STREAMS)
-    }
-
-    fn counter(&self, channel: Channel, due: Due) -> &AtomicU64 {
-        let unanswered = self.of(channel);
-        match due {
-            Due::Acknowledgement => &unanswered.acknowledgements,
-            Due::Result => &unanswered.results,
-        }
-    }
-
-    /// A message is about to be sent.
-    pub(super) fn start(&self, channel: Channel, due: Due) {
-        self.counter(channel, due).fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Messages have been answered, or were not sent after all.
-    pub(super) fn answered(&self, channel: Channel, due: Due, count: u64) -> Result<(), Flaw> {
-        // Release: whoever finds the channel quiet finds what the answers have brought.
-        let less = |unanswered: u64| unanswered.checked_sub(count);
-        #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
-        let found = self.counter(channel, due).fetch_update(Ordering::Release, Ordering::Relaxed, less);
-        found.map(|_| ()).map_err(|_| Flaw::Answer)
-    }
-
-    /// Whether every message of a channel has been answered.
-    pub(super) fn is_quiet(&self, channel: Channel) -> bool {
-        let Unanswered { acknowledgements, results } = self.of(channel);
-        acknowledgements.load(Ordering::Acquire) == 0 && results.load(Ordering::Acquire) == 0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,25 +176,6 @@ mod tests {
     fn ask(requests: &mut Requests) -> Option<Ticket> {
         let into = core::ptr::null_mut();
         start(requests, Some(Destination::Word { into, width: Width::W8 })).flatten()
-    }
-
-    fn ask_list(requests: &mut Requests) -> Option<Ticket> {
-        let into = core::ptr::null_mut();
-        start(requests, Some(Destination::Elements { into, size: 8, count: 1, positions: None })).flatten()
-    }
-
-    #[test]
-    fn lists_have_fewer_places() {
-        let mut requests = Requests::default();
-        let (first, second) = (ask_list(&mut requests).unwrap(), ask_list(&mut requests).unwrap());
-        assert!(ask_list(&mut requests).is_none() && ask(&mut requests).is_some());
-        let (arriving, ..) = requests.take(first.name()).unwrap();
-        assert!(ask_list(&mut requests).is_none(), "it is still being answered");
-        requests.finish(arriving);
-        let third = ask_list(&mut requests).unwrap();
-        assert!(ask_list(&mut requests).is_none());
-        [second, third].into_iter().for_each(|ticket| requests.withdraw(Some(ticket)).unwrap());
-        assert!(ask_list(&mut requests).is_some() && ask_list(&mut requests).is_some());
     }
 
     /// Whoever asked waits on: its memory is written to until the answer is there.

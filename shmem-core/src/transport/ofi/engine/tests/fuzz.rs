@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::wire::Flaw;
 use super::super::*;
 use super::network::{Network, SEGMENT, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
@@ -55,6 +56,13 @@ fn messages() -> Vec<Vec<u8>> {
     end.put_signal(channel, remote(1, 8), &[], (remote(1, 8), SignalOp::Add(1)), true);
     network.settle();
     network.heard()
+}
+
+/// One of them of a kind, as if PE 0 had sent it.
+fn of_kind(kind: u8) -> Vec<u8> {
+    let mut message = messages().into_iter().find(|message| message[0] == kind).unwrap();
+    message[4] = 0;
+    sealed(message)
 }
 
 /// What the engine of PE 1 says to a message of this job.
@@ -244,36 +252,34 @@ fn what_was_sent_is_taken() {
 /// What a message that was written to a slot may be, and how many may be unanswered.
 #[test]
 fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
-    // As if all of them were of PE 0.
-    let as_of_0 = |mut message: Vec<u8>| {
-        message[4] = 0;
-        sealed(message)
-    };
-    let all: Vec<_> = messages().into_iter().map(as_of_0).collect();
-    let of_kind = |kind: u8| all.iter().find(|message| message[0] == kind).unwrap();
-    let [put, get, atomic, borrow] = [1, 2, 3, 6];
-    let [each, fetch, place, pick] = [8, 9, 10, 11];
+    let [put, get, atomic, borrow, each, fetch, place, pick] = [1, 2, 3, 6, 8, 9, 10, 11];
+    let all = messages();
     let fetches = all.iter().find(|message| message[0] == atomic && message[2] & 0x80 != 0).unwrap();
+    let behind = loan::SLOTS as u32;
     let network = self::network(4);
     let lent = |slot: u32, message: &[u8]| network.landed(1, slot, message);
-    assert_eq!(lent(0, of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
+    assert_eq!(lent(0, &of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
     network.engines[1].borrowers.lend(0, 1);
-    assert_eq!(lent(0, of_kind(put)), Ok(()));
-    assert_eq!(lent(1, of_kind(atomic)), Ok(()), "behind data of any number of bytes");
-    for (slot, kind) in [(3, each), (4, place)] {
-        assert_eq!(lent(slot, of_kind(kind)), Ok(()), "it may be long");
-    }
-    for kind in [get, borrow, fetch, pick] {
-        assert_eq!(lent(2, of_kind(kind)), Err(Flaw::Slot(2)), "no message that is written to slots");
+    // What may be long, and what may be behind data of any number of bytes.
+    for (slot, kind, is_taken) in [
+        (0, put, true),
+        (1, atomic, true),
+        (3, each, true),
+        (4, place, true),
+        (2, get, false),
+        (2, borrow, false),
+        (2, fetch, false),
+        (2, pick, false),
+        (behind, atomic, false),
+        (behind, put, false),
+    ] {
+        let expected = if is_taken { Ok(()) } else { Err(Flaw::Slot(slot)) };
+        assert_eq!(lent(slot, &of_kind(kind)), expected, "kind {kind} in slot {slot}");
     }
     assert_eq!(lent(2, fetches), Err(Flaw::Slot(2)), "nor one that a value comes back for");
-    let behind = loan::SLOTS as u32;
-    assert_eq!(lent(behind, of_kind(atomic)), Err(Flaw::Slot(behind)));
-    assert_eq!(lent(behind, of_kind(put)), Err(Flaw::Slot(behind)));
-    let network = self::network(4);
-    let update = of_kind(atomic);
-    (0..4).for_each(|_| network.arrived(1, update).unwrap());
-    let fault = network.engines[1].arrived(&network.end(1), update).unwrap_err();
+    let (network, update) = (self::network(4), of_kind(atomic));
+    (0..4).for_each(|_| network.arrived(1, &update).unwrap());
+    let fault = network.engines[1].arrived(&network.end(1), &update).unwrap_err();
     assert_eq!(
         fault.to_string(),
         "a message of 48 bytes from PE 0 is malformed: it is one more than may be unanswered; all PEs must run the \
@@ -284,26 +290,23 @@ fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
 /// What is kept for who asks has so many places, and a list that is long needs a loan.
 #[test]
 fn lists_that_are_answered_have_few_places() {
-    let all = messages();
-    let of_kind = |kind: u8| all.iter().find(|message| message[0] == kind).unwrap();
     let [get, fetch, pick] = [2, 9, 11];
     let network = network(64);
     for k in 0..Asked::DEFAULT.lists {
-        network.arrived(1, of_kind(if k % 2 == 0 { fetch } else { pick })).unwrap();
+        network.arrived(1, &of_kind(if k % 2 == 0 { fetch } else { pick })).unwrap();
     }
-    network.arrived(1, of_kind(get)).unwrap();
+    network.arrived(1, &of_kind(get)).unwrap();
     for kind in [fetch, pick] {
-        assert_eq!(network.arrived(1, of_kind(kind)), Err(Flaw::Window));
+        assert_eq!(network.arrived(1, &of_kind(kind)), Err(Flaw::Window));
     }
     // One that asks for more than a short list.
     let limits = Limits { asked: Asked { bytes: 14, ..Asked::DEFAULT }, ..*network.engines[1].limits() };
-    for lends in [false, true] {
+    for (lends, expected) in [(false, Err(Flaw::Elements)), (true, Ok(()))] {
         let network = Network::new(2, BYTES, limits, 64, 77);
         if lends {
             network.engines[1].borrowers.lend(0, 1);
         }
-        let said = network.arrived(1, of_kind(pick));
-        assert_eq!(said, if lends { Ok(()) } else { Err(Flaw::Elements) });
+        assert_eq!(network.arrived(1, &of_kind(pick)), expected);
     }
 }
 
@@ -323,9 +326,7 @@ fn a_pe_that_is_reached_in_another_way_sends_nothing() {
 
         fn progress(&self) {}
     }
-    let all = messages();
-    let from_0 = all.iter().filter(|message| message[4] == 0);
-    for message in from_0 {
+    for message in messages().iter().filter(|message| message[4] == 0) {
         let network = network(4);
         let said = network.engines[1].arrived(&Nowhere, message).map_err(|fault| fault.flaw);
         assert_eq!(said, Err(Flaw::Sender));
@@ -337,17 +338,14 @@ fn a_pe_that_is_reached_in_another_way_sends_nothing() {
 #[test]
 fn what_was_taken_from_a_slot_is_not_taken_again() {
     let network = network(4);
-    network.engines[1].borrowers.lend(0, 1);
-    let all = messages();
-    let mut message = all.iter().find(|message| message[0] == 1).unwrap().clone();
-    let token = take_token(&mut message);
-    let end = network.end(1);
-    network.engines[1].landed(&end, 0, token, &message).unwrap();
-    assert_eq!(network.engines[1].strangers(), 0);
-    network.engines[1].drain(&end).unwrap();
-    network.engines[1].landed(&end, 0, take_token(&mut message), &message).unwrap();
-    assert_eq!(network.engines[1].strangers(), 1);
-    assert!(!network.engines[1].owes(), "it is not answered");
+    let (engine, end, mut message) = (&network.engines[1], network.end(1), of_kind(1));
+    engine.borrowers.lend(0, 1);
+    for strangers in [0, 1] {
+        let token = take_token(&mut message);
+        engine.landed(&end, 0, token, &message).unwrap();
+        assert_eq!((engine.strangers(), engine.owes()), (strangers, strangers == 0), "it is answered once");
+        engine.drain(&end).unwrap();
+    }
 }
 
 /// What was asked once is answered once.

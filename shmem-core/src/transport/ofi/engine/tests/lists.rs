@@ -1,6 +1,5 @@
-//! Lists of elements: what they cost.
+//! Lists of elements: two floods, the bell, and operands that are missing.
 
-use super::super::message::{INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
 use super::super::*;
 use super::network::{Network, remote};
 use crate::transport::{Change, Deed, EachOp, Elements, Operand, Until, Width};
@@ -23,73 +22,6 @@ fn indices(count: usize) -> Vec<u32> {
 /// The words of a PE.
 fn there(network: &Network, pe: usize) -> Vec<u64> {
     network.memory(pe, 8 << 12).as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
-}
-
-/// How many messages of a kind there were, and their bytes.
-fn sent(network: &Network, kinds: &[u8]) -> (usize, usize) {
-    network.settle();
-    let sent = network.heard();
-    let of_kind = sent.iter().filter(|message| kinds.contains(&message[0]));
-    (of_kind.clone().count(), of_kind.map(Vec::len).sum())
-}
-
-/// Bytes in front of a list, and those that fill up indices.
-fn beside(count: usize) -> usize {
-    40 + (INDEX * count).next_multiple_of(8) - INDEX * count
-}
-
-/// Of so many elements, cut into parts of at most so many: bytes beside these, of all messages.
-fn all_beside(count: usize, most: usize) -> usize {
-    (0..count).step_by(most).map(|from| beside(most.min(count - from))).sum()
-}
-
-#[test]
-fn messages_and_their_bytes_are_as_many_as_the_formula_says() {
-    let [each, fetch, place, pick, data] = [8, 9, 10, 11, 4];
-    for borrows in [false, true] {
-        let network = Network::new(2, 8 << 12, LIMITS, 64, 5);
-        let (engine, end) = (&network.engines[0], network.end(0));
-        if !borrows {
-            // The only loan is another one's.
-            network.engines[1].borrowers.lend(7, 1);
-        }
-        // The network's room is by chance.
-        (0..9).for_each(|_| {
-            _ = engine.has_borrowed(&end, 1);
-            network.settle();
-        });
-        assert_eq!(engine.has_borrowed(&end, 1), borrows);
-        _ = sent(&network, &[]);
-        let longest = if borrows { 65 << 10 } else { 16 << 10 };
-        for count in [1, 2, 3, 100, 1361, 5000, 20_000, 20_001, 20_002] {
-            let (list, operands) = (indices(count), vec![1; 8 * count]);
-            let own = Change::new(EachOp::Add, Width::W8, Operand::Own(&operands));
-            // What each element takes of a message, and what all of a message share.
-            for (change, kind, bytes, shared) in
-                [(Some(ONE), each, 4, 8), (Some(own), each, 12, 0), (None, place, 12, 0)]
-            {
-                let fits = count * bytes + MOST_BEFORE_DATA <= 16 << 10;
-                let most = (if fits { 16 << 10 } else { longest } - MOST_BESIDE_ELEMENTS) / bytes;
-                match change {
-                    Some(change) => end.change(CHANNEL, words(&list), change),
-                    None => end.place(CHANNEL, words(&list), &operands),
-                }
-                let messages = count.div_ceil(most);
-                let wanted = all_beside(count, most) + shared * messages + bytes * count;
-                assert_eq!(sent(&network, &[kind]), (messages, wanted));
-            }
-            let answer = if borrows { (16 << 10) - 24 } else { 2 << 10 };
-            let requested = ((16 << 10) - MOST_BESIDE_ELEMENTS) / 12;
-            for (change, kind, bytes, most) in
-                [(None, pick, 4, answer / 8), (Some(own), fetch, 12, requested.min(answer / 8))]
-            {
-                _ = end.fetch(CHANNEL, words(&list), change);
-                let messages = count.div_ceil(most);
-                let wanted = all_beside(count, most) + bytes * count + 24 * messages + 8 * count;
-                assert_eq!(sent(&network, &[kind, data]), (2 * messages, wanted));
-            }
-        }
-    }
 }
 
 /// Two PEs ask each other for more than there is room for, and take no answer until they find no place: both go on.

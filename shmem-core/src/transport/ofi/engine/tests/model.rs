@@ -344,21 +344,6 @@ proptest! {
     }
 }
 
-/// Acknowledgements of what arrives between two answers go out together, those of several channels too.
-#[test]
-fn acknowledgements_are_sent_together() {
-    let network = Network::new(2, 4096, Limits::DEFAULT, 64, 5);
-    let (engine, end) = (&network.engines[0], network.end(0));
-    (0..30).for_each(|i| end.update(Channel(i as u32 % 3), remote(1, 8 * (i % 5)), AtomicOp::Add(1)));
-    _ = network.heard();
-    // All arrive before anything is answered.
-    network.deliver_all(1);
-    network.settle();
-    let sent = network.heard();
-    assert_eq!(sent.len(), 1, "one message for 30 updates on 3 channels");
-    assert!((0..3).all(|channel| engine.is_quiet(Channel(channel))));
-}
-
 /// The words that each of two PEs sends the other in turn cost no acknowledgements but one in many.
 #[test]
 fn acknowledgements_that_nobody_waits_for_come_late() {
