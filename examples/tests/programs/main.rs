@@ -3,7 +3,7 @@
 mod computed;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use shmem_examples::counted;
@@ -60,34 +60,16 @@ fn heat2d_comes_to_the_serial_solution_on_any_number_of_pes() {
     }
 }
 
-/// `shmrun` of the same build. Cargo builds the programs of this package for its tests, but not
-/// those of another one.
-fn shmrun() -> PathBuf {
-    let directory = Path::new(HEAT2D).parent().unwrap();
-    let shmrun = directory.join("shmrun");
-    if !shmrun.exists() {
-        let mut build = Command::new(env!("CARGO"));
-        build
-            .args(["build", "--quiet", "--bin", "shmrun"])
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        build.args(directory.ends_with("release").then_some("--release"));
-        build.env("CARGO_TARGET_DIR", directory.parent().unwrap());
-        assert!(build.status().unwrap().success());
-    }
-    shmrun
-}
-
 #[test]
-fn heat2d_relaxes_its_sample_and_reads_pictures_under_the_launcher() {
+fn heat2d_relaxes_its_sample_and_reads_pictures() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let mut alone = job(HEAT2D, 4, "--tolerance 6 --serial-check --output first.png");
     let text = printed(alone.current_dir(directory));
     assert!(text.starts_with("256 x 256 cells on 4 PEs: "), "{text}");
     assert!(!text.contains(" 200 steps"), "the tolerance ends it: {text}");
-    let mut command = Command::new(shmrun());
-    command.args(["-n", "4", HEAT2D, "--input", "first.png", "--steps", "20", "--serial-check"]);
-    let text = printed(command.current_dir(directory));
+    let mut again = job(HEAT2D, 4, "--input first.png --steps 20 --serial-check");
+    let text = printed(again.current_dir(directory));
     assert!(text.starts_with("256 x 256 cells on 4 PEs: 20 steps"), "{text}");
     assert_eq!(picture(directory), (256, 256));
 }

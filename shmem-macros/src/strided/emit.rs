@@ -35,59 +35,49 @@ pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
 /// parameters of the function around it and the types of the objects.
 fn constant(transfer: &Transfer) -> TokenStream {
     let Transfer { root, way, to, from, equals, .. } = transfer;
-    let (to_item, from_item) = (item(to, "__TO", root), item(from, "__FROM", root));
-    let early = early(transfer, to_item.is_some(), from_item.is_some());
-    let checked = |side: &Side, name: &str, is_item: bool, role: &str| {
-        let (name, role) = (Ident::new(name, Span::call_site()), Ident::new(role, side.span()));
-        let region = if is_item { name.into_token_stream() } else { constant_region(side, root, true) };
+    let sides = [(to, "__TO"), (from, "__FROM")];
+    let sides = sides.map(|(side, name)| (side, Ident::new(name, Span::call_site())));
+    // The region of a side is an item, which `cargo check` evaluates, if it can be one.
+    let items = sides.iter().filter(|(side, _)| side.is_nameable()).map(|(side, name)| {
+        let region = constant_region(side, root, false);
+        quote!(const #name: #root::__private::strided::Region<'static> = #region;)
+    });
+    let roles = match way {
+        Way::Put { .. } => ["remote", "source"],
+        Way::Get { .. } => ["destination", "remote"],
+        Way::Copy => ["destination", "source"],
+    };
+    let checked = sides.iter().zip(roles).map(|((side, name), role)| {
+        let role = Ident::new(role, side.span());
+        let region = if side.is_nameable() { quote!(#name) } else { constant_region(side, root, true) };
         let root = respanned(root.clone(), side.span());
         // What is wrong with its type is said where the call says it, too.
         let object = quote_spanned!(first(&side.object)=> _);
         quote_spanned!(side.span()=> #root::__private::strided::#role::<#object>(#region))
-    };
-    let (to_role, from_role) = match way {
-        Way::Put { .. } => ("remote", "source"),
-        Way::Get { .. } => ("destination", "remote"),
-        Way::Copy => ("destination", "source"),
-    };
-    let to_checked = checked(to, "__TO", to_item.is_some(), to_role);
-    let from_checked = checked(from, "__FROM", from_item.is_some(), from_role);
-    let algorithm = algorithm(transfer);
-    let at = respanned(root.clone(), *equals);
+    });
+    let (algorithm, at) = (algorithm(transfer), respanned(root.clone(), *equals));
     let constant = quote_spanned! {*equals=>
-        #at::__private::strided::Constant::new(#to_checked, #from_checked, #algorithm)
+        #at::__private::strided::Constant::new(#(#checked,)* #algorithm)
     };
-    let (to_selectors, from_selectors) = (selectors(to, root), selectors(from, root));
-    let constants = quote!(#to_selectors, #from_selectors, &const { #constant },);
-    let call = call(transfer, &constants);
-    quote!(#to_item #from_item #early #call)
-}
-
-/// The region of a side as an item, which `cargo check` evaluates, if it can be one.
-fn item(side: &Side, name: &str, root: &TokenStream) -> Option<TokenStream> {
-    let region = constant_region(side, root, false);
-    let name = Ident::new(name, Span::call_site());
-    let item = || quote!(const #name: #root::__private::strided::Region<'static> = #region;);
-    side.is_nameable().then(item)
+    let selectors = [to, from].map(|side| selectors(side, root));
+    let call = call(transfer, &quote!(#(#selectors,)* &const { #constant },));
+    let early = early(transfer, &sides);
+    quote!(#(#items)* #early #call)
 }
 
 /// A constant of what can be named in one, which `cargo check` evaluates.
-fn early(transfer: &Transfer, to_is_item: bool, from_is_item: bool) -> TokenStream {
-    let Transfer { root, to, from, .. } = transfer;
-    let region = |side: &Side, which: &str| {
-        let root = respanned(root.clone(), side.span());
-        let (object, which) = (&side.object, Ident::new(which, Span::call_site()));
-        quote_spanned!(side.span()=> #root::__private::strided::region(&#which, &#object))
-    };
-    let sides = [(to, "__TO", to_is_item), (from, "__FROM", from_is_item)];
-    let sides = sides.into_iter().filter(|(side, _, is_item)| side.object.is_static() && *is_item);
-    let regions: Vec<_> = sides.map(|(side, which, _)| region(side, which)).collect();
-    let checked = match &regions[..] {
+fn early(transfer: &Transfer, sides: &[(&Side, Ident)]) -> TokenStream {
+    let regions = sides.iter().filter(|(side, _)| side.object.is_static() && side.is_nameable());
+    let regions = regions.map(|(side, name)| {
+        let (root, object) = (respanned(transfer.root.clone(), side.span()), &side.object);
+        quote_spanned!(side.span()=> #root::__private::strided::region(&#name, &#object))
+    });
+    let checked = match &regions.collect::<Vec<_>>()[..] {
         [] => return TokenStream::new(),
         // What the run selects may be a range, which has no length yet.
-        [to_region, from_region] if !to.has_selectors() && !from.has_selectors() => {
-            let root = respanned(root.clone(), transfer.equals);
-            quote_spanned!(transfer.equals=> let () = #root::__private::strided::agree(#to_region, #from_region);)
+        [to, from] if !sides.iter().any(|(side, _)| side.has_selectors()) => {
+            let root = respanned(transfer.root.clone(), transfer.equals);
+            quote_spanned!(transfer.equals=> let () = #root::__private::strided::agree(#to, #from);)
         }
         each => quote!(#(let _ = #each;)*),
     };
@@ -97,10 +87,10 @@ fn early(transfer: &Transfer, to_is_item: bool, from_is_item: bool) -> TokenStre
 /// Counts or strides that only the run knows.
 fn dynamic(transfer: &Transfer) -> TokenStream {
     let Transfer { root, to, from, .. } = transfer;
-    let (to_region, from_region) = (dynamic_region(to, root), dynamic_region(from, root));
+    let regions = [to, from].map(|side| dynamic_region(side, root));
     let (algorithm, at) = (algorithm(transfer), respanned(root.clone(), transfer.equals));
     let constant = quote_spanned!(transfer.equals=> #at::__private::strided::Constant::dynamic(#algorithm));
-    call(transfer, &quote!(&#to_region, &#from_region, &const { #constant },))
+    call(transfer, &quote!(#(&#regions,)* &const { #constant },))
 }
 
 /// The call of the library.
@@ -145,7 +135,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
         }
     };
     let name = Ident::new(name, *equals);
-    let (to_elements, from_elements) = (elements(to, root), elements(from, root));
+    let elements = [to, from].map(|side| elements(side, root));
     // What is wrong with a type is said where it is left to be inferred.
     let objects_at = [first(&to.object), first(&from.object)];
     let inferred = [objects_at, objects_at, [to.span(), from.span()]].into_iter().flatten();
@@ -157,8 +147,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
             #through
             #objects,
             #regions
-            #to_elements,
-            #from_elements,
+            #(#elements,)*
         );
     }
 }

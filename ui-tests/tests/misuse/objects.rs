@@ -86,18 +86,13 @@ fn heap(world: &World) -> Result<()> {
     Ok(())
 }
 
-fn borrowed_while_freed(world: &World) -> Result<()> {
-    let halo = world.alloc([0.0; 8])?;
+fn used_after_free(world: &World) -> Result<()> {
+    let (halo, freed) = (world.alloc([0.0; 8])?, world.alloc([0.0; 8])?);
     let place = halo.on(world.me());
     drop(halo); //~
     world.put(place.index(0), &1.0);
-    Ok(())
-}
-
-fn used_after_free(world: &World) -> Result<()> {
-    let halo = world.alloc([0.0; 8])?;
-    world.free(halo)?;
-    println!("{}", halo.len()); //~
+    world.free(freed)?;
+    println!("{}", freed.len()); //~
     Ok(())
 }
 

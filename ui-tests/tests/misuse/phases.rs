@@ -70,19 +70,13 @@ fn reference_that_escapes(world: &mut World) {
     kept.unwrap()[0] = 1.0;
 }
 
-fn reference_into_a_static(world: &mut World) {
+fn reference_kept_in_a_static_in_a_thread_and_returned(world: &mut World) {
     world.local(&GRID, |grid| *STOLEN.lock().unwrap() = Some(grid)); //~
-}
-
-fn reference_returned(world: &mut World) {
-    let grid: &'static mut [f64; 4] = world.local(&GRID, |grid| grid); //~
-    grid[0] = 1.0;
-}
-
-fn thread_that_outlives(world: &mut World) {
     world.local(&GRID, |grid| {
         std::thread::spawn(move || grid[0] = 1.0); //~
     });
+    let grid: &'static mut [f64; 4] = world.local(&GRID, |grid| grid); //~
+    grid[0] = 1.0;
 }
 
 fn write_to_frozen(world: &mut World) {
