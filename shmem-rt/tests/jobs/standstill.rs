@@ -204,7 +204,22 @@ goes_on! {
         one_that_does_not_wait_acts;
     /// The message about a long wait needs nothing that a thread of the program may hold meanwhile.
     a_thread_that_holds_the_standard_error_waits: 2, Multiple,
-        ["SHMEM_TRANSPORT" = "shm", "SHMEM_WAIT_WARN" = "0.4"], one_holds_the_standard_error;
+        ["SHMEM_TRANSPORT" = "shm", "SHMEM_WAIT_WARN" = "0.4"], |world| {
+        let me = world.my_pe();
+        if me == 1 {
+            std::thread::sleep(LONG);
+            world.set(READY.on(world.pes()[0]), 1);
+            return;
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let _held = std::io::stderr().lock();
+                OTHER.wait_until(world, eq(1));
+            });
+            READY.wait_until(world, eq(1));
+            world.set(OTHER.on(world.pes()[me]), 1);
+        });
+    };
     a_pe_of_another_host_may_come: 4, Single, ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x2"], |world| {
         if world.my_pe() == 3 {
             std::thread::sleep(LONG_APART);
@@ -226,10 +241,41 @@ goes_on! {
     a_child_of_a_child_that_is_over_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"],
         // SAFETY: the children call what may be called behind a fork, and end (`forks`).
         |world| forks(world, || unsafe { libc::fork() }, true);
-    a_pe_that_is_stopped_may_go_on: 2, Single, ["SHMEM_TRANSPORT" = "shm"], one_is_stopped;
+    /// PE 1 is stopped while it sleeps, has what it waits for, and goes on much later.
+    a_pe_that_is_stopped_may_go_on: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| {
+        let (zero, one) = (world.pe(0).unwrap(), world.pe(1).unwrap());
+        if world.my_pe() == 1 {
+            world.set(OTHER.on(zero), u64::from(std::process::id()));
+            READY.wait_until(world, eq(1));
+            world.set(READY.on(zero), 1);
+            return;
+        }
+        let process = OTHER.wait_until(world, gt(0));
+        // Long enough that it sleeps, if there is nothing else to do here.
+        std::thread::sleep(Duration::from_millis(300));
+        stop(process, LONG);
+        world.set(READY.on(one), 1);
+        READY.wait_until(world, eq(1));
+    };
     /// For longer than the network may be silent. It is asked whether it waits, and nothing else.
     a_pe_of_another_host_that_is_stopped_may_go_on: 2, Single,
-        ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1", "SHMEM_TIMEOUT" = "3"], one_elsewhere_is_stopped;
+        ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1", "SHMEM_TIMEOUT" = "3"], |world| {
+        let zero = world.pe(0).unwrap();
+        if world.my_pe() == 1 {
+            world.set(OTHER.on(zero), u64::from(std::process::id()));
+            world.quiet();
+            // Until it is stopped.
+            std::thread::sleep(LONG);
+            world.set(READY.on(zero), 1);
+            return;
+        }
+        let process = OTHER.wait_until(world, gt(0));
+        // What was sent at the start is answered before it is stopped, or the network would be silent.
+        world.fetch(READY.on(world.pe(1).unwrap()));
+        std::thread::sleep(Duration::from_secs(1));
+        stop(process, LONG_APART);
+        READY.wait_until(world, eq(1));
+    };
 }
 
 /// A thread that is no PE's sleeps, and then wakes all.
@@ -242,23 +288,6 @@ fn one_that_does_not_wait_acts(world: &World<Multiple>) {
             });
         }
         READY.wait_until(world, eq(1));
-    });
-}
-
-fn one_holds_the_standard_error(world: &World<Multiple>) {
-    let me = world.my_pe();
-    if me == 1 {
-        std::thread::sleep(LONG);
-        world.set(READY.on(world.pes()[0]), 1);
-        return;
-    }
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let _held = std::io::stderr().lock();
-            OTHER.wait_until(world, eq(1));
-        });
-        READY.wait_until(world, eq(1));
-        world.set(OTHER.on(world.pes()[me]), 1);
     });
 }
 
@@ -303,39 +332,4 @@ fn stop(process: u64, time: Duration) {
     let command =
         format!("kill -STOP {process}; (sleep {}; kill -CONT {process}) >/dev/null 2>&1 &", time.as_secs());
     assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
-}
-
-/// PE 1 is stopped while it sleeps, has what it waits for, and goes on much later.
-fn one_is_stopped(world: &World) {
-    let (zero, one) = (world.pe(0).unwrap(), world.pe(1).unwrap());
-    if world.my_pe() == 1 {
-        world.set(OTHER.on(zero), u64::from(std::process::id()));
-        READY.wait_until(world, eq(1));
-        world.set(READY.on(zero), 1);
-        return;
-    }
-    let process = OTHER.wait_until(world, gt(0));
-    // Long enough that it sleeps, if there is nothing else to do here.
-    std::thread::sleep(Duration::from_millis(300));
-    stop(process, LONG);
-    world.set(READY.on(one), 1);
-    READY.wait_until(world, eq(1));
-}
-
-fn one_elsewhere_is_stopped(world: &World) {
-    let zero = world.pe(0).unwrap();
-    if world.my_pe() == 1 {
-        world.set(OTHER.on(zero), u64::from(std::process::id()));
-        world.quiet();
-        // Until it is stopped.
-        std::thread::sleep(LONG);
-        world.set(READY.on(zero), 1);
-        return;
-    }
-    let process = OTHER.wait_until(world, gt(0));
-    // What was sent at the start is answered before it is stopped, or the network would be silent.
-    world.fetch(READY.on(world.pe(1).unwrap()));
-    std::thread::sleep(Duration::from_secs(1));
-    stop(process, LONG_APART);
-    READY.wait_until(world, eq(1));
 }
