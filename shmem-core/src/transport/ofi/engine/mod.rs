@@ -33,10 +33,10 @@
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
 mod arrival;
+mod bounce;
 mod initiate;
 mod limits;
 mod lists;
-mod loan;
 mod message;
 mod pending;
 mod requests;
@@ -47,15 +47,15 @@ use std::sync::OnceLock;
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+pub(crate) use bounce::{Region, SLOTS, Slot};
 #[cfg(test)]
 pub(crate) use limits::Asked;
 pub(crate) use limits::LEAST_MESSAGE;
 pub(crate) use limits::Limits;
-pub(crate) use loan::{Place, SLOTS, Slot};
 pub(crate) use message::TOKEN;
 pub(crate) use wire::{Fault, Sent, Wire};
 
-use loan::{Borrowed, Borrowers};
+use bounce::{Borrowed, Borrowers};
 use message::Sender;
 use pending::{Pending, Standing};
 use requests::Requests;
@@ -112,9 +112,11 @@ struct Peer {
 
 impl Engine {
     /// Bytes for the PEs of a block, with the first message to one of them or from it.
+    #[cfg(test)]
     pub(crate) const OF_BLOCK: usize = Sparse::<Entry>::OF_BLOCK;
 
     /// Bytes for a region besides, likewise.
+    #[cfg(test)]
     pub(crate) const OF_REGION: usize = Sparse::<Entry>::OF_REGION;
 
     /// Bytes for so many PEs, before the first message to one or from one.

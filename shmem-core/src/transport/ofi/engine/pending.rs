@@ -93,7 +93,7 @@ pub(super) enum Answer {
     /// Acknowledgements and values of several messages.
     Batch(Batch),
     /// What there is to lend.
-    Loan,
+    Grant,
     Read(Read),
     Found(Found),
 }
@@ -131,7 +131,7 @@ impl Answer {
                 let acknowledged: u32 = batch.acknowledged().map(|one| one.count).sum();
                 (acknowledged + batch.values as u32, 0)
             }
-            Self::Loan | Self::Read(_) => (1, 0),
+            Self::Grant | Self::Read(_) => (1, 0),
             Self::Found(_) => (1, 1),
         }
     }
