@@ -63,10 +63,6 @@ impl Borrowed {
     }
 
     /// Takes the answer.
-    ///
-    /// # Errors
-    ///
-    /// If there was no question, or the slots of the grant have no numbers.
     pub(super) fn answered(&mut self, grant: Option<Grant>) -> Result<(), Flaw> {
         if *self != Self::Asked {
             return Err(Flaw::Answer);

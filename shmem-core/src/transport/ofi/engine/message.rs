@@ -195,10 +195,6 @@ impl<'a> Message<'a> {
     }
 
     /// Writes the message but for its data, about a channel or request; returns the room for the data.
-    ///
-    /// # Panics
-    ///
-    /// If the buffer has another size than the message.
     pub(super) fn write<'b>(&self, from: Sender, number: u32, buffer: &'b mut [u8]) -> &'b mut [u8] {
         let mut left = buffer;
         self.encode(from, number, |field| {

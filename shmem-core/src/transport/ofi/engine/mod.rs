@@ -125,10 +125,6 @@ impl Engine {
     }
 
     /// The engine of PE `me` of `pes`, in the job with that secret.
-    ///
-    /// # Panics
-    ///
-    /// If the limits leave no room for anything.
     pub(crate) fn new(me: usize, pes: usize, limits: Limits, secret: Secret) -> Self {
         assert!(
             limits.window > 0 && limits.least() >= LEAST_MESSAGE,
@@ -162,10 +158,6 @@ impl Engine {
     }
 
     /// Lets others reach a segment of this PE.
-    ///
-    /// # Panics
-    ///
-    /// If the segment is registered already.
     pub(crate) fn register(&self, segment: u32, target: Target) {
         let mut segments = self.segments.write();
         let before = segments[segment as usize].replace(target);
@@ -201,10 +193,6 @@ impl Engine {
 
     /// Sends what is owed, as far as there is room. To be called after [`arrived`](Self::arrived), and as long as
     /// something [is owed](Self::owes).
-    ///
-    /// # Errors
-    ///
-    /// If what somebody wanted to have is no longer there.
     pub(crate) fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
             let Some(creditor) = self.creditors.lock().pop_front() else { break };

@@ -173,10 +173,6 @@ impl Pending {
     ///
     /// An acknowledgement that may come late lingers. A sender whose window is full waits for answers: half of it is always left
     /// for what is answered at once.
-    ///
-    /// # Errors
-    ///
-    /// If the window does not allow for it, or for so many lists.
     pub(super) fn owe(&mut self, owed: Owed, limits: &Limits) -> Result<Standing, Flaw> {
         let is_list = matches!(owed, Owed::Answer(Answer::Found(_)));
         if self.owed >= limits.window.into() || (is_list && self.lists >= limits.asked.lists) {
