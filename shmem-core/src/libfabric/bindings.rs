@@ -318,14 +318,7 @@ pub struct fi_cq_attr {
 pub struct fi_ops_cq {
     pub size: usize,
     pub read: Option<unsafe extern "C" fn(cq: *mut fid_cq, buf: *mut c_void, count: usize) -> isize>,
-    pub readfrom: Option<
-        unsafe extern "C" fn(
-            cq: *mut fid_cq,
-            buf: *mut c_void,
-            count: usize,
-            src_addr: *mut fi_addr_t,
-        ) -> isize,
-    >,
+    pub readfrom: Option<unsafe extern "C" fn()>,
     pub readerr:
         Option<unsafe extern "C" fn(cq: *mut fid_cq, buf: *mut fi_cq_err_entry, flags: u64) -> isize>,
     pub sread: Option<unsafe extern "C" fn()>,

@@ -76,10 +76,8 @@ calls! {
     compare_atomicvalid: compwritevalid of atomic (ep: fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int;
 
     cq_read: read of ops (cq: fid_cq, buf: *mut c_void, count: usize) -> isize;
-    cq_readfrom: readfrom of ops (cq: fid_cq, buf: *mut c_void, count: usize, src_addr: *mut fi_addr_t) -> isize;
     cq_readerr: readerr of ops (cq: fid_cq, buf: *mut fi_cq_err_entry, flags: u64) -> isize;
     cntr_read: read of ops (cntr: fid_cntr) -> u64;
-    cntr_readerr: readerr of ops (cntr: fid_cntr) -> u64;
 }
 
 /// `fi_av_straddr`.

@@ -80,10 +80,6 @@ impl Refused {
 impl<T> Object<T> {
     /// What a call of that name opens.
     ///
-    /// # Errors
-    ///
-    /// If it refuses.
-    ///
     /// # Safety
     ///
     /// Where `open` answers 0 it must have given an object that starts with a `fid`, is open and is closed by nobody else.

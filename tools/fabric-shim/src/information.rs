@@ -185,10 +185,6 @@ fn context_mode() -> u64 {
 
 /// What the real library is asked for.
 ///
-/// # Errors
-///
-/// `-FI_ENODATA`, where the hints do not accept what is demanded.
-///
 /// # Safety
 ///
 /// The hints must be null, or an entry of the real library's with all its parts.

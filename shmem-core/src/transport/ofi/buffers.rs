@@ -69,7 +69,7 @@ impl Buffers {
         let count = arrivals + departures;
         let mut buffers = Self {
             registered: None,
-            pool: Pool::new(count, stride(message))?,
+            pool: Pool::new(count * stride(message))?,
             message,
             arrivals,
             receivers: (0..count).map(|_| AtomicU32::new(0)).collect(),
@@ -84,11 +84,11 @@ impl Buffers {
     }
 
     pub(super) fn context(&self, number: usize) -> *mut c_void {
-        self.pool.start_of(number).cast()
+        self.pool.start_of(number, stride(self.message)).cast()
     }
 
     pub(super) fn bytes(&self, number: usize) -> *mut u8 {
-        self.pool.start_of(number).wrapping_add(HEAD)
+        self.pool.start_of(number, stride(self.message)).wrapping_add(HEAD)
     }
 
     pub(super) fn description(&self) -> *mut c_void {
@@ -98,7 +98,7 @@ impl Buffers {
     /// What a completion is of, by what it carries back; `None`: of no message.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<Moved> {
-        let number = self.pool.find(context)?;
+        let number = self.pool.find(context, stride(self.message))?;
         Some(if number < self.arrivals { Moved::Arrived(number) } else { Moved::Left(number) })
     }
 
@@ -145,12 +145,12 @@ fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
 }
 
-/// Pieces of memory of one size, by number, in pages that are given back when this is dropped.
+/// Pieces of memory of one size, by number, in pages that are given back when this is dropped. Who uses them knows their size, mostly
+/// as a constant: a division by that is cheap.
 #[derive(Debug)]
 pub(super) struct Pool {
     start: *mut u8,
-    count: usize,
-    stride: usize,
+    bytes: usize,
 }
 
 // SAFETY: memory of nobody else's; who reads or writes there answers for it.
@@ -159,42 +159,37 @@ unsafe impl Send for Pool {}
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// So many pieces of so many bytes each.
-    pub(super) fn new(count: usize, stride: usize) -> Result<Self, OfiError> {
-        let bytes = count * stride;
+    /// So many bytes.
+    pub(super) fn new(bytes: usize) -> Result<Self, OfiError> {
         let start = map(bytes).map_err(|error| OfiError::Memory { bytes, why: error.to_string() })?;
-        Ok(Self { start, count, stride })
+        Ok(Self { start, bytes })
     }
 
     /// All of it.
     pub(super) fn memory(&self) -> (*mut u8, usize) {
-        (self.start, self.count * self.stride)
+        (self.start, self.bytes)
     }
 
-    /// The first byte of a piece.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such piece.
-    #[inline]
-    pub(super) fn start_of(&self, number: usize) -> *mut u8 {
-        assert!(number < self.count, "there is no piece {number}");
-        self.start.wrapping_add(number * self.stride)
+    /// The first byte of a piece of so many bytes. There must be one of that number.
+    #[inline(always)]
+    pub(super) fn start_of(&self, number: usize, stride: usize) -> *mut u8 {
+        let offset = number * stride;
+        assert!(offset < self.bytes, "there is no piece {number}");
+        self.start.wrapping_add(offset)
     }
 
-    /// The piece that starts at an address; `None`: none does.
-    #[inline]
-    pub(super) fn find(&self, address: *mut c_void) -> Option<usize> {
-        let bytes = address.addr().checked_sub(self.start.addr())?;
-        let number = bytes / self.stride;
-        (number < self.count && number * self.stride == bytes).then_some(number)
+    /// The piece of so many bytes that starts at an address; `None`: none does.
+    #[inline(always)]
+    pub(super) fn find(&self, address: *mut c_void, stride: usize) -> Option<usize> {
+        let offset = address.addr().checked_sub(self.start.addr())?;
+        (offset < self.bytes && offset.is_multiple_of(stride)).then_some(offset / stride)
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
         // SAFETY: mapped in `new`; whoever drops it uses it no more.
-        let unmapped = unsafe { munmap(self.start.cast(), pages(self.count * self.stride)) };
+        let unmapped = unsafe { munmap(self.start.cast(), pages(self.bytes)) };
         debug_assert_eq!(unmapped, Ok(()), "it was mapped");
     }
 }
@@ -217,7 +212,7 @@ mod tests {
     #[test]
     fn pages_are_there_when_they_are_used() {
         let page = rustix::param::page_size();
-        let pool = Pool::new(1, 64 * page - 1).unwrap();
+        let pool = Pool::new(64 * page - 1).unwrap();
         let (start, bytes) = pool.memory();
         let in_core = || {
             let mut flags = [0_u8; 64];
@@ -237,14 +232,14 @@ mod tests {
 
     #[test]
     fn a_piece_is_found_by_its_start_and_by_nothing_else() {
-        let pool = Pool::new(4, 384).unwrap();
+        let pool = Pool::new(4 * 384).unwrap();
         for number in 0..4 {
-            let start: *mut c_void = pool.start_of(number).cast();
-            assert_eq!(pool.find(start), Some(number));
-            assert_eq!(pool.find(start.wrapping_byte_add(8)), None);
+            let start: *mut c_void = pool.start_of(number, 384).cast();
+            assert_eq!(pool.find(start, 384), Some(number));
+            assert_eq!(pool.find(start.wrapping_byte_add(8), 384), None);
         }
         let (start, bytes) = pool.memory();
-        assert_eq!(pool.find(start.wrapping_add(bytes).cast()), None);
-        assert_eq!(pool.find(null_mut()), None);
+        assert_eq!(pool.find(start.wrapping_add(bytes).cast(), 384), None);
+        assert_eq!(pool.find(null_mut(), 384), None);
     }
 }

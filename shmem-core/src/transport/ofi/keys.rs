@@ -8,14 +8,13 @@
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::domain::Domain;
 use super::error::OfiError;
 use super::secret::Secret;
 use super::sparse::Sparse;
-use crate::exclusion::{Mutex, RwLock};
+use crate::exclusion::RwLock;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Endpoint, Refused, Registration};
 use crate::segment::MAX_SEGMENTS;
@@ -74,9 +73,9 @@ impl Names {
         }
     }
 
-    /// A number that only those know who were told it, for a loan.
-    pub(super) fn mark(&self, loan: usize) -> u32 {
-        self.secret.number("the mark of a loan", loan as u32, 0) as u32
+    /// A number that only those know who were told it, for a grant.
+    pub(super) fn mark(&self, grant: usize) -> u32 {
+        self.secret.number("the mark of a grant", grant as u32, 0) as u32
     }
 }
 
@@ -88,9 +87,8 @@ fn is_key(key: u64, bits: u64) -> bool {
 /// Keys of all PEs' segments, and the own registrations.
 pub(super) struct Keys {
     segments: Sparse<OfSegment>,
-    own: Mutex<BTreeMap<u32, Registration>>,
-    /// What is registered here, where local memory must be.
-    local: RwLock<Vec<(u32, Range<usize>, Description)>>,
+    /// Segments of this PE, and where they are.
+    own: RwLock<Vec<(u32, Range<usize>, Registration)>>,
     pes: usize,
 }
 
@@ -108,15 +106,6 @@ struct KeyOnWire {
     address: AtomicU64,
 }
 
-/// Description of registered memory, for the provider.
-#[derive(Clone, Copy)]
-struct Description(*mut c_void);
-
-// SAFETY: a handle that the provider gives to any thread.
-unsafe impl Send for Description {}
-// SAFETY: a handle that the provider gives to any thread.
-unsafe impl Sync for Description {}
-
 impl Keys {
     /// Bytes whatever the number of PEs, before there are segments.
     pub(super) const FIXED: usize = Sparse::<OfSegment>::bytes(MAX_SEGMENTS);
@@ -128,8 +117,7 @@ impl Keys {
     pub(super) const FOR_EACH_KEY: usize = size_of::<KeyOnWire>();
 
     pub(super) fn new(pes: usize) -> Self {
-        let segments = Sparse::new(MAX_SEGMENTS);
-        Self { segments, own: Mutex::default(), local: RwLock::default(), pes }
+        Self { segments: Sparse::new(MAX_SEGMENTS), own: RwLock::default(), pes }
     }
 
     /// Address and key of remote memory, as the provider takes them; `names` are the job's.
@@ -171,14 +159,8 @@ impl Keys {
         let registered = unsafe { domain.register(memory, ACCESS, Some(segment)) }?;
         domain.enable(&registered, endpoint)?;
         self.segments.entry(segment as usize).start.store(start, Ordering::Relaxed);
-        if domain.demands.local {
-            let from = memory.0 as usize;
-            let description = Description(registered.description());
-            let mut local = self.local.write();
-            local.push((segment, from..from + memory.1, description));
-        }
-        let key = registered.key();
-        self.own.lock().insert(segment, registered);
+        let (key, from) = (registered.key(), memory.0 as usize);
+        self.own.write().push((segment, from..from + memory.1, registered));
         if !domain.demands.provider_keys && !domain.demands.virtual_addresses {
             return Ok(Vec::new());
         }
@@ -202,8 +184,7 @@ impl Keys {
 
     /// Forgets a segment of this PE. Keys of the others are overwritten by those of the next one in its place.
     pub(super) fn forget(&self, segment: u32) {
-        self.local.write().retain(|(of, ..)| *of != segment);
-        self.own.lock().remove(&segment);
+        self.own.write().retain(|(of, ..)| *of != segment);
     }
 
     /// How local memory is described to the provider; `None`: it must be registered, and is not.
@@ -212,9 +193,9 @@ impl Keys {
         if !domain.demands.local {
             return Some(core::ptr::null_mut());
         }
-        let (from, local) = (from as usize, self.local.read());
+        let (from, own) = (from as usize, self.own.read());
         let inside = |range: &Range<usize>| range.contains(&from) && bytes <= range.end - from;
-        local.iter().find(|(_, range, _)| inside(range)).map(|(.., description)| description.0)
+        own.iter().find(|(_, range, _)| inside(range)).map(|(.., registered)| registered.description())
     }
 }
 
@@ -269,13 +250,13 @@ impl Domain {
         segment: Option<u32>,
     ) -> Result<Registration, c_int> {
         const TAKEN: c_int = FI_ENOKEY as c_int;
-        let tries = (0..if segment.is_some() { 1 } else { MOST_KEYS }).map(|_| {
+        let mut tries = (0..if segment.is_some() { 1 } else { MOST_KEYS }).map(|_| {
             let key =
                 segment.map_or_else(|| self.names.of_another(), |segment| self.names.of_segment(segment));
             // SAFETY: the caller's promise, for each try.
             unsafe { Registration::new(self.opened(), memory, access, key) }.map_err(|refused| refused.code)
         });
-        tries.skip_while(|tried| matches!(tried, Err(TAKEN))).next().unwrap_or(Err(TAKEN))
+        tries.find(|tried| !matches!(tried, Err(TAKEN))).unwrap_or(Err(TAKEN))
     }
 
     /// Lets registered memory be used, at an endpoint where it has to be bound to one.

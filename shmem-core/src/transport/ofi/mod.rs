@@ -27,7 +27,7 @@
 //! messages for what the provider does not do
 //!   engine        what the target carries out
 //!   wire, buffers how those messages travel, and where they lie
-//!   loans         bounce buffers that are lent to others, for long messages
+//!   bounce        bounce buffers that are lent to others, for long messages
 //! ```
 //!
 //! Nothing is allocated per operation but for lists, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
@@ -38,6 +38,7 @@
 
 mod amo;
 mod backoff;
+mod bounce;
 mod buffers;
 mod descriptors;
 mod domain;
@@ -46,7 +47,6 @@ mod error;
 mod footprint;
 mod interface;
 mod keys;
-mod loans;
 mod operation;
 mod port;
 mod provider;
@@ -82,12 +82,12 @@ use crate::libfabric::bindings::fi_addr_t;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
+use bounce::BounceBuffers;
 use buffers::Buffers;
 use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
 use keys::Keys;
-use loans::Loans;
 use port::Port;
 use provider::Chosen;
 use signals::Signals;
@@ -112,7 +112,7 @@ pub struct Ofi {
 /// What everything on the fabric shares. Fields are closed in order.
 struct Fabric {
     keys: Keys,
-    loans: Loans,
+    bounce: BounceBuffers,
     units: Box<[OnceLock<Box<Unit>>]>,
     /// Behind it, units are made.
     making: Mutex<()>,
@@ -165,13 +165,13 @@ impl Ofi {
         let domain = Domain::open(chosen, pes, secret.clone())?;
         let mut limits = strided::limits_of(&domain.provider).with_message_of(domain.demands.max_message);
         if domain.demands.told < size_of::<u64>() {
-            limits.loans = 0;
+            limits.grants = 0;
         }
         // SAFETY: units are the fields that are dropped before them.
         let buffers = unsafe { Buffers::new(&domain, limits.longest()) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
-            loans: Loans::new(limits.loans, limits.slot),
+            bounce: BounceBuffers::new(limits.grants, limits.slot),
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),

@@ -9,9 +9,9 @@ use core::ffi::c_void;
 
 use super::Fabric;
 use super::backoff::Backoff;
+use super::bounce::Written;
 use super::buffers::Moved;
 use super::engine::{Sent, Wire as _};
-use super::loans::Written;
 use super::record::{Free, Purpose, Record};
 use super::streams::Stream;
 use super::unit::Unit;

@@ -9,10 +9,10 @@ use std::path::Path;
 
 use ipnet::IpNet;
 
+use super::bounce;
 use super::engine::Limits;
 use super::error::OfiError;
 use super::interface::{Nearness, Offer, is_virtual, node_of};
-use super::loans;
 use super::strided::Row;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Entry, Hints, Info, Library};
@@ -98,7 +98,7 @@ const OF_RXM: Limits = Limits { at_once: 16 << 10, message: 129 << 10, ..Limits:
 
 /// Over tcp, writes to memory that was lent are faster than both; and ofi_rxm itself makes up the keys under
 /// which receivers read there, one number after the other, which anybody can guess: so no message is longer.
-const OVER_TCP: Limits = Limits { message: 16 << 10, loans: loans::MOST, slot: 65 << 10, ..OF_RXM };
+const OVER_TCP: Limits = Limits { message: 16 << 10, grants: bounce::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {
     const fn of(name: &'static str, row: Row) -> Self {
@@ -170,6 +170,29 @@ pub(super) struct Demands {
 }
 
 impl Demands {
+    fn of(entry: Entry<'_>, offer: &Offer) -> Self {
+        let (domain, transmit, known) = (entry.domain(), entry.transmit(), Known::about(&offer.provider));
+        let asks = |mode: u32| domain.mr_mode.cast_unsigned() & mode != 0;
+        Self {
+            local: asks(FI_MR_LOCAL),
+            virtual_addresses: asks(FI_MR_VIRT_ADDR),
+            provider_keys: asks(FI_MR_PROV_KEY),
+            endpoint_bound: asks(FI_MR_ENDPOINT),
+            inject: transmit.inject_size,
+            max_message: entry.endpoint().max_msg_size,
+            queue: transmit.size,
+            receives: entry.receive().size.max(1),
+            endpoints: domain.ep_cnt,
+            pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
+            key: domain.mr_key_size,
+            told: domain.cq_data_size,
+            connects: known.connects,
+            late: known.late,
+            results: known.results,
+            atomics: offer.atomics && !known.is_untried,
+        }
+    }
+
     /// What protects registered memory, where it is not a key of eight bytes that follows from the job's secret.
     pub(super) fn describe_keys(&self) -> Option<String> {
         match self.key {
@@ -198,13 +221,8 @@ impl Chosen {
         // SAFETY: the caller's promise.
         let library = unsafe { Library::load(options.library.as_deref()) }?;
         let lists = lists(library);
-        let entries: Vec<Offered<'_>> = read(&lists);
-        let mut wanted: Vec<&Offered<'_>> = entries.iter().filter(|entry| entry.is_wanted(options)).collect();
-        let best = (0..wanted.len()).min_by_key(|number| wanted[*number].rank());
-        let offers: Vec<Offer> = wanted.iter().map(|entry| entry.offer.clone()).collect();
-        let lists = options.interface.as_ref().is_some_and(|names| names.contains(','));
-        let best = best.map(|best| wanted.swap_remove(options.near.choose(&offers, best, lists)));
-        let Some(best) = best else {
+        let entries = read(&lists);
+        let Some(Offered { entry, offer, .. }) = choose(&entries, options) else {
             let (major, minor) = library.version();
             let mut offered: Vec<_> = entries.iter().map(|entry| entry.offer.to_string()).collect();
             offered.sort();
@@ -215,8 +233,8 @@ impl Chosen {
                 offered: if offered.is_empty() { "none".to_owned() } else { offered.join(", ") },
             });
         };
-        let Offer { provider, interface, .. } = best.offer.clone();
-        Ok(Self { info: best.entry.copy(), demands: best.demands(), provider, domain: interface })
+        let Offer { provider, interface, .. } = offer.clone();
+        Ok(Self { info: entry.copy(), demands: Demands::of(*entry, offer), provider, domain: interface })
     }
 }
 
@@ -233,19 +251,25 @@ pub unsafe fn offers(options: &Options) -> Result<(Vec<Offer>, Option<Offer>), O
     // SAFETY: the caller's promise.
     let library = unsafe { Library::load(options.library.as_deref()) }?;
     let lists = lists(library);
+    let entries = read(&lists);
+    let chosen = choose(&entries, options).map(|Offered { offer, .. }| (&offer.provider, &offer.interface));
     let mut offers: Vec<Offer> = Vec::new();
-    for Offered { offer, .. } in read(&lists) {
+    for Offered { offer, .. } in &entries {
         if !offers.iter().any(|known| Offer { atomics: known.atomics, ..offer.clone() } == *known) {
-            offers.push(offer);
+            offers.push(offer.clone());
         }
     }
-    // SAFETY: the caller's promise.
-    let chosen = unsafe { Chosen::find(options) }.ok();
-    let is_chosen = |offer: &&Offer| {
-        chosen.as_ref().is_some_and(|one| one.provider == offer.provider && one.domain == offer.interface)
-    };
-    let chosen = offers.iter().find(is_chosen).cloned();
+    let chosen = offers.iter().find(|offer| chosen == Some((&offer.provider, &offer.interface))).cloned();
     Ok((offers, chosen))
+}
+
+/// The entry that a PE takes, if any fits.
+fn choose<'e, 'l>(entries: &'e [Offered<'l>], options: &Options) -> Option<&'e Offered<'l>> {
+    let wanted: Vec<_> = entries.iter().filter(|entry| entry.is_wanted(options)).collect();
+    let best = (0..wanted.len()).min_by_key(|number| wanted[*number].rank())?;
+    let offers: Vec<Offer> = wanted.iter().map(|entry| entry.offer.clone()).collect();
+    let lists = options.interface.as_ref().is_some_and(|names| names.contains(','));
+    Some(wanted[options.near.choose(&offers, best, lists)])
 }
 
 /// What there is with atomic operations, and what there is without.
@@ -309,38 +333,14 @@ impl<'l> Offered<'l> {
     /// The lowest is the best. libfabric's own order decides between equals.
     fn rank(&self) -> (usize, bool, u32, bool) {
         let preference = KNOWN.iter().take(PREFERRED).position(|known| known.name == self.offer.provider);
-        let far = match self.offer.address {
+        let reach = match self.offer.address {
             None => 0,
             Some(IpAddr::V4(address)) if !address.is_loopback() => 0,
             Some(IpAddr::V6(address)) if !address.is_loopback() && !address.is_unicast_link_local() => 1,
             // Reaches this host only, or needs to be told which link.
             Some(_) => 2,
         };
-        (preference.unwrap_or(PREFERRED), !self.offer.atomics, far, self.offer.is_virtual)
-    }
-
-    fn demands(&self) -> Demands {
-        let (domain, endpoint) = (self.entry.domain(), self.entry.endpoint());
-        let (transmit, receive) = (self.entry.transmit(), self.entry.receive());
-        let (registration, known) = (domain.mr_mode.cast_unsigned(), Known::about(&self.offer.provider));
-        Demands {
-            local: registration & FI_MR_LOCAL != 0,
-            virtual_addresses: registration & FI_MR_VIRT_ADDR != 0,
-            provider_keys: registration & FI_MR_PROV_KEY != 0,
-            endpoint_bound: registration & FI_MR_ENDPOINT != 0,
-            inject: transmit.inject_size,
-            max_message: endpoint.max_msg_size,
-            queue: transmit.size,
-            receives: receive.size.max(1),
-            endpoints: domain.ep_cnt,
-            pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
-            key: domain.mr_key_size,
-            told: domain.cq_data_size,
-            connects: known.connects,
-            late: known.late,
-            results: known.results,
-            atomics: self.offer.atomics && !known.is_untried,
-        }
+        (preference.unwrap_or(PREFERRED), !self.offer.atomics, reach, self.offer.is_virtual)
     }
 }
 
@@ -402,14 +402,14 @@ mod tests {
                 () if known.results => " with results",
                 () => "",
             };
-            let Limits { message, loans, .. } = known.limits;
+            let Limits { message, grants, .. } = known.limits;
             let line = format!(
                 "| `{}` | {taken} |{} |{} |{atomics} | {} |{} |",
                 known.name,
                 says(known.connects),
                 says(known.late),
                 message >> 10,
-                says(loans > 0)
+                says(grants > 0)
             );
             assert!(text.contains(&line), "docs/fabrics.md lacks: {line}");
         }

@@ -80,7 +80,7 @@ pub(super) struct Records(Pool);
 
 impl Records {
     pub(super) fn new(count: usize) -> Result<Self, OfiError> {
-        Pool::new(count, size_of::<Record>()).map(Self)
+        Pool::new(count * size_of::<Record>()).map(Self)
     }
 
     /// All of their memory, to be registered.
@@ -91,13 +91,13 @@ impl Records {
     #[inline]
     pub(super) fn get(&self, number: u32) -> &Record {
         // SAFETY: a record, which starts on a line as its pages do, and which all zeroes initialise; what changes in it is in cells.
-        unsafe { &*self.0.start_of(number as usize).cast() }
+        unsafe { &*self.0.start_of(number as usize, size_of::<Record>()).cast() }
     }
 
     /// The record whose context a completion brings back; `None`: it is of none.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<u32> {
-        self.0.find(context).map(|number| number as u32)
+        self.0.find(context, size_of::<Record>()).map(|number| number as u32)
     }
 }
 

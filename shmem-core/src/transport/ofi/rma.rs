@@ -6,8 +6,8 @@
 //! * **One message**: the target's [engine](super::engine) copies the data to its place and then changes the signal. For what
 //!   is short enough to be sent at once.
 //! * **One write to two places**: the data to where it belongs, and a message about the signal to a slot that the target has
-//!   [lent](super::loans). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`). It takes a provider that tells eight
-//!   bytes and writes to two places at once, and a loan; the first put that would need it asks for that, and goes the third way.
+//!   [lent](super::bounce). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`). It takes a provider that tells eight
+//!   bytes and writes to two places at once, and a grant; the first put that would need it asks for that, and goes the third way.
 //! * **Delivered, then signalled**: the data as operations that are reported when they are delivered, and the signal
 //!   [when all of them are](super::signals): a round trip later.
 //!
@@ -16,8 +16,7 @@
 
 use core::time::Duration;
 
-use super::engine::{LEAST_MESSAGE, Place, Sent, Slot};
-use super::loans::Written;
+use super::engine::{LEAST_MESSAGE, Sent, Slot};
 use super::operation::{Local, Piece, Target, write_told};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Purpose, Record, Wanted};
@@ -166,9 +165,7 @@ impl Fabric {
         let what = What { operation: "put with a signal", pe: to.pe.number(), bytes };
         let mut awaited = None;
         let write = |slot: Slot, head: usize, message: &mut dyn FnMut(&mut [u8])| {
-            let Place { address, key, mark } = slot.loan;
-            let target = Target { peer: at.peer, address, key }.plus(self.loans.offset(slot.index));
-            let told = Written { slot: slot.number, bytes: head, mark }.told();
+            let (target, told) = self.slot_of(what.pe, slot, head);
             let prepare = |record: &Record| {
                 assert!(head <= BUFFER_BYTES, "a message of {head} bytes about a signal");
                 // SAFETY: the record's buffer, which is longer (asserted), is its holder's until the operation is started.

@@ -230,7 +230,10 @@ impl Handover {
         if self.sleeps() == sleeps {
             sleep();
         }
-        self.parked.store(false, Ordering::SeqCst);
+        if !self.parked.swap(false, Ordering::SeqCst) {
+            // Nothing to read, if it was read behind the sleep, or the writer is not there yet.
+            let _ = rustix::io::read(&self.descriptor, &mut [0; 8]);
+        }
     }
 
     fn wake(&self) {

@@ -77,12 +77,12 @@ impl Ofi {
         let words: *const Words = slot.wrapping_add(OFFSET).cast();
         let adds = Arc::new(AtomicBool::new(true));
         // SAFETY: aligned zeroes that are mapped (caller), changed by atomics only until the trial ends.
-        let (near, goes_on) = (unsafe { &*words }, Arc::clone(&adds));
+        let (local, goes_on) = (unsafe { &*words }, Arc::clone(&adds));
         let adding = std::thread::Builder::new().name("shmem trial".to_owned()).spawn(move || {
             let mut added = [0; 2];
             while goes_on.load(Ordering::Acquire) {
-                near.narrow.fetch_add(1, Ordering::SeqCst);
-                near.wide.fetch_add(1, Ordering::SeqCst);
+                local.narrow.fetch_add(1, Ordering::SeqCst);
+                local.wide.fetch_add(1, Ordering::SeqCst);
                 added = added.map(|added| added + 1);
                 std::thread::yield_now();
             }

@@ -25,7 +25,7 @@ use std::sync::MutexGuard;
 use super::domain::Domain;
 use super::error::OfiError;
 use super::record::{Free, Records};
-use super::{buffers, loans};
+use super::{bounce, buffers};
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
 use crate::libfabric::{Endpoint, Registration, Reports};
@@ -53,7 +53,7 @@ pub(super) struct Unit {
 impl Unit {
     /// Opens an endpoint. `wakes`: whether a thread is to sleep on its queue.
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
-        let own = 2 * RECORDS + buffers::COMPLETIONS + loans::COMPLETIONS;
+        let own = 2 * RECORDS + buffers::COMPLETIONS + bounce::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
         let open = || Endpoint::open(&domain.addresses, entries, wakes, Reports::Asked);
         let mut endpoint = open();

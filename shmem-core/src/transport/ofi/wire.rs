@@ -2,7 +2,7 @@
 //!
 //! [Buffers](super::buffers) for what arrives are posted from the start on, and again when the engine has taken what was
 //! in them. What is short enough is handed over at once, without a buffer. Long messages are written to memory that the
-//! target has [lent](super::loans); the number of the slot and their length come there with the completion of the
+//! target has [lent](super::bounce); the number of the slot and their length come there with the completion of the
 //! write (`FI_REMOTE_CQ_DATA`), which says that all their bytes are there.
 
 use core::cell::UnsafeCell;
@@ -11,8 +11,8 @@ use core::sync::atomic::Ordering;
 
 use super::Fabric;
 use super::backoff::Backoff;
-use super::engine::{Place, Sent, Slot, Wire};
-use super::loans::Written;
+use super::bounce::Written;
+use super::engine::{Region, Sent, Slot, Wire};
 use super::operation::{Local, Piece, Target, write_told};
 use super::port::{Port, Posting};
 use crate::libfabric::bindings::*;
@@ -77,7 +77,7 @@ impl Fabric {
                     self.buffers.keep(number);
                     carried_out
                 }
-                Arrival::Written(written) => match self.loans.message(written) {
+                Arrival::Written(written) => match self.bounce.message(written) {
                     Some((message, token)) => self.engine.landed(&line, written.slot, token, message),
                     None => {
                         self.engine.ignore();
@@ -136,6 +136,13 @@ impl Fabric {
             buffers.free.lock().push(number);
         }
         sent
+    }
+
+    /// A slot of a PE, and what a write of a message of so many bytes tells about it.
+    pub(super) fn slot_of(&self, pe: usize, slot: Slot, bytes: usize) -> (Target, u64) {
+        let Region { address, key, mark } = slot.region;
+        let at = Target { peer: self.peer(pe), address, key }.plus(self.bounce.offset(slot.index));
+        (at, Written { slot: slot.number, bytes, mark }.told())
     }
 
     /// # Safety
@@ -216,17 +223,15 @@ impl Wire for Line<'_> {
         self.fabric.domain.knows(pe)
     }
 
-    fn lend(&self, loan: usize) -> Option<Place> {
-        let Fabric { loans, domain, .. } = self.fabric;
-        loans.lend(loan, domain, &self.fabric.first().unit.endpoint)
+    fn lend(&self, grant: usize) -> Option<Region> {
+        let Fabric { bounce, domain, .. } = self.fabric;
+        bounce.lend(grant, domain, &self.fabric.first().unit.endpoint)
     }
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Self { fabric, .. } = self;
         fabric.must_know(pe, bytes);
-        let Place { address, key, mark } = slot.loan;
-        let at = Target { peer: fabric.peer(pe), address, key }.plus(fabric.loans.offset(slot.index));
-        let told = Written { slot: slot.number, bytes, mark }.told();
+        let (at, told) = fabric.slot_of(pe, slot, bytes);
         fabric.send_buffer(pe, bytes, write, |local, context| {
             let port = fabric.first();
             let (endpoint, description) = (port.unit.endpoint.poster(), core::ptr::null_mut());

@@ -9,7 +9,7 @@ mod steps;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use shmem_core::libfabric::Library;
 

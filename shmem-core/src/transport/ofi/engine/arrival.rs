@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
 use super::super::streams::Due;
-use super::loan::Loan;
+use super::bounce::Grant;
 use super::message::{self, Address, List, Message, Sender, Task};
 use super::pending::{Acknowledged, Answer, Found, Owed, Read, Standing, Value};
 use super::requests::{Arriving, Destination};
@@ -142,9 +142,9 @@ impl Engine {
             Message::Answers { acknowledged, values, slots } => {
                 return self.answered(peer, acknowledged, values, slots);
             }
-            Message::Borrow => Owed::Answer(Answer::Loan),
-            Message::Loan(loan) => {
-                peer.borrowed.lock().answered(loan)?;
+            Message::Borrow => Owed::Answer(Answer::Grant),
+            Message::Grant(grant) => {
+                peer.borrowed.lock().answered(grant)?;
                 return peer.requests.lock().answered(1);
             }
         };
@@ -275,7 +275,7 @@ impl Engine {
             let Some(answer) = next else { return Ok(Sent::Done) };
             let (message, request) = match &answer {
                 Answer::Batch(batch) => (batch.message(), 0),
-                Answer::Loan => (Message::Loan(self.lend(wire, creditor)), 0),
+                Answer::Grant => (Message::Grant(self.lend(wire, creditor)), 0),
                 Answer::Read(read) => (Message::Data(read.pattern.bytes()), read.request),
                 Answer::Found(found) => (Message::Data(found.bytes().len()), found.request),
             };
@@ -283,7 +283,7 @@ impl Engine {
             let fill = &mut |data: &mut [u8]| match &answer {
                 Answer::Read(read) => *packed = self.pack(read, data),
                 Answer::Found(found) => data.copy_from_slice(found.bytes()),
-                Answer::Batch(_) | Answer::Loan => {}
+                Answer::Batch(_) | Answer::Grant => {}
             };
             let sent = self.hand_over(wire, pe, request, &message, fill, false);
             packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
@@ -295,10 +295,10 @@ impl Engine {
     }
 
     /// What is lent to a PE, if there is something.
-    fn lend(&self, wire: &dyn Wire, borrower: u32) -> Option<Loan> {
-        let number = self.borrowers.lend(borrower, self.limits.loans)?;
-        let place = wire.lend(number)?;
-        Some(Loan { first: (number * SLOTS) as u32, place })
+    fn lend(&self, wire: &dyn Wire, borrower: u32) -> Option<Grant> {
+        let number = self.borrowers.lend(borrower, self.limits.grants)?;
+        let region = wire.lend(number)?;
+        Some(Grant { first: (number * SLOTS) as u32, region })
     }
 
     /// Packs blocks of this PE into as many bytes.

@@ -5,7 +5,7 @@
 
 use super::super::streams::Due;
 use super::Engine;
-use super::loan::{Borrowed, Slot};
+use super::bounce::{Borrowed, Slot};
 use super::message::{BEFORE_ANSWER, Message};
 use super::requests::{Destination, Ticket};
 use super::wire::{Flaw, Sent, Wire};
@@ -38,7 +38,7 @@ impl Engine {
 
     /// Whether a PE has lent this one slots. If it was not asked before, it is now, and nobody waits for the answer.
     pub(crate) fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
-        if self.limits.loans == 0 {
+        if self.limits.grants == 0 {
             return false;
         }
         let peer = self.peer(pe);

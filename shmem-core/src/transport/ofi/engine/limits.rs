@@ -16,7 +16,7 @@ pub struct Limits {
     /// of so many, because a few of them arrive sooner than one that the wire has to arrange with the receiver.
     pub at_once: usize,
     /// PEs that memory for long messages is lent to.
-    pub loans: usize,
+    pub grants: usize,
     /// Bytes of a message that goes through it. More of them overlap better, fewer cost less.
     pub slot: usize,
     /// What lists may ask for.
@@ -47,7 +47,7 @@ impl Limits {
         window: 64,
         message: 64 << 10,
         at_once: usize::MAX,
-        loans: 0,
+        grants: 0,
         slot: 64 << 10,
         asked: Asked::DEFAULT,
     };
@@ -60,7 +60,7 @@ impl Limits {
 
     /// Bytes of the longest message, whichever way it goes.
     pub fn longest(&self) -> usize {
-        if self.loans > 0 { self.message.max(self.slot) } else { self.message }
+        if self.grants > 0 { self.message.max(self.slot) } else { self.message }
     }
 
     /// Bytes of the shortest of the longest, by the way that they go.
@@ -76,7 +76,7 @@ impl Limits {
 
     /// Whether so many bytes go through memory that is lent, where there is some.
     pub(super) fn lends(&self, bytes: usize) -> bool {
-        self.loans > 0 && bytes + MOST_BEFORE_DATA > self.at_once
+        self.grants > 0 && bytes + MOST_BEFORE_DATA > self.at_once
     }
 
     /// Bytes of the messages that a transfer of so many bytes is cut into.

@@ -11,7 +11,7 @@
 //! data     ..., data
 //! answers  ..., (channel, count) of each acknowledgement, (request, value) of each value
 //! borrow   ...
-//! loan     ..., address, key, mark
+//! grant     ..., address, key, mark
 //! each     ..., offset, (count, size), [operand], [expected], indices, [operands], [expected ones]
 //! fetch    as each
 //! place    ..., offset, (count, size), indices, elements
@@ -21,13 +21,13 @@
 //! Bytes of a kind: of a put its loops, how its signal is changed and whether the sender is patient, and the signal's segment; of an
 //! atomic its operation, its width and whether the old value is wanted; of answers their counts; of a list its operation, and
 //! which operands each word has of its own. Indices have 32 bits, and zeroes behind them up to a multiple of eight bytes. Answers
-//! name free slots in the place of a segment, and loans their first slot.
+//! name free slots in the place of a segment, and grants their first slot.
 //!
 //! The receiver believes nothing: what does not fit together is a [`Flaw`].
 
 use core::ops::Range;
 
-use super::loan::{Loan, Place};
+use super::bounce::{Grant, Region};
 use super::wire::Flaw;
 use crate::segment::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
@@ -52,7 +52,7 @@ const ATOMIC: u8 = 3;
 const DATA: u8 = 4;
 const ANSWERS: u8 = 5;
 const BORROW: u8 = 6;
-const LOAN: u8 = 7;
+const GRANT: u8 = 7;
 const EACH: u8 = 8;
 const FETCH: u8 = 9;
 const PLACE: u8 = 10;
@@ -97,7 +97,7 @@ pub(super) enum Message<'a> {
     /// A request for bounce buffers.
     Borrow,
     /// Its answer: what is lent, if there is anything to lend.
-    Loan(Option<Loan>),
+    Grant(Option<Grant>),
     /// Something done to elements.
     List(List<'a>, Task<'a>),
 }
@@ -195,10 +195,6 @@ impl<'a> Message<'a> {
     }
 
     /// Writes the message but for its data, about a channel or request; returns the room for the data.
-    ///
-    /// # Panics
-    ///
-    /// If the buffer has another size than the message.
     pub(super) fn write<'b>(&self, from: Sender, number: u32, buffer: &'b mut [u8]) -> &'b mut [u8] {
         let mut left = buffer;
         self.encode(from, number, |field| {
@@ -232,7 +228,9 @@ impl<'a> Message<'a> {
                 ([ANSWERS, (acknowledged.len() / 8) as u8, (values.len() / 16) as u8, 0], *slots)
             }
             Self::Borrow => ([BORROW, 0, 0, 0], 0),
-            Self::Loan(loan) => ([LOAN, loan.is_some().into(), 0, 0], loan.map_or(0, |loan| loan.first)),
+            Self::Grant(grant) => {
+                ([GRANT, grant.is_some().into(), 0, 0], grant.map_or(0, |grant| grant.first))
+            }
             Self::List(list, task) => {
                 let own = |(operand, bit)| if matches!(operand, Operand::Own(_)) { bit } else { 0 };
                 let own = task.operands().zip(OWN).map(own).sum();
@@ -274,8 +272,8 @@ impl<'a> Message<'a> {
             Self::Answers { acknowledged, values, .. } => {
                 [acknowledged, values].into_iter().for_each(|all| put(all))
             }
-            Self::Loan(loan) => {
-                let Place { address, key, mark } = loan.map(|loan| loan.place).unwrap_or_default();
+            Self::Grant(grant) => {
+                let Region { address, key, mark } = grant.map(|grant| grant.region).unwrap_or_default();
                 [address, key, mark.into()].into_iter().for_each(number);
             }
             Self::List(list, task) => {
@@ -330,10 +328,12 @@ impl<'a> Message<'a> {
                 Self::Answers { acknowledged, values, slots: segment }
             }
             BORROW => Self::Borrow,
-            LOAN => {
+            GRANT => {
                 let (address, key, mark) = (reader.u64()?, reader.u64()?, reader.u64()?);
                 let mark = u32::try_from(mark).map_err(|_| Flaw::Operation)?;
-                Self::Loan((a != 0).then_some(Loan { first: segment, place: Place { address, key, mark } }))
+                Self::Grant(
+                    (a != 0).then_some(Grant { first: segment, region: Region { address, key, mark } }),
+                )
             }
             EACH | FETCH => {
                 let op = EachOp::of_code(a).ok_or(Flaw::Operation)?;

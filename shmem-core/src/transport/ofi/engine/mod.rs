@@ -33,10 +33,10 @@
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
 mod arrival;
+mod bounce;
 mod initiate;
 mod limits;
 mod lists;
-mod loan;
 mod message;
 mod pending;
 mod requests;
@@ -47,15 +47,15 @@ use std::sync::OnceLock;
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+pub(crate) use bounce::{Region, SLOTS, Slot};
 #[cfg(test)]
 pub(crate) use limits::Asked;
 pub(crate) use limits::LEAST_MESSAGE;
 pub(crate) use limits::Limits;
-pub(crate) use loan::{Place, SLOTS, Slot};
 pub(crate) use message::TOKEN;
 pub(crate) use wire::{Fault, Sent, Wire};
 
-use loan::{Borrowed, Borrowers};
+use bounce::{Borrowed, Borrowers};
 use message::Sender;
 use pending::{Pending, Standing};
 use requests::Requests;
@@ -112,9 +112,11 @@ struct Peer {
 
 impl Engine {
     /// Bytes for the PEs of a block, with the first message to one of them or from it.
+    #[cfg(test)]
     pub(crate) const OF_BLOCK: usize = Sparse::<Entry>::OF_BLOCK;
 
     /// Bytes for a region besides, likewise.
+    #[cfg(test)]
     pub(crate) const OF_REGION: usize = Sparse::<Entry>::OF_REGION;
 
     /// Bytes for so many PEs, before the first message to one or from one.
@@ -123,10 +125,6 @@ impl Engine {
     }
 
     /// The engine of PE `me` of `pes`, in the job with that secret.
-    ///
-    /// # Panics
-    ///
-    /// If the limits leave no room for anything.
     pub(crate) fn new(me: usize, pes: usize, limits: Limits, secret: Secret) -> Self {
         assert!(
             limits.window > 0 && limits.least() >= LEAST_MESSAGE,
@@ -160,10 +158,6 @@ impl Engine {
     }
 
     /// Lets others reach a segment of this PE.
-    ///
-    /// # Panics
-    ///
-    /// If the segment is registered already.
     pub(crate) fn register(&self, segment: u32, target: Target) {
         let mut segments = self.segments.write();
         let before = segments[segment as usize].replace(target);
@@ -199,10 +193,6 @@ impl Engine {
 
     /// Sends what is owed, as far as there is room. To be called after [`arrived`](Self::arrived), and as long as
     /// something [is owed](Self::owes).
-    ///
-    /// # Errors
-    ///
-    /// If what somebody wanted to have is no longer there.
     pub(crate) fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
             let Some(creditor) = self.creditors.lock().pop_front() else { break };

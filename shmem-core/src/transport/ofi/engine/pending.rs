@@ -93,7 +93,7 @@ pub(super) enum Answer {
     /// Acknowledgements and values of several messages.
     Batch(Batch),
     /// What there is to lend.
-    Loan,
+    Grant,
     Read(Read),
     Found(Found),
 }
@@ -131,7 +131,7 @@ impl Answer {
                 let acknowledged: u32 = batch.acknowledged().map(|one| one.count).sum();
                 (acknowledged + batch.values as u32, 0)
             }
-            Self::Loan | Self::Read(_) => (1, 0),
+            Self::Grant | Self::Read(_) => (1, 0),
             Self::Found(_) => (1, 1),
         }
     }
@@ -173,10 +173,6 @@ impl Pending {
     ///
     /// An acknowledgement that may come late lingers. A sender whose window is full waits for answers: half of it is always left
     /// for what is answered at once.
-    ///
-    /// # Errors
-    ///
-    /// If the window does not allow for it, or for so many lists.
     pub(super) fn owe(&mut self, owed: Owed, limits: &Limits) -> Result<Standing, Flaw> {
         let is_list = matches!(owed, Owed::Answer(Answer::Found(_)));
         if self.owed >= limits.window.into() || (is_list && self.lists >= limits.asked.lists) {

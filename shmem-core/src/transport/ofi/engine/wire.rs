@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::loan::{Place, Slot};
+use super::bounce::{Region, Slot};
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +26,9 @@ pub(crate) trait Wire {
     /// Whether a PE is reached this way: messages of all others are none of this wire's.
     fn reaches(&self, pe: usize) -> bool;
 
-    /// The memory of a loan of this PE's, of [`SLOTS`](super::SLOTS) messages, as others reach it; it stays where it is. `None`: there
+    /// The memory of a grant of this PE's, of [`SLOTS`](super::SLOTS) messages, as others reach it; it stays where it is. `None`: there
     /// is none to be had.
-    fn lend(&self, _loan: usize) -> Option<Place> {
+    fn lend(&self, _grant: usize) -> Option<Region> {
         None
     }
 

@@ -16,7 +16,7 @@ fn network(window: u16) -> Network {
     Network::new(
         2,
         BYTES,
-        Limits { window, message: 2048, at_once: 1024, loans: 1, slot: 2048, ..Limits::DEFAULT },
+        Limits { window, message: 2048, at_once: 1024, grants: 1, slot: 2048, ..Limits::DEFAULT },
         64,
         77,
     )
@@ -255,7 +255,7 @@ fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
     let [put, get, atomic, borrow, each, fetch, place, pick] = [1, 2, 3, 6, 8, 9, 10, 11];
     let all = messages();
     let fetches = all.iter().find(|message| message[0] == atomic && message[2] & 0x80 != 0).unwrap();
-    let behind = loan::SLOTS as u32;
+    let behind = bounce::SLOTS as u32;
     let network = self::network(4);
     let lent = |slot: u32, message: &[u8]| network.landed(1, slot, message);
     assert_eq!(lent(0, &of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
@@ -287,7 +287,7 @@ fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
     );
 }
 
-/// What is kept for who asks has so many places, and a list that is long needs a loan.
+/// What is kept for who asks has so many places, and a list that is long needs a grant.
 #[test]
 fn lists_that_are_answered_have_few_places() {
     let [get, fetch, pick] = [2, 9, 11];

@@ -9,7 +9,7 @@ const ONE: Change<'static> = Change::new(EachOp::Add, Width::W8, Operand::Same(1
 
 /// As over a provider that sends 16 KiB at once.
 const LIMITS: Limits =
-    Limits { message: 16 << 10, at_once: 16 << 10, loans: 1, slot: 65 << 10, ..Limits::DEFAULT };
+    Limits { message: 16 << 10, at_once: 16 << 10, grants: 1, slot: 65 << 10, ..Limits::DEFAULT };
 
 fn words(indices: &[u32]) -> Elements<'_> {
     Elements { first: remote(1, 0), size: 8, length: 1 << 12, indices }
@@ -29,8 +29,8 @@ fn there(network: &Network, pe: usize) -> Vec<u64> {
 fn pes_that_flood_each_other_go_on() {
     const COUNT: usize = 3000;
     const ROUNDS: usize = 6;
-    for (window, loans, room) in [(1, 0, 1), (3, 0, 1), (64, 0, 64), (2, 1, 1), (64, 1, 64)] {
-        let limits = Limits { window, loans, ..LIMITS };
+    for (window, grants, room) in [(1, 0, 1), (3, 0, 1), (64, 0, 64), (2, 1, 1), (64, 1, 64)] {
+        let limits = Limits { window, grants, ..LIMITS };
         let network = Network::new(2, 8 << 12, limits, room, 11);
         let lists: Vec<_> = (0..2).map(|pe| indices(COUNT + pe)).collect();
         let mut before = vec![vec![vec![0_u64; COUNT + 1]; ROUNDS]; 2];

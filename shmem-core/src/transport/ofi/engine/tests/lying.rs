@@ -31,7 +31,7 @@ impl Wire for Liar<'_> {
 }
 
 fn network() -> Network {
-    let limits = Limits { window: 8, message: 4096, at_once: 2048, loans: 1, slot: 4096, ..Limits::DEFAULT };
+    let limits = Limits { window: 8, message: 4096, at_once: 2048, grants: 1, slot: 4096, ..Limits::DEFAULT };
     Network::new(2, 8192, limits, 64, 1)
 }
 
@@ -50,7 +50,7 @@ fn list(engine: &Engine, wire: &dyn Wire, deed: Deed<'_>, positions: Option<&[u3
     unsafe { engine.list(wire, CHANNEL, words, deed, positions, Until::Quiet) };
 }
 
-/// Nor does the answer to what was asked for a long message, a loan, wait for a lock that the asking thread holds.
+/// Nor does the answer to what was asked for a long message, a grant, wait for a lock that the asking thread holds.
 #[test]
 fn what_is_acknowledged_was_sent() {
     let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
@@ -106,7 +106,7 @@ impl Wire for Broken {
 #[test]
 fn a_wire_that_unwinds_ends_the_process() {
     aborts("the wire is broken", || {
-        let engine = Engine::new(0, 2, Limits { loans: 0, ..Limits::DEFAULT }, secret());
+        let engine = Engine::new(0, 2, Limits { grants: 0, ..Limits::DEFAULT }, secret());
         engine.atomic(&Broken, CHANNEL, remote(1, 0), Width::W8, AtomicOp::Fetch);
     });
 }

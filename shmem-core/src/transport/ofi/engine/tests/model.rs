@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::network::{Network, remote};
 use crate::strided::{Level, Pattern};
-use crate::transport::{AtomicOp, Number, SignalOp, Until, Width};
+use crate::transport::{AtomicOp, EachOp, SignalOp, Until, Width};
 
 const PES: usize = 3;
 /// Areas that each PE has in the memory of every other, and their bytes.
@@ -37,8 +37,7 @@ fn signal(of: usize, area: usize) -> usize {
 #[derive(Clone, Debug)]
 enum Act {
     Put { area: usize, pattern: Pattern },
-    PutSignal { area: usize, bytes: usize },
-    PutLongSignal { area: usize, bytes: usize },
+    PutSignal { area: usize, bytes: usize, long: bool },
     Get { area: usize, pattern: Pattern, nbi: bool },
     Update(AtomicOp),
     Atomic(AtomicOp, Width),
@@ -77,30 +76,18 @@ fn pattern() -> impl Strategy<Value = Pattern> {
 }
 
 fn op() -> impl Strategy<Value = AtomicOp> {
-    prop_oneof![
-        Just(AtomicOp::Fetch),
-        any::<u64>().prop_map(AtomicOp::Set),
-        any::<u64>().prop_map(AtomicOp::Swap),
-        (0u64..3, any::<u64>()).prop_map(|(expected, desired)| AtomicOp::CompareSwap { expected, desired }),
-        any::<u64>().prop_map(AtomicOp::Add),
-        any::<u64>().prop_map(AtomicOp::And),
-        any::<u64>().prop_map(AtomicOp::Or),
-        any::<u64>().prop_map(AtomicOp::Xor),
-        any::<f64>().prop_map(|value| AtomicOp::AddFloat(value.to_bits())),
-        (number(), any::<u64>()).prop_map(|(number, value)| AtomicOp::Min(number, value)),
-        (number(), any::<u64>()).prop_map(|(number, value)| AtomicOp::Max(number, value)),
-    ]
-}
-
-fn number() -> impl Strategy<Value = Number> {
-    prop_oneof![Just(Number::Unsigned), Just(Number::Signed), Just(Number::Float)]
+    let op = prop::sample::select(&EachOp::ALL[..]);
+    (op, any::<u64>(), 0u64..3).prop_map(|(op, operand, expected)| op.with(operand, expected))
 }
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         (0..AREAS, pattern()).prop_map(|(area, pattern)| Act::Put { area, pattern }),
-        (0..AREAS, 0usize..300).prop_map(|(area, bytes)| Act::PutSignal { area, bytes }),
-        (0..AREAS, 0..AREA).prop_map(|(area, bytes)| Act::PutLongSignal { area, bytes }),
+        (0..AREAS, 0..AREA, any::<bool>()).prop_map(|(area, bytes, long)| Act::PutSignal {
+            area,
+            bytes,
+            long
+        }),
         (0..AREAS, pattern(), any::<bool>()).prop_map(|(area, pattern, nbi)| Act::Get { area, pattern, nbi }),
         op().prop_map(Act::Update),
         (op(), prop_oneof![Just(Width::W4), Just(Width::W8)]).prop_map(|(op, width)| Act::Atomic(op, width)),
@@ -211,11 +198,10 @@ impl Cluster {
                     memory[to..to + pattern.block()].copy_from_slice(&source[from..from + pattern.block()]);
                 });
             }
-            Act::PutSignal { area, bytes } => self.put_signal(me, pe, area, bytes, false),
             // Who has borrowed nothing sends what fits a message.
-            Act::PutLongSignal { area, bytes } => {
+            Act::PutSignal { area, bytes, long } => {
                 let network = &self.network;
-                let borrows = network.engines[me].has_borrowed(&network.end(me), pe);
+                let borrows = long && network.engines[me].has_borrowed(&network.end(me), pe);
                 self.put_signal(me, pe, area, if borrows { bytes } else { bytes % 300 }, borrows);
             }
             Act::Get { area, pattern, nbi } => {
@@ -329,13 +315,13 @@ proptest! {
     #[test]
     fn memory_is_as_if_all_had_been_done_at_once(
         acts in prop::collection::vec((0..PES, 1..PES, act()), 1..80),
-        (window, message, loans) in (1u16..9, LEAST_MESSAGE..1200, 0..PES),
+        (window, message, grants) in (1u16..9, LEAST_MESSAGE..1200, 0..PES),
         (slot, room, seed) in (LEAST_MESSAGE..1200, 1usize..5, any::<u64>()),
         asked in (1u16..5, 24usize..1200, 24usize..1200),
     ) {
         let (lists, lent, bytes) = asked;
         let asked = Asked { lists, lent, bytes };
-        let limits = Limits { window, message, at_once: LEAST_MESSAGE, loans, slot, asked };
+        let limits = Limits { window, message, at_once: LEAST_MESSAGE, grants, slot, asked };
         let mut cluster = Cluster::new(limits, room, seed);
         for (me, further, act) in acts {
             cluster.run(me, (me + further) % PES, act);
@@ -419,11 +405,12 @@ fn long(network: &Network, channel: Channel, times: usize) -> Vec<Vec<u8>> {
 /// Who has borrowed writes long messages, more of them than there are slots; who has not sends short ones.
 #[test]
 fn long_messages_are_written_to_what_was_lent() {
-    let limits = Limits { message: 1 << 14, at_once: LEAST_MESSAGE, loans: 1, slot: 1000, ..Limits::DEFAULT };
+    let limits =
+        Limits { message: 1 << 14, at_once: LEAST_MESSAGE, grants: 1, slot: 1000, ..Limits::DEFAULT };
     for lends in [true, false] {
         let network = Network::new(3, 1 << 14, limits, 8, 3);
         if !lends {
-            // The only loan is another one's.
+            // The only grant is another one's.
             network.engines[1].borrowers.lend(2, 1);
         }
         _ = long(&network, Channel(0), 1);
@@ -431,7 +418,7 @@ fn long_messages_are_written_to_what_was_lent() {
         _ = network.heard();
         let sent = long(&network, Channel(0), 3);
         let puts = sent.iter().filter(|message| message[0] == 1);
-        assert!(puts.clone().count() > 2 * loan::SLOTS);
+        assert!(puts.clone().count() > 2 * bounce::SLOTS);
         assert_eq!(puts.map(Vec::len).max() > Some(LEAST_MESSAGE), lends);
         network.settle();
     }

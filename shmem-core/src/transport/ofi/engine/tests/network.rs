@@ -314,16 +314,16 @@ impl Wire for End<'_> {
         pe != self.me
     }
 
-    fn lend(&self, loan: usize) -> Option<Place> {
+    fn lend(&self, grant: usize) -> Option<Region> {
         let lent = &mut self.network.lent.lock()[self.me];
-        uncounted(|| lent.resize(lent.len().max((loan + 1) * SLOTS), vec![0; self.network.slot]));
-        Some(Place { address: loan as u64, key: self.me as u64, mark: loan as u32 })
+        uncounted(|| lent.resize(lent.len().max((grant + 1) * SLOTS), vec![0; self.network.slot]));
+        Some(Region { address: grant as u64, key: self.me as u64, mark: grant as u32 })
     }
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        let loan = slot.number / SLOTS as u32;
-        let place = Place { address: loan.into(), key: pe as u64, mark: loan };
-        assert_eq!((slot.loan, slot.index), (place, slot.number as usize % SLOTS));
+        let grant = slot.number / SLOTS as u32;
+        let place = Region { address: grant.into(), key: pe as u64, mark: grant };
+        assert_eq!((slot.region, slot.index), (place, slot.number as usize % SLOTS));
         let is_it =
             |moving: &Moving| matches!(moving, Moving::Written { slot: held, .. } if *held == slot.number);
         assert!(

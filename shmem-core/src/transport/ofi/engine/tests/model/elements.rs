@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::super::network::remote;
-use super::{AREA, Cluster, Reading, number};
+use super::{AREA, Cluster, Reading};
 use crate::transport::{Change, Deed, EachOp, Elements, Operand, Until, Width};
 
 /// What is done with elements of an area.
@@ -57,9 +57,7 @@ impl Act {
 }
 
 fn changing() -> impl Strategy<Value = Changing> {
-    let simple = prop::sample::select(&EachOp::ALL[..9]);
-    let op =
-        prop_oneof![4 => simple, 1 => number().prop_map(EachOp::Min), 1 => number().prop_map(EachOp::Max)];
+    let op = prop::sample::select(&EachOp::ALL[..]);
     let width = prop_oneof![Just(Width::W4), Just(Width::W8)];
     let operand = || prop::option::of(prop_oneof![any::<u64>(), 0u64..3]);
     (op, width, operand(), operand()).prop_map(|(op, width, operand, expected)| Changing {

@@ -1,13 +1,13 @@
 //! Bounce buffers of this PE that it lends to others, for long messages.
 //!
-//! They are taken and registered when a loan is made, so that a PE to which nobody sends such messages has none.
+//! They are taken and registered when a grant is made, so that a PE to which nobody sends such messages has none.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 
 use super::buffers::Pool;
 use super::domain::Domain;
-use super::engine::{Place, SLOTS, TOKEN};
+use super::engine::{Region, SLOTS, TOKEN};
 use crate::libfabric::{Endpoint, Registration};
 
 /// Most PEs that memory is lent to.
@@ -48,15 +48,15 @@ impl Written {
     }
 }
 
-/// The memory of all loans, by number.
-pub(super) struct Loans {
-    loans: Box<[OnceLock<Option<Loan>>]>,
+/// The memory of all grants, by number.
+pub(super) struct BounceBuffers {
+    grants: Box<[OnceLock<Option<Granted>>]>,
     /// Bytes of a slot.
     slot: usize,
 }
 
-/// The slots of one loan. Fields are closed in order.
-struct Loan {
+/// The slots of one grant. Fields are closed in order.
+struct Granted {
     /// `None` in tests, where nobody writes.
     registered: Option<Registration>,
     slots: Pool,
@@ -64,31 +64,31 @@ struct Loan {
     mark: u32,
 }
 
-impl Loans {
-    /// So many loans of slots of `slot` bytes.
+impl BounceBuffers {
+    /// So many grants of slots of `slot` bytes.
     pub(super) fn new(count: usize, slot: usize) -> Self {
-        Self { loans: (0..count).map(|_| OnceLock::new()).collect(), slot }
+        Self { grants: (0..count).map(|_| OnceLock::new()).collect(), slot }
     }
 
-    /// The memory of a loan, as others reach it; `None`: there is none left, or none that may be registered.
-    pub(super) fn lend(&self, number: usize, domain: &Domain, endpoint: &Endpoint) -> Option<Place> {
-        let loan = self.loans[number].get_or_init(|| {
-            let mut loan = self.make(domain.names.mark(number))?;
+    /// The memory of a grant, as others reach it; `None`: there is none left, or none that may be registered.
+    pub(super) fn lend(&self, number: usize, domain: &Domain, endpoint: &Endpoint) -> Option<Region> {
+        let grant = self.grants[number].get_or_init(|| {
+            let mut grant = self.make(domain.names.mark(number))?;
             // SAFETY: the slots are given back behind their registration, and hold nothing but messages.
-            let registered = unsafe { domain.register_landing(loan.slots.memory(), endpoint) };
-            loan.registered = Some(registered.ok()?);
-            Some(loan)
+            let registered = unsafe { domain.register_landing(grant.slots.memory(), endpoint) };
+            grant.registered = Some(registered.ok()?);
+            Some(grant)
         });
-        let Loan { registered, slots, mark } = loan.as_ref()?;
+        let Granted { registered, slots, mark } = grant.as_ref()?;
         let address = if domain.demands.virtual_addresses { slots.memory().0 as u64 } else { 0 };
-        Some(Place { address, key: registered.as_ref()?.key(), mark: *mark })
+        Some(Region { address, key: registered.as_ref()?.key(), mark: *mark })
     }
 
-    fn make(&self, mark: u32) -> Option<Loan> {
-        Some(Loan { registered: None, slots: Pool::new(SLOTS, self.offset(1)).ok()?, mark })
+    fn make(&self, mark: u32) -> Option<Granted> {
+        Some(Granted { registered: None, slots: Pool::new(self.offset(SLOTS)).ok()?, mark })
     }
 
-    /// Where a slot of a loan lies in it.
+    /// Where a slot of a grant lies in it.
     pub(super) fn offset(&self, index: usize) -> usize {
         self.slot.next_multiple_of(LINE) * index
     }
@@ -96,12 +96,12 @@ impl Loans {
     /// A message that was written to a slot, and the token that it had: if there is such a slot, and whoever says so has its mark. The
     /// token is taken out: what was in a slot once is not taken for a message again, whoever says that one came.
     pub(super) fn message(&self, Written { slot, bytes, mark }: Written) -> Option<(&[u8], u64)> {
-        let (loan, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
-        let loan = self.loans.get(loan)?.get()?.as_ref()?;
-        if loan.mark != mark || bytes > self.slot {
+        let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
+        let grant = self.grants.get(grant)?.get()?.as_ref()?;
+        if grant.mark != mark || bytes > self.slot {
             return None;
         }
-        let start = loan.slots.start_of(index);
+        let start = grant.slots.start_of(index, self.offset(1));
         const { assert!(TOKEN.end <= LINE && TOKEN.start.is_multiple_of(8), "each slot has room for a token") };
         let token = start.wrapping_add(TOKEN.start).cast::<u64>();
         // SAFETY: eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. Those
@@ -123,18 +123,18 @@ mod tests {
     #[test]
     fn messages_are_where_they_were_written_and_nowhere_else() {
         const SLOT: u32 = SLOTS as u32 + 2;
-        let loans = Loans::new(2, 1000);
+        let grants = BounceBuffers::new(2, 1000);
         let written = |slot, bytes, mark| {
             let written = Written { slot, bytes, mark };
             assert_eq!(Written::of(written.told()), written, "what is told comes back");
-            loans.message(written)
+            grants.message(written)
         };
         for slot in [0, 7, SLOT, 255] {
             assert_eq!(written(slot, 10, 0), None, "nothing was lent");
         }
-        loans.loans[1].get_or_init(|| loans.make(77));
+        grants.grants[1].get_or_init(|| grants.make(77));
         let text: Vec<u8> = (0..100).collect();
-        let to = loans.loans[1].get().unwrap().as_ref().unwrap().slots.start_of(2);
+        let to = grants.grants[1].get().unwrap().as_ref().unwrap().slots.start_of(2, grants.offset(1));
         // SAFETY: a hundred bytes of a slot, of which there is no reference.
         unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), to, text.len()) };
         for (slot, bytes, mark) in

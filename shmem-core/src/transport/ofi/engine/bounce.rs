@@ -4,8 +4,8 @@
 //! receiver. So a target lends those who send it long messages some slots, of a message each. The interface writes a message there
 //! by one operation and notifies the target; the answer names the slots that are free again.
 //!
-//! A loan is asked for when it is first needed, without waiting for it, and kept to the end of the job. There are so
-//! many ([`Limits::loans`](super::Limits)); who gets none sends all messages the other way.
+//! A grant is asked for when it is first needed, without waiting for it, and kept to the end of the job. There are so
+//! many ([`Limits::grants`](super::Limits)); who gets none sends all messages the other way.
 
 use crate::exclusion::Mutex;
 
@@ -16,7 +16,7 @@ pub(crate) const SLOTS: usize = 8;
 
 /// Memory of another PE, as an interface names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Region {
     pub(crate) address: u64,
     pub(crate) key: u64,
     /// What a write to it tells the PE, so that the PE believes it.
@@ -28,16 +28,16 @@ pub(crate) struct Place {
 pub(crate) struct Slot {
     /// Its number among all that the PE lends.
     pub(crate) number: u32,
-    pub(crate) loan: Place,
-    /// Its number in the loan.
+    pub(crate) region: Region,
+    /// Its number in the grant.
     pub(crate) index: usize,
 }
 
 /// Slots that a PE has lent to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Loan {
+pub(super) struct Grant {
     pub(super) first: u32,
-    pub(super) place: Place,
+    pub(super) region: Region,
 }
 
 /// What this PE has borrowed from another.
@@ -48,7 +48,7 @@ pub(super) enum Borrowed {
     Asked,
     Refused,
     Slots {
-        loan: Loan,
+        grant: Grant,
         /// A bit for each.
         free: u32,
     },
@@ -63,30 +63,26 @@ impl Borrowed {
     }
 
     /// Takes the answer.
-    ///
-    /// # Errors
-    ///
-    /// If there was no question, or the slots of the loan have no numbers.
-    pub(super) fn answered(&mut self, loan: Option<Loan>) -> Result<(), Flaw> {
+    pub(super) fn answered(&mut self, grant: Option<Grant>) -> Result<(), Flaw> {
         if *self != Self::Asked {
             return Err(Flaw::Answer);
         }
-        if let Some(Loan { first, .. }) = loan
+        if let Some(Grant { first, .. }) = grant
             && first.checked_add(SLOTS as u32).is_none()
         {
             return Err(Flaw::Slot(first));
         }
-        *self = loan.map_or(Self::Refused, |loan| Self::Slots { loan, free: (1 << SLOTS) - 1 });
+        *self = grant.map_or(Self::Refused, |grant| Self::Slots { grant, free: (1 << SLOTS) - 1 });
         Ok(())
     }
 
     /// A slot to write to, if one is free.
     pub(super) fn take(&mut self) -> Option<Slot> {
-        let Self::Slots { loan, free } = self else { return None };
+        let Self::Slots { grant, free } = self else { return None };
         let index = free.trailing_zeros();
         ((index as usize) < SLOTS).then(|| {
             *free &= !(1 << index);
-            Slot { number: loan.first + index, loan: loan.place, index: index as usize }
+            Slot { number: grant.first + index, region: grant.region, index: index as usize }
         })
     }
 
@@ -103,12 +99,12 @@ impl Borrowed {
     }
 }
 
-/// Who has borrowed from this PE, by the number of the loan.
+/// Who has borrowed from this PE, by the number of the grant.
 #[derive(Default)]
 pub(super) struct Borrowers(Mutex<Vec<u32>>);
 
 impl Borrowers {
-    /// The loan of a PE: the one that it has, or a new one, if there are fewer than `most`.
+    /// The grant of a PE: the one that it has, or a new one, if there are fewer than `most`.
     pub(super) fn lend(&self, pe: u32, most: usize) -> Option<usize> {
         let mut borrowers = self.0.lock();
         let has = borrowers.iter().position(|&borrower| borrower == pe);
@@ -125,11 +121,11 @@ impl Borrowers {
         self.0.lock().contains(&pe)
     }
 
-    /// The bit of a slot, in the loan of a PE.
+    /// The bit of a slot, in the grant of a PE.
     pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Flaw> {
         let borrowers = self.0.lock();
-        let (loan, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
-        if borrowers.get(loan) == Some(&pe) { Ok(1 << index) } else { Err(Flaw::Slot(slot)) }
+        let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
+        if borrowers.get(grant) == Some(&pe) { Ok(1 << index) } else { Err(Flaw::Slot(slot)) }
     }
 }
 
@@ -139,10 +135,10 @@ mod tests {
 
     #[test]
     fn slots_without_numbers_are_not_borrowed() {
-        let loan = |first| Loan { first, place: Place { address: 0, key: 0, mark: 0 } };
+        let grant = |first| Grant { first, region: Region { address: 0, key: 0, mark: 0 } };
         let mut borrowed = Borrowed::Asked;
-        assert_eq!(borrowed.answered(Some(loan(u32::MAX - 3))), Err(Flaw::Slot(u32::MAX - 3)));
-        borrowed.answered(Some(loan(u32::MAX - SLOTS as u32))).unwrap();
+        assert_eq!(borrowed.answered(Some(grant(u32::MAX - 3))), Err(Flaw::Slot(u32::MAX - 3)));
+        borrowed.answered(Some(grant(u32::MAX - SLOTS as u32))).unwrap();
         assert_eq!((0..=SLOTS).filter_map(|_| borrowed.take()).count(), SLOTS);
     }
 
