@@ -7,21 +7,23 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, MemoryHints, SymmetricData};
 use shmem_core::heap::{Allocation, Dropped, Grown, HeapError, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
-use shmem_core::partition::{Declaration, Partition, default, show_size};
+use shmem_core::partition::{Declaration, Partition, PartitionError, Table, default, show_size};
 use shmem_core::shared;
 use shmem_core::text::Text;
+use shmem_launch::say::say;
 
+use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::Result;
 use crate::group::Purpose;
 use crate::initial::Initial;
 use crate::segments;
-use crate::state::partitions::Partitions;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -47,16 +49,18 @@ impl<L: ThreadLevel> World<L> {
     }
 
     #[track_caller]
-    pub(crate) fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
-        let partitions = self.job().memory.partitions.read();
-        let index = partitions.table().position_of_name(partition.name.as_str())?;
-        Ok(self.heap_at(&partitions, index))
+    fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
+        self.heap_at(|table| table.position_of_name(partition.name.as_str()))
     }
 
-    fn heap_at(&self, partitions: &Partitions, index: usize) -> Heap<'_, L> {
+    #[track_caller]
+    fn heap_at(&self, at: impl FnOnce(&Table) -> Result<usize, PartitionError>) -> Result<Heap<'_, L>> {
+        let partitions = self.job().memory.partitions.read();
+        let index = at(partitions.table())?;
         let spec = &partitions.table().specs()[index];
-        let page_bytes = partitions.granted(index, self.my_pe()).pgsize;
-        Heap { world: self, segment: partitions.segments()[index], id: spec.id, name: spec.name, page_bytes }
+        let (segment, page_bytes) =
+            (partitions.segments()[index], partitions.granted(index, self.my_pe()).pgsize);
+        Ok(Heap { world: self, segment, id: spec.id, name: spec.name, page_bytes })
     }
 
     /// The heap of the partition with an ID: for those that exist in the environment only, or were made
@@ -69,9 +73,7 @@ impl<L: ThreadLevel> World<L> {
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
     #[track_caller]
     pub fn partition(&self, id: u32) -> Result<Heap<'_, L>> {
-        let partitions = self.job().memory.partitions.read();
-        let index = partitions.table().position_of(id)?;
-        Ok(self.heap_at(&partitions, index))
+        self.heap_at(|table| table.position_of(id))
     }
 
     /// Allocates an object on the default heap. Collective.
@@ -328,12 +330,42 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let made = world.job().memory.ledger.lock().allocate(segment, bytes, align, owner);
         let made = made.map_err(|error| agreed.explain(error, segment))?;
         world.job().memory.ledger.lock().hint(made.id, hints);
-        world.job().describe(&[made.id], what, false, std::panic::Location::caller());
+        world.job().describe(&[made.id], what, false, Location::caller());
         world.renew_pages(segment, made.offset..made.offset + bytes);
         initialise(world.endpoint().mine(made.offset));
         agreed.again();
         Ok(made)
     }
+}
+
+/// What `#[symmetric] let` becomes. The partition is a value, so that the expansion names its type
+/// once, and a wrong one is one error.
+///
+/// # Errors
+///
+/// As [`World::alloc_in`].
+#[track_caller]
+pub fn alloc_in<L: ThreadLevel, I: Initial>(
+    world: &World<L>,
+    name: &'static str,
+    partition: &Declaration,
+    initial: I,
+    pgsize: u64,
+) -> Result<SymBox<I::Contents>> {
+    let (heap, location) = (world.heap_of(partition)?, Location::caller());
+    if pgsize > heap.page_bytes && world.job().first_time_at(location, "") {
+        say(&format!(
+            "shmem: warning: PE {}: {} asks for pages of {asked}, but partition `{}` has pages of {}; \
+             ask for them with SHMEM_SYMMETRIC_PARTITION{}=SIZE=..:PGSIZE={asked}",
+            world.me(),
+            at(location),
+            heap.name(),
+            show_size(heap.page_bytes),
+            heap.id(),
+            asked = show_size(pgsize),
+        ));
+    }
+    heap.alloc_as(name, initial)
 }
 
 impl Agreed<'_> {

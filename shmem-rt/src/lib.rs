@@ -11,7 +11,6 @@
 // raw                                                              faces for the C library
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
-// scoped                                                           what `#[symmetric] let` does
 // panics                                                           how the panic of a PE is told
 // array, halo, partitions, persistent, plan                        kinds of memory, and what all have planned
 // channel, exchange, queue                                         what PEs hand each other
@@ -88,7 +87,6 @@ mod report;
 mod rings;
 #[doc(hidden)]
 pub mod scale;
-mod scoped;
 mod segments;
 mod setup;
 mod standstill;
