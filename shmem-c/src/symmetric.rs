@@ -107,30 +107,27 @@ fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argu
     if let Some(why) = data::refusal(address) {
         refuse(routine, argument, format_args!("is {address:#x}, which is not symmetric: {why}"));
     }
-    let segments = list.into_iter().filter(|(index, _)| *index != shmem_core::segment::SYSTEM);
-    let segments: Vec<_> = segments
-        .map(|(_, segment)| (mine + segment.start, segment.bytes, segment.name.to_string()))
-        .collect();
-    refuse(routine, argument, what_is_near(address, bytes, &segments))
-}
-
-/// What an address is that lies in no segment, beside segments of these starts, bytes and names.
-fn what_is_near(address: usize, bytes: usize, segments: &[(usize, usize, String)]) -> String {
-    let inside = |(start, length, _): &&(usize, usize, String)| (*start..start + length).contains(&address);
-    if let Some((start, length, name)) = segments.iter().find(inside) {
-        let room = start + length - address;
-        return format!(
-            "is {address:#x}: {bytes} bytes from there on are more than the {room} that `{name}` has left"
-        );
+    let is_symmetric = |index: &u32| *index != shmem_core::segment::SYSTEM;
+    let segments = list.iter().filter(|(index, _)| is_symmetric(index));
+    let segments = segments
+        .map(|(_, segment)| (mine + segment.start, mine + segment.start + segment.bytes, segment.name));
+    if let Some((_, end, name)) = segments.clone().find(|(start, end, _)| (*start..*end).contains(&address)) {
+        let room = end - address;
+        let why = format_args!("{bytes} bytes from there on are more than the {room} that `{name}` has left");
+        refuse(routine, argument, format_args!("is {address:#x}: {why}"))
     }
-    let nearest = segments.iter().min_by_key(|(start, length, _)| {
-        start.saturating_sub(address).max(address.saturating_sub(start + length))
+    let distance =
+        |(start, end, _): &(usize, usize, _)| start.saturating_sub(address).max(address.saturating_sub(*end));
+    let nearest = segments.min_by_key(distance);
+    let nearest = nearest.map_or_else(String::new, |(start, end, name)| {
+        format!("; nearest is {start:#x}..{end:#x} (`{name}`)")
     });
-    let nearest = nearest.map_or_else(String::new, |(start, length, name)| {
-        format!("; nearest is {start:#x}..{:#x} (`{name}`)", start + length)
-    });
-    format!(
-        "is {address:#x}: no symmetric memory; symmetric are the variables of the executable, what shmem_malloc gives{nearest}"
+    refuse(
+        routine,
+        argument,
+        format_args!(
+            "is {address:#x}: no symmetric memory; symmetric are the variables of the executable, what shmem_malloc gives{nearest}"
+        ),
     )
 }
 
@@ -147,22 +144,4 @@ pub(crate) fn open(endpoint: &Endpoint) {
 /// Knows no range any more.
 pub(crate) fn close() {
     SPAN.store(0, Ordering::Release);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_miss_names_what_is_near() {
-        let segments = vec![(0x1000, 0x100, "default".to_owned()), (0x9000, 0x100, "fast".to_owned())];
-        let text = |address, bytes| what_is_near(address, bytes, &segments);
-        assert_eq!(
-            text(0x10f8, 16),
-            "is 0x10f8: 16 bytes from there on are more than the 8 that `default` has left"
-        );
-        assert!(text(0x8fff, 1).ends_with("nearest is 0x9000..0x9100 (`fast`)"), "{}", text(0x8fff, 1));
-        assert!(text(0, 1).ends_with("nearest is 0x1000..0x1100 (`default`)"), "{}", text(0, 1));
-        assert!(text(usize::MAX, 1).ends_with("(`fast`)"));
-    }
 }

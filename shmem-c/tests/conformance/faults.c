@@ -1,10 +1,10 @@
 /* pes: 2 */
 /* status: nonzero */
 /* env: SHMEM_CHECK=1 */
-/* cases: pe=shmem_long_p.*pe.*7 pe-negative=shmem_long_get.*-1 pe-atomic=shmem_int_atomic_add.*2 */
+/* cases: pe=shmem_long_p.*pe.*7.*;.at.*faults.c:[0-9]+ pe-negative=shmem_long_get.*-1 pe-atomic=shmem_int_atomic_add.*2 */
 /* cases: pe-context=shmem_ctx_long_put.*9 pe-signal=shmem_putmem_signal.*5 pe-nbi=shmem_putmem_nbi.*2 */
-/* cases: stack=shmem_long_put.*symmetric private=shmem_long_put.*symmetric private-atomic=shmem_long_atomic_inc.*symmetric */
-/* cases: private-wait=shmem_long_wait_until.*symmetric null=shmem_long_put beyond=shmem_putmem overflow=shmem_put64 */
+/* cases: stack=shmem_long_put.*symmetric private=shmem_long_put.*symmetric.*nearest.is.0x.*default private-atomic=shmem_long_atomic_inc.*symmetric */
+/* cases: private-wait=shmem_long_wait_until.*symmetric null=shmem_long_put beyond=shmem_putmem.*more.than.the.*default.*has.left overflow=shmem_put64 */
 /* cases: before=shmem_my_pe|shmem_n_pes before-put=shmem_long_p after=shmem_barrier_all after-put=shmem_long_p */
 /* cases: root=shmem_long_broadcast.*root cmp=shmem_long_wait_until.*cmp signal-op=shmem_putmem_signal.*sig_op */
 /* cases: destroyed=shmem_ctx_long_p.*destroyed gone-context=shmem_ctx_quiet.*no.context.*destroyed */

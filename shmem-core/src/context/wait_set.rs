@@ -248,12 +248,12 @@ pub trait WordSet {
         self.look(Family::TestAll, || self.numbers().all(|word| self.holds(word)))
     }
 
-    /// As [`any`](Self::any), once.
+    /// As [`any`](Self::any), in one look.
     fn test_any(&self) -> Option<usize> {
         self.look(Family::TestAny, || self.any())
     }
 
-    /// As [`some`](Self::some), once.
+    /// As [`some`](Self::some), in one look.
     fn test_some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
         self.look(Family::TestSome, || self.some(found))
     }
@@ -267,7 +267,7 @@ pub trait WordSet {
         });
     }
 
-    /// As [`any`](Self::any), when there is one; none of none.
+    /// Waits for [`any`](Self::any); returns at once where none counts.
     fn wait_until_any(&self) -> Option<usize> {
         let mut found = None;
         self.numbers().next()?;
@@ -278,7 +278,7 @@ pub trait WordSet {
         found
     }
 
-    /// As [`some`](Self::some), when there are any; none of none.
+    /// Waits for [`some`](Self::some); returns at once where none counts.
     fn wait_until_some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
         let mut count = 0;
         if self.numbers().next().is_some() {

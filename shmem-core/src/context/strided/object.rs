@@ -210,32 +210,25 @@ macro_rules! own_place {
     };
 }
 
-macro_rules! values {
-    ($($handle:ident)*) => {$(
-        // SAFETY: a symmetric object is a `T`, on a line of its own.
-        unsafe impl<T: Shaped> Object for $handle<T> {
-            dimensions!(T);
+macro_rules! objects {
+    ($($handle:ty, [$($dimensions:tt)*], $self:ident => $len:expr;)*) => {$(
+        // SAFETY: a symmetric object is a `T`, or as many as the handle says, on lines of their own.
+        unsafe impl<T: Shaped> Object for $handle {
+            dimensions!($($dimensions)*);
             own_place!();
             const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
 
-            fn outermost_len(&self) -> usize {
-                1
+            #[inline(always)]
+            fn outermost_len(&$self) -> usize {
+                $len
             }
         }
     )*};
 }
-values!(Symmetric SymBox);
-
-// SAFETY: a symmetric object is as many `T` as the handle says, on lines of their own.
-unsafe impl<T: Shaped> Object for SymBox<[T]> {
-    dimensions!([T]);
-    own_place!();
-    const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
-
-    #[inline(always)]
-    fn outermost_len(&self) -> usize {
-        self.len()
-    }
+objects! {
+    Symmetric<T>, [T], self => 1;
+    SymBox<T>, [T], self => 1;
+    SymBox<[T]>, [[T]], self => self.len();
 }
 
 macro_rules! symmetric {
