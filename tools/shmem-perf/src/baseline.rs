@@ -4,7 +4,7 @@
 //! here: the processor's store, the C library's `memcpy`, the transfer of a cache line between two
 //! cores, the kernel's futex.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::thread::futex;
 use shmem::thread::ThreadLevel;
@@ -29,18 +29,6 @@ pub(crate) unsafe fn stores(words: *mut u64, value: u64) {
         // SAFETY: below the number of words for which `words` is writable (caller).
         unsafe { words.wrapping_add(line * WORDS_OF_LINE).write_volatile(value) };
     }
-}
-
-/// Stores a word, and lets no later load pass it: what an 8-byte put and its quiet are on one node.
-///
-/// # Safety
-///
-/// `word` must be aligned and writable.
-#[inline(always)]
-pub(crate) unsafe fn fenced_store(word: *mut u64, value: u64) {
-    // SAFETY: the caller's promise.
-    unsafe { word.write_volatile(value) };
-    fence(Ordering::SeqCst);
 }
 
 /// The C library's `memcpy`.
