@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::thread::futex;
 use shmem::thread::ThreadLevel;
-use shmem::{On, World};
+use shmem::{Contents, On, World};
 
 use crate::samples::nanoseconds_each;
 
@@ -111,9 +111,13 @@ impl FutexBarrier {
 /// Words that limits run on, on a line of their own. All zeroes to begin with.
 pub(crate) const LIMIT_WORDS: usize = 16;
 
-/// A word of a PE of this node.
-pub(crate) fn word_at<'w, L: ThreadLevel>(world: &'w World<L>, word: On<'w, u64>) -> &'w AtomicU64 {
-    let word = near(word.ptr(world));
+/// A word of 8 bytes of a PE of this node.
+pub(crate) fn word_at<'w, L: ThreadLevel, T: Contents>(
+    world: &'w World<L>,
+    word: On<'w, T>,
+) -> &'w AtomicU64 {
+    const { assert!(size_of::<T>() == size_of::<u64>() && align_of::<T>() == align_of::<u64>()) };
+    let word = near(word.ptr(world)).cast();
     // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
     // does with it, no reference says that it does not change.
     unsafe { AtomicU64::from_ptr(word) }

@@ -102,8 +102,7 @@ fn atomics(world: &mut World, bench: &Bench<'_>) -> Done {
     let object = world.alloc(value(Atomic::new(0_u64)))?;
     Ok(alone(world, || {
         let word = object.on(other(world));
-        // SAFETY: the place holds an aligned word and lives while the world does; no reference says that it does not change.
-        let raw = unsafe { AtomicU64::from_ptr(near(word.ptr(world)).cast()) };
+        let raw = word_at(world, word);
         against(bench, "fetch-add/64", move |v| world.fetch_add(word, v), move |v| raw.fetch_add(v, ORDER));
         against(bench, "swap/64", move |v| world.swap(word, v), move |v| raw.swap(v, ORDER));
         let exchange = move |v| raw.compare_exchange(v, v + 1, ORDER, ORDER).unwrap_or_else(|before| before);
