@@ -4,11 +4,11 @@
 //! here: the processor's store, the C library's `memcpy`, the transfer of a cache line between two
 //! cores, the kernel's futex.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::thread::futex;
 use shmem::thread::ThreadLevel;
-use shmem::{On, World};
+use shmem::{Contents, On, World};
 
 use crate::samples::nanoseconds_each;
 
@@ -29,18 +29,6 @@ pub(crate) unsafe fn stores(words: *mut u64, value: u64) {
         // SAFETY: below the number of words for which `words` is writable (caller).
         unsafe { words.wrapping_add(line * WORDS_OF_LINE).write_volatile(value) };
     }
-}
-
-/// Stores a word, and lets no later load pass it: what an 8-byte put and its quiet are on one node.
-///
-/// # Safety
-///
-/// `word` must be aligned and writable.
-#[inline(always)]
-pub(crate) unsafe fn fenced_store(word: *mut u64, value: u64) {
-    // SAFETY: the caller's promise.
-    unsafe { word.write_volatile(value) };
-    fence(Ordering::SeqCst);
 }
 
 /// The C library's `memcpy`.
@@ -123,9 +111,13 @@ impl FutexBarrier {
 /// Words that limits run on, on a line of their own. All zeroes to begin with.
 pub(crate) const LIMIT_WORDS: usize = 16;
 
-/// A word of a PE of this node.
-pub(crate) fn word_at<'w, L: ThreadLevel>(world: &'w World<L>, word: On<'w, u64>) -> &'w AtomicU64 {
-    let word = near(word.ptr(world));
+/// A word of 8 bytes of a PE of this node.
+pub(crate) fn word_at<'w, L: ThreadLevel, T: Contents>(
+    world: &'w World<L>,
+    word: On<'w, T>,
+) -> &'w AtomicU64 {
+    const { assert!(size_of::<T>() == size_of::<u64>() && align_of::<T>() == align_of::<u64>()) };
+    let word = near(word.ptr(world)).cast();
     // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
     // does with it, no reference says that it does not change.
     unsafe { AtomicU64::from_ptr(word) }

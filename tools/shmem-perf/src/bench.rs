@@ -34,18 +34,15 @@ pub(crate) enum Task {
     Own(fn(&Given) -> Done),
 }
 
-/// What a PE is given on its command line.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Given {
     pub(crate) repetitions: usize,
     /// Patterns of the cases that are wanted; without any: all.
     pub(crate) only: Vec<String>,
-    /// Whether less is wanted of what takes long.
     pub(crate) quick: bool,
     pub(crate) seed: u64,
     pub(crate) partitions: usize,
-    /// Where the programs of other libraries are.
     pub(crate) peers: Option<PathBuf>,
     /// By which power of two arrays are smaller than those of their source.
     pub(crate) scale: u32,
@@ -166,7 +163,6 @@ impl<'g> Bench<'g> {
         }
     }
 
-    /// The same of pairs that one closure takes.
     pub(crate) fn pair(&self, name: impl Into<String>, pair: impl FnMut() -> (f64, f64)) {
         self.samples(name, || Samples::of(self.repetitions, pair));
     }

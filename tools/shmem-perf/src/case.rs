@@ -48,7 +48,6 @@ pub(crate) struct Case {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Site {
     pub(crate) pes: usize,
-    /// How they reach each other.
     pub(crate) transport: String,
     pub(crate) shared_cores: bool,
 }
@@ -58,7 +57,6 @@ impl Site {
         Self { pes, transport: "shm".into(), shared_cores: pes > cores }
     }
 
-    /// Where a job runs whose PEs may use `cores` cores.
     pub(crate) fn of<L: ThreadLevel>(world: &World<L>, cores: usize) -> Self {
         let near = Self::near(world.n_pes(), cores);
         let transport = || world.endpoint().transport_name().unwrap_or("none").into();

@@ -42,7 +42,6 @@ pub(crate) struct Options {
 
 /// A guarded case, and what has been measured of it so far.
 struct Trial {
-    /// Its measure and the case.
     name: String,
     possible: fn() -> Result<(), String>,
     command: &'static str,
@@ -127,11 +126,10 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
     }
     show(&trials, json);
     let of = |verdict| trials.iter().filter(|trial| trial.verdict().0 == verdict).count();
+    for trial in trials.iter().filter(|trial| trial.is_open()) {
+        eprintln!("shmem-perf: {}", trial.verdict().1);
+    }
     // A guard that has seen nothing is not content.
-    trials
-        .iter()
-        .filter(|trial| trial.is_open())
-        .for_each(|trial| eprintln!("shmem-perf: {}", trial.verdict().1));
     let (held, skipped) = (of("held"), of("skipped"));
     let refused = trials.len() - held - skipped;
     let counted = format!("{held} of {} cases are held, {refused} refused, {skipped} skipped", trials.len());

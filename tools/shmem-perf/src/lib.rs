@@ -11,9 +11,8 @@
 //! operation fabric                            what PEs do to each other, and the same by a bare program
 //! peers       other libraries, as programs
 //! jobs        the tool's own program as PEs, and where they run
-//! baseline    the limits                      rounds      what threads do together
+//! baseline    the limits                      pattern     names of cases
 //! table       cases as text                   sheet       texts with lines of data
-//! pattern     names of cases
 //! case goal samples                           a line of a report, what it ought to be, what it comes from
 //! ```
 
@@ -30,7 +29,6 @@ mod operation;
 mod pattern;
 mod peers;
 mod report;
-mod rounds;
 mod runner;
 mod samples;
 mod sheet;

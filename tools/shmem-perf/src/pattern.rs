@@ -1,8 +1,7 @@
 //! Patterns of cases: `micro put|get/{x:8..4096}/*`.
 //!
-//! A pattern has a piece for the measure, a blank, and pieces for the case, separated by `/`. A piece is a list of alternatives: a
-//! word, a range of numbers (`8..`, `..512`), or `*` for any piece. `**` is any number of pieces. `{x:8..}` also returns what it
-//! matched, as `x`.
+//! A piece for the measure, a blank, and pieces for the case, separated by `/`. A piece is a list of alternatives: a word, a range of
+//! numbers (`8..`, `..512`), or `*` for any piece; `**` is any number of pieces. `{x:8..}` also returns what it matched, as `x`.
 
 /// What braces have found, in order: their names and the pieces.
 pub(crate) type Found<'p, 'c> = Vec<(&'p str, &'c str)>;

@@ -57,7 +57,6 @@ impl Runner {
         Kept { records: Record::join(kept.records), ..kept }
     }
 
-    /// Runs the measure that a command line names, with its options.
     pub(crate) fn measure(&mut self, matches: &ArgMatches) -> Done {
         let named = matches.subcommand().and_then(|(name, options)| {
             Some((MEASURES.iter().find(|measure| measure.name == name)?, options))

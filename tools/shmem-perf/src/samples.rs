@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-/// Fewest pairs that a measure takes.
 pub(crate) const FEWEST: usize = 11;
 
 /// Pairs of what something cost and what its limit cost, in the order they were taken.

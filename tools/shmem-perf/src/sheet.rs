@@ -5,7 +5,6 @@
 
 use std::sync::LazyLock;
 
-/// The measures.
 pub(crate) static SHEET: LazyLock<Vec<Section>> =
     LazyLock::new(|| sections(include_str!("measure/measures.txt")));
 

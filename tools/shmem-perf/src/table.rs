@@ -20,7 +20,6 @@ pub(crate) fn text(cases: &[Case]) -> String {
     groups.iter().map(|(title, group)| format!("{title}\n{}", table(group))).collect::<Vec<_>>().join("\n")
 }
 
-/// The cases as JSON, a line each, with what was compared.
 pub(crate) fn json(cases: &[Case]) -> String {
     let line = |case: &Case| {
         let mut line = serde_json::json!(case);

@@ -196,7 +196,6 @@ struct Instruction {
     address: u64,
     name: String,
     operands: String,
-    /// Where it jumps to.
     target: Option<u64>,
 }
 

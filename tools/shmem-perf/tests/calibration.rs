@@ -13,7 +13,6 @@ fn changed() -> Thresholds {
     Thresholds::default().with(name, value + 1).unwrap()
 }
 
-/// This machine, as tables name it.
 fn machine() -> String {
     shmem::calibration::machine(&shmem::calibration::Root::default())
 }
@@ -21,7 +20,6 @@ fn machine() -> String {
 /// Names the first threshold that [`all_pes_follow_one_table`] ought to find.
 const EXPECTED: &str = "EXPECTED_THRESHOLD";
 
-/// The first threshold.
 fn first(thresholds: &Thresholds) -> u64 {
     thresholds.fields().next().unwrap().1
 }

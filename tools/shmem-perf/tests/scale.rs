@@ -145,7 +145,6 @@ fn for_one_and_by_operations(world: &mut World, items: usize) {
     CHOSEN.expect(world, Collective::ExactSum(40), |world| _ = world.min_at(&whole[..]));
 }
 
-/// The same on symmetric objects.
 fn on_objects(world: &mut World, items: usize) {
     let (pes, root, bytes) = (world.n_pes(), world.pe(0).unwrap(), 8 * items);
     let object = |world: &World| -> SymBox<[u64]> { world.alloc(shmem::zeroed(items * pes)).unwrap() };

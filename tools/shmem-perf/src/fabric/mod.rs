@@ -43,7 +43,6 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Whether there is a libfabric with the usual provider.
 pub(crate) fn possible() -> Result<(), String> {
     Bare::open(PROVIDER, 8).map(drop)
 }
@@ -51,7 +50,6 @@ pub(crate) fn possible() -> Result<(), String> {
 /// The key under which memory is registered where the provider takes ours.
 const KEY: u64 = 0xBA5E;
 
-/// Bytes of a [`card`](Bare::card) at most.
 pub(crate) const CARD: usize = 1024;
 
 /// A provider with a domain and a table of addresses, and memory that is registered with it. Fields are closed in order.
@@ -67,7 +65,6 @@ pub(crate) struct Bare {
     _map: MmapMut,
     start: *mut u8,
     bytes: usize,
-    /// What other processes count from.
     base: u64,
     /// What the provider wants to be told of it.
     description: *mut c_void,
@@ -79,7 +76,6 @@ unsafe impl Send for Bare {}
 // SAFETY: the memory belongs to no thread; it is read and written through the pointer, by whoever the measure says.
 unsafe impl Sync for Bare {}
 
-/// Another process, as an operation names it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer {
     address: fi_addr_t,

@@ -94,7 +94,6 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.place.on(self.other)
     }
 
-    /// Memory as large at the same place of this PE.
     pub(crate) fn here(&self) -> Here<'_, [u8]> {
         self.place.here(self.world)
     }

@@ -9,9 +9,9 @@ use shmem_core::endpoint::Stores;
 use shmem_core::exclusion::Mutex;
 use shmem_core::loader::Loaded;
 
+use super::threads::in_turn;
 use super::*;
 use crate::fabric::{LIBFABRIC, Lane};
-use crate::rounds;
 
 pub(crate) const MAPPING: Measure = Measure {
     name: "mapping",
@@ -101,7 +101,7 @@ fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     // Many threads take turns, so that a sample is long anyhow.
     let passes = passes.div_ceil(LESS).div_ceil(threads) as u64;
     bench.of_threads(threads, format!("mapping {design}/{threads}/{bytes}"), || {
-        rounds::in_turn(threads, (passes, in_flight), bench.repetitions, |number, rounds| {
+        in_turn(threads, (passes, in_flight), bench.repetitions, |number, rounds| {
             let lane = Lane::open(bare).unwrap_or_else(|error| panic!("{error}"));
             let (mut batch, start) = (thread(), number * room);
             let by_hand = |_| {

@@ -92,9 +92,7 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     alone(world, || {
         let words = object.on(pe);
         let [mut list, single] = of_words(world, words, 0, 1, 2);
-        // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
-        // change.
-        let word = unsafe { AtomicU64::from_ptr(near(words.index(0).ptr(world)).cast()) };
+        let word = word_at(world, words.index(0));
         let locked = timed(len, 2, |list| {
             list.iter().for_each(|_| _ = black_box(word).fetch_add(1, Ordering::SeqCst))
         });
@@ -234,20 +232,15 @@ impl Lists<'_> {
         pair.alone(State::Library, || {
             // Short lists: their elements, and of how many single operations each may take the time.
             for (count, singles) in [(1, 1), (16, 4)] {
-                let times = less(128, 8);
-                let of = |k: usize| &indices[k * count..][..count];
-                let list = |k| world.gather(black_box(&mut into[..count]), table.at(of(k)));
+                let (times, of) = (less(128, 8) as u64, |k: u64| &indices[k as usize * count..][..count]);
+                let mut list = |k| world.gather(black_box(&mut into[..count]), table.at(of(k)));
                 let single = |k| {
                     for index in &of(k)[..singles] {
                         _ = black_box(world.g(table.index(*index as usize)));
                     }
                 };
-                let (mut list, name) = (list, format!("indexed list/{count}"));
-                bench.pairs(
-                    name,
-                    || nanoseconds_each(times, || (0..times).for_each(&mut list)),
-                    || nanoseconds_each(times, || (0..times).for_each(single)),
-                );
+                let name = format!("indexed list/{count}");
+                bench.pairs(name, || numbered(times, &mut list), || numbered(times, single));
             }
         });
     }

@@ -1,10 +1,6 @@
-//! What the number of partitions costs: an implementation that looks for the segment of an address pays for every segment it has.
-//!
-//! The *published* form compares operations on buffers of random partitions with operations on one buffer: there the number of buffers
-//! changes, too, and with it what the caches do. The *fair* one uses as many buffers at the same distances twice, each in a partition of
-//! its own, and all in one: buffers at equal places of their pages meet in one cache set, wherever they came from.
-//!
-//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), section 5.
+//! What the number of partitions costs an implementation that looks for the segment of an address ("Symmetric Memory Partitions in
+//! OpenSHMEM", 2017, section 5). The *published* form compares random partitions with one buffer: there the number of buffers changes,
+//! too, and with it what caches do. The *fair* one has as many buffers at the same distances in partitions of their own, and in one.
 
 use shmem::{SymAddr, SymmetricData};
 use shmem_core::object::AtomicWord;

@@ -6,7 +6,6 @@
 //! Who adds a measure takes three steps: write its section and its file here, and list it below, among the modules and in [`MEASURES`].
 
 mod array;
-mod c;
 mod calibrate;
 mod contexts;
 mod indexed;
@@ -71,8 +70,8 @@ pub(crate) const MEASURES: &[Measure] = &[
     strided::MEASURE,
     contexts::TRACKING,
     placement::MEASURE,
-    micro::MEASURE,
-    c::MEASURE,
+    micro::MICRO,
+    micro::C,
     ofi::OFI,
     ofi::NETWORK,
     contexts::MAPPING,

@@ -29,7 +29,7 @@ pub(crate) const OFI: Measure = Measure {
         (
             "ofi-costs",
             Task::Far(|pair, bench| {
-                let row = || row_of(pair, carries(pair, LONG), bench.repetitions);
+                let row = || row_of(pair, bench.repetitions);
                 pair.alone(State::Library, row).iter().flat_map(Row::fields).try_for_each(|cost| say(&cost))
             }),
         ),
@@ -204,7 +204,7 @@ fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
             pair.alone(state, || {
                 let blocks = Blocks { count, bytes };
                 // What else the machine does changes from case to case.
-                let row = row_of(pair, carries(pair, LONG), bench.repetitions);
+                let row = row_of(pair, bench.repetitions);
                 let (cost, limit) = (|| in_one(pair, blocks), || one_by_one(pair, blocks));
                 let samples = Samples::of(bench.repetitions, || (cost(), limit()));
                 let time = |way| row.time(way, blocks, carries(pair, blocks)).unwrap_or(u64::MAX) as f64;
@@ -238,24 +238,17 @@ const NEVER: u64 = 1 << 50;
 /// A row by which every strided transfer goes in messages.
 pub(super) const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
 
-/// What puts cost: the first one, a further one, and a byte, in nanoseconds.
-fn of_puts(pair: &Pair<'_>, repetitions: usize) -> (f64, f64, f64) {
+/// The row of the provider, in a job where blocks go in messages. Of puts the first one counts, a further one, and a byte.
+fn row_of(pair: &Pair<'_>, repetitions: usize) -> Row {
     let each = |blocks| middle(repetitions, || one_by_one(pair, blocks));
     let (one, short, long) = (each(Blocks { count: 1, bytes: 8 }), each(SHORT), each(LONG));
+    let bytes = (LONG.count * (LONG.bytes - SHORT.bytes)) as f64;
     let operation = ((short - one) / (SHORT.count - 1) as f64).max(0.0);
-    let byte = ((long - short) / (LONG.count * (LONG.bytes - SHORT.bytes)) as f64).max(0.0);
-    ((one - operation).max(0.0), operation, byte)
-}
-
-/// The row of the provider, in a job where blocks go in messages that carry so many bytes of
-/// them.
-fn row_of(pair: &Pair<'_>, carries: usize, repetitions: usize) -> Row {
-    let (latency, operation, byte) = of_puts(pair, repetitions);
+    let (latency, byte) = ((one - operation).max(0.0), ((long - short) / bytes).max(0.0));
     let message = |blocks| middle(repetitions, || in_one(pair, blocks));
     let (few, many, short, long) = (message(FEW), message(MANY), message(SHORT), message(LONG));
-    let further = (LONG.count * LONG.bytes).div_ceil(carries) - 1;
+    let further = (LONG.count * LONG.bytes).div_ceil(carries(pair, LONG)) - 1;
     let block = (many - few) / (MANY.count - FEW.count) as f64;
-    let bytes = (LONG.count * (LONG.bytes - SHORT.bytes)) as f64;
     let moved = (long - short - further as f64 * operation) / bytes;
     Row {
         latency: picoseconds(latency),

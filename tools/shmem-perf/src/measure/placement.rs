@@ -1,8 +1,7 @@
 //! Where memory lies, as the kernel says: of arrays of each storage and of partitions of each kind of memory and
 //! size of pages; here, or in a guest that has the nodes and the kinds of memory that this machine has not.
 //!
-//! Nothing here is a time, and there are no cases. So it may be asked on an emulated machine: emulation proves where pages are,
-//! never how fast they are.
+//! No times, and no cases: so it may be asked on an emulated machine, which proves where pages are, never how fast they are.
 
 use shmem::ErrorKind;
 use shmem::partition::default;
@@ -31,11 +30,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Machines on which it makes a difference where memory lies: of arrays four nodes, of which five pages cannot be shared out
-/// exactly; of partitions a kind of memory for each, and huge pages where they are asked for.
-const OF_ARRAYS: [&str; 4] = ["--nodes", "dram,dram,dram,dram", "--mem", "320M"];
-const OF_PARTITIONS: [&str; 4] = ["--nodes", "dram,dram,hbm,slow", "--hugepages", "2M:0:32,2M:1:32,2M:2:64"];
-
 /// Says where one of both lies, by its option: in a guest, if there is one and it makes no difference on this machine.
 fn show(runner: &mut Runner, subject: &str) -> Done {
     let (topology, is_of_arrays) = (Machine::default().topology(), subject == "--arrays");
@@ -61,7 +55,8 @@ fn show(runner: &mut Runner, subject: &str) -> Done {
 
 fn in_guest(runner: &mut Runner, guest: &str, subject: &str) -> Result<Vec<Fact>, Box<dyn Error>> {
     let mut command = Command::new(guest);
-    command.args(if subject == "--arrays" { OF_ARRAYS } else { OF_PARTITIONS });
+    let machine = lines("placement", "guest").find(|line| line.part(0) == subject);
+    command.args(machine.into_iter().flat_map(|line| line.part(1).split(' ')));
     command.args(["--timeout", "120", "--"]).arg(std::env::current_exe()?);
     let output = command.args(["placement", subject, "--json"]).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{guest} cannot be run: {error}"))?;

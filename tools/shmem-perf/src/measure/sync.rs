@@ -90,11 +90,7 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
     };
     // By plain stores to the same places: data, and behind them a counter that the other PE waits for.
     let plain = || {
-        let [there, here] = [there, here].map(|signal| {
-            let counter = near(signal.ptr(world)).cast();
-            // SAFETY: a signal is an aligned word that is shared by atomics, and lives as long as `arrived` does.
-            unsafe { AtomicU64::from_ptr(counter) }
-        });
+        let [there, here] = [there, here].map(|signal| word_at(world, signal));
         let (to, from): (*mut u8, *const u8) = (near(place.ptr(world)).cast(), source.start_of().cast());
         let bytes = size_of_val(source);
         let send = |trip| {

@@ -1,11 +1,12 @@
 //! What puts of several threads cost, with contexts of their own and with one for all.
 
+use std::sync::Barrier;
+
 use shmem::Context;
 use shmem_core::exclusion::Mutex;
 
 use super::put::Row;
 use super::*;
-use crate::rounds;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "threads",
@@ -51,7 +52,7 @@ fn by_threads(given: &Given) -> Done {
                 0 => (format!("threads {threads}/{sharing}"), LINES),
                 _ => (format!("threads-by-size {threads}/{sharing}/{bytes}"), 1),
             };
-            let thread = |number: usize, rounds: &rounds::Rounds| {
+            let thread = |number: usize, rounds: &Rounds| {
                 // A core for each, if there are enough.
                 take_core(number, threads).unwrap_or_else(|error| panic!("a thread has no core: {error}"));
                 let row = rows.on(other).index(number);
@@ -88,7 +89,7 @@ fn by_threads(given: &Given) -> Done {
                 }
             };
             let pass = (passes(bytes).div_ceil(less), puts);
-            bench.of_threads(threads, name, || rounds::in_turn(threads, pass, given.repetitions, thread));
+            bench.of_threads(threads, name, || in_turn(threads, pass, given.repetitions, thread));
         }
     }
     bench.print(world)?;
@@ -104,5 +105,65 @@ fn put<I: Stores>(token: &I, row: On<'_, Row>, (place, source): (On<'_, [u8]>, &
     }
     for line in 0..LINES {
         token.p(row.index(line * WORDS_OF_LINE), value);
+    }
+}
+
+/// What threads do at the same time, in turn with its limit.
+pub(super) struct Rounds {
+    barrier: Barrier,
+    repetitions: usize,
+    passes: u64,
+    /// When each thread has begun and ended what is measured, and its limit, for each round.
+    times: Mutex<Vec<[Vec<Span>; 2]>>,
+}
+
+type Span = (Instant, Instant);
+
+/// What `threads` threads cost that make `passes` passes of `operations` each, against their limit: nanoseconds for each operation of a
+/// thread. Where every thread has a core that of the slowest one, and otherwise from the first start to the last end. `thread` is what
+/// each does, by its number: it makes what it needs, and calls [`Rounds::run`].
+pub(super) fn in_turn(
+    threads: usize,
+    (passes, operations): (u64, usize),
+    repetitions: usize,
+    thread: impl Fn(usize, &Rounds) + Sync,
+) -> Samples {
+    let times = Mutex::new(vec![[Vec::new(), Vec::new()]; repetitions + 1]);
+    let rounds = Rounds { barrier: Barrier::new(threads), repetitions, passes, times };
+    std::thread::scope(|scope| {
+        for number in 0..threads {
+            let (thread, rounds) = (&thread, &rounds);
+            scope.spawn(move || thread(number, rounds));
+        }
+    });
+    let have_cores = std::thread::available_parallelism().is_ok_and(|cores| threads <= cores.get());
+    let each = |times: &[Span]| {
+        let slowest = times.iter().map(|(start, end)| *end - *start).max();
+        let (starts, ends) = (times.iter().map(|time| time.0), times.iter().map(|time| time.1));
+        // They take turns: one that has its turn alone seems to be fast.
+        let all = ends.max().zip(starts.min()).map(|(end, start)| end - start);
+        let duration = if have_cores { slowest } else { all };
+        duration.unwrap_or_default().as_nanos() as f64 / (passes * operations as u64) as f64
+    };
+    // The first round is for first touches.
+    rounds.times.into_inner()[1..].iter().map(|[cost, limit]| (each(cost), each(limit))).collect()
+}
+
+impl Rounds {
+    /// Takes part, with a pass of what is measured and one of its limit, which are given the number of the
+    /// pass.
+    pub(super) fn run(&self, mut cost: impl FnMut(u64), mut limit: impl FnMut(u64)) {
+        for round in 0..=self.repetitions {
+            self.time(round, 0, &mut cost);
+            self.time(round, 1, &mut limit);
+        }
+    }
+
+    fn time(&self, round: usize, kind: usize, pass: &mut impl FnMut(u64)) {
+        self.barrier.wait();
+        let start = Instant::now();
+        (0..self.passes).for_each(pass);
+        let end = Instant::now();
+        self.times.lock()[round][kind].push((start, end));
     }
 }

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::{Peer, PeerError, Programs, launch};
 use crate::bench::allowed_cores;
@@ -28,16 +28,6 @@ pub(crate) struct Request {
     pub(crate) operation: &'static str,
     /// Its sizes, and how many operations make a sample, as the program reads them.
     pub(crate) numbers: String,
-}
-
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-struct Line {
-    library: String,
-    case: String,
-    operation: String,
-    ns: Option<Vec<f64>>,
-    error: Option<String>,
 }
 
 /// A peer's processes, started by its launcher. They sleep while they are not asked.
@@ -73,7 +63,7 @@ impl Running {
             lines.filter(|line| line.starts_with('{')).try_for_each(|line| sender.send(line))
         });
         let mut running = Self { peer, library: String::new(), launcher, requests, answers, remarks };
-        running.library = running.line("who are you?")?.1.library;
+        running.library = running.line("who are you?")?.1["library"].as_str().unwrap_or_default().to_owned();
         Ok(Some(running))
     }
 
@@ -118,19 +108,20 @@ impl Running {
         // A peer that is gone is found out by its answer.
         _ = self.requests.as_ref().map(|mut requests| writeln!(requests, "{asked}"));
         let (line, found) = self.line(&asked)?;
-        if let Some(fault) = found.error {
-            return Err(PeerError::Refused { request: asked, fault });
+        if let Some(fault) = found["error"].as_str() {
+            return Err(PeerError::Refused { request: asked, fault: fault.to_owned() });
         }
-        let is_asked = found.case == *case && found.operation == *operation;
+        let is_asked = found["case"] == *case && found["operation"] == *operation;
         let is_right = |ns: &Vec<f64>| {
             is_asked && ns.len() == samples && ns.iter().all(|&ns| ns > 0.0 && ns.is_finite())
         };
+        let ns = found["ns"].as_array().map(|ns| ns.iter().filter_map(Value::as_f64).collect());
         let expected = || format!("it says the case, the operation, and {samples} times above 0");
-        found.ns.filter(is_right).ok_or_else(|| wrong(&line, &asked, expected()))
+        ns.filter(is_right).ok_or_else(|| wrong(&line, &asked, expected()))
     }
 
     /// The next line of the peer itself, as it is and as it is meant.
-    fn line(&self, request: &str) -> Result<(String, Line), PeerError> {
+    fn line(&self, request: &str) -> Result<(String, Value), PeerError> {
         let what = match self.answers.recv_timeout(PATIENCE) {
             Ok(line) => {
                 let found = serde_json::from_str(&line).map_err(|error| wrong(&line, request, error))?;

@@ -69,7 +69,16 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
                             h2 { (section.title) }
                             p.source { "Beside: " @for row in section.of(&["beside"]) { (row.part(0)) } }
                             @for (row, at) in section.lines.iter().zip(0..) { (View(evidence, section).show(at, row)) }
-                            (notes(evidence.notes.iter().filter(|note| note.section == section.name)))
+                            @let mut notes = evidence.notes.iter().filter(|note| note.section == section.name).peekable();
+                            @if notes.peek().is_some() {
+                                h3 { "Said while it was measured" }
+                                ul.notes {
+                                    @for Note { step, failed, text, .. } in notes {
+                                        @let failed = failed == "yes";
+                                        li.failed[failed] { b { (step) @if failed { " failed" } ": " } span { (text) } }
+                                    }
+                                }
+                            }
                         }
                     }
                     section id="measures" {
@@ -100,21 +109,6 @@ pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidenc
 fn prose(name: &str) -> impl Iterator<Item = String> {
     let section = SECTIONS.iter().find(move |section| section.name == name);
     section.into_iter().flat_map(|section| &section.lines).map(|line| line.part(0).replace('\n', " "))
-}
-
-fn notes<'a>(notes: impl Iterator<Item = &'a Note>) -> Markup {
-    let notes: Vec<_> = notes.collect();
-    html! {
-        @if !notes.is_empty() {
-            h3 { "Said while it was measured" }
-            ul.notes {
-                @for Note { step, failed, text, .. } in notes {
-                    @let failed = failed == "yes";
-                    li.failed[failed] { b { (step) @if failed { " failed" } ": " } span { (text) } }
-                }
-            }
-        }
-    }
 }
 
 fn data(evidence: &Evidence) -> Markup {

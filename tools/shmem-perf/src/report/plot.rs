@@ -150,7 +150,6 @@ impl Axis {
         (first..=last).map(move |at| f64::from(at) * step)
     }
 
-    /// The places of round numbers.
     fn decimals(&self) -> Vec<f64> {
         let digits: &[f64] = match self.1 - self.0 {
             2.5.. => return self.powers(8).collect(),
@@ -165,7 +164,6 @@ impl Axis {
     }
 }
 
-/// As few digits as are not zero.
 fn short(number: f64) -> String {
     let text = digits(number);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

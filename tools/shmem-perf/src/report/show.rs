@@ -82,7 +82,6 @@ impl<'a> View<'a> {
         html! { @for (_, figure) in figures { (figure) } }
     }
 
-    /// What links to a part lead to.
     fn id(self, at: usize) -> String {
         format!("{}-{at}", self.1.name)
     }
@@ -201,7 +200,6 @@ fn cases_of<'a>(title: &str, found: &[(&'a Entry, &'static str)], places: bool) 
     table
 }
 
-/// The cases that have a goal and do not reach it.
 pub(super) fn missed(evidence: &Evidence) -> Table<'_> {
     let is_missed = |entry: &&Entry| measure::goal(&entry.case).is_some_and(|goal| !goal.is_met(&entry.case));
     let found: Vec<_> = evidence.cases.iter().filter(is_missed).map(|entry| (entry, "")).collect();
@@ -212,7 +210,6 @@ pub(super) fn missed(evidence: &Evidence) -> Table<'_> {
 pub(super) struct Table<'a> {
     id: Option<String>,
     title: String,
-    /// What the cases in it are.
     pub(super) under: Vec<String>,
     heads: Vec<String>,
     /// Cells behind the last head are not shown.
@@ -239,7 +236,6 @@ impl<'a> Table<'a> {
         table
     }
 
-    /// Says below what is compared in these cases.
     fn explain(&mut self, entries: impl Iterator<Item = &'a Entry>) {
         let rows = entries.filter_map(|entry| measure::row_of(&entry.case.measure, &entry.case.case));
         self.under.extend(once(rows.map(measure::Row::sentence)));
@@ -283,15 +279,11 @@ impl Render for Table<'_> {
 #[derive(Clone, Default)]
 pub(super) struct Cell<'a> {
     text: String,
-    /// What it is, for `style.css`.
     class: &'static str,
-    /// A line of `facts.csv`.
     fact: Option<usize>,
-    /// A table of the page.
     link: Option<String>,
     /// A number, and the line and the column of `cases.csv` that have it.
     number: Option<(f64, &'a Entry, &'a str)>,
-    /// Whether it is made to stand out.
     chosen: bool,
 }
 

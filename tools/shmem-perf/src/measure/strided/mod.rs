@@ -2,7 +2,6 @@
 //! puts. The other files have what the literature measures, and transfers beside other libraries.
 
 mod constant;
-mod exchange;
 mod peers;
 mod published;
 mod sides;
@@ -21,8 +20,8 @@ pub(crate) const MEASURE: Measure = Measure {
         match ["regret", "peers", "published", "own", "exchange"].into_iter().find(|option| runner.is(option))
         {
             Some("regret") => study::job(runner, true),
-            Some("published") => published::measure(runner),
-            Some("exchange") => exchange::measure(runner),
+            Some("published") => published::measure_table(runner),
+            Some("exchange") => published::measure_exchange(runner),
             Some(peers) => peers::measure(runner, &format!("strided-{peers}")),
             None => runner.jobs("strided", 2).and_then(|()| study::job(runner, false)),
         }
@@ -32,7 +31,7 @@ pub(crate) const MEASURE: Measure = Measure {
         ("strided-sweep", Task::Near(study::swept_layouts)),
         ("strided-regret", Task::Near(study::regret_of_all)),
         ("strided-published", Task::Near(published::table)),
-        ("strided-exchange", Task::Near(exchange::exchanges)),
+        ("strided-exchange", Task::Near(published::exchanges)),
         ("strided-peers", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::beside_peers))),
         ("strided-own", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::own))),
     ],

@@ -1,7 +1,5 @@
-//! Strided transfers beside other libraries.
-//!
-//! The literature does not assess implementations by each other, but by what each makes of a strided routine with what its user
-//! would write without it, a loop of its own puts or gets: `strided-own`.
+//! Strided transfers beside other libraries; and, as the literature assesses implementations, what each makes of a strided routine with
+//! what its user would write without it, a loop of its own puts or gets: `strided-own`.
 
 use shmem_core::strided::Level;
 

@@ -1,8 +1,5 @@
-//! Many layouts, some of them random: where is the library slower than a loop of puts, and how far is what is chosen from the
-//! best of all there is?
-//!
-//! For every layout all methods are timed in turn, each the median of its samples; the regret of a choice
-//! is the time of the method it chooses over that of the fastest.
+//! Many layouts, some of them random: where is the library slower than a loop of puts, and how far is what is chosen from the best of
+//! all there is? Regret is the time of the method that a choice takes over that of the fastest, of medians.
 
 use shmem_core::strided::{Algorithm, Kernel, Level, Method, Plan, Thresholds, settings};
 
