@@ -109,36 +109,25 @@ fn pair(dice: &mut Dice, there: usize, here: usize, block: usize) -> Line {
     (taken(there), taken(here))
 }
 
-/// Byte `i` of what a PE starts with, in the symmetric object and in memory of its own.
-fn initial(pe: usize, i: usize) -> u8 {
-    ((i * 7 + pe * 101) % 251) as u8
+/// What a PE starts with, in the symmetric object and in memory of its own.
+fn initial(pe: usize, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| ((i * 7 + pe * 101) % 251) as u8).collect()
 }
 
-/// Both sides of a case, for the loop that it is compared with: the bytes, in order.
-#[derive(Clone, Default)]
-struct Sides {
-    there: Vec<usize>,
-    here: Vec<usize>,
-}
-
-impl Sides {
-    /// From what gives each of `count` elements by its number; of each of them these bytes, or all.
-    fn of<A: PlainData, B: Pod, E>(
-        count: usize,
-        field: Option<Range<usize>>,
-        elements: impl for<'e> Fn(&'e mut A, &'e mut B, usize) -> (&'e mut E, &'e mut E),
-    ) -> Self {
-        let (mut object, mut memory, mut sides) = (vec![A::zeroed()], vec![B::zeroed()], Self::default());
-        let [first, other] = [object.as_ptr().addr(), memory.as_ptr().addr()];
-        let field = field.unwrap_or(0..size_of::<E>());
-        for n in 0..count {
-            let (there, here) = elements(&mut object[0], &mut memory[0], n);
-            let [there, here] = [(&raw const *there).addr() - first, (&raw const *here).addr() - other];
-            sides.there.extend(there + field.start..there + field.end);
-            sides.here.extend(here + field.start..here + field.end);
-        }
-        sides
-    }
+/// Which byte there is which byte here, of what gives `count` elements by number: of each of them these bytes, or all.
+fn moved<A: PlainData, B: Pod, E>(
+    count: usize,
+    field: Option<Range<usize>>,
+    elements: impl for<'e> Fn(&'e mut A, &'e mut B, usize) -> (&'e mut E, &'e mut E),
+) -> Vec<[usize; 2]> {
+    let (mut object, mut memory) = (vec![A::zeroed()], vec![B::zeroed()]);
+    let [first, other] = [object.as_ptr().addr(), memory.as_ptr().addr()];
+    let of_element = (0..count).flat_map(|n| {
+        let (there, here) = elements(&mut object[0], &mut memory[0], n);
+        let [there, here] = [(&raw const *there).addr() - first, (&raw const *here).addr() - other];
+        field.clone().unwrap_or(0..size_of::<E>()).map(move |byte| [there + byte, here + byte])
+    });
+    of_element.collect()
 }
 
 /// Whether a transfer is a put, and whether it is made in a scope.
@@ -153,40 +142,35 @@ fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     world: &mut World,
     object: &'static Symmetric<A>,
     case: impl Fn(&mut Dice) -> C,
-    sides: impl Fn(C) -> Sides,
+    moved: impl Fn(C) -> Vec<[usize; 2]>,
     transfer: impl Fn(&World, Pe, C, &mut B, How),
 ) {
-    let (_, other) = world.ring_neighbours();
-    let me = world.my_pe();
-    let symmetric = |pe: usize| (0..size_of::<A>()).map(|i| initial(pe, i)).collect::<Vec<u8>>();
-    let private = |pe: usize| (0..size_of::<B>()).map(|i| initial(pe + 50, i)).collect::<Vec<u8>>();
+    let (me, (_, other)) = (world.my_pe(), world.ring_neighbours());
+    let symmetric = |pe: usize| initial(pe, size_of::<A>());
+    let private = |pe: usize| initial(pe + 50, size_of::<B>());
     // One that is always the same in each way.
     let cases = if size_of::<C>() == 0 { 4 } else { Config::default().cases.min(100) };
     let mut dice = Dice(size_of::<A>() as u64);
     for number in 0..cases {
         let (case, how) = (case(&mut dice), How { put: number % 2 == 0, scoped: number % 4 > 1 });
-        let Sides { there, here } = sides(case);
-        assert_eq!(there.len(), here.len());
-        let mut before = vec![A::zeroed()];
-        cast_slice_mut(&mut before).copy_from_slice(&symmetric(me));
-        world.put(object.on(world.me()), &before[0]);
-        let mut local = vec![B::zeroed()];
+        let (mut own, mut local) = (vec![A::zeroed()], vec![B::zeroed()]);
+        cast_slice_mut(&mut own).copy_from_slice(&symmetric(me));
         cast_slice_mut(&mut local).copy_from_slice(&private(me));
+        world.put(object.on(world.me()), &own[0]);
         world.barrier_all();
-        let (mut expected_there, mut expected_here) = (symmetric(me), private(me));
         transfer(world, other, case, &mut local[0], how);
-        if how.put {
-            let source = private(other.number());
-            there.iter().zip(&here).for_each(|(to, from)| expected_there[*to] = source[*from]);
-        } else {
-            let source = symmetric(other.number());
-            there.iter().zip(&here).for_each(|(from, to)| expected_here[*to] = source[*from]);
+        let (mut expected_own, mut expected_local) = (symmetric(me), private(me));
+        let (theirs, their_local) = (symmetric(other.number()), private(other.number()));
+        for [there, here] in moved(case) {
+            match how.put {
+                true => expected_own[there] = their_local[here],
+                false => expected_local[here] = theirs[there],
+            }
         }
         world.barrier_all();
-        let mut found = vec![A::zeroed()];
-        world.get(&mut found[0], object.on(world.me()));
-        assert_eq!(cast_slice::<A, u8>(&found), &expected_there, "the symmetric side of {case:?}, {how:?}");
-        assert_eq!(cast_slice::<B, u8>(&local), &expected_here, "the local side of {case:?}, {how:?}");
+        world.get(&mut own[0], object.on(world.me()));
+        assert_eq!(cast_slice::<A, u8>(&own), &expected_own, "the symmetric side of {case:?}, {how:?}");
+        assert_eq!(cast_slice::<B, u8>(&local), &expected_local, "the local side of {case:?}, {how:?}");
         world.barrier_all();
     }
 }
@@ -205,9 +189,9 @@ macro_rules! issued {
 
 /// Compares `strided!` between a region of an object and one of an array of the PE.
 macro_rules! both_ways {
-    ($world:ident, ($($option:tt)*) $object:ident, $local:ty, $draw:expr, $sides:expr, |$case:pat_param|
+    ($world:ident, ($($option:tt)*) $object:ident, $local:ty, $draw:expr, $moved:expr, |$case:pat_param|
         [$($there:tt)*] $(. $of_there:tt)* = [$($here:tt)*] $(. $of_here:tt)*) => {
-        compare::<_, $local, _>($world, &$object, $draw, $sides, |world, pe, $case, local, how| {
+        compare::<_, $local, _>($world, &$object, $draw, $moved, |world, pe, $case, local, how| {
             if how.put {
                 let local = &*local;
                 issued!(world, how, |by| strided!(by, $($option)*
@@ -221,11 +205,11 @@ macro_rules! both_ways {
 }
 
 /// Regions of objects and of arrays of the PE; how many elements each has, and which they are.
-macro_rules! moved {
+macro_rules! regions {
     ($world:ident $option:tt: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
         $count:expr => $elements:expr;)*) => {$(
-        let sides = Sides::of::<_, $local, _>($count, None, $elements);
-        both_ways!($world, $option $object, $local, |_| (), |()| sides.clone(), |()|
+        let bytes = moved::<_, $local, _>($count, None, $elements);
+        both_ways!($world, $option $object, $local, |_| (), |()| bytes.clone(), |()|
             [$($there)*] $(. $of)* = [$($here)*] $(. $by)*);
     )*};
 }
@@ -240,7 +224,7 @@ fn last(cell: &mut Cell, n: usize) -> &mut u8 {
 fn regions_are_those_of_loops(world: &mut World) {
     // Behind `dyn`, variables may be ranges of any kind, which are still there afterwards.
     let (rows, columns, from, odd, i, j) = (1..ROWS - 1, 2..=5, 10.., 1.., 4, 7);
-    moved! { world ():
+    regions! { world ():
         // One field, also of an object without dimensions.
         CELLS[..].mass = [f64; LEN], [..]; LEN => |there: &mut [Cell; LEN], here, n| (&mut there[n].mass, &mut here[n]);
         ONE[..].spin = [u16; 3], [..]; 3 => |there: &mut Cell, here, n| (&mut there.spin[n], &mut here[n]);
@@ -293,7 +277,7 @@ fn regions_are_those_of_loops(world: &mut World) {
     // By each algorithm that the macro names.
     macro_rules! by_algorithms {
         ($($algorithm:tt)*) => {$(
-            moved! { world (algorithm = $algorithm;): FIELD[2, ..20; 8; 4] = Plane, [5, 1..13];
+            regions! { world (algorithm = $algorithm;): FIELD[2, ..20; 8; 4] = Plane, [5, 1..13];
                 12 => |there: &mut Plane, here, n| (&mut there[2][n / 4 * 8 + n % 4], &mut here[5][1 + n]); }
         )*};
     }
@@ -306,12 +290,12 @@ macro_rules! lines {
     ($world:ident: $($object:ident: $element:ty, $block:literal $(, $field:ident [$($of:tt)*])?;)*) => {$(
         let draw = |dice: &mut Dice| pair(dice, LEN, 100, $block);
         let field: Option<Range<usize>> = [$($field)?].into_iter().next();
-        let sides = |(t, h): Line| {
-            Sides::of(t.len(), field.clone(), |there: &mut [$element; LEN], here: &mut [$element; 100], n| {
+        let bytes = |(t, h): Line| {
+            moved(t.len(), field.clone(), |there: &mut [$element; LEN], here: &mut [$element; 100], n| {
                 (&mut there[t.at(n)], &mut here[h.at(n)])
             })
         };
-        both_ways!($world, () $object, [$element; 100], draw, sides, |(t, h)|
+        both_ways!($world, () $object, [$element; 100], draw, bytes, |(t, h)|
             [dyn t.first..t.end; dyn t.step; dyn t.block] $(. $($of)*)?
                 = [dyn h.first..h.end; dyn h.step; dyn h.block] $(. $($of)*)?);
     )*};
@@ -326,7 +310,7 @@ fn by_routines(world: &mut World) {
                 &$object,
                 |dice| pair(dice, LEN, LEN, 30),
                 |(t, h)| {
-                    Sides::of(t.len(), None, |there: &mut [$element; LEN], here: &mut [$element; LEN], n| {
+                    moved(t.len(), None, |there: &mut [$element; LEN], here: &mut [$element; LEN], n| {
                         (&mut there[t.at(n)], &mut here[h.at(n)])
                     })
                 },
@@ -401,14 +385,14 @@ fn structures_and_matrices(world: &mut World) {
         ($($object:ident: $element:ty, $block:expr $(, $field:ident [$($of:tt)*])?;)*) => {$(
             let draw = |dice: &mut Dice| (pair(dice, ROWS, ROWS, 1), pair(dice, COLUMNS, COLUMNS, $block));
             let field: Option<Range<usize>> = [$($field)?].into_iter().next();
-            let sides = |((r, to_r), (c, to_c)): (Line, Line)| {
+            let bytes = |((r, to_r), (c, to_c)): (Line, Line)| {
                 type Matrix = [[$element; COLUMNS]; ROWS];
-                Sides::of(r.len() * c.len(), field.clone(), |there: &mut Matrix, here: &mut Matrix, n| {
+                moved(r.len() * c.len(), field.clone(), |there: &mut Matrix, here: &mut Matrix, n| {
                     let (i, j) = (n / c.len(), n % c.len());
                     (&mut there[r.at(i)][c.at(j)], &mut here[to_r.at(i)][to_c.at(j)])
                 })
             };
-            both_ways!(world, () $object, [[$element; COLUMNS]; ROWS], draw, sides, |((r, to_r), (c, to_c))|
+            both_ways!(world, () $object, [[$element; COLUMNS]; ROWS], draw, bytes, |((r, to_r), (c, to_c))|
                 [dyn r.first..r.end; dyn r.step, dyn c.first..c.end; dyn c.step; dyn c.block] $(. $($of)*)?
                     = [dyn to_r.first..to_r.end; dyn to_r.step,
                         dyn to_c.first..to_c.end; dyn to_c.step; dyn to_c.block] $(. $($of)*)?);

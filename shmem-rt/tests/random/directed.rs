@@ -128,6 +128,6 @@ fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
     let act = |pe: u64| Act::Write(0..40, Way::Forgotten, 5 + pe);
     let write = |pe: usize| Op { slot: 1, pe: 1 - pe, act: act(pe as u64) };
     let stream = |pe: usize| Stream { pe, token: Token::Leaked, ops: vec![write(pe)] };
-    let program = vec![Step::Epoch { streams: vec![stream(0), stream(1)] }, phase(1, 7, Vec::new())];
-    direct(world, &program);
+    let around = [vec![stream(0), stream(1)], Vec::new()];
+    direct(world, &vec![Step::Phase { slot: 1, frozen: false, seed: 7, strays: Vec::new(), around }]);
 }

@@ -108,7 +108,8 @@ fn least(count: usize, mut said: String, fails: &mut dyn FnMut(&str) -> Option<S
         let mut at = 0;
         while at < left.len() {
             let rest = [&left[..at], &left[(at + size).min(left.len())..]].concat();
-            match fails(&text(&rest)).filter(|_| !rest.is_empty()) {
+            let failure = if rest.is_empty() { None } else { fails(&text(&rest)) };
+            match failure {
                 Some(now) => (left, said) = (rest, now),
                 None => at += size,
             }

@@ -46,6 +46,9 @@ static WIDE_FLOATS: [Atomic<f64>; HISTORIES + 1];
 #[symmetric]
 static NARROW_FLOATS: [Atomic<f32>; HISTORIES + 1];
 
+/// Carries a bit operation out, as [`Numbers::carry_out`].
+type Bits<'w, V> = fn(&Numbers<'w, V>, usize, Op, Form) -> Option<V>;
+
 /// Words of PE 0, each with a history, and the numbers that they hold.
 struct Numbers<'w, V: AmoValue> {
     world: &'w World<Multiple>,
@@ -55,7 +58,7 @@ struct Numbers<'w, V: AmoValue> {
     of: fn(u64) -> V,
     to: fn(V) -> u64,
     /// The bit operations, if there are any of such numbers; without, words are added to.
-    bits: Option<fn(&Self, usize, Op, Form) -> Option<V>>,
+    bits: Option<Bits<'w, V>>,
 }
 
 /// Calls the routine of a form; what was there, if that gives it.

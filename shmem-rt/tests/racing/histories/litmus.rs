@@ -61,22 +61,22 @@ fn put_both(token: &dyn Stores, to: Pe, round: u64) {
     token.put(MORE.on(to), &[round; N]);
 }
 
-/// Tests that [`message`] finds all data, sent so in each round.
+/// Tests by [`message`] of what a round sends, by the world or a context.
 macro_rules! messages {
-    ($($name:ident: $send:expr;)*) => {$(
+    ($(fn $name:ident($($given:pat_param),*) $send:block)*) => {$(
         #[shmem::test(pes = 2)]
         fn $name(world: &mut World) {
-            message(world, $send);
+            message(world, |$($given),*| $send);
         }
     )*};
 }
 messages! {
-    put_fence_flag: |world, _, to, round| {
+    fn put_fence_flag(world, _, to, round) {
         put_both(world, to, round);
         world.fence();
         world.signal_set(FLAG.on(to), round);
-    };
-    put_fence_flag_in_a_scope: |world, _, to, round| {
+    }
+    fn put_fence_flag_in_a_scope(world, _, to, round) {
         let row = [round; N];
         world.scope(|s| {
             s.put(DATA.on(to), &row);
@@ -87,13 +87,13 @@ messages! {
             // Or the scope's end would be what delivers.
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
-    };
-    put_fence_put_with_signal: |world, _, to, round| {
+    }
+    fn put_fence_put_with_signal(world, _, to, round) {
         world.put(MORE.on(to), &[round; N]);
         world.fence();
         world.put_signal(DATA.on(to), &[round; N], FLAG.on(to), SignalOp::Set(round));
-    };
-    put_fence_put_with_signal_in_a_scope: |world, _, to, round| {
+    }
+    fn put_fence_put_with_signal_in_a_scope(world, _, to, round) {
         let row = [round; N];
         world.scope(|s| {
             s.put(MORE.on(to), &row);
@@ -101,26 +101,26 @@ messages! {
             s.put_signal(DATA.on(to), &row, FLAG.on(to), SignalOp::Add(1));
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
-    };
+    }
     // The flag goes through another stream, which knows nothing of the data.
-    put_quiet_flag_across_contexts: |world, ctx, to, round| {
+    fn put_quiet_flag_across_contexts(world, ctx, to, round) {
         put_both(ctx, to, round);
         ctx.quiet();
         world.signal_set(FLAG.on(to), round);
-    };
-    put_quiet_of_one_pe_flag_across_contexts: |world, ctx, to, round| {
+    }
+    fn put_quiet_of_one_pe_flag_across_contexts(world, ctx, to, round) {
         put_both(ctx, to, round);
         ctx.quiet_pe(to);
         world.signal_set(FLAG.on(to), round);
-    };
-    scope_flag_across_contexts: |world, ctx, to, round| {
+    }
+    fn scope_flag_across_contexts(world, ctx, to, round) {
         let row = [round; N];
         ctx.scope(|s| {
             s.put(DATA.on(to), &row);
             s.put(MORE.on(to), &row);
         });
         world.signal_set(FLAG.on(to), round);
-    };
+    }
 }
 
 /// A signal that one sets while another one adds to it: each addition is there behind the setting, or went with what was
