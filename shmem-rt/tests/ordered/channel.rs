@@ -161,6 +161,31 @@ fn every_item_of_a_queue_is_done_once(world: &mut World) {
     }
 }
 
+#[symmetric]
+static TAKEN: Signal;
+
+#[shmem::test(pes = 2)]
+fn who_sleeps_is_called_when_a_queue_has_something(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    let mut queue = world.work_queue::<u64>(8).unwrap();
+    for round in 1..=10 {
+        if me == 0 {
+            pes::wait_for(world, other);
+            // With nothing but its own items it would wait here for ever.
+            (0..20).for_each(|item| queue.push(world, item));
+            TAKEN.wait_until(world, ge(round));
+        } else {
+            pes::go(world, other);
+        }
+        let mut done = 0;
+        while queue.next(world).is_some() {
+            done += 1;
+            world.signal_set(TAKEN.on(other), round);
+        }
+        assert_eq!(world.sum(done), 20);
+    }
+}
+
 #[shmem::test(pes = 3)]
 fn batches_of_any_length_pass_along_a_line(world: &mut World) {
     const ALL: u64 = 200;
