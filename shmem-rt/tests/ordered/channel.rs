@@ -104,12 +104,12 @@ pub(crate) fn home(world: &World, item: u64) -> Pe {
     world.pes()[Dice(item).below(world.n_pes() as u64) as usize]
 }
 
+/// Does an item, and gives those that it leads to.
+type Done<'d> = dyn FnMut(u64) -> Vec<u64> + 'd;
+
 /// Items that lead to items are each done once, and nobody ends before. One PE begins with an item, or none does; `carry` brings
 /// each to some PE, and what `done` gives for it as well.
-pub(crate) fn each_is_done_once(
-    world: &World,
-    carry: &mut dyn FnMut(Option<u64>, &mut dyn FnMut(u64) -> Vec<u64>),
-) {
+pub(crate) fn each_is_done_once(world: &World, carry: &mut dyn FnMut(Option<u64>, &mut Done<'_>)) {
     let (me, first) = (world.my_pe(), world.pes()[0]);
     for (round, items) in [0, 1, 300, MOST, 200, 400].into_iter().enumerate() {
         let children = tree(round, items);
