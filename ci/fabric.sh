@@ -40,7 +40,7 @@ echo "-- strangers: $(($(date +%s) - before)) s"
 export SHMEM_TRANSPORT=ofi
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its own' \
     array_strided:: arrays:: channel:: context:: futures:: halo:: keys:: long_blocks:: long_signals:: nonblocking:: regions:: rma:: \
-    strided:: woken:: words::
+    strided:: words::
 # What members do together with much data, and beside the program; of those that choose no transport themselves.
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, large collectives' \
     streams::between_two streams::between_three flights::histories_on_2 flights::histories_on_3 --skip nodes

@@ -62,7 +62,7 @@ under mr_local,max_msg=4096 streams::between_two flights::histories_on_2 --skip 
 under no_wait,reorder streams::between_two flights::histories_on_2 --skip nodes
 # Lists, and items for others, by threads of their own and in programs.
 for demands in mr_local,max_msg=4096,cq=4,eagain=3 "$efa"; do
-    under "$demands" indexed:: ranges:: plan:: exchange:: of_a_queue woken::
+    under "$demands" indexed:: ranges:: plan:: exchange:: a_queue
 done
 FABRIC_SHIM=$efa cargo test --quiet --workspace --test programs -- computed:: --skip loopback
 # Ports that others have taken meanwhile.

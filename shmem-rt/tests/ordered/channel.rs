@@ -104,12 +104,12 @@ pub(crate) fn home(world: &World, item: u64) -> Pe {
     world.pes()[Dice(item).below(world.n_pes() as u64) as usize]
 }
 
+/// Does an item, and gives those that it leads to.
+type Done<'d> = dyn FnMut(u64) -> Vec<u64> + 'd;
+
 /// Items that lead to items are each done once, and nobody ends before. One PE begins with an item, or none does; `carry` brings
 /// each to some PE, and what `done` gives for it as well.
-pub(crate) fn each_is_done_once(
-    world: &World,
-    carry: &mut dyn FnMut(Option<u64>, &mut dyn FnMut(u64) -> Vec<u64>),
-) {
+pub(crate) fn each_is_done_once(world: &World, carry: &mut dyn FnMut(Option<u64>, &mut Done<'_>)) {
     let (me, first) = (world.my_pe(), world.pes()[0]);
     for (round, items) in [0, 1, 300, MOST, 200, 400].into_iter().enumerate() {
         let children = tree(round, items);
@@ -158,6 +158,31 @@ fn every_item_of_a_queue_is_done_once(world: &mut World) {
                 done(item.number).into_iter().for_each(|child| queue.push(world, message(child)));
             }
         });
+    }
+}
+
+#[symmetric]
+static TAKEN: Signal;
+
+#[shmem::test(pes = 2)]
+fn who_sleeps_is_called_when_a_queue_has_something(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    let mut queue = world.work_queue::<u64>(8).unwrap();
+    for round in 1..=10 {
+        if me == 0 {
+            pes::wait_for(world, other);
+            // With nothing but its own items it would wait here for ever.
+            (0..20).for_each(|item| queue.push(world, item));
+            TAKEN.wait_until(world, ge(round));
+        } else {
+            pes::go(world, other);
+        }
+        let mut done = 0;
+        while queue.next(world).is_some() {
+            done += 1;
+            world.signal_set(TAKEN.on(other), round);
+        }
+        assert_eq!(world.sum(done), 20);
     }
 }
 

@@ -48,7 +48,6 @@ mod ranges;
 mod regions;
 mod segments;
 mod streams;
-mod woken;
 mod words;
 
 /// Now and then a pause, of another length on each PE that has dice of its own.

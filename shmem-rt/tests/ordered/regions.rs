@@ -48,12 +48,6 @@ fn fill(world: &World) {
     }
 }
 
-fn contents<T: PlainData>(world: &World, object: &'static Symmetric<T>) -> Box<T> {
-    let mut all = Box::new(T::zeroed());
-    world.get(&mut *all, object.on(world.me()));
-    all
-}
-
 /// From this PE's copy, to an object of which only the run knows the length, and from parts of slices; through a context, and data
 /// of another crate.
 #[shmem::test(pes = 2)]
@@ -84,9 +78,9 @@ fn objects_and_slices_are_sides(world: &mut World) {
             _ => 0.0,
         })
     };
-    assert_eq!(*contents(world, &ROW), sent(other.number()));
+    assert_eq!(ROW.here(world).load(), sent(other.number()));
     let kind = |i: usize| if i < 6 { 100 * other.number() + 6 + i } else { 100 * me + i };
-    assert!(contents(world, &CELLS).iter().enumerate().all(|(i, cell)| usize::from(cell.kind) == kind(i)));
+    assert!((0..ROWS).all(|i| usize::from(CELLS.here(world).index(i).load().kind) == kind(i)));
     let (mut known, mut unknown, mut rows) = ([0.0; COLUMNS], vec![0.0; COLUMNS], vec![0.0; 10]);
     strided!(world, known[..] = heap@other[..]);
     strided!(world, unknown[..] = heap@other[..]);
@@ -109,29 +103,26 @@ fn range(dice: &mut Dice, len: u64) -> (usize, usize, usize) {
 /// Between two places of this PE's own memory, in a phase and outside.
 #[shmem::test(pes = 1)]
 fn regions_of_own_memory(world: &mut World) {
-    let of = |i: usize, j: usize| std::array::from_fn(|k| value(i, 5 * j + k));
-    let cube: [[[f32; 5]; 4]; 6] = std::array::from_fn(|i| std::array::from_fn(|j| of(i, j)));
+    let mut cube = [[[0.0_f32; 5]; 4]; 6];
+    cube.as_flattened_mut().as_flattened_mut().iter_mut().zip(0..).for_each(|(x, i)| *x = value(0, i));
     let mut dice = Dice(45);
     for _ in 0..200 {
-        let (a, c) = (range(&mut dice, 6), range(&mut dice, 5));
-        let j = dice.below(4) as usize;
-        let indices: Vec<[usize; 2]> =
-            (a.0..a.1).step_by(a.2).flat_map(|i| (c.0..c.1).step_by(c.2).map(move |k| [i, k])).collect();
-        let mut packed = vec![0.0_f32; indices.len()];
+        let (a, c, j) = (range(&mut dice, 6), range(&mut dice, 5), dice.below(4) as usize);
+        let (mut found, mut expected) = (vec![[[0.0_f32; 5]; 4]; 6], vec![[[0.0; 5]; 4]; 6]);
+        let mut picked = Vec::new();
+        for (i, k) in (a.0..a.1).step_by(a.2).flat_map(|i| (c.0..c.1).step_by(c.2).map(move |k| (i, k))) {
+            expected[i][j][k] = cube[i][j][k];
+            picked.push(cube[i][j][k]);
+        }
+        let mut packed = vec![0.0_f32; picked.len()];
         strided!(packed[..] = cube[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2]);
-        assert!(indices.iter().zip(&packed).all(|([i, k], x)| *x == cube[*i][j][*k]));
-        let mut into = vec![[[0.0_f32; 5]; 4]; 6];
-        strided!(into[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2] = packed[..]);
-        let mut expected = vec![[[0.0; 5]; 4]; 6];
-        indices.iter().for_each(|[i, k]| expected[*i][j][*k] = cube[*i][j][*k]);
-        assert_eq!(into, expected);
+        strided!(found[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2] = packed[..]);
+        assert_eq!((&packed, &found), (&picked, &expected));
         // With constants, an index of the run, and lengths of the run.
-        let mut plane = [[0.0_f32; 5]; 6];
+        let (mut plane, mut all) = ([[0.0_f32; 5]; 6], vec![0.0_f32; 120]);
         strided!(plane[..] = cube[.., dyn j, ..]);
-        assert!((0..6).all(|i| plane[i] == cube[i][j]));
-        let mut all = vec![0.0_f32; 120];
-        strided!(all[..] = into[..]);
-        assert_eq!(all, expected.as_flattened().as_flattened());
+        strided!(all[..] = found[..]);
+        assert_eq!((plane, &all[..]), (cube.map(|plane| plane[j]), expected.as_flattened().as_flattened()));
     }
     fill(world);
     world.local(&FIELD, |field| {
@@ -177,8 +168,8 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
         strided!(world, ROW@me[..; 2; dyn n] = source[..])
             => "blocks of 3 elements overlap at a stride of 2; the stride must be at least the block";
     }
-    assert_eq!(*contents(world, &ROW), [0.0; COLUMNS], "something was written");
-    assert_eq!(*contents(world, &FIELD), [[0.0; COLUMNS]; ROWS], "something was written");
+    let found = (ROW.here(world).load(), FIELD.here(world).load());
+    assert_eq!(found, ([0.0; COLUMNS], [[0.0; COLUMNS]; ROWS]), "something was written");
 }
 
 /// What the macro would not write: an index that is promised and not given.
@@ -216,18 +207,13 @@ fn a_transfer_within_one_object(world: &mut World) {
         }
     }
     // The same is nothing to do, and what lies apart is moved.
+    let mut expected = FIELD.here(world).load();
     strided!(world, FIELD@me[dyn 1, ..] = FIELD[1, ..]);
     strided!(world, FIELD@me[.., 0] = FIELD[.., 19]);
     strided!(world, FIELD[dyn 3, ..10] = FIELD@me[dyn 3, 10..]);
     strided!(world, FIELD@me[.., 1] = OTHER[.., 1]);
-    for (i, row) in contents(world, &FIELD).iter().enumerate() {
-        let right = |j: usize| value(0, i * COLUMNS + j);
-        let expected = |j: usize| match j {
-            1 => 0.0,
-            0 if i != 3 => right(19),
-            _ if i == 3 && j < 10 => right(j + 10),
-            _ => right(j),
-        };
-        assert_eq!(*row, std::array::from_fn(expected), "row {i}");
-    }
+    expected.iter_mut().for_each(|row| row[0] = row[19]);
+    expected[3].copy_within(10.., 0);
+    expected.iter_mut().for_each(|row| row[1] = 0.0);
+    assert_eq!(FIELD.here(world).load(), expected);
 }

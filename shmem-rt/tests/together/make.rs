@@ -222,7 +222,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
     }
 
     fn nothing_else<T>(&self) {
-        unreachable!("{:?} takes other kinds", self.call);
+        unreachable!("{:?} does not take `{}`", self.call, std::any::type_name::<T>());
     }
 
     reductions! {
