@@ -129,7 +129,7 @@ mod tests {
         let (half, minus) = (number(TOP, 16382), number(TOP, 0x8000 | 16383));
         assert_eq!(most.plus(one).0, number(TOP | 1, 16383 + 63).0);
         assert_eq!(most.times(half).0, number(TOP, 16382 + 63).0);
-        assert_eq!(minus.times(most).0, number(TOP, 0x8000 | 16383 + 63).0);
+        assert_eq!(minus.times(most).0, number(TOP, 0x8000 | (16383 + 63)).0);
         let table = [
             (minus, half, Some(Ordering::Less)),
             (most, one, Some(Ordering::Greater)),

@@ -291,6 +291,9 @@ unsafe fn among<T: Compared, V, R>(
     form(&Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values)))
 }
 
+/// A wait or test for some words: calls back with the place in the list and the number of each, and returns how many.
+type SomeForm<T> = fn(&Words<T>, &mut dyn FnMut(usize, usize)) -> usize;
+
 /// The same, which gives the numbers of words.
 unsafe fn some_among<T: Compared, V>(
     routine: &'static str,
@@ -301,7 +304,7 @@ unsafe fn some_among<T: Compared, V>(
     cmp: c_int,
     values: V,
     of: fn(V) -> Values<T>,
-    form: fn(&Words<T>, &mut dyn FnMut(usize, usize)) -> usize,
+    form: SomeForm<T>,
 ) -> usize {
     let words = Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values));
     // SAFETY: C gives room for as many numbers as there are words, of which each is found once.

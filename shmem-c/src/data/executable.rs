@@ -129,7 +129,7 @@ impl Executable {
             let start = core::ptr::with_exposed_provenance::<u8>(self.address(header));
             // SAFETY: notes of the executable, which are mapped for ever and read only.
             let notes = unsafe { core::slice::from_raw_parts(start, header.p_memsz as usize) };
-            let align = header.p_align as u64;
+            let align = header.p_align;
             let mut notes =
                 NoteIterator::<FileHeader64<NativeEndian>>::new(NativeEndian, align, notes).ok()?;
             while let Ok(Some(note)) = notes.next() {

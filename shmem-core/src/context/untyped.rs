@@ -129,7 +129,6 @@ pub unsafe fn get(endpoint: &Endpoint, to: *mut u8, from: Remote, bytes: usize, 
 /// # Safety
 ///
 /// As [`put`]; the signal must be an aligned one of eight bytes, on the PE of `to`.
-#[expect(clippy::too_many_arguments, reason = "those of a put and a signal")]
 pub unsafe fn put_signal(
     endpoint: &Endpoint,
     to: Remote,

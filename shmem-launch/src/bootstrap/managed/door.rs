@@ -152,10 +152,10 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
             waiting.into_iter().zip(&ready[1..]).partition(|(_, ready)| **ready);
         for (channel, _) in come {
             // Whoever says something else is a stranger, and is forgotten.
-            if let Some(pe) = guest(&channel, invitation, others) {
-                if channels.insert(pe, Arc::new(channel)).is_some() {
-                    return Err(unknown(format!("two processes are PE {pe}")));
-                }
+            if let Some(pe) = guest(&channel, invitation, others)
+                && channels.insert(pe, Arc::new(channel)).is_some()
+            {
+                return Err(unknown(format!("two processes are PE {pe}")));
             }
         }
         waiting = silent.into_iter().map(|(channel, _)| channel).collect();
