@@ -165,7 +165,7 @@ pub struct LockGuard<'a, L: ThreadLevel> {
     queue: Queue<'a, L>,
     /// Where it was got.
     location: &'static Location<'static>,
-    /// Dropped by the thread that holds the lock.
+    /// Makes the guard `!Send`: only the thread that took the lock may drop it.
     _thread: HeldLock,
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::exclusion::Mutex;
 
-/// The longest sleep of a thread while there is a work: what that waits for may not wake who sleeps for something else,
-/// or another thread may have been at it.
+/// The longest sleep of a thread while the PE has works. The event that a work waits for need not wake a thread that sleeps for
+/// something else, and another thread may have held the list when this one looked last.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// What a look at a work came to.

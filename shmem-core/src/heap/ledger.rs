@@ -222,8 +222,8 @@ impl Ledger {
         *self.handles.entry(id).or_default() += 1;
     }
 
-    /// Takes the name off an allocation, on every PE: from now on it is that of its handles, and is reclaimed
-    /// when every PE has dropped all of its own.
+    /// Takes the name off an allocation; every PE calls it. From then on the handles own the allocation: it is reclaimed when
+    /// every PE has dropped all of its handles.
     ///
     /// # Panics
     ///

@@ -105,7 +105,7 @@ impl Info {
         })
     }
 
-    /// Makes an empty entry that nobody else has yet say what is asked.
+    /// Writes what is asked to this entry, which is empty and not shared yet.
     fn fill_in(&self, asked: &Hints<'_>) {
         // SAFETY: one that libfabric has just made; nobody else has it.
         let info = unsafe { &mut *self.first.as_ptr() };

@@ -24,7 +24,7 @@ use crate::codec;
 /// How long a PE may be out of reach while the process that started it goes on.
 const LOST: Duration = Duration::from_millis(500);
 
-/// How often what gives no sign is looked at.
+/// Interval of polling what has no descriptor to wait for: a process without a pidfd, a PE out of reach.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
 /// Most packets that are taken from a PE before another one's turn comes.

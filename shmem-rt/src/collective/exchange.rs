@@ -74,7 +74,7 @@ impl Collective<'_> {
             });
         }
         into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
-        // Each barrier is a message from each node to each other, with all that there is room for.
+        // Each turn is one barrier, whose messages carry as many bytes of the parts as the buffers hold.
         for portion in Portion::all(team, part) {
             let mut parts = Parts::new(team, self.next_meeting(), portion, source);
             parts.contribute(self, source);

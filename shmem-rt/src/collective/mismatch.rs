@@ -84,7 +84,7 @@ impl Collective<'_> {
     pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
         let mine = self.activity_with_place(purpose, count);
-        // SAFETY: the record of this PE, told what it is meant for.
+        // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
         unsafe { endpoint.system() }.record.describe(&mine);
         // Who sleeps on this node is asked for the place of a call that is not in Rust: to find it takes long.
         let has_place = |pe: Pe, activity: &Activity| {

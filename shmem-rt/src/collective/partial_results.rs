@@ -365,7 +365,7 @@ impl<'r> Cover<'r> {
         fold_vertices(self.vertices(), given, Operands::InPlace(operand), into, op);
     }
 
-    /// Writes its values to `into`, of those of two covers of which it is both together.
+    /// Combines the values of two disjoint covers, which together are this one, into one value for each of its vertices.
     pub(super) fn join(
         self,
         (one, ones): (Cover<'_>, &[u8]),

@@ -447,7 +447,7 @@ impl Collective<'_> {
         let count = self.next_meeting();
         team.count.store(count, Ordering::Relaxed);
         if team.index == WORLD {
-            // SAFETY: the record of this PE, told what it is meant for.
+            // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
             unsafe { endpoint.system() }.record.enter_collective(count);
         }
         count

@@ -19,7 +19,7 @@ use crate::state::shelf::Shelf;
 /// How a PE has found a file, for the others.
 #[derive(Debug, Serialize, Deserialize)]
 enum FileState {
-    /// The newest persist, whether it is under way, and the set.
+    /// The generation of the newest persist, whether it is still being copied, and the [set](Report::set) of the file.
     Found(u64, bool, u64),
     Unusable(String),
     Refused(String),

@@ -130,7 +130,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let endpoint = resource.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
     let runtime = |patient| transport.as_ref().map(|far| open(far, patient, &bootstrap));
     let (own, meetings) = (runtime(false), runtime(true));
-    // SAFETY: the record of this PE, told what it is meant for.
+    // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
     let record = &unsafe { endpoint.system() }.record;
     record.start(number as u32, std::process::id());
     record.set_stage(Stage::Running);

@@ -69,7 +69,7 @@ fn sent(job: &Job) -> Traffic {
 
 /// Leaves the job in order.
 fn finish(job: &Job, endpoint: &Endpoint) {
-    // SAFETY: the record of this PE, told what it is meant for.
+    // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
     unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
     if let Some(transport) = &job.network.far {
         // What the last barrier has sent is acknowledged before anybody's end of a connection closes.

@@ -49,7 +49,7 @@ pub(crate) struct Uses {
     /// Numbers of objects whose handles this PE has dropped.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// Where the window of each member lies, if there was room for it, once they have looked.
+    /// Range of the window in each member's slot. Not set: the members have not allocated it yet. `None`: there was no room.
     window: OnceLock<Option<Range<usize>>>,
     /// A team that was found to contain it, the last one.
     within: Mutex<Weak<Self>>,

@@ -231,7 +231,8 @@ impl Handover {
             sleep();
         }
         if !self.parked.swap(false, Ordering::SeqCst) {
-            // Nothing to read, if it was read behind the sleep, or the writer is not there yet.
+            // A waiter has unparked this thread: its wake-up must not end the next sleep. There is nothing to read if `sleep`
+            // has read it, or if the waiter has not written yet.
             let _ = rustix::io::read(&self.descriptor, &mut [0; 8]);
         }
     }

@@ -90,7 +90,7 @@ impl Unit {
     }
 }
 
-/// Looks after which others are kept from starting operations.
+/// How many times a waiter looks in vain before it keeps other threads from starting operations.
 const LOOKS: u32 = 64;
 
 /// Operations started on a unit.

@@ -53,7 +53,7 @@ impl TwoTree {
         (self.root + number) % self.ranks
     }
 
-    /// The place of who has a number, as in the first tree; and back.
+    /// Position of a number in this tree. The second tree has the shape of the first, with its numbers mirrored, or moved on by one.
     fn place(&self, number: usize) -> usize {
         match (self.way, self.others() % 2) {
             (0, _) => number,
@@ -62,6 +62,7 @@ impl TwoTree {
         }
     }
 
+    /// The number at a position: the inverse of [`place`](Self::place).
     fn number(&self, place: usize) -> usize {
         match (self.way, self.others() % 2) {
             (0, _) => place,

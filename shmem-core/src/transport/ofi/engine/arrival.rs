@@ -219,18 +219,18 @@ impl Engine {
         match destination {
             Destination::Blocks { into, pattern } if data.len() == pattern.bytes() => {
                 let plan = Plan::of(pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
-                // SAFETY: every block from `into` on is writable until the request is finished, and disjoint (`get`). Only
-                // what has `arriving` finishes it, below: while it is arriving it is neither withdrawn nor answered again.
-                // `data` holds as many bytes, and is private memory.
+                // SAFETY: until the request is finished, every block from `into` on is writable, and they are disjoint (`get`).
+                // Only the holder of `arriving` finishes it, which is `self.finish` below: before that it is neither withdrawn
+                // nor answered a second time. `data` is private memory of `pattern.bytes()` bytes (guard).
                 unsafe { strided::execute_dyn(&plan, into, data.as_ptr()) };
             }
             Destination::Elements { into, size, count, positions } if data.len() == count * size => {
                 match positions {
-                    // SAFETY: as many elements from `into` on are writable until the request is finished (`list`). Only what
-                    // has `arriving` finishes it, below: while it is arriving it is neither withdrawn nor answered again.
+                    // SAFETY: until the request is finished, `count` elements from `into` on are writable (`list`). Only the holder
+                    // of `arriving` finishes it, which is `self.finish` below: before that it is neither withdrawn nor answered again.
                     None => unsafe { shared::copy(into, data.as_ptr(), data.len()) },
-                    // SAFETY: there are as many positions as elements, at each of which one is writable until the request is
-                    // finished (`list`), which only what has `arriving` does, below.
+                    // SAFETY: there are `count` positions, with a writable element at each until the request is finished
+                    // (`list`). Only the holder of `arriving` finishes it, which is `self.finish` below.
                     Some(positions) => unsafe { spread(into, size, &positions, data) },
                 }
             }
@@ -245,8 +245,8 @@ impl Engine {
             let value = u128::from_le_bytes(*value);
             let (arriving, channel, destination) = peer.requests.lock().take(value as u32)?;
             let Destination::Word { into, width } = destination else { return Err(Flaw::Answer) };
-            // SAFETY: aligned, and writable until the request is finished (`atomic_nbi`). Only what has `arriving` finishes
-            // it, below: while it is arriving it is neither withdrawn nor answered again.
+            // SAFETY: aligned, and writable until the request is finished (`atomic_nbi`). Only the holder of `arriving` finishes
+            // it, which is `self.finish` below: before that it is neither withdrawn nor answered again.
             unsafe { width.write(into, (value >> 64) as u64) };
             self.finish(peer, arriving, channel)?;
         }
