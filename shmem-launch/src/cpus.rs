@@ -118,7 +118,7 @@ mod tests {
         let many = ["0-1048576", "0-8191,0-8191", "5-3", "8191-0", "1,2"].map(String::from);
         for said in many.into_iter().chain([["0-8191"; 9999].join(",")]) {
             let said = codec::encode(&("a", &said));
-            let (read, most) = crate::allocated::most(|| codec::decode::<Cpus>(&said));
+            let (read, most) = crate::test_allocator::most(|| codec::decode::<Cpus>(&said));
             assert_eq!(read, Err(Malformed));
             assert!(most < 256 << 10, "{most} bytes for {} of text", said.len());
         }

@@ -17,12 +17,12 @@
 // Where documentation of another crate finds it while its own is being made.
 #![doc(html_root_url = "https://docs.rs/shmem-launch/0.1.0")]
 
-#[cfg(test)]
-mod allocated;
 pub mod bootstrap;
 pub mod codec;
 pub mod cpus;
 pub mod env;
 pub mod launch;
 pub mod say;
+#[cfg(test)]
+mod test_allocator;
 pub mod text;

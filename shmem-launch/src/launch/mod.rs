@@ -10,7 +10,7 @@
 //! that is installed, which a command asks for it ([`Launch::command`]).
 //!
 //! ```text
-//! elsewhere    the command of an installed launcher        host_list  the hosts for it
+//! launchers    the command of an installed launcher        host_list  the hosts for it
 //! run          the loop, and how a job comes to its end
 //! pes          the PEs as they are served, and what happens to them
 //! spawn        starting a process, with program, limits, bind
@@ -24,10 +24,10 @@
 
 mod bind;
 pub(crate) mod channel;
-mod elsewhere;
 mod error;
 mod host_list;
 mod hosts;
+mod launchers;
 pub(crate) mod limits;
 mod member;
 mod output;

@@ -109,8 +109,8 @@ mod tests {
     use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
     use super::*;
-    use crate::allocated::most;
     use crate::codec::{self, Malformed};
+    use crate::test_allocator::most;
 
     /// More bytes than any message takes that comes as a few hundred.
     const RUBBISH: usize = 64 << 10;

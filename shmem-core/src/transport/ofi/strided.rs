@@ -1,6 +1,6 @@
 //! How blocks go to another node: in messages, or one by one.
 //!
-//! * **Messages**: packed, carried out by the target's [engine](super::engine). One operation whatever the
+//! * **Messages**: packed, carried out by the target's engine. One operation whatever the
 //!   number of blocks, but every byte is copied once more on both sides, and the target's processor has to
 //!   do it.
 //! * **One by one**: an operation for each block, as a program without strided transfers would do it.
