@@ -136,7 +136,7 @@ impl Hosts {
     /// Runs a job on them: the first half of its PEs on the first one. What all of them print is one text.
     fn run(&self, launch: Launch, pes: usize) -> Result<Outcome, Box<dyn Error>> {
         let [one, other] = &self.names;
-        let list = format!("[{one}]:{},[{other}]:{}", (pes - pes / 2).max(1), (pes / 2).max(1));
+        let list = format!("{one}:{},{other}:{}", (pes - pes / 2).max(1), (pes / 2).max(1));
         let list: HostList = list.parse().unwrap_or_else(|error| unreachable!("as it was before: {error}"));
         let interface = self.pretended.is_some().then_some("eth0");
         let launch =
