@@ -1,7 +1,7 @@
 //! Collectives: of teams, of all PEs, and over active sets.
 //!
 //! Each finds where its arguments lie. Those of teams go to the runtime, which moves bytes and combines items of a size
-//! ([`combine`](crate::combine)); sets of some PEs do it by themselves ([`active_set`](crate::active_set)). All of teams give 0:
+//! ([`combine`]); sets of some PEs do it by themselves ([`active_set`](crate::active_set)). All of teams give 0:
 //! what goes wrong ends the job with a message.
 
 use std::ffi::c_int;
