@@ -29,6 +29,19 @@ with() { # MPI PACKAGES COMPILER LAUNCHER ORDER...
             exit 1
         }
     done
+    # Each PE on a host of its own, by its name, and gone at another time.
+    if unshare --uts true 2>/dev/null && ci/install libfabric1; then
+        printf '#!/bin/sh\nhostname "host-$$"\nexec "$@"\n' >"$work/elsewhere"
+        # shellcheck disable=SC2086
+        SHMEM_STATS=1 timeout -k 5 60 $launcher -n 3 unshare --uts sh "$work/elsewhere" "$work/orders" MWcsmd \
+            >"$work/said" 2>&1 && grep -q 'statistics (SHMEM_STATS): sums of 3 PEs' "$work/said" || {
+            cat "$work/said"
+            echo "FAILED: $mpi, MWcsmd on three hosts" >&2
+            exit 1
+        }
+    else
+        echo "left out: $mpi, several hosts"
+    fi
     # shellcheck disable=SC2086
     timeout -k 5 60 $launcher -n 3 "$work/with-mpi" | sort >"$work/said"
     for pe in 0 1 2; do

@@ -24,8 +24,8 @@ typedef struct {
 
 /* How processes that something else has started become PEs, by shmemx_init_with: which process this is, and functions by
    which all of them exchange bytes. The functions get `state` first. They are called by one thread at a time, `abort` by any thread at
-   any time; none behind the last shmem_finalize of the process. Processes have different numbers, a value is what was put, and a fence waits for all: on that rests which memory
-   is whose. */
+   any time. The last shmem_finalize leaves the job: then they are called no more, and the process cannot initialise again. Processes
+   have different numbers, a value is what was put, and a fence waits for all: on that rests which memory is whose. */
 typedef struct {
     void *state;
     int pe, n_pes;

@@ -5,7 +5,6 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use shmem::bootstrap::ProcessManager;
-use shmem_core::exclusion::Mutex;
 
 /// `shmemx_bootstrap_t`: which process this is, and how the processes of the job exchange bytes.
 #[derive(Clone, Copy, Debug)]
@@ -28,28 +27,33 @@ unsafe impl Send for Bootstrap {}
 // SAFETY: the runtime makes one call at a time but for `abort`, as `shmemx.h` says.
 unsafe impl Sync for Bootstrap {}
 
-/// Whether a program's functions may be called no more: from its last `shmem_finalize` on, behind which what they use may go.
-static CLOSED: AtomicBool = AtomicBool::new(false);
+/// Whether the job was joined by a program's functions.
+static JOINED: AtomicBool = AtomicBool::new(false);
 
-/// A call of one of them.
-static CALLING: Mutex<()> = Mutex::new(());
+/// Whether it was left again, by the last `shmem_finalize`: what the functions use may be gone.
+static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Calls the program's functions no more, once those that run have returned.
-pub(crate) fn close() {
-    CLOSED.store(true, Ordering::Release);
-    drop(CALLING.lock());
+/// The job is joined by a program's functions.
+pub(crate) fn join() {
+    JOINED.store(true, Ordering::Release);
+}
+
+/// Whether the job was joined so, and not left yet.
+pub(crate) fn is_joined() -> bool {
+    JOINED.load(Ordering::Acquire) && !has_left()
+}
+
+/// The functions are called no more.
+pub(crate) fn leave() {
+    LEFT.store(true, Ordering::Release);
+}
+
+/// Whether the job was left, so that it cannot be joined again.
+pub(crate) fn has_left() -> bool {
+    LEFT.load(Ordering::Acquire)
 }
 
 impl Bootstrap {
-    /// A call of a function, if it may be called.
-    fn call<R>(call: impl FnOnce() -> R) -> io::Result<R> {
-        let _calling = CALLING.lock();
-        match CLOSED.load(Ordering::Acquire) {
-            true => Err(io::Error::other("what the program exchanges by ended with its last shmem_finalize")),
-            false => Ok(call()),
-        }
-    }
-
     /// What is wrong with it.
     pub(crate) fn mistake(&self) -> Option<String> {
         let missing = [
@@ -92,15 +96,14 @@ impl ProcessManager for Bootstrap {
     fn put(&self, name: &str, value: &[u8]) -> io::Result<()> {
         let (put, name) = (self.put.ok_or_else(|| failed("put", -1))?, key(name)?);
         // SAFETY: the program's function, a string that ends with a zero, and a value of so many bytes.
-        let status =
-            Self::call(|| unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) })?;
+        let status = unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) };
         checked("put", status)
     }
 
     fn fence(&self) -> io::Result<()> {
         let fence = self.fence.ok_or_else(|| failed("fence", -1))?;
         // SAFETY: the program's function.
-        checked("fence", Self::call(|| unsafe { fence(self.state) })?)
+        checked("fence", unsafe { fence(self.state) })
     }
 
     fn get(&self, process: usize, name: &str) -> io::Result<Vec<u8>> {
@@ -110,8 +113,7 @@ impl ProcessManager for Bootstrap {
             let room = value.len();
             let into = value.as_mut_ptr().cast();
             // SAFETY: the program's function, a string that ends with a zero, and room for so many bytes.
-            let bytes =
-                Self::call(|| unsafe { get(self.state, process as c_int, name.as_ptr(), into, room) })?;
+            let bytes = unsafe { get(self.state, process as c_int, name.as_ptr(), into, room) };
             let bytes = usize::try_from(bytes).map_err(|_| failed("get", bytes))?;
             value.resize(bytes, 0);
             if bytes <= room {
@@ -121,8 +123,7 @@ impl ProcessManager for Bootstrap {
     }
 
     fn abort(&self, code: i32) {
-        // At any time: a call that hangs is no reason not to end.
-        if let Some(abort) = self.abort.filter(|_| !CLOSED.load(Ordering::Acquire)) {
+        if let Some(abort) = self.abort.filter(|_| !has_left()) {
             // SAFETY: the program's function.
             unsafe { abort(self.state, code) };
         }
@@ -193,8 +194,7 @@ mod tests {
         assert_eq!(said(ours.get(1, "key").unwrap_err()), "the program's function get failed (-2)");
         assert_eq!(said(ours.fence().unwrap_err()), "the program's function fence failed (7)");
         assert_eq!(ours.mistake(), None);
-        close();
-        assert!(said(ours.get(0, "key").unwrap_err()).ends_with("ended with its last shmem_finalize"));
+        leave();
         ours.abort(1);
         let wrong = Bootstrap { pe: 1, ..ours };
         assert_eq!(wrong.mistake().unwrap(), "has pe 1 of n_pes 1: processes are 0 to n_pes - 1");

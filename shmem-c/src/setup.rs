@@ -106,8 +106,11 @@ unsafe fn init_with(
     if let Some(mistake) = bootstrap.mistake() {
         refuse(routine, "bootstrap", mistake);
     }
-    // SAFETY: processes have different numbers, and a value that one gets is that which the other has put (`shmemx.h`).
-    let join = || unsafe { shmem::init_with(bootstrap) };
+    let join = || {
+        bootstrap::join();
+        // SAFETY: processes have different numbers, and a value that one gets is that which the other has put (`shmemx.h`).
+        unsafe { shmem::init_with(bootstrap) }
+    };
     // SAFETY: the caller's promise.
     unsafe { start_and_tell(routine, requested, provided, join) }
 }
@@ -137,6 +140,10 @@ unsafe fn start_and_tell(
 
 fn start_by(routine: &str, level: c_int, join: impl FnOnce() -> shmem::Result<CWorld>) {
     world::may_begin(routine);
+    if bootstrap::has_left() {
+        let why = "is called after the last shmem_finalize: that leaves a job that shmemx_init_with has joined, for good; finalise at the end";
+        refuse(routine, "", why);
+    }
     let mut depth = DEPTH.lock();
     *depth += 1;
     LEVEL.fetch_max(level, Ordering::Relaxed);
@@ -193,11 +200,15 @@ fn finalize(routine: &'static str) {
     world.barrier_all();
     if *depth == 1 {
         world::finalise();
-        bootstrap::close();
         team::drop_all();
         // SAFETY: all PEs have come to this end, whose barrier lies behind them, and they come to no collective before they have
         // begun again; what a program has allocated ends with it.
         unsafe { heap::free_all(world) };
+        if bootstrap::is_joined() {
+            // SAFETY: the library is closed (`finalise`), and is not opened again (`start_by`).
+            unsafe { shmem::raw::job::leave(world) };
+            bootstrap::leave();
+        }
     }
     *depth -= 1;
 }

@@ -148,6 +148,16 @@ pub mod job {
         }
     }
 
+    /// Leaves the job together with all PEs, before the world is dropped.
+    ///
+    /// # Safety
+    ///
+    /// No operation of this process goes on, and none begins afterwards.
+    pub unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
+        // SAFETY: the caller's promise.
+        unsafe { crate::start::leave(world) };
+    }
+
     /// Completes what all contexts of this PE have started.
     pub fn quiet_all<L: ThreadLevel>(world: &World<L>) {
         world.job().quiet_all();

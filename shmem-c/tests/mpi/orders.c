@@ -1,5 +1,7 @@
 /* MPI and SHMEM in one program, started and ended in any order. The argument has a letter for each step: M and m are MPI_Init and
- * MPI_Finalize, S and s shmem_init and shmem_finalize, W is shmemx_init_with over a communicator, c communicates by both. */
+ * MPI_Finalize, S and s shmem_init and shmem_finalize, W is shmemx_init_with over a communicator, c communicates by both,
+ * d waits, each rank longer than the one before. */
+#include <unistd.h>
 #define main example
 #include "../../../examples/c/with-mpi.c"
 #undef main
@@ -31,6 +33,7 @@ int main(int argc, char **argv)
         case 'm': MPI_Finalize(); break;
         case 'S': shmem_init(); break;
         case 's': shmem_finalize(); break;
+        case 'd': usleep(100000 * rank); break;
         case 'c': communicate(rank, size); break;
         case 'W':
             x = (struct exchange){ .counts = calloc(size, sizeof(int)), .starts = calloc(size, sizeof(int)) };

@@ -17,7 +17,7 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> Drop for World<L> {
-    /// Leaves the job together with all PEs. A PE that is panicking leaves alone; its exit ends the
+    /// Leaves the job together with all PEs, if it was not left yet. A PE that is panicking leaves alone; its exit ends the
     /// job. So does that of one whose process ends inside a phase or a collective, in what the program has given it: the
     /// others wait for it there.
     fn drop(&mut self) {
@@ -26,18 +26,33 @@ impl<L: ThreadLevel> Drop for World<L> {
         if std::thread::panicking() || is_inside() {
             return;
         }
-        job.quiet_all();
-        land_all(endpoint);
-        take_leave(self);
-        self.team().meet_once(endpoint, Operation::named(Family::TeamSync, END), None);
-        if let Some(observers) = &job.observers {
-            let strangers = job.network.far.as_ref().map_or(0, |far| far.strangers());
-            let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
-            concluded.unwrap_or_else(|error| job.abort(1, &error.to_string()));
+        // SAFETY: the record is only read.
+        if unsafe { endpoint.system() }.record.stage() != Stage::Finished {
+            // SAFETY: the world, from which every token is borrowed, is being dropped.
+            unsafe { leave(self) };
         }
-        persistent::close_files(job);
-        finish(job, endpoint);
     }
+}
+
+/// Leaves the job together with all PEs.
+///
+/// # Safety
+///
+/// No operation of this process goes on, and none begins afterwards.
+pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
+    let (job, endpoint) = (world.job(), world.endpoint());
+    job.quiet_all();
+    land_all(endpoint);
+    take_leave(world);
+    world.team().meet_once(endpoint, Operation::named(Family::TeamSync, END), None);
+    if let Some(observers) = &job.observers {
+        let strangers = job.network.far.as_ref().map_or(0, |far| far.strangers());
+        let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
+        concluded.unwrap_or_else(|error| job.abort(1, &error.to_string()));
+    }
+    persistent::close_files(job);
+    // SAFETY: the caller's promise, and all PEs have met.
+    unsafe { finish(job, endpoint) };
 }
 
 /// What every PE says at the end when debugging: what its heaps have held, and hold still.
@@ -67,8 +82,12 @@ fn sent(job: &Job) -> Traffic {
     })
 }
 
-/// Leaves the job in order.
-fn finish(job: &Job, endpoint: &Endpoint) {
+/// Closes the connections, and tells the launcher.
+///
+/// # Safety
+///
+/// All PEs have come to the last barrier, and begin no operation afterwards.
+unsafe fn finish(job: &Job, endpoint: &Endpoint) {
     // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
     unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
     if let Some(transport) = &job.network.far {
@@ -77,8 +96,7 @@ fn finish(job: &Job, endpoint: &Endpoint) {
         job.quiet_own();
         // If the launcher is gone, so is the job.
         let _ = job.bootstrap.fence();
-        // SAFETY: all PEs have come to the last barrier and have been quiet since, and the world, from which
-        // every token is borrowed, is being dropped.
+        // SAFETY: all PEs have come to the last barrier, have been quiet since, and begin nothing (caller).
         unsafe { transport.finish() };
     }
     job.bootstrap.finish();

@@ -32,6 +32,7 @@ use shmem_launch::env::Settings;
 
 use self::agreement::{PeMemory, agree};
 pub(crate) use self::assemble::{JobPes, assemble};
+pub(crate) use self::leave::leave;
 use crate::error::{Error, Result};
 use crate::grants::{self, by_partition};
 use crate::members::Directory;
