@@ -184,7 +184,8 @@ impl Keys {
 
     /// Forgets a segment of this PE. Keys of the others are overwritten by those of the next one in its place.
     pub(super) fn forget(&self, segment: u32) {
-        self.own.write().retain(|(of, ..)| *of != segment);
+        // They are closed behind the lock, which puts and gets take.
+        let _gone: Vec<_> = self.own.write().extract_if(.., |(of, ..)| *of == segment).collect();
     }
 
     /// How local memory is described to the provider; `None`: it must be registered, and is not.

@@ -192,4 +192,16 @@ mod tests {
         assert_eq!(free.take(&records, Purpose::Awaited, GET), Some(first));
         assert!(!records.get(first).is_done());
     }
+
+    #[test]
+    fn what_was_read_lands_where_it_is_wanted() {
+        let (records, mut free, mut wanted) = (Records::new(1).unwrap(), Free::new(1), [0_u8; 6]);
+        let purpose = Purpose::Landing(Channel(7), Wanted(wanted.as_mut_ptr()));
+        let number = free.take(&records, purpose, What { bytes: 5, ..GET }).unwrap();
+        // SAFETY: the record is ours; the buffer is longer.
+        unsafe { records.get(number).buffer().write_bytes(9, 6) };
+        assert_eq!(free.complete(&records, number), Some(purpose));
+        assert_eq!(wanted, [9, 9, 9, 9, 9, 0]);
+        assert!(free.take(&records, Purpose::Counted, GET).is_some());
+    }
 }

@@ -8,6 +8,8 @@
 //!
 //! The table grows to as many as are under way, and stays.
 
+use std::collections::VecDeque;
+
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::exclusion::Mutex;
@@ -24,48 +26,49 @@ pub(super) struct Change {
 /// The signals of a PE that were not handed over yet.
 #[derive(Default)]
 pub(super) struct Signals {
-    table: Mutex<Vec<Option<Entry>>>,
+    table: Mutex<Table>,
     /// How many there are, and how many of them are due: a look at it costs no lock.
     waiting: AtomicUsize,
     due: AtomicUsize,
 }
 
-struct Entry {
-    change: Change,
-    state: State,
+#[derive(Default)]
+struct Table {
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    due: VecDeque<u32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// So many pieces of its data are not delivered; none: it is due.
-    Behind(usize),
-    /// Somebody hands it over.
-    Leaving,
+struct Entry {
+    change: Change,
+    /// Pieces of its data that are not delivered.
+    pieces: usize,
 }
 
 impl Signals {
     /// A signal behind so many pieces, none of which was started yet: where it stands, for these.
     pub(super) fn expect(&self, change: Change, pieces: usize) -> u32 {
         assert!(pieces > 0, "a signal behind nothing waits for ever");
-        let entry = Some(Entry { change, state: State::Behind(pieces) });
-        let mut table = self.table.lock();
+        let table = &mut *self.table.lock();
+        let number = table.free.pop().unwrap_or_else(|| {
+            table.entries.push(None);
+            (table.entries.len() - 1) as u32
+        });
+        table.entries[number as usize] = Some(Entry { change, pieces });
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let number = table.iter().position(Option::is_none).unwrap_or(table.len());
-        match table.get_mut(number) {
-            Some(free) => *free = entry,
-            None => table.push(entry),
-        }
-        number as u32
+        number
     }
 
     /// A piece of a signal's data is delivered.
     pub(super) fn delivered(&self, number: u32) {
-        match self.table.lock()[number as usize].as_mut().map(|entry| &mut entry.state) {
-            Some(State::Behind(pieces @ 1..)) => {
-                *pieces -= 1;
-                self.due.fetch_add(usize::from(*pieces == 0), Ordering::Release);
-            }
-            _ => unreachable!("signal {number} went before its data was delivered"),
+        let table = &mut *self.table.lock();
+        let Some(entry) = &mut table.entries[number as usize] else {
+            unreachable!("signal {number} went before its data was delivered")
+        };
+        entry.pieces -= 1;
+        if entry.pieces == 0 {
+            table.due.push_back(number);
+            self.due.store(table.due.len(), Ordering::Release);
         }
     }
 
@@ -75,28 +78,26 @@ impl Signals {
         self.due.load(Ordering::Acquire)
     }
 
-    /// One that may be handed over; to be [put back](Self::put_back), or removed when it [was](Self::handed_over).
+    /// One that may be handed over; to be [put back](Self::put_back), or told that it [was](Self::handed_over).
     pub(super) fn next(&self) -> Option<(u32, Change)> {
-        let mut table = self.table.lock();
-        let is_due = |entry: &Option<Entry>| matches!(entry, Some(Entry { state: State::Behind(0), .. }));
-        let number = table.iter().position(is_due)?;
-        let entry = table[number].as_mut()?;
-        entry.state = State::Leaving;
-        self.due.fetch_sub(1, Ordering::Release);
-        Some((number as u32, entry.change))
+        let table = &mut *self.table.lock();
+        let number = table.due.pop_front()?;
+        self.due.store(table.due.len(), Ordering::Release);
+        table.entries[number as usize].as_ref().map(|entry| (number, entry.change))
     }
 
     /// There was no room for it.
     pub(super) fn put_back(&self, number: u32) {
-        if let Some(entry) = &mut self.table.lock()[number as usize] {
-            entry.state = State::Behind(0);
-            self.due.fetch_add(1, Ordering::Release);
-        }
+        let table = &mut *self.table.lock();
+        table.due.push_back(number);
+        self.due.store(table.due.len(), Ordering::Release);
     }
 
     /// It is on its way.
     pub(super) fn handed_over(&self, number: u32) {
-        self.table.lock()[number as usize] = None;
+        let table = &mut *self.table.lock();
+        table.entries[number as usize] = None;
+        table.free.push(number);
         self.waiting.fetch_sub(1, Ordering::Release);
     }
 
@@ -109,7 +110,7 @@ impl Signals {
     /// Whether there is one of a channel, for a PE.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         let is_one = |entry: &Entry| entry.change.channel == channel && entry.change.signal.pe.number() == pe;
-        self.wait() && self.table.lock().iter().flatten().any(is_one)
+        self.wait() && self.table.lock().entries.iter().flatten().any(is_one)
     }
 
     /// Whether there is one of a channel, for a PE, or else an operation of theirs, as `operation` says. That is asked behind:
@@ -143,18 +144,19 @@ mod tests {
         signals.delivered(second);
         assert_eq!(signals.due(), 1);
         let (number, next) = signals.next().unwrap();
-        assert_eq!((number, next.channel, signals.due()), (second, Channel(2), 0));
-        assert!(signals.next().is_none(), "it is handed over once");
+        assert_eq!((number, next.channel), (second, Channel(2)));
         assert!(signals.has(Channel(2), 4), "it is not on its way yet");
         signals.put_back(number);
         signals.delivered(first);
-        let mut both = [(); 2].map(|()| signals.next().unwrap().0);
-        both.sort_unstable();
-        assert_eq!(both, [first, second]);
-        both.into_iter().for_each(|number| signals.handed_over(number));
+        let order = [(); 2].map(|()| signals.next().unwrap().0);
+        assert_eq!(order, [second, first]);
+        order.into_iter().for_each(|number| signals.handed_over(number));
         assert!(!signals.wait() && signals.due() == 0 && signals.next().is_none());
         assert!(!signals.has(Channel(1), 3));
-        assert!(both.contains(&signals.expect(change(1, 3), 1)), "the table stays as long as it is");
+        assert!(
+            [first, second].contains(&signals.expect(change(1, 3), 1)),
+            "the table stays as long as it is"
+        );
     }
 
     #[test]

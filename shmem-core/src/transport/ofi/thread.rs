@@ -230,11 +230,7 @@ impl Handover {
         if self.sleeps() == sleeps {
             sleep();
         }
-        if !self.parked.swap(false, Ordering::SeqCst) {
-            // A waiter has unparked this thread: its wake-up must not end the next sleep. There is nothing to read if `sleep`
-            // has read it, or if the waiter has not written yet.
-            let _ = rustix::io::read(&self.descriptor, &mut [0; 8]);
-        }
+        self.parked.store(false, Ordering::SeqCst);
     }
 
     fn wake(&self) {
@@ -317,5 +313,16 @@ mod tests {
         handover.to_thread();
         handover.park(sleeps, || panic!("it parks"));
         assert!(!handover.parked.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn a_wake_that_comes_late_ends_one_sleep() {
+        let (handover, start, short) = (Handover::new().unwrap(), Instant::now(), Duration::from_millis(20));
+        handover.wake();
+        handover.sleep(None, LONG);
+        assert!(start.elapsed() < LONG);
+        let start = Instant::now();
+        handover.sleep(None, short);
+        assert!(start.elapsed() >= short, "it spins");
     }
 }
