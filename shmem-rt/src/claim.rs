@@ -6,12 +6,12 @@
 //! says so, by a name that tells what is wrong, or gives both the same. And copies that no linker sees together, such as
 //! that of a plugin, find each other by a file of the process.
 
-use std::os::fd::{AsRawFd as _, RawFd};
-use std::path::PathBuf;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::{fs, mem};
 
 use rustix::fs::MemfdFlags;
+use shmem_core::root::Root;
 
 use self::shmem_rt_is_in_this_program_twice__all_its_crates_must_depend_on_one as WORLD;
 use crate::error::{ErrorKind, Result};
@@ -24,10 +24,6 @@ static shmem_rt_is_in_this_program_twice__all_its_crates_must_depend_on_one: Ato
 
 /// The name of a file without contents that a process has open from its first world on.
 const MARK: &str = "shmem-rt: this process has its world";
-
-/// The descriptor of the first mark. Who gets it need not look at all that the process has open, of which a launcher may leave
-/// it hundreds.
-const NUMBER: RawFd = 255;
 
 /// Worlds that live in this process: one at most, or one for each PE over loopback.
 static WORLDS: AtomicUsize = AtomicUsize::new(0);
@@ -57,24 +53,23 @@ pub(crate) fn claim() -> Result<()> {
     if WORLD.swap(1, Ordering::Relaxed) != 0 {
         return Err(ErrorKind::SecondWorld.into());
     }
-    if is_second_copy().unwrap_or(false) { Err(ErrorKind::SecondCopy.into()) } else { Ok(()) }
+    if marks().is_some_and(|marks| marks > 1) { Err(ErrorKind::SecondCopy.into()) } else { Ok(()) }
 }
 
-/// Leaves the mark of this copy of the library, and says whether another one has left its own; nothing where the system does
-/// not say. Of two copies at once, one finds its number taken, and then both marks.
-fn is_second_copy() -> Option<bool> {
-    let mark = rustix::fs::memfd_create(MARK, MemfdFlags::CLOEXEC).ok()?;
-    let mark = rustix::io::fcntl_dupfd_cloexec(&mark, NUMBER).unwrap_or(mark);
-    let number = mark.as_raw_fd();
+/// Leaves the mark of this copy of the library, and counts those that the process has; nothing where the system does not
+/// say. Of two copies at once, both find two.
+fn marks() -> Option<usize> {
     // Open for as long as the process lives.
-    mem::forget(mark);
-    if number == NUMBER {
-        return Some(false);
-    }
-    let is_mark = |file: PathBuf| {
-        let name = fs::read_link(file).ok()?;
-        name.to_str()?.strip_prefix("/memfd:")?.starts_with(MARK).then_some(())
+    mem::forget(rustix::fs::memfd_create(MARK, MemfdFlags::CLOEXEC).ok()?);
+    let size = Root::default().field("proc/self/status", "FDSize:")?;
+    let is_mark = |number: &RawFd| {
+        // SAFETY: it is asked for its seals alone; a number that is not open, or no longer, is answered by an error.
+        let file = unsafe { BorrowedFd::borrow_raw(*number) };
+        // Only a memfd has seals. Names of all descriptors, of which launchers leave hundreds, take a hundred times longer.
+        rustix::fs::fcntl_get_seals(file).is_ok()
+            && fs::read_link(format!("/proc/self/fd/{number}")).is_ok_and(|name| {
+                name.to_str().is_some_and(|name| name.starts_with(&format!("/memfd:{MARK}")))
+            })
     };
-    let open = fs::read_dir("/proc/self/fd").ok()?;
-    Some(open.filter_map(|file| is_mark(file.ok()?.path())).count() > 1)
+    Some((0..size as RawFd).filter(is_mark).count())
 }

@@ -175,7 +175,7 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
     let named = requests.iter().filter(|request| request.is_in_file()).count();
     let needed = (slots as u64).saturating_mul(1 + huge as u64 + named as u64);
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    // No more are open than the table has room for; the list takes as long as each that a launcher has left open.
+    // The size of the descriptor table bounds the number of open descriptors, and is cheaper to read than their list.
     let most = Root::default().field("proc/self/status", "FDSize:").unwrap_or(u64::MAX);
     if current.is_some_and(|limit| limit >= needed.saturating_add(most)) {
         return Ok(());
