@@ -146,7 +146,9 @@ impl Client {
 
     /// Bytes of the longest key and of the longest value: asked by those who put, which are few.
     fn longest(&self) -> io::Result<(usize, usize)> {
+        self.lines.lock().get_mut().wait_at_most(GREETING)?;
         let most = self.ask("cmd=get_maxes\n", "maxes")?;
+        self.lines.lock().get_mut().wait_at_most(None)?;
         let (key, value) = (most.number("keylen_max")?.min(MOST_KEY), most.number("vallen_max")?);
         let room = value.min(MOST_REQUEST.saturating_sub(put(&self.space, &"k".repeat(key), "").len()));
         if key < 32 || room < 2 * LENGTH {

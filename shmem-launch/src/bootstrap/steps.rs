@@ -99,11 +99,17 @@ impl Steps for Served {
             self.request(&Request::Share { last }, chunk)?;
         }
         let Reply::Sharing { each } = self.receive()?.0 else { return Err(unexpected(self.server)) };
+        if each.len() + 1 != self.neighbours.len() {
+            return Err(unexpected(self.server));
+        }
         let coming = each.iter().map(|one| *one as usize).sum();
         make_room(self.neighbours.len(), coming, descriptors.len())?;
         let mut all = Vec::new();
         while all.len() < coming {
             let (Reply::Shared, packet) = self.receive()? else { return Err(unexpected(self.server)) };
+            if packet.is_empty() || all.len() + packet.len() > coming {
+                return Err(unexpected(self.server));
+            }
             all.extend(packet);
         }
         let others = self.neighbours.iter().filter(|pe| **pe != self.number);
@@ -111,10 +117,7 @@ impl Steps for Served {
         let mut lists: BTreeMap<usize, Vec<OwnedFd>> =
             others.zip(each).map(|(pe, one)| (*pe, all.by_ref().take(one as usize).collect())).collect();
         lists.insert(self.number, owned(descriptors)?);
-        match lists.len() == self.neighbours.len() {
-            true => Ok(lists.into_values().collect()),
-            false => Err(unexpected(self.server)),
-        }
+        Ok(lists.into_values().collect())
     }
 }
 

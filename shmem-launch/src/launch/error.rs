@@ -66,7 +66,7 @@ pub enum LaunchError {
     },
     /// What was named starts no PEs.
     #[error(
-        "--launcher: {why}; name prterun, mpirun, mpiexec or srun, or leave it out: the first that is there is taken"
+        "--launcher: {why}; name prterun, mpirun, mpiexec or srun; with hosts (-H) it may be left out, and the first that is there is taken"
     )]
     NotALauncher {
         /// Why it does not.

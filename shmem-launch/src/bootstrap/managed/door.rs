@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::bootstrap::manager::{ProcessManager, unknown};
+use crate::bootstrap::manager::ProcessManager;
 use crate::bootstrap::peer::Peer;
-use crate::bootstrap::steps::{gone, unexpected};
+use crate::bootstrap::steps::{gone, invalid, unexpected};
 use crate::launch::channel::{Channel, Packet};
 use crate::launch::{limits, random, timespec};
 
@@ -155,7 +155,9 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
             if let Some(pe) = guest(&channel, invitation, others)
                 && channels.insert(pe, Arc::new(channel)).is_some()
             {
-                return Err(unknown(format!("two processes are PE {pe}")));
+                return Err(invalid(format!(
+                    "two processes of the job say that they are PE {pe}: each needs a number of its own"
+                )));
             }
         }
         waiting = silent.into_iter().map(|(channel, _)| channel).collect();
