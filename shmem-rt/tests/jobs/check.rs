@@ -76,6 +76,31 @@ programs! {
         world.quiet();
         DATA.here(world).index(9).store(DATA.here(world).index(17).load());
     } => [];
+    // What a fence orders: a flag behind its data, and signals that add up.
+    |world, me| match me {
+        0 => {
+            world.put(DATA.on(one(world)).index(..8), &[1; 8]);
+            world.fence();
+            world.signal_set(FLAG.on(one(world)), 1);
+        }
+        1 => {
+            FLAG.wait_until(world, eq(1));
+            DATA.here(world).index(3).load();
+        }
+        _ => {}
+    } => [];
+    |world, me| match me {
+        0 => for slot in 0..4 {
+            let place = DATA.on(one(world)).index(8 * slot..8 * slot + 8);
+            world.put_signal(place, &[1; 8], FLAG.on(one(world)), SignalOp::Add(1));
+            world.fence();
+        },
+        1 => for slot in 0..4 {
+            FLAG.wait_until(world, ge(slot as u64 + 1));
+            DATA.here(world).index(8 * slot).load();
+        },
+        _ => {}
+    } => [];
     // A flag in front of its data.
     |world, me| match me {
         0 => {
@@ -122,7 +147,7 @@ programs! {
         _ => {}
     } => [
         "PE 0 in `put_signal` at <ring: put>", "PE 1 in `here load` at <ring: read>", "`wait_until` at <ring: wait>", "DATA",
-        "a signal orders its own data and what lies behind the last fence",
+        "a signal orders its own data and the puts before the last fence",
     ];
     // Buffers in flight.
     |world, me| if me == 0 {

@@ -155,7 +155,7 @@ impl Reports {
 /// What signals say, and what is to be done about it.
 fn signals_order() -> String {
     format!(
-        "a signal orders its own data and what lies behind the last fence; wait for all signals that are under way, \
+        "a signal orders its own data and the puts before the last fence; wait for all signals that are under way, \
          have a signal for each place, or call {}fence() between the puts",
         prefix()
     )
