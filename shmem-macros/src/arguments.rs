@@ -54,12 +54,13 @@ impl ToTokens for Value {
 }
 
 impl Value {
-    /// The text of a string or of one plain name; of anything else, its tokens.
-    fn text(&self) -> String {
+    /// The text of a string, of another literal or of one plain name.
+    fn name(&self) -> Option<String> {
         match self {
-            Self::Lit(Lit::Str(text)) => text.value(),
-            Self::Path(path) if path.get_ident().is_some() => path.segments[0].ident.unraw().to_string(),
-            other => other.to_token_stream().to_string(),
+            Self::Lit(Lit::Str(text)) => Some(text.value()),
+            Self::Lit(lit) => Some(lit.to_token_stream().to_string()),
+            Self::Path(path) => path.get_ident().map(|name| name.unraw().to_string()),
+            _ => None,
         }
     }
 
@@ -69,8 +70,12 @@ impl Value {
         find: impl Fn(&str) -> Option<T>,
         unknown: impl Fn(&str) -> String,
     ) -> Result<T, String> {
-        let text = self.text();
-        find(&text).ok_or_else(|| unknown(&text))
+        let name = self.name();
+        let found = name.as_deref().and_then(find);
+        found.ok_or_else(|| match self {
+            Self::List(list) => unknown(&format!("({list})")),
+            other => unknown(&name.unwrap_or_else(|| other.to_token_stream().to_string())),
+        })
     }
 
     /// Reads a size, as `"64M"`, `64M`, `"1.5G"`, `4096`: bytes, and the text they were written as. What a size is says
@@ -222,6 +227,9 @@ impl Arguments {
             Value::Path(path) => Ok(path.to_token_stream()),
             _ => Err(diag::CRATE.to_owned()),
         };
+        if let Some(Argument { key, value: None, .. }) = self.find("crate") {
+            errors.push(key, diag::CRATE);
+        }
         self.read("crate", errors, path).unwrap_or_else(library::root)
     }
 }

@@ -1,9 +1,9 @@
 //! What the variables of the executable are called: its symbol table, read from its file when a name is first asked for.
 
-use std::fs::File;
+use std::fs;
 
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object as _, ObjectSymbol as _, ReadCache, SymbolKind};
+use object::{Endianness, Object as _, ObjectSymbol as _, SymbolKind};
 
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,9 @@ pub(super) struct Variables(Vec<Variable>);
 impl Variables {
     /// Those of this process; none where the file has no symbols, or cannot be read.
     pub(super) fn of_this_process() -> Self {
-        let file = File::open("/proc/self/exe").map(ReadCache::new).ok();
-        let executable = file.as_ref().and_then(|file| ElfFile64::<Endianness, _>::parse(file).ok());
+        // At once: names are many, and short.
+        let file = fs::read("/proc/self/exe").unwrap_or_default();
+        let executable = ElfFile64::<Endianness, _>::parse(&*file).ok();
         let symbols = executable.iter().flat_map(|executable| executable.symbols());
         let variables = symbols.filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0);
         let mut all: Vec<_> = variables

@@ -97,7 +97,11 @@ fn text(tokens: &Type) -> String {
 /// Whether one of `parameters` stands anywhere in the type, or a macro, which could expand to anything.
 fn mentions(element: &Type, parameters: &[Ident]) -> bool {
     let is_one = |name: &Ident| parameters.contains(&name.unraw());
-    names(element.to_token_stream()).iter().any(is_one) || text(element).contains('!')
+    let text = text(element);
+    let is_macro = |(at, _): (usize, &str)| {
+        text[..at].trim_end().ends_with(|letter: char| letter.is_alphanumeric() || letter == '_')
+    };
+    names(element.to_token_stream()).iter().any(is_one) || text.match_indices('!').any(is_macro)
 }
 
 #[cfg(test)]

@@ -154,7 +154,8 @@ impl<K: ContextKind> Context<K> {
     }
 }
 
-// SAFETY: it borrows the world whose context it is (`bind`, `Turn::bind`).
+// SAFETY: it borrows the world whose context it is (`bind`, `Turn::bind`), or only completes its operations while the context is
+// dropped (`Context::drop`).
 unsafe impl<K: ContextKind> Initiator for Ctx<'_, K> {
     #[doc(hidden)]
     #[inline(always)]

@@ -164,8 +164,7 @@ impl<T: PlainData> Exchange<T> {
         items: impl IntoIterator<Item = (Pe, T)>,
         mut handle: impl FnMut(&mut Outbox<T>, Pe, T),
     ) {
-        let (mut outbox, mut items) =
-            (Outbox { items: VecDeque::new() }, items.into_iter().fuse().peekable());
+        let (mut outbox, mut items) = (Outbox { items: VecDeque::new() }, items.into_iter().fuse());
         let mut conveyor = self.begin(token);
         let mut refused = None;
         loop {
@@ -176,13 +175,7 @@ impl<T: PlainData> Exchange<T> {
                     push_all(&mut conveyor, &mut refused, || outbox.items.pop_front());
                 }
             }
-            let next = match refused {
-                Some(_) => Next::Wait,
-                // There is room again, and more to push.
-                None if !outbox.items.is_empty() || items.peek().is_some() => Next::Push,
-                None => Next::Rest,
-            };
-            if !conveyor.go_on(next) {
+            if !conveyor.go_on(if refused.is_some() { Next::Wait } else { Next::Rest }) {
                 return;
             }
         }

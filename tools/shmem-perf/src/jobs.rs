@@ -102,7 +102,7 @@ impl Named {
         let slots = names.parse::<HostList>().map_err(|error| error.to_string())?.slots();
         let pair: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
         match <[String; 2]>::try_from(pair) {
-            Ok(names) if slots == 2 && names[0] != names[1] => {
+            Ok(names) if slots == 2 && names[0] != names[1] && !names.concat().contains(':') => {
                 Ok(Arc::new(Hosts { names, launcher: self.launcher.clone(), pretended: None }))
             }
             _ => Err(format!("`{names}` are not two hosts: name them as `node1,node2`")),

@@ -12,6 +12,13 @@ mod ids {
     }
 }
 
+mod library {
+    shmem::partitions! {
+        unsafe(crate); //~
+        pub a { id = 9 }
+    }
+}
+
 mod names {
     shmem::partitions! {
         pub bulk { id = 4 }
@@ -37,6 +44,7 @@ mod kinds {
         pub b { policy = "Bind" } //~
         pub c { kind = 3 } //~
         pub d { kind = FASTMEM, size = 1M } //~
+        pub g { kind(FastMem), policy = Preferred } //~
         pub f { kind = sys, policy = "S" }
     }
 }
