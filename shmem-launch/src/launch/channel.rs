@@ -4,6 +4,7 @@
 //! packet whole or not at all: two threads of a PE never mix theirs. The kernel vouches for the
 //! sender of each packet (`SCM_CREDENTIALS`).
 
+use std::cell::RefCell;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -38,6 +39,11 @@ pub(crate) struct Channel {
     socket: OwnedFd,
     /// Whether [`LEAVING`] was received.
     has_left: AtomicBool,
+}
+
+thread_local! {
+    /// Room for the longest packet, kept from one to the next: zeroing it takes longer than receiving.
+    static ROOM: RefCell<Box<[u8]>> = RefCell::new(vec![0; MAX_PACKET].into());
 }
 
 /// What arrived.
@@ -139,11 +145,14 @@ impl Channel {
     }
 
     fn receive_with(&self, flags: RecvFlags) -> io::Result<Option<Packet>> {
-        let mut bytes = vec![0; MAX_PACKET];
+        ROOM.with_borrow_mut(|room| self.receive_in(room, flags))
+    }
+
+    fn receive_in(&self, room: &mut [u8], flags: RecvFlags) -> io::Result<Option<Packet>> {
         let mut space = [MaybeUninit::uninit(); SPACE];
         let mut control = net::RecvAncillaryBuffer::new(&mut space);
         let received = loop {
-            let mut chunks = [IoSliceMut::new(&mut bytes)];
+            let mut chunks = [IoSliceMut::new(room)];
             match retry_on_intr(|| net::recvmsg(&self.socket, &mut chunks, &mut control, flags)) {
                 // It died with packets of ours unread. That is told once, and before what it has sent.
                 Err(Errno::CONNRESET) => {}
@@ -172,12 +181,12 @@ impl Channel {
         if received.bytes == 0 {
             return Ok(None);
         }
-        bytes.truncate(received.bytes);
+        let bytes = &room[..received.bytes];
         if bytes == LEAVING {
             self.has_left.store(true, Ordering::Release);
             return Ok(None);
         }
-        packet.bytes = bytes;
+        packet.bytes = bytes.to_vec();
         Ok(Some(packet))
     }
 }
