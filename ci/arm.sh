@@ -45,7 +45,7 @@ echo '-- unit tests'
 # Left out: what qemu does not emulate (which signals a library takes, what core dumps have), and what takes minutes.
 cargo test --quiet --target $target -p shmem-core --lib -- \
     shared:: strided:: context:: indexed:: object:: segment sync:: system:: text message padded columns halo:: transport::shm \
-    --skip mapping --skip advice "${skip[@]}"
+    --skip mapping "${skip[@]}"
 
 if [ ${#skip[@]} -eq 0 ]; then
     echo '-- several PEs'

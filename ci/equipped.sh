@@ -24,7 +24,7 @@ tests() { # ARGUMENT...: --workspace, as in unit.sh: nothing is built twice
     fi
 }
 tests --lib --test bindings --test demands -- --nocapture
-tests --test calibration --test scale -- --nocapture
+tests --test scale -- --nocapture
 tests --test jobs --test info -- --nocapture network contexts:: pmix:: a_provider
 # What of `network` no other step runs; it chooses interfaces by itself.
 (unset SHMEM_OFI_INTERFACE && tests --test network -- --nocapture fabric:: nodes::)

@@ -31,7 +31,6 @@
 // standstill                                                       what happens when no PE can go on
 // observe                                                          who is told of operations
 // state                                                            what features keep of a running job
-// calibration                                                      what was measured of this machine
 // claim                                                            the one right of a process to a world
 // error                                                            what can go wrong
 // report                                                           what the runtime says on its own
@@ -44,7 +43,6 @@
 #[path = "private.rs"]
 pub mod __private;
 pub mod array;
-pub mod calibration;
 mod caller;
 mod channel;
 mod claim;
@@ -197,7 +195,7 @@ pub mod strided {
     };
     pub use shmem_core::strided::{
         Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
-        Thresholds, lower, published,
+        lower, published,
     };
 }
 

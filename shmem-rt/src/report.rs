@@ -1,8 +1,6 @@
 //! What the runtime says on its own, and how it names objects, PEs and what they do.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::panic::Location;
 use std::sync::OnceLock;
 
 use shmem_core::alike::Alike;
@@ -11,29 +9,12 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::heap::Ledger;
 use shmem_core::object::Extent;
 use shmem_core::partition::{Grant, PartitionSpec, downgrades, show_size};
-use shmem_core::strided::Advice;
 use shmem_core::system::{PeRecord, Stage};
 use shmem_launch::env::Settings;
 use shmem_launch::launch::held;
 use shmem_launch::launch::report::Standing;
 use shmem_launch::say::say;
 use shmem_launch::text::numbers;
-
-use crate::caller::{self, Caller};
-
-/// Places of the program that have been advised.
-static ADVISED: Mutex<BTreeSet<Caller>> = Mutex::new(BTreeSet::new());
-
-/// Says what a program's arrays make slow, once for each place. Gives whether the location is one place.
-pub(crate) fn advise(advice: &Advice, location: &'static Location<'static>) -> bool {
-    let (caller, is_rust) = (Caller::of(location), caller::finds().is_none());
-    if ADVISED.lock().insert(caller) {
-        let remedy =
-            if is_rust { "declare the array as `padded![..]`" } else { "make its rows a cache line longer" };
-        say(&format!("shmem: advice: {caller}: {advice}; {remedy} (SHMEM_STRIDED_ADVICE=0: no advice)"));
-    }
-    is_rust
-}
 
 /// Says what partitions asked for and were not given, unless nobody wants to hear it.
 pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[Alike<Grant>]) {

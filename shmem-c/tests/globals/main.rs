@@ -178,36 +178,6 @@ fn each_call_is_told_with_its_own_line() {
     }
 }
 
-/// All that is said: nothing names the library's own source, or what Rust has for it.
-#[test]
-fn advice_is_for_each_line_and_in_words_of_c() {
-    let lines = [("crowded.c:10", "destination"), ("crowded.c:11", "source")];
-    // Where nobody knows lines, a function is one place.
-    let ways = [
-        (&["-g"][..], &lines[..]),
-        (&["-g", "-static-shmem"], &lines),
-        (&["-g0"], &[("main", "destination")]),
-    ];
-    for (k, (options, told)) in ways.into_iter().enumerate() {
-        let way = Way { name: "advised", compiler: "gcc", options };
-        let program = build(&way, "crowded.c", &format!("crowded-{k}"));
-        let output = run(2, &program, &[]);
-        let said = succeeds(&output);
-        let advice = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.stdout.len(), advice.lines().count()), (0, told.len()), "{said}");
-        for (line, (place, side)) in advice.lines().zip(told) {
-            let (at, text) = line.split_once(": 64 blocks").expect(&said);
-            assert!(at.starts_with("shmem: advice: ") && at.ends_with(place), "{said}");
-            let expected = format!(
-                " of 8 bytes lie 4096 bytes apart at the {side}: they share 1 set of 64 in a cache and push each other \
-                 out, which costs several times as much as at 4160 bytes; make its rows a cache line longer \
-                 (SHMEM_STRIDED_ADVICE=0: no advice)"
-            );
-            assert_eq!(text, expected);
-        }
-    }
-}
-
 #[test]
 fn waits_are_told_with_names_and_values() {
     let program = build(WITH_LINES, "waits.c", "waits");

@@ -7,7 +7,6 @@
 //! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for block-wise strides, Algorithms 1 to 3 and their table;
 //! OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.
 
-pub mod advice;
 mod algorithm;
 mod execute;
 mod field;
@@ -21,7 +20,6 @@ mod predicate;
 mod region;
 mod shape;
 
-pub use advice::Advice;
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use execute::{execute, execute_blocks, execute_dyn};
 pub use field::{Fields, Undivided};
@@ -32,7 +30,6 @@ pub(crate) use part_of_slice::PartOfSlice;
 pub use pattern::{Level, MAX_LEVELS, Pattern};
 pub use pieces::{Piece, Pieced, Spot, each_fitting, each_part};
 pub use plan::{Method, Plan};
-pub(crate) use predicate::numbers;
 pub use predicate::{Settings, Thresholds, choose, settings};
 pub use region::{Axis, Part, lower};
 pub use shape::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};

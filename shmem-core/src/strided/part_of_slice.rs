@@ -5,7 +5,6 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::advice::Advice;
 use super::execute::execute_dyn;
 use super::layout::Layout;
 use super::plan::Plan;
@@ -98,11 +97,7 @@ impl<T: PlainData> PartOfSlice<T> {
     #[track_caller]
     fn plan(to: &Layout, from: &Layout) -> Plan {
         let settings = settings();
-        let plan = Plan::new(to, from, settings.algorithm, &settings.thresholds);
-        if let Some(advice) = Advice::of(plan.pattern()) {
-            advice.give();
-        }
-        plan
+        Plan::new(to, from, settings.algorithm, &settings.thresholds)
     }
 }
 

@@ -37,8 +37,8 @@ const PAGE: usize = 4096;
 /// Bytes of a store that a throttled block is made of.
 const PIECE: usize = 16;
 
-/// The numbers that the choice compares with. Measured by `shmem-perf calibrate`; a constant plan uses
-/// [`DEFAULT`](Self::DEFAULT), but that blocks are throttled is chosen anew where it runs.
+/// The numbers that the choice compares with. A constant plan uses [`DEFAULT`](Self::DEFAULT), but that blocks are throttled is
+/// chosen anew where it runs.
 ///
 /// A number that switches a rule off is 0 for `throttle` and `far`, and `usize::MAX` for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,31 +72,6 @@ impl Thresholds {
         }
     }
 }
-
-/// The numbers of a struct by name, as a table of a machine keeps them.
-macro_rules! numbers {
-    ($of:ident: $($field:ident)*) => {
-        impl $of {
-            /// All of them by name, as a table of a machine keeps them.
-            #[allow(clippy::cast_lossless, clippy::unnecessary_cast, reason = "of any type")]
-            pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
-                [$((stringify!($field), self.$field as u64)),*].into_iter()
-            }
-
-            /// With one of them changed. `None` if there is none of this name, or the value does not fit it.
-            #[must_use]
-            pub fn with(self, name: &str, value: u64) -> Option<Self> {
-                Some(match name {
-                    $(stringify!($field) => Self { $field: value.try_into().ok()?, ..self },)*
-                    _ => return None,
-                })
-            }
-        }
-    };
-}
-pub(crate) use numbers;
-
-numbers!(Thresholds: last_level_cache stream throttle pages far dense);
 
 /// The kernel for a pattern that is not contiguous.
 pub const fn choose(pattern: &Pattern, thresholds: &Thresholds) -> Kernel {
@@ -229,7 +204,7 @@ pub struct Settings {
 }
 
 impl Default for Thresholds {
-    /// What holds on this processor, unless somebody has measured.
+    /// What holds on this processor.
     fn default() -> Self {
         Self::of(Maker::find())
     }
@@ -394,16 +369,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    /// What a table of a machine keeps is what it gives back.
-    #[test]
-    fn every_threshold_has_a_name() {
-        let odd =
-            Thresholds { last_level_cache: 1, stream: 2, throttle: 3, pages: 6, far: 7, dense: usize::MAX };
-        let read = odd.fields().try_fold(T, |t, (name, value)| t.with(name, value));
-        assert_eq!(read, Some(odd));
-        assert_eq!(T.with("throttle", 256), None);
-        assert_eq!(T.with("gap", 1), None);
     }
 }

@@ -395,7 +395,6 @@ proptest! {
         let mut patterns = vec![Pattern::of_levels(block, &levels)];
         if let [level] = levels[..] {
             patterns.push(Pattern::blocks(block, level.count, level.to, level.from));
-            _ = Advice::of_blocks(block, level).map(|advice| advice.to_string());
         }
         for pattern in patterns {
             prop_assert_eq!((pattern.bytes(), pattern.packed().bytes(), pattern.unpacked().bytes()), (bytes, bytes, bytes));
@@ -403,7 +402,7 @@ proptest! {
             for algorithm in Algorithm::ALL {
                 _ = Plan::of(pattern, 8, algorithm, &Thresholds::DEFAULT).to_string();
             }
-            _ = (pattern.is_nested(), Advice::of(&pattern).map(|advice| advice.to_string()));
+            _ = pattern.is_nested();
             if let (usize::MAX, _) | (_, usize::MAX) = pattern.hulls() {
                 let further = "a pattern reaches further than any memory";
                 prop_assert_eq!(refusal(|| pattern.each_block(|_, _| ())), further);

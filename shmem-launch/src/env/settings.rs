@@ -108,10 +108,6 @@ variables! {
         "bytes on each PE for what teams allocate";
     STRIDED_ALGORITHM strided_algorithm: Algorithm = "SHMEM_STRIDED_ALGORITHM", None, ValueKind::Choice(&Algorithm::NAMES), "auto",
         "how strided transfers planned at run time are carried out: 1 (putmem for each block), 2 (iput of columns), 3 (the published table), auto";
-    STRIDED_TABLE strided_table: Option<String> = "SHMEM_STRIDED_TABLE", None, ValueKind::Path, "",
-        "file of what shmem-perf calibrate measured, for plans made at run time; not set: the one of this machine in the user's cache directory; none: what is compiled in";
-    STRIDED_ADVICE strided_advice: bool = "SHMEM_STRIDED_ADVICE", None, ValueKind::Flag, "1",
-        "PE 0 says once for each call of a strided transfer what its arrays make slow";
     ARRAY_STORAGE array_storage: Option<StorageKind> = "SHMEM_ARRAY_STORAGE", None, ValueKind::Choice(&["single", "separate", "cyclic", "multi"]), "",
         "storage of NUMA-aware arrays that name none: single (in the heap), separate (memory of its own), cyclic or cyclic=<block> (nodes in turn), multi (a piece per chunk); not set: single where the heap has room";
     STATS stats: bool = "SHMEM_STATS", None, ValueKind::Flag, "0",

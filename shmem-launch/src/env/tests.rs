@@ -19,7 +19,7 @@ const DEFAULTS: &str = "Settings { partition_warn: true, npes: None, singleton: 
     wait_warn: Some(5s), standstill: true, test_timeout: Some(60s), timeout: Some(60s), max_resources: None, \
     context_mapping: Auto, context_sharing: Conservative, max_num_threads: None, transport: Auto, libfabric: None, \
     ofi_provider: None, ofi_interface: None, libpmix: None, barrier: Auto, collective_ways: CollectiveWays([None, None, \
-    None, None]), team_size: 67108864, strided_algorithm: Auto, strided_table: None, strided_advice: true, \
+    None, None]), team_size: 67108864, strided_algorithm: Auto, \
     array_storage: None, stats: false, trace: None, check: Off, later_size: 17179869184, attach_wait: false, warnings: [] }";
 
 #[test]
@@ -35,7 +35,7 @@ fn defaults_are_those_of_the_table() {
 /// A variable, a value, and whether that is what was read; it is no default.
 pub(super) type Case = (&'static str, &'static str, fn(&Settings) -> bool);
 
-pub(super) const READ: [Case; 33] = [
+pub(super) const READ: [Case; 31] = [
     ("SHMEM_SINGLETON", "1", |s| s.singleton),
     ("SHMEM_NPES", "4", |s| s.npes == Some(4)),
     ("SHMEM_BIND", "NUMA", |s| s.bind == Bind::Numa),
@@ -64,9 +64,7 @@ pub(super) const READ: [Case; 33] = [
     }),
     ("SHMEM_TEAM_SIZE", "3G", |s| s.team_size == 3 << 30),
     ("SHMEM_STRIDED_ALGORITHM", "3", |s| s.strided_algorithm == Algorithm::Three),
-    ("SHMEM_STRIDED_TABLE", "/etc/table", |s| s.strided_table.as_deref() == Some("/etc/table")),
     ("SHMEM_PARTITION_WARN", "no", |s| !s.partition_warn),
-    ("SHMEM_STRIDED_ADVICE", "0", |s| !s.strided_advice),
     ("SHMEM_LIBFABRIC", "/opt/fabric.so", |s| s.libfabric.as_deref() == Some("/opt/fabric.so")),
     ("SHMEM_OFI_PROVIDER", "tcp", |s| s.ofi_provider.as_deref() == Some("tcp")),
     ("SHMEM_OFI_INTERFACE", "10.1.0.0/16", |s| s.ofi_interface.as_deref() == Some("10.1.0.0/16")),

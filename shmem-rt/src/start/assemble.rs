@@ -12,7 +12,7 @@ use shmem_core::memory::{Arena, Backing};
 use shmem_core::object::{self, Extent};
 use shmem_core::observe::{Family, Observer};
 use shmem_core::partition::Grant;
-use shmem_core::strided::advice;
+
 use shmem_core::sync::Patience;
 use shmem_core::system::Stage;
 use shmem_core::transport::ofi::strided::Row;
@@ -21,7 +21,6 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::say::say;
 
 use super::introduction::introduce;
-use crate::calibration;
 use crate::error::Error;
 use crate::group::{Operation, Team};
 use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
@@ -135,11 +134,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     record.start(number as u32, std::process::id());
     record.set_stage(Stage::Running);
 
-    calibration::install(&settings, bootstrap.as_ref()).unwrap_or_else(|error| end(&Error::launcher(error)));
-    // All PEs run one program: one of them is enough to speak of it.
-    if number == 0 && settings.strided_advice {
-        advice::install(report::advise);
-    }
+    shmem_core::strided::Settings { algorithm: settings.strided_algorithm, ..Default::default() }.install();
 
     let threads = Mutex::new(Threads::new(settings.max_num_threads));
     let contexts = Contexts { threads, holdings: Mutex::new(holdings) };

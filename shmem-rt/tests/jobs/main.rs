@@ -11,7 +11,6 @@ mod pes;
 #[path = "../scenario/mod.rs"]
 mod scenario;
 
-mod advice;
 mod agreement;
 mod case;
 mod check;

@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
-use shmem::calibration;
 use shmem::env::{CollectiveWay, Settings};
 use shmem::scale::{Collective, Cost, Model, Shape};
 use shmem_core::columns::Columns;
 use shmem_core::partition::{parse_size, show_size};
-use shmem_core::strided::{self as regions, Advice, Algorithm, Level, Pattern, Plan};
+use shmem_core::strided::{self as regions, Algorithm, Pattern, Plan};
 use shmem_core::text::counted;
 use shmem_core::transport::ofi::strided;
 
@@ -63,7 +62,7 @@ pub(crate) struct Together {
 
 impl Together {
     /// How a job in this environment would do what is asked, if it is, by each way that there is, and what is predicted by what is
-    /// known of a provider: measured on this machine, or compiled in.
+    /// known of a provider.
     ///
     /// # Errors
     ///
@@ -92,8 +91,6 @@ impl Together {
             .into());
         }
         let shape = Shape { nodes: pes / per_node, per_node };
-        let (measured, warning) = calibration::load(settings.strided_table.as_deref());
-        strided::install(measured.rows);
         let model = Model::from(strided::row_of(provider));
         let taken = collective.way(shape, settings.collective_ways, symmetric, &model);
         let mut columns =
@@ -113,7 +110,7 @@ impl Together {
             ]);
         }
         let place = if symmetric { ", in symmetric objects" } else { "" };
-        let (pes, warning) = (counted(pes, "PE"), warning.map(|why| format!("  warning: {why}\n")));
+        let pes = counted(pes, "PE");
         let (nodes, counts) = match shape.nodes {
             1 => (
                 "on one node".into(),
@@ -131,10 +128,7 @@ impl Together {
             ),
         };
         let comma = if shape.nodes == 1 { "" } else { "," };
-        Ok(Some(format!(
-            "{what}{place}: {pes}{comma} {nodes}\n{columns}  {counts}\n{}",
-            warning.unwrap_or_default()
-        )))
+        Ok(Some(format!("{what}{place}: {pes}{comma} {nodes}\n{columns}  {counts}\n")))
     }
 }
 
@@ -225,23 +219,16 @@ pub(crate) fn transfers(
         )
         .into());
     }
-    let (measured, warning) = calibration::load(settings.strided_table.as_deref());
     let pattern = Pattern::blocks(block, count, to, from);
     // Symmetric objects start on lines; how far in the blocks do is not known here.
     let align = 1 << (block | to | from).trailing_zeros().min(6);
     let mut text = String::new();
-    let constant = regions::Settings::default().thresholds;
-    let _ = writeln!(text, "constant  {}", Plan::of(pattern, align, Algorithm::Auto, &constant));
+    let thresholds = regions::Settings::default().thresholds;
+    let _ = writeln!(text, "constant  {}", Plan::of(pattern, align, Algorithm::Auto, &thresholds));
     for algorithm in Algorithm::ALL {
-        let plan = Plan::of(pattern, align, algorithm, &measured.thresholds);
+        let plan = Plan::of(pattern, align, algorithm, &thresholds);
         let chosen = if algorithm == settings.strided_algorithm { "  (this environment's)" } else { "" };
         let _ = writeln!(text, "{:8}  {plan}{chosen}", algorithm.name());
-    }
-    if let Some(advice) = Advice::of_blocks(block, Level { count, to, from }) {
-        let _ = writeln!(text, "advice    {advice}");
-    }
-    if let Some(warning) = warning {
-        let _ = writeln!(text, "warning   {warning}");
     }
     Ok(text)
 }

@@ -194,10 +194,9 @@ const ROUNDS: u64 = 4;
 /// Bytes that a PE offers at most: what it offers does not grow with the PEs.
 const BYTES: u64 = 1600;
 
-/// Values that each PE offers: what it has of memory. PE 0 offers two besides: how it is set up, and the thresholds of strided
-/// plans.
+/// Values that each PE offers: what it has of memory. PE 0 offers one besides: how it is set up.
 const OF_EACH: u64 = 1;
-const OF_FIRST: u64 = 2;
+const OF_FIRST: u64 = 1;
 
 /// A start has as many rounds for any number of PEs, and each PE takes what each offers, once.
 #[shmem::test(pes = [2, 3, 8, 16, 64], env("SHMEM_TRANSPORT" = "shm"))]

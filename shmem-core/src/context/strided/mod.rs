@@ -27,7 +27,7 @@ use crate::endpoint::Endpoint;
 use crate::object::On;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::strided::{Advice, Level, Method, PartOfSlice, Plan, execute, execute_blocks, execute_dyn};
+use crate::strided::{Level, Method, PartOfSlice, Plan, execute, execute_blocks, execute_dyn};
 use crate::transport;
 
 /// Writes a part of `from`, one element behind the other, to a place.
@@ -119,9 +119,6 @@ macro_rules! directions {
             align: usize,
             family: Family,
         ) {
-            if let Some(advice) = Advice::of_blocks(block, level) {
-                advice.give();
-            }
             let transport::Remote { pe, segment, offset } = $place;
             if let Some($place) = endpoint.address(pe, offset) {
                 // SAFETY: the blocks are memory of every PE that has an address (caller).

@@ -34,7 +34,7 @@ macro_rules! routines {
 /// Blocks of `iput` and `iget` are single elements. Those of `ibput` and `ibget` are several, those of
 /// `iputmem` and `igetmem` bytes. A stride is the distance from the start of a block to that of the next,
 /// in elements or bytes as the blocks are. How a transfer is carried out is chosen when it runs, as
-/// `SHMEM_STRIDED_ALGORITHM` and the calibration say.
+/// `SHMEM_STRIDED_ALGORITHM` says.
 ///
 /// The routines of the specification that are named after the size of their elements, such as `shmem_iput64`, are those of any
 /// elements of that size.

@@ -20,7 +20,7 @@ use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::pe::{OnPe, Pe};
 use crate::strided::{
-    Advice, Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Pieced, Plan, Spot, Thresholds, each_part,
+    Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Pieced, Plan, Spot, Thresholds, each_part,
     execute_dyn, settings,
 };
 use crate::transport;
@@ -281,8 +281,6 @@ struct Computed {
     to: Layout,
     from: Layout,
     plan: Plan,
-    /// What the program could do to make it faster.
-    advice: Option<Advice>,
     /// Neither side knows how much there is before the program runs.
     is_open: bool,
     /// Blocks along the outermost axis of the destination, if only the source says how many.
@@ -355,9 +353,6 @@ impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
         if !self.computed.is_disjoint && is_one && !is_apart((&self.to, to), (&self.from, from), further) {
             return None;
         }
-        if let Some(advice) = &self.computed.advice {
-            advice.give();
-        }
         Some(Found::Constant(to_layout.offset() + further.0, from_layout.offset() + further.1))
     }
 }
@@ -370,7 +365,6 @@ impl Computed {
             to: nothing,
             from: nothing,
             plan: Plan::of(Pattern::contiguous(0), 1, Algorithm::Auto, &Thresholds::DEFAULT),
-            advice: None,
             is_open: true,
             to_count: 0,
             from_count: 0,
@@ -396,7 +390,6 @@ impl Computed {
             to,
             from,
             plan,
-            advice: Advice::of(plan.pattern()),
             is_open,
             to_count: outermost(&to, &from),
             from_count: outermost(&from, &to),
@@ -423,9 +416,6 @@ fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     let settings = settings();
     let algorithm = algorithm.unwrap_or(settings.algorithm);
     let plan = Plan::new(&a, &b, algorithm, &settings.thresholds);
-    if let Some(advice) = Advice::of(plan.pattern()) {
-        advice.give();
-    }
     Some(Planned { plan, algorithm, to: a.offset(), from: b.offset() })
 }
 

@@ -6,8 +6,7 @@
 //! * **One by one**: an operation for each block, as a program without strided transfers would do it.
 //!
 //! Which is fastest is predicted by a [cost model](Row) of a few numbers for each provider, compiled in for
-//! those that are known; `shmem-perf calibrate` measures them where a job runs. The sender chooses for itself:
-//! both write the same bytes.
+//! those that are known (`shmem-perf ofi --costs` measures them). The sender chooses for itself: both write the same bytes.
 //!
 //! Source of the model: LogGP (Alexandrov et al., 1995), with packing and pieces beside its messages.
 
@@ -15,7 +14,6 @@ use std::sync::OnceLock;
 
 use super::engine::Limits;
 use super::provider::Known;
-use crate::strided::numbers;
 use crate::text::named;
 
 /// The limits of the engine over a provider, if it allows for as much.
@@ -23,19 +21,17 @@ pub fn limits_of(provider: &str) -> Limits {
     Known::about(provider).limits
 }
 
-static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();
+static FORCED: OnceLock<Row> = OnceLock::new();
 
-/// Makes rows that were measured count for the rest of the process, by the names of their providers. Only the
-/// first call does; before it, and for other providers, what is compiled in counts.
-pub fn install(rows: Vec<(String, Row)>) {
+/// Makes a row count for all providers from now on, before the first transfer: for who measures one way alone.
+pub fn force(row: Row) {
     // Threads that stand for PEs all bring the same.
-    _ = MEASURED.set(rows);
+    _ = FORCED.set(row);
 }
 
 /// The row that counts for a provider.
 pub fn row_of(provider: &str) -> Row {
-    let measured = MEASURED.get().and_then(|rows| rows.iter().find(|(name, _)| name == provider));
-    measured.map_or_else(|| Row::of(provider), |&(_, row)| row)
+    FORCED.get().copied().unwrap_or_else(|| Row::of(provider))
 }
 
 /// Blocks of a transfer.
@@ -148,8 +144,6 @@ impl Row {
         self.engine.saturating_add(copies) <= apart
     }
 }
-
-numbers!(Row: latency engine operation byte copy pack unpack);
 
 #[cfg(test)]
 mod tests {

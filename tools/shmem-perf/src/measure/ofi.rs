@@ -2,7 +2,7 @@
 //! one message; and what operations of a provider cost between two PEs, the numbers by which strided transfers choose their way.
 //!
 //! Each of these numbers is the difference of two times: of many blocks and of few, of long ones and of short ones. The time of a put for
-//! each block is that of non-blocking puts; messages are strided puts, in a job whose table leaves no other way ([`PACKING`]).
+//! each block is that of non-blocking puts; messages are strided puts, in a job that has no other way ([`PACKING`]).
 
 use std::net::TcpListener;
 
@@ -16,21 +16,25 @@ use crate::operation::{Data, operations};
 
 pub(crate) const OFI: Measure = Measure {
     name: "ofi",
-    run: Some(|runner| match ["bare", "strided", "micro"].into_iter().find(|option| runner.is(option)) {
-        Some("bare") => bare_alone(runner),
-        Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
-        None => runner.repeat(&over(runner, "ofi", Given::default())),
+    run: Some(|runner| {
+        match ["bare", "costs", "strided", "micro"].into_iter().find(|option| runner.is(option)) {
+            Some("bare") => bare_alone(runner),
+            Some("costs") => costs(runner),
+            Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
+            None => runner.repeat(&over(runner, "ofi", Given::default())),
+        }
     }),
     tasks: &[
         ("ofi", Task::Far(measured)),
         ("ofi-bare", Task::Far(|pair, bench| compare(pair, bench, "ofi-bare", all()))),
         ("ofi-strided", Task::Far(strided)),
-        // For a calibration: lines of JSON, which are no records.
+        // Lines of text, which are no records.
         (
             "ofi-costs",
             Task::Far(|pair, bench| {
+                strided::force(PACKING);
                 let row = || row_of(pair, bench.repetitions);
-                pair.alone(State::Library, row).iter().flat_map(Row::fields).try_for_each(|cost| say(&cost))
+                pair.alone(State::Library, row).iter().try_for_each(|row| say(&format!("{row:?}")))
             }),
         ),
     ],
@@ -223,6 +227,15 @@ fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
     strided::limits_of(&pair.provider).carries(blocks.count * blocks.bytes, true)
 }
 
+/// Shows what operations of a provider cost.
+fn costs(runner: &mut Runner) -> Done {
+    let provider = runner.provider().to_owned();
+    for measured in runner.lines::<String>(&over(runner, "ofi-costs", Given::default()))? {
+        println!("{provider}: {measured}\ncompiled in: {:?}", Row::of(&provider));
+    }
+    Ok(())
+}
+
 const TRANSFERS: usize = 8;
 
 /// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
@@ -236,7 +249,7 @@ const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 const NEVER: u64 = 1 << 50;
 
 /// A row by which every strided transfer goes in messages.
-pub(super) const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
+const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
 
 /// The row of the provider, in a job where blocks go in messages. Of puts the first one counts, a further one, and a byte.
 fn row_of(pair: &Pair<'_>, repetitions: usize) -> Row {
