@@ -104,10 +104,7 @@ sentences! {
     DERIVE_REPR = "add `#[repr(C)]`: without it each build may lay the fields out differently, and PEs read each other's bytes";
     DERIVE_LIFETIME = "a symmetric object outlives every borrow and is read by other processes: it can hold no reference";
     address_field(name, found) = "`{name}` holds `{found}`, an address, which means nothing on another PE";
-    generic_padding(name) = "whether `{name}` has padding depends on its parameters; build all fields from one element type, as in `{{ head: T, rest: [T; N] }}`, or add `#[repr(transparent)]`";
-    aligned_generic(name) = "whether `#[repr(align(..))]` gives `{name}` padding depends on its parameters; leave it out, or align a struct without parameters around it";
-    generic_words(name) = "`{name}` holds words and has parameters; `#[shmem(words)]` stands at structs without parameters";
-    attribute_of_generic(attribute, name) = "`#[{attribute}]` could still change `{name}`, and a generic struct is judged by what is written: write an attribute macro above `#[derive(Symmetric)]`; attributes of other derives stand at structs without parameters only";
+    generic_struct(name) = "whether `{name}` has padding depends on its parameters: write a struct without parameters for each type and length that symmetric memory holds, or arrays instead, as in `[[f64; 8]; 100]`";
 
     // #[shmem::main], #[shmem::test], #[shmem::collective]
     not_a_function(owner) = "{owner} goes on a function";

@@ -8,8 +8,6 @@
 
 #![expect(missing_docs, reason = "documented where `shmem` re-exports them")]
 
-#[cfg(test)]
-mod agreement;
 mod arguments;
 mod derive;
 mod diag;

@@ -29,13 +29,9 @@ use shmem_core::strided::Field;
 ///
 /// # Safety
 ///
-/// `seen` must compile only if all that is true: it must take `self` apart without `..`, and
-///
-/// * for each field require that it [holds](Self::holds) its type,
-/// * and require what proves that there is no padding; where that is a constant ([`LAYOUT`](Self::LAYOUT),
-///   [`AlignedAlike`]), it must be evaluated beside.
-///
-/// `#[derive(Symmetric)]` writes such functions.
+/// `seen` must compile only if all that is true: it must take `self` apart without `..`, require of each field that the
+/// struct [holds](Self::holds) its type, and stand beside a constant that is evaluated and takes the sizes of all fields
+/// off [`LAYOUT`](Self::LAYOUT). `#[derive(Symmetric)]` writes such functions.
 pub unsafe trait Derived: Sized {
     /// Has the names of the fields; see [`Shaped`](shmem_core::strided::Shaped).
     type Names;
@@ -54,16 +50,8 @@ pub unsafe trait Derived: Sized {
         TypeOf(PhantomData)
     }
 
-    /// The type of what an array is made of.
-    fn item_of<T, const N: usize>(_: TypeOf<[T; N]>) -> TypeOf<T> {
-        TypeOf(PhantomData)
-    }
-
     /// Requires that a field may be a `T`.
     fn holds<T: FieldOf<Self>>() {}
-
-    /// Requires that the elements of `E` are aligned alike.
-    fn is_made_of<E: AlignedAlike>() {}
 }
 
 /// A struct without padding that holds words of atomic operations, and perhaps plain data: nothing moves it as a whole.
@@ -71,9 +59,7 @@ pub unsafe trait Derived: Sized {
 ///
 /// # Safety
 ///
-/// `seen` must compile only if all that is true: it must take `self` apart without `..`, require of each field that the
-/// struct [holds](Self::holds) its type, and stand beside a constant that is evaluated and takes the sizes of all fields
-/// off [`LAYOUT`](Self::LAYOUT). `#[derive(Symmetric)]` writes such functions for structs with `#[shmem(words)]`.
+/// As for [`Derived`]. `#[derive(Symmetric)]` writes such functions for structs with `#[shmem(words)]`.
 pub unsafe trait DerivedWords: Sized + 'static {
     /// Nothing. Another trait has no such item.
     const MOVED_BY_NOTHING: ();
@@ -91,20 +77,6 @@ pub unsafe trait DerivedWords: Sized + 'static {
 
     /// Requires that a field may be a `T`.
     fn holds<T: WordFieldOf<Self>>() {}
-}
-
-/// The types of the elements of a struct, which have one alignment: then a struct whose sizes depend on constant
-/// parameters has no padding, whatever the parameters are.
-///
-/// # Safety
-///
-/// A constant must be evaluated that gives the types to [`ALIGNMENTS`](Self::ALIGNMENTS) and asks for one alignment.
-pub unsafe trait AlignedAlike {
-    /// Nothing. A trait without items might be any trait.
-    const ALIGNMENT_IS_COMPARED_BESIDE: ();
-
-    /// Before the first type.
-    const ALIGNMENTS: Alignments = Alignments { first: None, other: None };
 }
 
 /// The size of a struct, less those of some fields.
@@ -136,49 +108,6 @@ impl Layout {
                 .text(" byte(s) of padding; add a field such as `_pad: [u8; ")
                 .number(self.left as u64)
                 .text("]`");
-            panic!("{}", message.as_str());
-        }
-    }
-}
-
-/// The alignments of some types.
-#[derive(Clone, Copy, Debug)]
-pub struct Alignments {
-    first: Option<usize>,
-    /// The first that differs.
-    other: Option<usize>,
-}
-
-impl Alignments {
-    /// Adds a type.
-    #[must_use]
-    pub const fn and<T>(self) -> Self {
-        let this = align_of::<T>();
-        match self {
-            Self { first: None, .. } => Self { first: Some(this), other: None },
-            Self { first: Some(first), other: None } if first != this => {
-                Self { first: self.first, other: Some(this) }
-            }
-            _ => self,
-        }
-    }
-
-    /// Requires that those of the struct `name` are one.
-    ///
-    /// # Panics
-    ///
-    /// At compile time, if two differ.
-    #[track_caller]
-    pub const fn require_one(self, name: &str) {
-        if let Self { first: Some(first), other: Some(other) } = self {
-            let message = Message::new()
-                .text("`")
-                .text(name)
-                .text("` is generic, and its fields are aligned to ")
-                .number(first as u64)
-                .text(" and to ")
-                .number(other as u64)
-                .text(" bytes, so it may have padding; use element types of one alignment");
             panic!("{}", message.as_str());
         }
     }
@@ -257,14 +186,6 @@ impl<F> TypeOf<F> {
         Self: Seen<T>,
     {
     }
-
-    /// Requires that a field is made of `T`. (For the same reason a method, although it could be a function of two types
-    /// that were found.)
-    pub fn require_alike<T>(self)
-    where
-        Self: Alike<T>,
-    {
-    }
 }
 
 /// Says of the type of a field that it is the one that the derive saw. Nobody else can say so.
@@ -276,16 +197,6 @@ impl<F> TypeOf<F> {
 pub trait Seen<T>: sealed::Same<T> {}
 
 impl<T> Seen<T> for TypeOf<T> {}
-
-/// Says of what a field is made of that it is what the first one is made of. Nobody else can say so.
-#[diagnostic::on_unimplemented(
-    message = "this field is not made of `{T}`, as the first one is, although it is written as if it were",
-    label = "may be aligned otherwise",
-    note = "a generic struct has no padding if all its fields are made of one type; give that type one name for all of them, as in `type Element = ..`"
-)]
-pub trait Alike<T>: sealed::Same<T> {}
-
-impl<T> Alike<T> for TypeOf<T> {}
 
 mod sealed {
     pub trait Same<T> {}

@@ -93,14 +93,11 @@ pub use shmem_macros::partitions;
 /// }
 /// ```
 ///
-/// A generic struct must be built from elements of one type (`{ head: T, rest: [T; N] }`) or, if
-/// only lengths are generic, of one alignment: then it has no padding whatever the parameters are. None of its fields may
-/// be of a type with `#[repr(align(..))]` (an array of such a type may, `[Line; 1]`), and the attributes below the derive
-/// must be rustc's own.
+/// The struct has no parameters: whether it has padding would depend on them.
 ///
 /// With `#[shmem(words)]` the struct may hold `Atomic` and `Signal` words, too. It lives in symmetric memory, is made there of
 /// zeroes or by the image of a static, and nothing moves it as a whole: words are not read and written with the bytes
-/// around them. So it derives neither `Clone` nor `Copy`, and has no parameters. Its fields are reached one by one, by
+/// around them. So it derives neither `Clone` nor `Copy`. Its fields are reached one by one, by
 /// `On::field` and `Here::field`.
 ///
 /// ```

@@ -15,10 +15,7 @@ pub use crate::__plain_data as plain_data;
 pub use crate::__words_data as words_data;
 pub use crate::entry::main;
 pub use crate::heap::alloc_in;
-pub use crate::held::{
-    AlignedAlike, Alignments, Alike, ContentsOf, Derived, DerivedWords, FieldOf, Layout, Seen, TypeOf,
-    WordFieldOf,
-};
+pub use crate::held::{ContentsOf, Derived, DerivedWords, FieldOf, Layout, Seen, TypeOf, WordFieldOf};
 use crate::initial::Initial;
 pub use crate::testing::test;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};
@@ -110,47 +107,26 @@ pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Sy
     }
 }
 
-/// Implements `Pod` and the other traits of plain data for a type that is [`Derived`], under conditions. Whatever stands in
-/// it, it implements nothing else: each fragment is one type, one name, or one path.
+/// Implements `Pod` and the other traits of plain data for a type that is [`Derived`], and nothing else, whatever stands in it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __plain_data {
-    (
-        $holder:ty,
-        [$($type:ident)*],
-        [$(($constant:ident: $of:ty))*],
-        [$((for<$($lifetime:lifetime),*> $bounded:ty: $bound:path))*],
-        [$(($lasting:ty: $least:lifetime))*]
-    ) => {
+    ($holder:ty) => {
         // SAFETY: what is `Derived` consists of plain data, which may be all zeroes.
         #[automatically_derived]
         #[allow(trivial_bounds)]
-        unsafe impl<$($type,)* $(const $constant: $of,)*> $crate::__private::Zeroable for $holder
-        where
-            $(for<$($lifetime),*> $bounded: $bound,)*
-            $($lasting: $least,)*
-            $holder: $crate::__private::Derived,
-        {
-        }
+        unsafe impl $crate::__private::Zeroable for $holder where $holder: $crate::__private::Derived {}
 
         // SAFETY: what is `Derived` consists of plain data, without padding.
         #[automatically_derived]
         #[allow(trivial_bounds)]
-        unsafe impl<$($type,)* $(const $constant: $of,)*> $crate::__private::Pod for $holder
-        where
-            $(for<$($lifetime),*> $bounded: $bound,)*
-            $($lasting: $least,)*
-            $holder: $crate::__private::Derived,
-        {
-        }
+        unsafe impl $crate::__private::Pod for $holder where $holder: $crate::__private::Derived {}
 
         // SAFETY: it is one element, whose fields the derive gave beside their names, which lend nothing.
         #[automatically_derived]
         #[allow(trivial_bounds)]
-        unsafe impl<$($type,)* $(const $constant: $of,)*> $crate::__private::Shaped for $holder
+        unsafe impl $crate::__private::Shaped for $holder
         where
-            $(for<$($lifetime),*> $bounded: $bound,)*
-            $($lasting: $least,)*
             $holder: $crate::__private::Derived,
             <$holder as $crate::__private::Derived>::Names: $crate::__private::core::ops::Deref<Target = ()>,
         {
@@ -158,19 +134,14 @@ macro_rules! __plain_data {
             type Names = <$holder as $crate::__private::Derived>::Names;
             const SHAPE: $crate::__private::Shape =
                 $crate::__private::Shape::element($crate::__private::core::mem::size_of::<Self>());
-            const FIELDS: &'static [$crate::__private::Field] = <$holder as $crate::__private::Derived>::FIELDS;
+            const FIELDS: &'static [$crate::__private::Field] =
+                <$holder as $crate::__private::Derived>::FIELDS;
         }
 
         // SAFETY: what is `Derived` consists of plain data, without padding.
         #[automatically_derived]
         #[allow(trivial_bounds)]
-        unsafe impl<$($type,)* $(const $constant: $of,)*> $crate::__private::SymmetricData for $holder
-        where
-            $(for<$($lifetime),*> $bounded: $bound,)*
-            $($lasting: $least,)*
-            $holder: $crate::__private::Derived,
-        {
-        }
+        unsafe impl $crate::__private::SymmetricData for $holder where $holder: $crate::__private::Derived {}
     };
 }
 

@@ -68,9 +68,7 @@ fn a_library_that_passes_for_this_one_gives_nothing_away() {
             "of_checks",
             &[
                 "`Field` holds `&'static u64`",
-                "`Parameter<T>` holds `T`",
                 "`Padded` has 7 byte(s) of padding",
-                "aligned to 4 and to 8 bytes",
                 "`FieldAmongWords` holds `&'static u64`",
                 "`PaddedWords` has 7 byte(s) of padding",
             ],

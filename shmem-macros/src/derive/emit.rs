@@ -13,10 +13,7 @@
 //! library (`plain_data!`), whose names are its own. What is named besides words messages.
 //!
 //! * Fields are plain data: each gives a type of `FieldOf` that proves it.
-//! * A struct without parameters has no padding: a constant compares sizes.
-//! * One with parameters has none because (`padding.rs`) its elements are aligned alike: the arrays around them are taken
-//!   off the types that were found, and what remains is compared, with each other, or with types that a constant could
-//!   compare.
+//! * A struct has no padding: a constant compares sizes.
 //!
 //! A struct that holds words is proved in the same way, by `DerivedWords`: it lives in symmetric memory, and no more is
 //! implemented for it.
@@ -26,13 +23,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{
-    BoundLifetimes, ConstParam, Generics, Index, Member, PredicateType, Type, TypeParamBound, WherePredicate,
-    parse_quote,
-};
+use syn::{Index, Member, Type, parse_quote};
 
 use super::Structure;
-use super::padding::{self, Element, Proof};
 use crate::diag::{self, Errors, respanned};
 use crate::library::Sealed;
 
@@ -40,9 +33,10 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     let Structure { sealed, name, is_hopeless, .. } = structure;
     let errors = errors.into_sealed(sealed);
     let Sealed { begin, promise, root } = sealed;
-    let generics = bounded(&structure.generics, root);
-    let (parameters, arguments, conditions) = generics.split_for_impl();
     if *is_hopeless {
+        let mut generics = structure.generics.clone();
+        generics.type_params_mut().for_each(|parameter| parameter.bounds.push(parse_quote!('static)));
+        let (parameters, arguments, conditions) = generics.split_for_impl();
         let contents = structure.generics.lifetimes().next().is_none().then(|| {
             quote! {
                 const _: () = {
@@ -55,19 +49,18 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
         });
         return quote!(#errors #contents);
     }
-    let (types, layout) = (types(structure, &generics), layout(structure));
-    let derived = derived(structure, &generics);
+    let (types, layout, derived) = (types(structure), layout(structure), derived(structure));
     // Whatever is wrong with the struct, it goes on to count as plain data, so that its uses do not complain once more.
     let data = if structure.has_words {
         quote!(#root::__private::words_data! { #name })
     } else {
-        let (names, plain) = (names(structure, &generics), plain(structure, &generics));
+        let names = names(structure);
         quote! {
             // What a field is made of: its type's own answer, or, if it has none, that of the trait.
             #[allow(unused_imports)]
             use #root::__private::Undivided as _;
             #names
-            #plain
+            #root::__private::plain_data! { #name }
         }
     };
     quote! {
@@ -83,51 +76,21 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     }
 }
 
-/// The struct's parameters, each type among them plain data. Conditions of a struct without parameters hold, or it does
-/// not compile.
-fn bounded(generics: &Generics, root: &TokenStream) -> Generics {
-    let mut generics = generics.clone();
-    if !padding::is_generic(&generics) {
-        generics.where_clause = None;
-    }
-    let names: Vec<_> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
-    if !names.is_empty() {
-        let conditions = generics.make_where_clause();
-        for name in names {
-            conditions.predicates.push(parse_quote!(#name: #root::__private::PlainData));
-        }
-    }
-    generics
-}
-
 /// The trait that has the types of the fields.
-fn types(structure: &Structure, generics: &Generics) -> TokenStream {
-    let (parameters, arguments, conditions) = generics.split_for_impl();
+fn types(structure: &Structure) -> TokenStream {
     let name = &structure.name;
     let numbers: Vec<Ident> = (0..structure.fields.len()).map(number).collect();
     let written = structure.fields.iter().map(|field| -> Type {
         // What was refused goes on as what can be there.
         if field.refusal.is_some() { parse_quote!(u8) } else { field.ty.clone() }
     });
-    let first = match &structure.proof {
-        Proof::Alike(elements) => Some(&elements[0].ty),
-        _ => None,
-    };
-    let element = first.map(|_| {
-        quote!(
-            type __Element;
-        )
-    });
-    let first = first.map(|first| quote!(type __Element = #first;));
     quote! {
         trait __Types {
             #(type #numbers;)*
-            #element
         }
         #[automatically_derived]
-        impl #parameters __Types for #name #arguments #conditions {
+        impl __Types for #name {
             #(type #numbers = #written;)*
-            #first
         }
     }
 }
@@ -138,12 +101,11 @@ fn number(at: usize) -> Ident {
 }
 
 /// The type of a field. What rustc says of it stands where the user wrote it.
-fn field_type(structure: &Structure, generics: &Generics, at: usize) -> TokenStream {
-    let (_, arguments, _) = generics.split_for_impl();
+fn field_type(structure: &Structure, at: usize) -> TokenStream {
     let (first, last) = diag::ends(&structure.fields[at].ty);
     let name = respanned(structure.name.clone().into_token_stream(), first);
     let number = Ident::new(&format!("__Field{at}"), last);
-    quote_spanned!(first=> <#name #arguments as __Types>::#number)
+    quote_spanned!(first=> <#name as __Types>::#number)
 }
 
 /// What must be known of the layout besides what `seen` proves.
@@ -155,42 +117,12 @@ fn layout(structure: &Structure) -> TokenStream {
     let text = name.to_string();
     let root = respanned(structure.sealed.root.clone(), name.span());
     let derived = Ident::new(derived_name(structure), name.span());
-    match &structure.proof {
-        Proof::Sizes => {
-            let fields = (0..structure.fields.len()).map(number);
-            quote_spanned!(name.span()=>
-                <#name as #root::__private::#derived>::LAYOUT
-                    #(.less::<<#name as __Types>::#fields>())*
-                    .require_no_padding(#text);
-            )
-        }
-        Proof::Single | Proof::Alike(_) => TokenStream::new(),
-        Proof::Alignments(elements) => {
-            let numbers: Vec<Ident> = (0..elements.len()).map(number).collect();
-            let written = elements.iter().map(|element| &element.ty);
-            let elements = numbers.iter().map(|number| quote!(<__Elements as __ElementTypes>::#number));
-            let require = quote_spanned!(name.span()=>
-                <__Elements as #root::__private::AlignedAlike>::ALIGNMENTS
-                    #(.and::<#elements>())*
-                    .require_one(#text);
-            );
-            quote! {
-                trait __ElementTypes {
-                    #(type #numbers;)*
-                }
-                enum __Elements {}
-                #[automatically_derived]
-                impl __ElementTypes for __Elements {
-                    #(type #numbers = #written;)*
-                }
-                #[automatically_derived]
-                unsafe impl #root::__private::AlignedAlike for __Elements {
-                    const ALIGNMENT_IS_COMPARED_BESIDE: () = ();
-                }
-                #require
-            }
-        }
-    }
+    let fields = (0..structure.fields.len()).map(number);
+    quote_spanned!(name.span()=>
+        <#name as #root::__private::#derived>::LAYOUT
+            #(.less::<<#name as __Types>::#fields>())*
+            .require_no_padding(#text);
+    )
 }
 
 /// The trait that all is asked of.
@@ -199,49 +131,46 @@ fn derived_name(structure: &Structure) -> &'static str {
 }
 
 /// That the struct may have its fields.
-fn held(structure: &Structure, generics: &Generics) -> TokenStream {
-    let (_, arguments, _) = generics.split_for_impl();
+fn held(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let held = structure.fields.iter().enumerate().filter(|(_, field)| field.refusal.is_none());
     let held = held.map(|(at, field)| {
         let (first, last) = diag::ends(&field.ty);
-        let ty = field_type(structure, generics, at);
+        let ty = field_type(structure, at);
         let (root, name) =
             (respanned(root.clone(), first), respanned(name.clone().into_token_stream(), first));
         let checked = Ident::new("CHECKED", last);
         let derived = Ident::new(derived_name(structure), first);
         let field = Ident::new(if structure.has_words { "WordFieldOf" } else { "FieldOf" }, first);
         quote_spanned!(first=>
-            let () = <#ty as #root::__private::#field<#name #arguments>>::#checked;
-            <#name #arguments as #root::__private::#derived>::holds::<#ty>();
+            let () = <#ty as #root::__private::#field<#name>>::#checked;
+            <#name as #root::__private::#derived>::holds::<#ty>();
         )
     });
     quote!(#(#held)*)
 }
 
 /// All that is proved of the struct.
-fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
-    let (parameters, arguments, conditions) = generics.split_for_impl();
+fn derived(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let derived = format_ident!("{}", derived_name(structure));
-    let held = held(structure, generics);
-    let seen = structure.is_good.then(|| seen(structure, generics));
+    let held = held(structure);
+    let seen = structure.is_good.then(|| seen(structure));
     let items = if structure.has_words {
         quote!(
             const MOVED_BY_NOTHING: () = ();
         )
     } else {
-        let (names, fields) = (mirror(structure), fields(structure, generics));
+        let (names, fields) = (mirror(structure), fields(structure));
         quote! {
-            type Names = #names #arguments;
+            type Names = #names;
             const FIELDS: &'static [#root::__private::Field] = &[#fields];
         }
     };
     quote! {
         #[automatically_derived]
-        unsafe impl #parameters #root::__private::#derived for #name #arguments #conditions {
+        unsafe impl #root::__private::#derived for #name {
             #items
-            #[allow(clippy::multiple_bound_locations)]
             fn seen(self) {
                 #held
                 #seen
@@ -250,45 +179,8 @@ fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
     }
 }
 
-/// The implementations of traits without items, by the library's own macro: nobody else's names stand behind `unsafe`
-/// there. It takes parameters and conditions apart, one bound to each.
-fn plain(structure: &Structure, generics: &Generics) -> TokenStream {
-    let (root, name) = (&structure.sealed.root, &structure.name);
-    let (_, arguments, _) = generics.split_for_impl();
-    let types = generics.type_params().map(|parameter| &parameter.ident);
-    let constants = generics.const_params().map(|ConstParam { ident, ty, .. }| quote!((#ident: #ty)));
-    let (mut conditions, mut lasting) = (Vec::new(), Vec::new());
-    let mut condition =
-        |lifetimes: Option<&BoundLifetimes>, bounded: &dyn ToTokens, bound: &TypeParamBound| {
-            let lifetimes = lifetimes.iter().flat_map(|lifetimes| &lifetimes.lifetimes);
-            match bound {
-                // Each parameter is plain data, and so has a size.
-                TypeParamBound::Trait(bound) if bound.maybe.is_none() => {
-                    let own = bound.lifetimes.iter().flat_map(|lifetimes| &lifetimes.lifetimes);
-                    let (lifetimes, path) = (lifetimes.chain(own), &bound.path);
-                    conditions.push(quote!((for<#(#lifetimes),*> #bounded: #path)));
-                }
-                TypeParamBound::Lifetime(bound) => lasting.push(quote!((#bounded: #bound))),
-                _ => {}
-            }
-        };
-    for parameter in generics.type_params() {
-        parameter.bounds.iter().for_each(|bound| condition(None, &parameter.ident, bound));
-    }
-    for predicate in generics.where_clause.iter().flat_map(|conditions| &conditions.predicates) {
-        if let WherePredicate::Type(PredicateType { lifetimes, bounded_ty, bounds, .. }) = predicate {
-            bounds.iter().for_each(|bound| condition(lifetimes.as_ref(), bounded_ty, bound));
-        }
-    }
-    quote! {
-        #root::__private::plain_data! {
-            #name #arguments, [#(#types)*], [#(#constants)*], [#(#conditions)*], [#(#lasting)*]
-        }
-    }
-}
-
-/// The proof that the struct is the one that was seen here, and that its elements are alike.
-fn seen(structure: &Structure, generics: &Generics) -> TokenStream {
+/// The proof that the struct is the one that was seen here.
+fn seen(structure: &Structure) -> TokenStream {
     let Structure { sealed: Sealed { root, .. }, name, fields, .. } = structure;
     let derived = format_ident!("{}", derived_name(structure));
     let derived = quote!(<Self as #root::__private::#derived>);
@@ -296,7 +188,7 @@ fn seen(structure: &Structure, generics: &Generics) -> TokenStream {
     // A variable and its uses must have spans of one macro: fields may come from another one than the struct.
     let bindings: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("__field{at}")).collect();
     let compared = bindings.iter().enumerate().map(|(at, value)| {
-        let (ty, (first, _)) = (field_type(structure, generics, at), diag::ends(&fields[at].ty));
+        let (ty, (first, _)) = (field_type(structure, at), diag::ends(&fields[at].ty));
         let found = Ident::new("__found", first);
         // In two steps: what a type is compared with must not have been asked for when it was inferred.
         let compared = quote_spanned!(first=> #found.require_seen::<#ty>(););
@@ -305,41 +197,10 @@ fn seen(structure: &Structure, generics: &Generics) -> TokenStream {
             #compared
         }
     });
-    let found = |at: usize, element: &Element| {
-        let value = &bindings[at];
-        let found = quote!(#derived::type_of(&#value));
-        (0..element.depth).fold(found, |found, _| quote!(#derived::item_of(#found)))
-    };
-    let alike = match &structure.proof {
-        Proof::Alike(elements) => {
-            let elements = elements.iter().enumerate().map(|(at, element)| {
-                let (found, span) = (found(at, element), diag::ends(&fields[at].ty).0);
-                let name = Ident::new("__element", span);
-                let (_, arguments, _) = generics.split_for_impl();
-                let this = respanned(structure.name.to_token_stream(), span);
-                let alike =
-                    quote_spanned!(span=> #name.require_alike::<<#this #arguments as __Types>::__Element>(););
-                quote!(let #name = #found; #alike)
-            });
-            quote!(#(#elements)*)
-        }
-        Proof::Alignments(elements) => {
-            let elements = elements.iter().enumerate().map(|(at, element)| {
-                let (found, number) = (found(at, element), number(at));
-                quote! {
-                    let __element = #found;
-                    __element.require_seen::<<__Elements as __ElementTypes>::#number>();
-                }
-            });
-            quote!(#derived::is_made_of::<__Elements>(); #(#elements)*)
-        }
-        Proof::Sizes | Proof::Single => TokenStream::new(),
-    };
     let this = Ident::new("Self", name.span());
     quote! {
         let #this { #(#members: #bindings),* } = self;
         #(#compared)*
-        #alike
     }
 }
 
@@ -350,27 +211,25 @@ fn mirror(structure: &Structure) -> Ident {
 
 /// A struct with the same fields, as visible as they are, in which `strided!` looks names up: the struct itself may
 /// lend others by `Deref`. This one lends nothing, which it says itself, or somebody else could.
-fn names(structure: &Structure, generics: &Generics) -> TokenStream {
-    let (parameters, arguments, conditions) = generics.split_for_impl();
+fn names(structure: &Structure) -> TokenStream {
     let (root, mirror) = (&structure.sealed.root, mirror(structure));
     let is_named = structure.fields.first().is_some_and(|field| matches!(field.member, Member::Named(_)));
     let fields = structure.fields.iter().enumerate().map(|(at, field)| {
-        let (visibility, ty) = (&field.visibility, field_type(structure, generics, at));
+        let (visibility, ty) = (&field.visibility, field_type(structure, at));
         match &field.member {
             Member::Named(name) => quote!(#visibility #name: #ty),
             Member::Unnamed(_) => quote!(#visibility #ty),
         }
     });
     let fields = quote!(#(#fields),*);
-    let body = if is_named { quote!(#conditions { #fields }) } else { quote!((#fields) #conditions;) };
+    let body = if is_named { quote!({ #fields }) } else { quote!((#fields);) };
     quote! {
         #[allow(
-            dead_code, unreachable_pub, private_interfaces, private_bounds, non_camel_case_types,
-            clippy::multiple_bound_locations
+            dead_code, unreachable_pub, private_interfaces, private_bounds, non_camel_case_types
         )]
-        pub struct #mirror #parameters #body
+        pub struct #mirror #body
         #[automatically_derived]
-        impl #parameters #root::__private::core::ops::Deref for #mirror #arguments #conditions {
+        impl #root::__private::core::ops::Deref for #mirror {
             type Target = ();
             fn deref(&self) -> &() {
                 &()
@@ -380,13 +239,13 @@ fn names(structure: &Structure, generics: &Generics) -> TokenStream {
 }
 
 /// The table of the fields.
-fn fields(structure: &Structure, generics: &Generics) -> TokenStream {
+fn fields(structure: &Structure) -> TokenStream {
     if !structure.is_good {
         return TokenStream::new();
     }
     let root = &structure.sealed.root;
     let fields = structure.fields.iter().enumerate().map(|(at, field)| {
-        let ty = field_type(structure, generics, at);
+        let ty = field_type(structure, at);
         let (name, member) = match &field.member {
             Member::Named(name) => (name.unraw().to_string(), quote!(#name)),
             Member::Unnamed(Index { index, .. }) => (index.to_string(), field.member.to_token_stream()),

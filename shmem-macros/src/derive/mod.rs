@@ -1,19 +1,19 @@
-//! `#[derive(Symmetric)]`: the type as written, what is required of it as far as syntax can tell (here, and `padding`), and the
-//! expansion (`emit`).
+//! `#[derive(Symmetric)]`: the type as written, what is required of it as far as syntax can tell, and the expansion (`emit`).
+//!
+//! Structs have no parameters: `Pod` lets anyone look at all bytes, so padding must be ruled out where the struct is declared,
+//! and the sizes of one with parameters are known only where it is used.
 
 mod emit;
-mod padding;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Attribute, Data, DeriveInput, Generics, Member, Path, Type, Visibility};
+use syn::{Attribute, Data, DeriveInput, Generics, Member, Type, Visibility};
 
-use crate::arguments::{Arguments, DERIVE, macros_among};
+use crate::arguments::{Arguments, DERIVE};
 use crate::diag::{self, Errors};
 use crate::groups::names;
 use crate::library::{self, Sealed};
-use padding::Proof;
 
 /// Expands the derive on `item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
@@ -39,7 +39,6 @@ struct Field {
 struct Repr {
     c: bool,
     transparent: bool,
-    aligned: bool,
 }
 
 /// (rustc judges what does not belong there.)
@@ -48,7 +47,7 @@ fn repr(attributes: &[Attribute]) -> Repr {
     let lists = lists.filter_map(|attribute| attribute.meta.require_list().ok());
     let words: Vec<Ident> = lists.flat_map(|list| names(list.tokens.clone())).collect();
     let says = |word: &str| words.iter().any(|name| name.unraw() == word);
-    Repr { c: says("C"), transparent: says("transparent"), aligned: says("align") }
+    Repr { c: says("C"), transparent: says("transparent") }
 }
 
 /// `#[shmem(words, unsafe(crate = my::shmem))]`.
@@ -65,13 +64,11 @@ struct Structure {
     generics: Generics,
     /// All fields.
     fields: Vec<Field>,
-    /// What is left to prove about padding.
-    proof: Proof,
     /// It holds words, and is not moved as a whole.
     has_words: bool,
     /// Nothing is wrong with it so far.
     is_good: bool,
-    /// It has a lifetime, or is no struct: it cannot even pretend to be plain data.
+    /// It has parameters, or is no struct: it cannot even pretend to be plain data.
     is_hopeless: bool,
 }
 
@@ -113,42 +110,13 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     if !is_hopeless {
         errors.extend(fields.iter().filter_map(|field| Some((field.refusal.clone()?, &field.ty))));
     }
-    if let Some(span) = words.filter(|_| padding::is_generic(&generics)) {
-        errors.push_error(syn::Error::new(span, diag::generic_words(&name)));
+    if generics.type_params().next().is_some() || generics.const_params().next().is_some() {
+        errors.push(&name, diag::generic_struct(&name));
         is_hopeless = true;
     }
-    if padding::is_generic(&generics) && !is_hopeless {
-        // Nothing behind the derive may change its `repr`. (Without parameters, sizes are compared.)
-        let refused = |path: &Path| diag::attribute_of_generic(diag::readable(path), &name);
-        // Its own: rustc takes it for nothing else there.
-        let others = macros_among(&attributes).into_iter().filter(|path| !path.is_ident("shmem"));
-        errors.extend(others.map(|path| (refused(&path), path)));
-    }
-    let proof = if errors.is_empty() {
-        padding::proof(&generics, &repr, &fields.iter().map(|field| field.ty.clone()).collect::<Vec<_>>())
-            .unwrap_or_else(|| {
-                let is_aligned = repr.aligned;
-                let refusal =
-                    if is_aligned { diag::aligned_generic(&name) } else { diag::generic_padding(&name) };
-                errors.push(&name, refusal);
-                Proof::Single
-            })
-    } else {
-        // Sizes of a struct that must change anyway say nothing.
-        Proof::Single
-    };
     let sealed = library::sealed(&root, said.promise(), errors)?;
     let is_good = errors.is_empty();
-    Some(Structure {
-        sealed,
-        name,
-        generics,
-        fields,
-        proof,
-        has_words: words.is_some(),
-        is_good,
-        is_hopeless,
-    })
+    Some(Structure { sealed, name, generics, fields, has_words: words.is_some(), is_good, is_hopeless })
 }
 
 /// Why a field can be refused by its looks: addresses, and the two primitive types that have

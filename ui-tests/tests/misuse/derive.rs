@@ -99,76 +99,19 @@ mod generic {
     }
 
     #[derive(Clone, Copy, Symmetric)]
-    #[repr(C, packed(2))]
-    struct Packed<T, U> { //~
-        first: T,
-        second: U,
-    }
-
-    #[derive(Clone, Copy, Symmetric)]
     #[repr(C)]
     struct Line<const N: usize> { //~
         kind: u32,
         values: [f64; N],
     }
 
-    // One type by one name.
-    #[derive(Clone, Copy, Symmetric)]
+    #[derive(Symmetric)]
     #[repr(C)]
-    struct Same<const N: usize> {
-        first: <Self as Pick>::Out,
-        others: [<Self as Pick>::Out; N],
+    #[shmem(words)]
+    struct Words<T: 'static> { //~
+        head: shmem::Atomic<u64>,
+        item: T,
     }
-
-    impl<const N: usize> Pick for Same<N> {
-        type Out = u64;
-    }
-
-    pub trait Pick {
-        type Out: shmem::PlainData;
-    }
-}
-
-// However the attribute comes to stand there: it is read when it does.
-mod alignments {
-    use shmem::Symmetric;
-
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C, r#align(32))]
-    struct Raw<T> { //~
-        value: T,
-    }
-
-    #[repr(align(32))]
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    struct Above<T> { //~
-        value: T,
-    }
-
-    #[derive(Clone, Copy, Symmetric)]
-    #[cfg_attr(all(), repr(align(32)))]
-    #[repr(C)]
-    struct Conditional<T> { //~
-        value: T,
-    }
-
-    macro_rules! structure {
-        ($name:ident: $whole:meta, $other:ident: $($part:tt)*) => {
-            #[derive(Clone, Copy, Symmetric)]
-            #[$whole]
-            struct $name<T> {
-                value: T,
-            }
-
-            #[derive(Clone, Copy, Symmetric)]
-            #[repr(C, $($part)*)]
-            struct $other<T> {
-                value: T,
-            }
-        };
-    }
-    structure!(Whole: repr(C, align(32)), Part: align(32)); //~
 }
 
 // What stands behind the derive, and changes what it has seen.
@@ -221,24 +164,6 @@ mod changed {
         fn deref(&self) -> &u8 {
             &self.0
         }
-    }
-
-    // Neither the derive nor anything behind it could tell that there is padding then.
-    #[derive(Clone, Copy, Symmetric)]
-    #[changes::words((C) => (C, align(16)))] //~
-    #[repr(C)]
-    struct Generic<T, const N: usize> {
-        head: T,
-        rest: [T; N],
-    }
-
-    // A module may be called as a tool of rustc.
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    #[rustfmt::skip] //~
-    struct Tool<const N: usize> {
-        first: u64,
-        others: [u64; N],
     }
 }
 

@@ -10,31 +10,9 @@ use shmem::prelude::*;
 struct Packed(u8, u64);
 
 #[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-struct Row<T, const N: usize> {
-    head: T,
-    rest: [[T; N]; 2],
-}
-
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-struct Line<const N: usize> {
-    tag: u64,
-    values: [f64; N],
-}
-
-#[derive(Clone, Copy, Symmetric)]
 #[repr(C, align(64))]
 struct Aligned {
     words: [u64; 8],
-}
-
-// Aligned as its fields are.
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-struct AlignedLines<const N: usize> {
-    first: Aligned,
-    others: [Aligned; N],
 }
 
 #[derive(Clone, Copy, Symmetric)]
@@ -43,7 +21,7 @@ struct Nothing;
 
 #[derive(Clone, Copy, Symmetric)]
 #[repr(transparent)]
-struct Wrapped<T>(T);
+struct Wrapped(u16);
 
 // What a macro stands for is found.
 macro_rules! element {
@@ -54,9 +32,9 @@ macro_rules! element {
 
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C)]
-struct Elements<const N: usize> {
+struct Elements {
     head: element!(),
-    rest: [element!(); N],
+    rest: [element!(); 5],
 }
 
 // Fields of a macro's caller.
@@ -64,7 +42,7 @@ macro_rules! structure {
     ($name:ident { $($body:tt)* }) => {
         #[derive(Clone, Copy, Symmetric)]
         #[repr(C)]
-        struct $name<const N: usize> {
+        struct $name {
             $($body)*
         }
     };
@@ -82,13 +60,10 @@ pub mod open {
 
     #[derive(Clone, Copy, Symmetric)]
     #[repr(C)]
-    pub struct Cell<T>
-    where
-        T: Default,
-    {
-        pub mass: T,
-        pub(super) charge: T,
-        secret: [T; 2],
+    pub struct Cell {
+        pub mass: f32,
+        pub(super) charge: f32,
+        secret: [f32; 2],
     }
 
     #[derive(Clone, Copy, Symmetric)]
@@ -102,7 +77,7 @@ pub mod open {
     }
 
     // What a struct lends is nothing to its own fields.
-    impl<T: Default> std::ops::Deref for Cell<T> {
+    impl std::ops::Deref for Cell {
         type Target = str;
 
         fn deref(&self) -> &str {
@@ -110,33 +85,28 @@ pub mod open {
         }
     }
 
-    pub fn secrets<T: shmem::PlainData + Default>(world: &World, cells: &SymBox<[Cell<T>]>, into: &mut [T])
-    where
-        T: shmem::strided::Shaped<Element = T>,
-    {
+    pub fn secrets(world: &World, cells: &SymBox<[Cell]>, into: &mut [f32]) {
         strided!(world, into[..2] = cells@(world.me())[dyn 0].secret);
     }
 }
 
-fn fields(world: &World, cells: &SymBox<[open::Cell<f32>]>, tight: &SymBox<[open::Tight]>) {
+fn fields(world: &World, cells: &SymBox<[open::Cell]>, tight: &SymBox<[open::Tight]>) {
     let (mut masses, mut bytes) = ([0f32; 4], [0u8; 4]);
     strided!(world, masses[..] = cells@(world.me())[0..4].mass);
     strided!(world, bytes[..] = tight@(world.me())[0..4].0);
 }
 
 #[symmetric]
-static LINE: Line<7> = Line { tag: 1, values: [0.5; 7] };
+static LINE: Aligned = Aligned { words: [5; 8] };
 
 fn plain<T: PlainData + Pod>(_: T) {}
 
 fn main() {
     plain(Packed(1, 2));
-    plain(Row { head: 1u32, rest: [[2; 3]; 2] });
-    plain(Line { tag: 1, values: [0.0; 9] });
     plain(Nothing);
-    plain(Wrapped(1u16));
+    plain(Wrapped(1));
     plain(Elements { head: 1, rest: [2; 5] });
-    plain(Called::<3> { first: 1, others: [2; 3] });
+    plain(Called { first: 1, others: [2; 3] });
     plain(Kind(1));
-    let _ = (&LINE, fields, open::secrets::<f64>);
+    let _ = (&LINE, fields, open::secrets);
 }

@@ -18,7 +18,7 @@ macro_rules! twice {
         #[repr(C)]
         struct Pair {
             values: [$t; $e * 2],
-            buffer: Buffer<{ $e * 2 }>,
+            buffer: [u64; { $e * 2 }],
         }
 
         fn sizes() -> [usize; 2] {
@@ -61,12 +61,6 @@ macro_rules! operands {
     };
 }
 operands!(0..4, 1 | 2, dyn Send + Sync);
-
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-struct Buffer<const N: usize> {
-    values: [u64; N],
-}
 
 const fn length<T, const N: usize>(_: &Symmetric<[T; N]>) -> usize {
     N

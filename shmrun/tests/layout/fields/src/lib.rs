@@ -15,12 +15,12 @@ pub static PRESSURE: [[f32; 100]; 10];
 #[allow(dead_code)]
 static UNUSED: [u8; 77];
 
-/// A type with a constant parameter.
+/// A struct.
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C)]
-pub struct Cells<const N: usize> {
-    pub values: [f64; N],
+pub struct Cells {
+    pub values: [f64; 12],
 }
 
 #[symmetric(partition = "bulk")]
-pub static CELLS: Cells<12> = Cells { values: [1.5; 12] };
+pub static CELLS: Cells = Cells { values: [1.5; 12] };
