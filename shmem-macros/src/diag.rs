@@ -136,7 +136,7 @@ sentences! {
     STRIDED_NEGATIVE_STEP = "a stride is at least 1: regions keep the order of their elements; to turn it round, turn the array that is copied from or to, as with `row.reverse()`";
     STRIDED_NEGATIVE_INDEX = "elements are counted from 0; the last one of `n` is `n - 1`";
     STRIDED_BOTH_REMOTE = "both sides name a PE; a transfer has one local side";
-    STRIDED_NO_REMOTE = "neither side names a PE; write `GRID@pe[..]` for the side that is on another PE, `GRID@me[..]` with `let me = world.me()` for this PE's own copy, or leave out the first argument where neither is symmetric";
+    STRIDED_NO_REMOTE = "neither side names a PE; write `GRID@pe[..]` for the side that is on another PE, `GRID@me[..]` with `let me = world.me()` for this PE's own copy";
     STRIDED_NO_FIELD = "name the fields, as in `.{velocity, mass}`";
     not_a_constant(name, value) = "`{name}` is a variable, and the counts and strides of a transfer are constants; what only the run knows is marked `dyn`: `dyn {value}`";
     field_twice(name) = "field `{name}` is named twice: its bytes would overlap";

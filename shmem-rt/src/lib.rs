@@ -117,9 +117,9 @@ pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
-    Amo, AmoSlices, AtomicWords, Buffer, Collected, Condition, Contribution, Destination, Initiator,
-    NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Source,
-    Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
+    Amo, Buffer, Collected, Condition, Contribution, Destination, Initiator, NonBlocking, Order, Pending,
+    Place, PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Source, Stores, Strided, WaitSet, Words,
+    eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, Movable, Plain, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
@@ -190,9 +190,7 @@ pub mod mapping {
 
 /// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
 pub mod strided {
-    pub use shmem_core::context::strided::{
-        Local, LocalMut, Object, Readable, Remote, SameElements, Writable,
-    };
+    pub use shmem_core::context::strided::{Object, Readable, Remote, SameElements, Writable};
     pub use shmem_core::strided::{
         Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
         lower, published,
@@ -207,10 +205,10 @@ pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};
     pub use crate::{
-        Amo, AmoSlices, Atomic, Block, BlockCyclic, Cyclic, Edge, Exchange, ExchangeOptions, Ghosts, Halo,
-        Here, Indexed, Initiator, Lock, NonBlocking, NumaArray, On, OpenPhase, Order, Over, Pe, PeGrid,
-        PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal, SignalOp, Stores, Strided, SymBox,
-        Symmetric, Team, TeamBox, TeamConfig, Words, World, padded, partitions, strided, symmetric,
+        Amo, Atomic, Block, BlockCyclic, Cyclic, Edge, Exchange, ExchangeOptions, Ghosts, Halo, Here,
+        Indexed, Initiator, Lock, NonBlocking, NumaArray, On, OpenPhase, Order, Over, Pe, PeGrid, PlainData,
+        PutSignal, Raw, Result, Rma, Sessions, Signal, SignalOp, Stores, Strided, SymBox, Symmetric, Team,
+        TeamBox, TeamConfig, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, filled, ge, gt, le, lt, ne, value, zeroed};
     #[doc(hidden)]

@@ -93,7 +93,6 @@ const STATEMENTS: &[Place] = &[
     ("strided!(world, GRID@pe[..] = $)", &["row[..]"]),
     ("strided!(world, CELLS@pe[..]$ = CELLS[..]$)", &[".{velocity, mass}"]),
     ("drop($.zeroed::<f64>()?)", &["world.array([n, m]).storage(shmem::array::Single)"]),
-    ("world.set_all($, &[1])", &["COUNTS.on(pe)", "COUNTS.on(pe).index(4..8)"]),
     ("let edge: fn(Pe, usize, usize) -> Edge = $", &["Edge::new"]),
 ];
 
@@ -160,11 +159,9 @@ fn programs() -> Vec<(&'static str, String)> {
 const INCOMPLETE: &[&str] = &[
     "(self.row())[..]",
     "crate = my::shmem",
-    "padded![..]",
     "partition = ..",
     "pgas = { package = \"shmem-rt\", .. }",
     "policy = ..",
-    "type Element = ..",
     "unsafe(crate = ..)",
     "unsafe(crate = crate::paths::elsewhere)",
 ];

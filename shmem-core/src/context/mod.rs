@@ -2,11 +2,10 @@
 //!
 //! An [`Endpoint`] is one stream of operations. It is given out by a [`Resource`], of which a node may
 //! have few. The operation families are traits over tokens ([`Initiator`]), so each exists once:
-//! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`AmoSlices`], [`Raw`], [`Order`]. A PE waits for a word, or for
-//! several ([`Words`]), by [`Condition`]s on its own copy.
+//! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word, or for several
+//! ([`Words`]), by [`Condition`]s on its own copy.
 
 mod amo;
-mod amo_slices;
 mod contribution;
 mod list;
 pub mod mapping;
@@ -25,7 +24,6 @@ mod wait;
 mod wait_set;
 
 pub use amo::Amo;
-pub use amo_slices::{AmoSlices, AtomicWords};
 pub use contribution::{Both, Contribution, Truth};
 pub use list::{Collected, Destination, Source};
 pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};

@@ -32,8 +32,6 @@ pub(super) enum Way {
     Put { token: Expr, pe: TokenStream },
     /// From a PE, through the world or a context.
     Get { token: Expr, pe: TokenStream },
-    /// From memory of this PE alone to such memory, which takes neither.
-    Copy,
 }
 
 impl Side {
@@ -68,17 +66,12 @@ pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer
             errors.push(second.at, diag::STRIDED_BOTH_REMOTE);
             None
         }
-        (Some(_), None, None) => {
+        (_, None, None) => {
             errors.push(&to.object, diag::STRIDED_NO_REMOTE);
             None
         }
-        (Some(token), Some(remote), None) => Some(Way::Put { token, pe: remote.pe.to_token_stream() }),
-        (Some(token), None, Some(remote)) => Some(Way::Get { token, pe: remote.pe.to_token_stream() }),
-        (None, None, None) => Some(Way::Copy),
-        (None, _, _) => {
-            errors.push(&to.object, diag::STRIDED_TOKEN);
-            None
-        }
+        (token, Some(remote), None) => Some(Way::Put { token, pe: remote.pe.to_token_stream() }),
+        (token, None, Some(remote)) => Some(Way::Get { token, pe: remote.pe.to_token_stream() }),
     };
     [&to, &from].into_iter().for_each(|side| check_side(side, errors));
     let way = way.filter(|_| errors.is_empty())?;

@@ -45,7 +45,6 @@ fn constant(transfer: &Transfer) -> TokenStream {
     let roles = match way {
         Way::Put { .. } => ["remote", "source"],
         Way::Get { .. } => ["destination", "remote"],
-        Way::Copy => ["destination", "source"],
     };
     let checked = sides.iter().zip(roles).map(|((side, name), role)| {
         let role = Ident::new(role, side.span());
@@ -128,10 +127,6 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
         Way::Get { token, pe } => {
             let (to, from, pe) = (lent(to), shared(from), on(pe));
             ("get", through(token, quote!(loading)), quote!(#to, #from, #pe))
-        }
-        Way::Copy => {
-            let (to, from) = (lent(to), shared(from));
-            ("copy", TokenStream::new(), quote!(#to, #from))
         }
     };
     let name = Ident::new(name, *equals);

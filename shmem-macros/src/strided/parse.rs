@@ -14,8 +14,8 @@ use crate::diag::{self, Errors};
 
 /// The whole body.
 pub(super) struct Written {
-    /// The first argument: the world or a context; none of what stays in memory of this PE alone.
-    pub(super) token: Option<Expr>,
+    /// The first argument: the world or a context.
+    pub(super) token: Expr,
     pub(super) arguments: Arguments,
     pub(super) to: Side,
     pub(super) equals: Token![=],
@@ -109,23 +109,20 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
 }
 
-/// The first argument. A transfer with a PE that begins with one of its sides is refused in words of its own: as an
-/// expression, a side is a mistake elsewhere.
-fn token(input: ParseStream) -> syn::Result<Option<Expr>> {
+/// The first argument. A transfer that begins with one of its sides is refused in words of its own: as an expression, a
+/// side is a mistake elsewhere.
+fn token(input: ParseStream) -> syn::Result<Expr> {
     let ahead: TokenStream = input.fork().parse()?;
-    let mut ahead = ahead.into_iter().filter_map(|token| match token {
-        TokenTree::Punct(punct) => Some(punct.as_char()),
+    let punct = ahead.into_iter().find_map(|token| match token {
+        TokenTree::Punct(punct) => Some(punct.as_char()).filter(|punct| matches!(punct, ',' | '=' | '@')),
         _ => None,
     });
-    match ahead.find(|punct| matches!(punct, ',' | '=' | '@')) {
-        Some('=') if !ahead.any(|punct| punct == '@') => Ok(None),
-        Some('=' | '@') | None => Err(input.error(diag::STRIDED_TOKEN)),
-        Some(_) => {
-            let token = input.parse()?;
-            input.parse::<Token![,]>()?;
-            Ok(Some(token))
-        }
+    if punct != Some(',') {
+        return Err(input.error(diag::STRIDED_TOKEN));
     }
+    let token = input.parse()?;
+    input.parse::<Token![,]>()?;
+    Ok(token)
 }
 
 /// What stands in front of a `;`. (A `;` of a region stands in brackets.)

@@ -7,7 +7,6 @@ use bytemuck::Zeroable as _;
 use shmem::Plain;
 use shmem::prelude::*;
 
-use crate::dice::Dice;
 use crate::panics::refused;
 
 const ROWS: usize = 12;
@@ -93,56 +92,12 @@ fn objects_and_slices_are_sides(world: &mut World) {
     world.barrier_all();
 }
 
-/// The first one of some indices below `len`, the end, and a distance.
-fn range(dice: &mut Dice, len: u64) -> (usize, usize, usize) {
-    let first = dice.below(len);
-    let end = first + dice.below(len - first) + 1;
-    (first as usize, end as usize, dice.below(3) as usize + 1)
-}
-
-/// Between two places of this PE's own memory, in a phase and outside.
-#[shmem::test(pes = 1)]
-fn regions_of_own_memory(world: &mut World) {
-    let mut cube = [[[0.0_f32; 5]; 4]; 6];
-    cube.as_flattened_mut().as_flattened_mut().iter_mut().zip(0..).for_each(|(x, i)| *x = value(0, i));
-    let mut dice = Dice(45);
-    for _ in 0..200 {
-        let (a, c, j) = (range(&mut dice, 6), range(&mut dice, 5), dice.below(4) as usize);
-        let (mut found, mut expected) = (vec![[[0.0_f32; 5]; 4]; 6], vec![[[0.0; 5]; 4]; 6]);
-        let mut picked = Vec::new();
-        for (i, k) in (a.0..a.1).step_by(a.2).flat_map(|i| (c.0..c.1).step_by(c.2).map(move |k| (i, k))) {
-            expected[i][j][k] = cube[i][j][k];
-            picked.push(cube[i][j][k]);
-        }
-        let mut packed = vec![0.0_f32; picked.len()];
-        strided!(packed[..] = cube[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2]);
-        strided!(found[dyn a.0..a.1; dyn a.2, dyn j, dyn c.0..c.1; dyn c.2] = packed[..]);
-        assert_eq!((&packed, &found), (&picked, &expected));
-        // With constants, an index of the run, and lengths of the run.
-        let (mut plane, mut all) = ([[0.0_f32; 5]; 6], vec![0.0_f32; 120]);
-        strided!(plane[..] = cube[.., dyn j, ..]);
-        strided!(all[..] = found[..]);
-        assert_eq!((plane, &all[..]), (cube.map(|plane| plane[j]), expected.as_flattened().as_flattened()));
-    }
-    fill(world);
-    world.local(&FIELD, |field| {
-        let mut column = [0.0; ROWS];
-        strided!(algorithm = 2; column[..] = field[.., 3]);
-        assert_eq!(column, std::array::from_fn(|i| value(0, i * COLUMNS + 3)));
-        strided!(field[4..6, 2..8] = column[..]);
-        assert_eq!((field[5][2], field[5][8]), (column[6], value(0, 5 * COLUMNS + 8)));
-        let cells = [Cell { x: 1.0, y: 2.0, ..Cell::zeroed() }; 2];
-        strided!((&mut field[0])[4..8] = cells[..].{x, y});
-        assert_eq!(field[0][4..8], [1.0, 2.0, 1.0, 2.0]);
-    });
-}
-
 #[shmem::test]
 fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     let me = world.me();
     let source = vec![1.0; COLUMNS];
     let (n, start, far, last) = (3, 1, 12, usize::MAX);
-    let (mut line, mut into, cube) = ([0.0_f32; 11], [0.0; COLUMNS], [[[0.0_f32; 5]; 4]; 6]);
+    let (mut line, mut into) = ([0.0_f32; 11], [0.0; COLUMNS]);
     let (long, rows) = (3..=ROWS, 1..ROWS - 1);
     refused! {
         strided!(world, FIELD@me[dyn far, ..] = OTHER[0, ..])
@@ -159,8 +114,6 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
         strided!(world, ROW@me[0..5] = (source[..5])[0..=usize::MAX])
             => format!("`source[..5]` has 5 elements in dimension 0, but the region ends at {last}");
         strided!(world, (&mut line[..])[..] = CUBE@me[1..5, 2, 1..4])
-            => "the destination is 11 elements, the source 4 x 3, which are 12";
-        strided!((&mut line[..])[..] = cube[0..4, 0, 0..3])
             => "the destination is 11 elements, the source 4 x 3, which are 12";
         strided!(world, (&mut into[1..])[20] = ROW@me[0])
             => "`&mut into[1..]` has 19 elements in dimension 0, but the index is 20";

@@ -51,16 +51,14 @@ fn what_is_special_about_floats_is_the_same_everywhere(world: &mut World) {
 fn words_are_never_torn(world: &mut World) {
     let words = world.alloc(zeroed::<Atomic<u64>>(16)).unwrap();
     let first = words.on(world.pe(0).unwrap());
-    let written = |round: u64| [round % 251 * 0x0101_0101_0101_0101; 16];
     for _ in 0..10 {
         world.barrier_all();
         for round in 0..200 {
             if world.my_pe() == 0 {
-                world.set_all(first, &written(round));
+                (0..16).for_each(|i| world.set(first.index(i), round % 251 * 0x0101_0101_0101_0101));
                 continue;
             }
-            let mut found = [0; 16];
-            world.fetch_all(&mut found, first);
+            let found = std::array::from_fn::<_, 16, _>(|i| world.fetch(first.index(i)));
             let is_whole = |number: &u64| number.is_multiple_of(0x0101_0101_0101_0101);
             assert!(found.iter().all(is_whole), "{found:x?}");
         }

@@ -66,7 +66,7 @@ fn arrays_of_one_range_have_views(world: &mut World) {
 #[shmem::test(pes = 2)]
 fn arrays_are_sides_of_transfers(world: &mut World) {
     let (me, east) = (world.my_pe(), world.ring_neighbours().1);
-    let mut tile = Array2::from_shape_fn((6, 256), |(i, j)| (1000 * me + 10 * i + j % 10) as f64);
+    let tile = Array2::from_shape_fn((6, 256), |(i, j)| (1000 * me + 10 * i + j % 10) as f64);
     strided!(world, FIELD@east[..] = tile[..]);
     world.barrier_all();
     let theirs = |i: usize, j: usize| (1000 * east.number() + 10 * i + j % 10) as f64;
@@ -76,10 +76,10 @@ fn arrays_are_sides_of_transfers(world: &mut World) {
     let (rows, mut halves) = (2..4, Array3::<f64>::zeros((2, 2, 128)));
     strided!(world, (halves.view_mut())[.., 0, ..4] = FIELD@(world.me())[dyn rows, ..4]);
     assert_eq!(halves[[1, 0, 3]], theirs(3, 3));
-    strided!(tile[0, ..6] = (column.view())[..]);
-    assert_eq!(tile.row(0).slice(s![..6]), column);
     let view = tile.slice(s![.., 1..]);
-    let gaps = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| strided!(column[..] = view[.., 0])));
+    let gaps = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        strided!(world, FIELD@east[.., 0] = view[.., 0]);
+    }));
     let said = *gaps.unwrap_err().downcast::<String>().unwrap();
     assert!(said.contains("shape [6, 255] has strides [256, 1]"), "{said}");
 }

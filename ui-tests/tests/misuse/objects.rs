@@ -61,7 +61,6 @@ fn places(world: &World, me: Pe, row: &mut [f64]) {
 fn words(world: &World, me: Pe) {
     world.add(NUMBER.on(me), 1); //~
     world.and(SUM.on(me), 1.0); //~
-    world.fetch_all(&mut [0; 4], NUMBERS.on(me)); //~
     world.put(HITS.on(me), &Atomic::new(3)); //~
     world.put(QUEUE.on(me), &Queue { head: Atomic::new(0) }); //~
     NUMBER.wait_until(world, eq(1)); //~

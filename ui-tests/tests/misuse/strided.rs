@@ -98,7 +98,7 @@ mod cells {
     }
 }
 
-fn objects(world: &World, pe: Pe, row: &[f64], singles: &[f32], text: &str, into: &mut [f64]) {
+fn objects(world: &World, pe: Pe, row: &[f64], singles: &[f32], text: &str) {
     strided!(world, HITS@pe[..] = HITS[..]); //~
     strided!(world, GRID@pe[..] = singles[..]); //~
     strided!(world, GRID@pe[..] = text[..]); //~
@@ -107,7 +107,6 @@ fn objects(world: &World, pe: Pe, row: &[f64], singles: &[f32], text: &str, into
     strided!(world, GIRD@pe[..] = row[..]); //~
     strided!(world, GRID@(1)[..] = row[..]); //~
     strided!(row, GRID@pe[..] = row[..]); //~
-    strided!(into[..] = GRID[8..16]); //~
 }
 
 fn regions(world: &World, pe: Pe, row: &[f64]) {

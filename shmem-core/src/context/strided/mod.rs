@@ -13,7 +13,7 @@ mod routines;
 mod token;
 pub mod written;
 
-pub use object::{Local, LocalMut, Object, Own, Readable, Remote, SameElements, Writable};
+pub use object::{Object, Own, Readable, Remote, SameElements, Writable};
 pub use region::{Region, Side};
 pub use routines::Strided;
 

@@ -5,7 +5,7 @@
 
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
-use super::object::{Local, LocalMut, Object, Readable, Writable, row_major};
+use super::object::{Object, Readable, Writable, row_major};
 use crate::strided::{Field, Shape, Shaped};
 
 /// # Panics
@@ -49,9 +49,6 @@ macro_rules! readable {
                 self.as_ptr().cast()
             }
         }
-
-        // SAFETY: elements lie one behind the other (`shape_of`), in no slot.
-        unsafe impl<A: Shaped, D: Dimension> Local for $array {}
     )*};
 }
 readable!(Array<A, D> ArrayView<'_, A, D> ArrayViewMut<'_, A, D>);
@@ -64,9 +61,6 @@ macro_rules! writable {
                 self.as_mut_ptr().cast()
             }
         }
-
-        // SAFETY: elements lie one behind the other (`shape_of`), in no slot, and the reference is exclusive.
-        unsafe impl<A: Shaped, D: Dimension> LocalMut for $array {}
     )*};
 }
 writable!(Array<A, D> ArrayViewMut<'_, A, D>);

@@ -131,30 +131,6 @@ pub unsafe trait Writable: Object {
     }
 }
 
-/// Memory of this PE alone, which needs no PE and no token to be read.
-///
-/// # Safety
-///
-/// It must have no place, and lie in one piece.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not memory of this PE alone, so it is copied through the world",
-    label = "neither an array nor a slice",
-    note = "between a symmetric object and memory of this PE, a transfer names a PE: `strided!(world, row[..] = GRID@(world.me())[.., 0])`"
-)]
-pub unsafe trait Local: Readable {}
-
-/// Memory of this PE alone that can be changed.
-///
-/// # Safety
-///
-/// It must have no place, and lie in one piece, which no other value lends meanwhile.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not memory of this PE alone, so it is copied through the world",
-    label = "neither an array nor a slice that can be changed",
-    note = "between a symmetric object and memory of this PE, a transfer names a PE: `strided!(world, GRID@(world.me())[.., 0] = row[..])`"
-)]
-pub unsafe trait LocalMut: Writable {}
-
 /// The dimensions of a value or of a slice.
 macro_rules! dimensions {
     ([$item:ty]) => {
@@ -316,11 +292,6 @@ macro_rules! private {
                 self.as_mut_ptr().cast()
             }
         }
-
-        // SAFETY: items lie one behind the other, in no slot.
-        unsafe impl<$($parameters)*> Local for $memory {}
-        // SAFETY: items lie one behind the other, in no slot, and the reference is exclusive.
-        unsafe impl<$($parameters)*> LocalMut for $memory {}
     };
 }
 private!([T: Shaped, const N: usize] [T; N], [[T; N]]);
@@ -350,9 +321,6 @@ macro_rules! lenders {
                 (**self).first()
             }
         }
-
-        // SAFETY: the object that is lent.
-        unsafe impl<O: Local + ?Sized> Local for $lender {}
     )*};
 }
 lenders!(&O &mut O Box<O>);
@@ -367,9 +335,6 @@ macro_rules! exclusive_lenders {
                 (**self).first_mut()
             }
         }
-
-        // SAFETY: the object that is lent, exclusively.
-        unsafe impl<O: LocalMut + ?Sized> LocalMut for $lender {}
     )*};
 }
 exclusive_lenders!(&mut O Box<O>);

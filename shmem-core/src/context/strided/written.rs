@@ -1,7 +1,7 @@
 //! What `strided!` expands to.
 //!
-//! The expansion gives the regions of both sides to [`Constant::new`] in a `const` block, and calls [`put`], [`get`] or [`copy`] with
-//! that and the objects. So the compiler computes the plan, and the call folds to a loop. Where bounds or strides are marked `dyn`, or a
+//! The expansion gives the regions of both sides to [`Constant::new`] in a `const` block, and calls [`put`] or [`get`] with that
+//! and the objects. So the compiler computes the plan, and the call folds to a loop. Where bounds or strides are marked `dyn`, or a
 //! variable behind `dyn` is a range, the same functions run with the transfer.
 //!
 //! A `const` block is evaluated in a full build only. So for statics, if no name in the region can be a parameter, the expansion has
@@ -12,16 +12,15 @@ use core::marker::PhantomData;
 use core::panic::Location;
 
 use super::object::SameElements;
-use super::object::{Lent, Local, LocalMut, Object, Readable, Remote, Writable};
+use super::object::{Lent, Object, Readable, Remote, Writable};
 use super::region::Selectors;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
-use super::{execute_as, get_planned, put_planned};
+use super::{get_planned, put_planned};
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::pe::{OnPe, Pe};
 use crate::strided::{
-    Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Pieced, Plan, Spot, Thresholds, each_part,
-    execute_dyn, settings,
+    Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Pieced, Plan, Spot, Thresholds, each_part, settings,
 };
 use crate::transport;
 
@@ -212,48 +211,6 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
                 // the remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
                 unsafe { get_planned::<(), ()>(endpoint, to, from, plan, family, location) };
             });
-        }
-        None => {}
-    }
-}
-
-/// Copies a region of `from` to one of `to`, both of this PE's own memory: no PE, and no token. See [`put`].
-///
-/// # Panics
-///
-/// As [`put`], but that nothing overlaps.
-#[inline(always)]
-#[track_caller]
-pub fn copy<D, S, To, From, ToField, FromField, I, J>(
-    mut to: D,
-    from: &S,
-    to_selectors: I,
-    from_selectors: J,
-    constant: &Constant<D, S, I, J>,
-    _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
-    _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
-) where
-    D: LocalMut<Element = To>,
-    S: Local<Element = From> + ?Sized,
-    To: PlainData,
-    From: 'static,
-    FromField: SameElements<ToField>,
-    I: Selectors,
-    J: Selectors,
-{
-    let start = from.first();
-    match constant.find(&to, from, (&to_selectors, &from_selectors), false) {
-        Some(Found::Constant(a, b)) => {
-            let (into, start) = (to.first_mut().wrapping_add(a), start.wrapping_add(b));
-            // SAFETY: `constant` (`Checked::new`, of these types) and `find` found both regions in their objects, which have
-            // nothing in common, since `to` alone lends its memory. Where both are made of one type, none of them is a field.
-            unsafe { execute_as::<To, From>(&constant.computed.plan, into, start) };
-        }
-        Some(Found::Planned(run)) => {
-            let (into, start) = (to.first_mut().wrapping_add(run.to), start.wrapping_add(run.from));
-            // SAFETY: `planned` found both regions in their objects (`Side::of_object`), each of which is one piece; they have
-            // nothing in common, since `to` alone lends its memory.
-            unsafe { execute_dyn(&run.plan, into, start) };
         }
         None => {}
     }
