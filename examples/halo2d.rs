@@ -194,7 +194,7 @@ impl Block {
     fn exchange_by_halo(&mut self, world: &mut World) -> f64 {
         let Self { cells, pitch, rows, columns, halo, .. } = self;
         let (pitch, rows, columns) = (*pitch, *rows, *columns);
-        world.local_with_halos(&*cells, |cells, phase| {
+        world.local_with_exchanges(&*cells, |cells, phase| {
             let start = Instant::now();
             let mut flight = halo.begin(phase);
             for (edge, row) in [1, rows].into_iter().enumerate() {

@@ -153,7 +153,7 @@ impl Plate {
     /// Takes steps until a limit is reached. Collective.
     pub(crate) fn solve(&mut self, world: &mut World, limits: Limits) -> Progress {
         let Self { blocks: [even, odd], part, frame, changes, .. } = self;
-        world.local_with_halos((*even, *odd), |(even, odd), phase| {
+        world.local_with_exchanges((*even, *odd), |(even, odd), phase| {
             let (mut old, mut new) = (even, odd);
             let mut progress = Progress::START;
             while !progress.is_done(limits) {

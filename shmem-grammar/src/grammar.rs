@@ -10,123 +10,34 @@
 use core::convert::Infallible;
 
 use crate::kind::{Kind, Policy, Traits};
-use crate::size::{PageSizeError, SizeError, check_page_size, parse_size, short_size};
+use crate::size::{check_page_size, parse_size, short_size};
 use crate::{did_you_mean, nearest};
 
 const NAMES: [&str; 5] = ["SIZE", "PGSIZE", "KIND", "POLICY", "PMEM"];
 const FORM: &str = "SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";
 
-/// The traits of a partition cannot be read, or do not fit together.
+/// The traits of a partition cannot be read, or do not fit together: what is wrong with them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TraitError {
-    /// The value is empty.
-    #[error("no traits are given; write {FORM}")]
-    Nothing,
-    /// Two colons in a row, or one at an end.
-    #[error("trait {0} is empty; write one `:` between two traits and none at the ends")]
-    Empty(usize),
-    /// A space.
-    #[error("`{0}` contains a space; write the traits without spaces")]
-    Space(String),
-    /// A comma or semicolon where a colon belongs.
-    #[error("`{text}`: `{separator}` does not separate traits; write `:` instead")]
-    Separator {
-        /// The trait.
-        text: String,
-        /// What stands for the colon.
-        separator: char,
-    },
-    /// A trait without a value.
-    #[error("`{0}` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G")]
-    NoEquals(String),
-    /// A trait that does not exist.
-    #[error("unknown trait `{name}` in `{text}`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM{}", did_you_mean(*.nearest))]
-    Unknown {
-        /// The trait.
-        text: String,
-        /// Its name.
-        name: String,
-        /// The name that was probably meant.
-        nearest: Option<&'static str>,
-    },
-    /// The path of a PMEM partition is none.
-    #[error(
-        "`{text}`: {fault}; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap"
-    )]
-    File {
-        /// The trait.
-        text: String,
-        /// What is wrong with its value.
-        fault: &'static str,
-    },
-    /// A file for a partition that is made when the job runs.
-    #[error(
-        "`{0}`: a partition in a file exists from the start of the job; declare it with `partitions!`, or give it in the environment"
-    )]
-    LateFile(String),
-    /// A trait given twice.
-    #[error("`{name}` is given twice, by `{first}` and by `{second}`; a partition takes each trait once")]
-    Repeated {
-        /// Its name.
-        name: &'static str,
-        /// The first time.
-        first: String,
-        /// The second time.
-        second: String,
-    },
-    /// A size or page size that is not one.
-    #[error("`{text}`: {fault}")]
-    Size {
-        /// The trait.
-        text: String,
-        /// What is wrong with its value.
-        fault: SizeError,
-    },
-    /// A heap of no bytes.
-    #[error("`{0}`: a partition of no bytes cannot hold anything; give a size of at least 1")]
-    Zero(String),
+#[error("{0}")]
+pub struct TraitError(String);
+
+impl TraitError {
     /// There is no `SIZE`.
-    #[error("SIZE is missing; it is the one trait that must be given, for example SIZE=2G")]
-    NoSize,
-    /// A page size that no machine has.
-    #[error("`{text}`: {fault}")]
-    PageSize {
-        /// The trait.
-        text: String,
-        /// What is wrong with its value.
-        fault: PageSizeError,
-    },
-    /// A kind that does not exist.
-    #[error(
-        "`{text}`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one{}",
-        did_you_mean(*.nearest)
-    )]
-    Kind {
-        /// The trait.
-        text: String,
-        /// The name that was probably meant.
-        nearest: Option<&'static str>,
-    },
-    /// A policy that does not exist.
-    #[error(
-        "`{text}`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one{}",
-        did_you_mean(*.nearest)
-    )]
-    Policy {
-        /// The trait.
-        text: String,
-        /// The name that was probably meant.
-        nearest: Option<&'static str>,
-    },
-    /// A special kind, and no word about machines without it.
-    #[error(
-        "KIND={kind} needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED"
-    )]
-    NoPolicy {
-        /// The kind.
-        kind: Kind,
-    },
+    pub fn no_size() -> Self {
+        Self("SIZE is missing; it is the one trait that must be given, for example SIZE=2G".into())
+    }
+
+    /// A heap of no bytes.
+    pub fn zero(text: &str) -> Self {
+        Self(format!("`{text}`: a partition of no bytes cannot hold anything; give a size of at least 1"))
+    }
+
+    /// A file for a partition that is made when the job runs.
+    pub fn late_file(text: &str) -> Self {
+        Self(format!(
+            "`{text}`: a partition in a file exists from the start of the job; declare it with `partitions!`, or give it in the environment"
+        ))
+    }
 }
 
 /// For what need not be read.
@@ -144,12 +55,12 @@ impl From<Infallible> for TraitError {
 pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
     let (traits, path) = parse_traits_and_file(value)?;
     if traits.size.is_none() {
-        return Err(TraitError::NoSize);
+        return Err(TraitError::no_size());
     }
     check_policy(&traits)?;
     match path {
         None => Ok(traits),
-        Some(path) => Err(TraitError::LateFile(format!("PMEM={path}"))),
+        Some(path) => Err(TraitError::late_file(&format!("PMEM={path}"))),
     }
 }
 
@@ -161,7 +72,7 @@ pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
 /// If it does not follow the grammar.
 pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), TraitError> {
     if value.is_empty() {
-        return Err(TraitError::Nothing);
+        return Err(TraitError(format!("no traits are given; write {FORM}")));
     }
     let mut given: [Option<&str>; NAMES.len()] = [None; NAMES.len()];
     let mut traits = Traits::NONE;
@@ -169,36 +80,41 @@ pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), Trai
     for (index, text) in value.split(':').enumerate() {
         let (name, value) = split(index, text)?;
         let place = NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
-        let place = place.ok_or_else(|| TraitError::Unknown {
-            text: text.into(),
-            name: name.into(),
-            nearest: nearest(name, NAMES),
+        let place = place.ok_or_else(|| {
+            let meant = did_you_mean(nearest(name, NAMES));
+            TraitError(format!(
+                "unknown trait `{name}` in `{text}`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM{meant}"
+            ))
         })?;
         if let Some(first) = given[place].replace(text) {
-            return Err(TraitError::Repeated {
-                name: NAMES[place],
-                first: first.into(),
-                second: text.into(),
-            });
+            let name = NAMES[place];
+            return Err(TraitError(format!(
+                "`{name}` is given twice, by `{first}` and by `{text}`; a partition takes each trait once"
+            )));
         }
-        let bytes = || parse_size(value).map_err(|fault| TraitError::Size { text: text.into(), fault });
+        let bytes = || parse_size(value).map_err(|fault| TraitError(format!("`{text}`: {fault}")));
+        let unknown = |allowed: &str, meant| {
+            let meant = did_you_mean(meant);
+            TraitError(format!("`{text}`: allowed are {allowed}, or a beginning of one{meant}"))
+        };
         match NAMES[place] {
             "SIZE" => traits.size = Some(bytes()?),
             "PGSIZE" => traits.pgsize = Some(page_size(text, bytes()?)?),
             "KIND" => {
-                let nearest = || nearest(value, Kind::ALL.map(Kind::name));
-                let unknown = || TraitError::Kind { text: text.into(), nearest: nearest() };
-                traits.kind = Some(Kind::from_beginning(value).ok_or_else(unknown)?);
+                let names = Kind::ALL.map(Kind::name);
+                let kind = Kind::from_beginning(value);
+                traits.kind = Some(kind.ok_or_else(|| unknown(&names.join(", "), nearest(value, names)))?);
             }
             "POLICY" => {
-                let nearest = || nearest(value, Policy::ALL.map(Policy::name));
-                let unknown = || TraitError::Policy { text: text.into(), nearest: nearest() };
-                traits.policy = Some(Policy::from_beginning(value).ok_or_else(unknown)?);
+                let names = Policy::ALL.map(Policy::name);
+                let policy = Policy::from_beginning(value);
+                traits.policy =
+                    Some(policy.ok_or_else(|| unknown(&names.join(", "), nearest(value, names)))?);
             }
             _ => path = Some(file(text, value)?),
         }
         if traits.size == Some(0) {
-            return Err(TraitError::Zero(text.into()));
+            return Err(TraitError::zero(text));
         }
     }
     Ok((traits, path))
@@ -219,20 +135,27 @@ pub fn check_traits(traits: &Traits) -> Result<(), TraitError> {
 
 fn check_policy(traits: &Traits) -> Result<(), TraitError> {
     match traits.kind {
-        Some(kind) if kind.is_special() && traits.policy.is_none() => Err(TraitError::NoPolicy { kind }),
+        Some(kind) if kind.is_special() && traits.policy.is_none() => Err(TraitError(format!(
+            "KIND={kind} needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED"
+        ))),
         _ => Ok(()),
     }
 }
 
 fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
     if text.is_empty() {
-        return Err(TraitError::Empty(index + 1));
+        let number = index + 1;
+        return Err(TraitError(format!(
+            "trait {number} is empty; write one `:` between two traits and none at the ends"
+        )));
     }
     if text.contains(char::is_whitespace) {
-        return Err(TraitError::Space(text.into()));
+        return Err(TraitError(format!("`{text}` contains a space; write the traits without spaces")));
     }
     let Some((name, value)) = text.split_once('=') else {
-        return Err(TraitError::NoEquals(text.into()));
+        return Err(TraitError(format!(
+            "`{text}` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"
+        )));
     };
     // A path may contain both, but a trait behind them was meant as one.
     let is_trait = |rest: &str| match rest.split_once('=') {
@@ -245,7 +168,9 @@ fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
         && is_trait(&value[at + 1..])
     {
         let separator = char::from(value.as_bytes()[at]);
-        return Err(TraitError::Separator { text: text.into(), separator });
+        return Err(TraitError(format!(
+            "`{text}`: `{separator}` does not separate traits; write `:` instead"
+        )));
     }
     Ok((name, value))
 }
@@ -257,10 +182,12 @@ fn file<'v>(text: &str, value: &'v str) -> Result<&'v str, TraitError> {
         _ if value.contains(char::REPLACEMENT_CHARACTER) => "that is not UTF-8",
         _ => return Ok(value),
     };
-    Err(TraitError::File { text: text.into(), fault })
+    Err(TraitError(format!(
+        "`{text}`: {fault}; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap"
+    )))
 }
 
 fn page_size(text: &str, bytes: u64) -> Result<u64, TraitError> {
-    check_page_size(bytes).map_err(|fault| TraitError::PageSize { text: text.into(), fault })?;
+    check_page_size(bytes).map_err(|fault| TraitError(format!("`{text}`: {fault}")))?;
     Ok(bytes)
 }

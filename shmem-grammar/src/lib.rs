@@ -18,8 +18,7 @@ mod tests;
 pub use grammar::{TraitError, check_traits, parse_traits, parse_traits_and_file};
 pub use kind::{Kind, Policy, Traits};
 pub use size::{
-    MIN_PAGE, PageSizeError, SizeError, check_page_size, parse_size, parse_size_prefix, round_size,
-    short_size, show_size,
+    MIN_PAGE, SizeError, check_page_size, parse_size, parse_size_prefix, round_size, short_size, show_size,
 };
 
 /// The algorithms of strided transfers: the name that people write, and the variant of `Algorithm` in `shmem-core`.

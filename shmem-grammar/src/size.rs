@@ -7,46 +7,10 @@
 
 const SUFFIXES: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
-/// A size cannot be read.
+/// A size cannot be read, or is no page size of any machine: what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SizeError {
-    /// There is nothing.
-    #[error("no size is given; write a number and one of K, M, G, T, for example 64M")]
-    Empty,
-    /// A space.
-    #[error("`{0}` contains a space; write a size without spaces, for example 64M")]
-    Space(String),
-    /// A minus sign.
-    #[error("`{0}` is negative; a size counts bytes from 0 up")]
-    Negative(String),
-    /// No number at the start, or more than one point in it.
-    #[error("`{0}` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G")]
-    NotANumber(String),
-    /// A letter that is no suffix.
-    #[error(
-        "`{text}`: `{suffix}` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes"
-    )]
-    Suffix {
-        /// What was given.
-        text: String,
-        /// What stands behind the number.
-        suffix: String,
-    },
-    /// Something behind the suffix.
-    #[error("`{text}`: `{behind}` stands behind the suffix; write {write}")]
-    BehindSuffix {
-        /// What was given.
-        text: String,
-        /// What is too much.
-        behind: String,
-        /// What was probably meant.
-        write: String,
-    },
-    /// More than an address space.
-    #[error("`{0}` does not fit in 64 bits; the largest size is 16777215T")]
-    TooLarge(String),
-}
+#[error("{0}")]
+pub struct SizeError(String);
 
 /// Reads a size: a number of bytes, rounded up.
 ///
@@ -54,38 +18,48 @@ pub enum SizeError {
 ///
 /// If `text` is anything but a number and at most one suffix, or does not fit in 64 bits.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
+    let refuse = |what: std::fmt::Arguments<'_>| Err(SizeError(what.to_string()));
     if text.is_empty() {
-        return Err(SizeError::Empty);
+        return refuse(format_args!(
+            "no size is given; write a number and one of K, M, G, T, for example 64M"
+        ));
     }
     if text.contains(char::is_whitespace) {
-        return Err(SizeError::Space(text.into()));
+        return refuse(format_args!(
+            "`{text}` contains a space; write a size without spaces, for example 64M"
+        ));
     }
     if text.starts_with('-') {
-        return Err(SizeError::Negative(text.into()));
+        return refuse(format_args!("`{text}` is negative; a size counts bytes from 0 up"));
     }
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, suffix) = text.split_at(end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.len() + fraction.len() == 0 || fraction.contains('.') {
-        return Err(SizeError::NotANumber(text.into()));
+        return refuse(format_args!(
+            "`{text}` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G"
+        ));
     }
     let mut letters = suffix.chars();
     let (letter, shift) = match letters.next().map(|first| (first, unit(first))) {
         None => (' ', 0),
         Some((_, Some(unit))) => unit,
-        Some((_, None)) => return Err(SizeError::Suffix { text: text.into(), suffix: suffix.into() }),
+        Some((_, None)) => {
+            return refuse(format_args!(
+                "`{text}`: `{suffix}` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes"
+            ));
+        }
     };
     let behind = letters.as_str();
     if !behind.is_empty() {
-        let write = format!("{number}{letter}");
-        return Err(SizeError::BehindSuffix { text: text.into(), behind: behind.into(), write });
+        return refuse(format_args!("`{text}`: `{behind}` stands behind the suffix; write {number}{letter}"));
     }
     // Nothing but digits is left, so reading them fails only by their number.
     let whole = if whole.is_empty() { Some(0) } else { whole.parse::<u64>().ok() };
     whole
         .and_then(|whole| whole.checked_mul(1 << shift))
         .and_then(|bytes| bytes.checked_add(fraction_of(fraction, shift)))
-        .ok_or_else(|| SizeError::TooLarge(text.into()))
+        .ok_or_else(|| SizeError(format!("`{text}` does not fit in 64 bits; the largest size is 16777215T")))
 }
 
 /// Reads the size at the start of a text, and gives what was taken for it and what was ignored behind its suffix. Spaces
@@ -162,21 +136,12 @@ pub fn short_size(bytes: u64) -> String {
 /// The smallest page of any machine we run on.
 pub const MIN_PAGE: u64 = 4096;
 
-/// A number of bytes is no page size of any machine.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a page size is a power of two of at least {}; write {write}", short_size(MIN_PAGE))]
-#[non_exhaustive]
-pub struct PageSizeError {
-    /// Page sizes near it.
-    pub write: String,
-}
-
 /// Checks that some machine may have pages of `bytes`.
 ///
 /// # Errors
 ///
 /// If `bytes` is not a power of two, or less than [`MIN_PAGE`].
-pub fn check_page_size(bytes: u64) -> Result<(), PageSizeError> {
+pub fn check_page_size(bytes: u64) -> Result<(), SizeError> {
     if bytes.is_power_of_two() && bytes >= MIN_PAGE {
         return Ok(());
     }
@@ -186,5 +151,6 @@ pub fn check_page_size(bytes: u64) -> Result<(), PageSizeError> {
         Some(_) => short_size(MIN_PAGE),
         None => short_size(below),
     };
-    Err(PageSizeError { write })
+    let least = short_size(MIN_PAGE);
+    Err(SizeError(format!("a page size is a power of two of at least {least}; write {write}")))
 }

@@ -143,7 +143,7 @@ fn id(value: &Value, earlier: &[Partition]) -> Result<u32, String> {
 
 fn heap_size(value: &Value) -> Result<u64, String> {
     match value.size()? {
-        (0, text) => Err(TraitError::Zero(text).to_string()),
+        (0, text) => Err(TraitError::zero(&text).to_string()),
         (bytes, _) => Ok(bytes),
     }
 }

@@ -34,7 +34,7 @@
 //! 7. A panic in the body ends the job on the spot: unwinding would give this PE its world back
 //!    while others still hold references. So does one in the barriers.
 //!
-//! 8. Where halos and items are exchanged during the body ([`World::local_with_halos`], [`World::local_with_exchanges`]), a PE
+//! 8. Where halos and items are exchanged during the body ([`World::local_with_exchanges`]), a PE
 //!    writes messages of halos, which are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and
 //!    objects of an [`Exchange`](crate::Exchange), which are its own, of which nobody is given a handle, and which are read by value
 //!    alone; and nothing else: what it is given for that is no token. It still can come to nothing but the barrier behind
@@ -115,11 +115,12 @@ impl<L: ThreadLevel> World<L> {
     /// If an object is named twice, or two of them overlap. A panic inside `body` ends the job.
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
-        self.local_exchanging(objects, |opened, _| body(opened))
+        self.local_with_exchanges(objects, |opened, _| body(opened))
     }
 
-    /// As [`local`](Self::local), with halos exchanged in between: a whole run of a stencil on symmetric
-    /// objects as `&mut`, without a barrier inside.
+    /// As [`local`](Self::local), with halos and items exchanged in between: a whole run of a stencil on symmetric objects as
+    /// `&mut`, without a barrier inside, or handlers of an [`Exchange`](crate::Exchange) that change them
+    /// ([`exchange`](Self::exchange) has an example).
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -129,7 +130,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// /// Moves heat to the next cell, round the ring of PEs.
     /// fn advect(world: &mut World, halo: &mut Halo<f64>, steps: usize) {
-    ///     world.local_with_halos(&ROD, |rod, phase| {
+    ///     world.local_with_exchanges(&ROD, |rod, phase| {
     ///         for _ in 0..steps {
     ///             let mut flight = halo.begin(phase);
     ///             flight.send(1, &rod[999..]);
@@ -155,27 +156,20 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// As [`local`](Self::local).
     #[track_caller]
-    pub fn local_with_halos<O: Objects, R>(
-        &mut self,
-        objects: O,
-        body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
-    ) -> R {
-        self.local_exchanging(objects, body)
-    }
-
-    /// As [`local`](Self::local), with items [exchanged](crate::Exchange) in between: their handlers change symmetric objects as
-    /// `&mut`. Halos may be exchanged as well. [`exchange`](Self::exchange) has an example.
-    ///
-    /// # Panics
-    ///
-    /// As [`local`](Self::local).
-    #[track_caller]
     pub fn local_with_exchanges<O: Objects, R>(
         &mut self,
         objects: O,
         body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
     ) -> R {
-        self.local_exchanging(objects, body)
+        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects);
+        phase.run(self, None, |endpoint| {
+            // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
+            // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
+            // PE's slot.
+            let opened = unsafe { objects.open(endpoint.mine(0)) };
+            // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
+            body(opened, &unsafe { OpenPhase::__new(endpoint) })
+        })
     }
 
     /// Opens objects for reading on all PEs: two barriers, and in between `body` with a `&` to the
@@ -191,23 +185,6 @@ impl<L: ThreadLevel> World<L> {
             // SAFETY: by (1) to (5) of the module's argument nobody writes until `leave`: PEs in the same phase hold shared
             // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
             body(unsafe { objects.freeze(endpoint.mine(0)) })
-        })
-    }
-
-    #[track_caller]
-    fn local_exchanging<O: Objects, R>(
-        &mut self,
-        objects: O,
-        body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
-    ) -> R {
-        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects);
-        phase.run(self, None, |endpoint| {
-            // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
-            // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
-            // PE's slot.
-            let opened = unsafe { objects.open(endpoint.mine(0)) };
-            // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
-            body(opened, &unsafe { OpenPhase::__new(endpoint) })
         })
     }
 }

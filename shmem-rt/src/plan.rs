@@ -195,8 +195,8 @@ impl<T: PlainData> Plan<T> {
     }
 
     /// The same of values that are elsewhere: `part` has those that the calling PE has of the object, such as a phase opens them.
-    /// What is exchanged goes through the world, a context, or what [`World::local_with_halos`] and
-    /// [`World::local_with_exchanges`] give.
+    /// What is exchanged goes through the world, a context, or what [`World::local_with_exchanges`]
+    /// gives.
     ///
     /// # Panics
     ///

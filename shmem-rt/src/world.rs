@@ -39,7 +39,7 @@ use crate::thread::{Single, ThreadLevel};
 /// | do something together | [`sum`](Self::sum), [`prod`](Self::prod), [`min`](Self::min), [`max`](Self::max), [`sum_inscan`](Self::sum_inscan), [`sum_exscan`](Self::sum_exscan), [`broadcast`](Self::broadcast), [`collect`](Self::collect), [`fcollect`](Self::fcollect), [`alltoall`](Self::alltoall), [`alltoalls`](Self::alltoalls) |
 /// | go on beside what all do | [`start_sum`](Self::start_sum), [`start_prod`](Self::start_prod), [`start_min`](Self::start_min), [`start_max`](Self::start_max), [`start_and`](Self::start_and), [`start_or`](Self::start_or), [`start_xor`](Self::start_xor), [`start_broadcast`](Self::start_broadcast), [`start_fcollect`](Self::start_fcollect), [`start_alltoall`](Self::start_alltoall), [`start_barrier`](Self::start_barrier) |
 /// | do it with some of the PEs | [`team`](Self::team), [`node_team`](Self::node_team), and what a [`Team`] splits into |
-/// | have references | [`local`](Self::local), [`frozen`](Self::frozen), [`local_with_halos`](Self::local_with_halos), [`local_with_exchanges`](Self::local_with_exchanges) |
+/// | have references | [`local`](Self::local), [`frozen`](Self::frozen), [`local_with_exchanges`](Self::local_with_exchanges) |
 /// | exchange edges with neighbours | [`halo`](Self::halo) |
 /// | move and change elements by lists | [`gather`](crate::Indexed::gather), [`scatter`](crate::Indexed::scatter), [`add_each`](crate::Indexed::add_each), [`batch`](crate::Indexed::batch), [`gathers`](crate::Indexed::gathers); again and again: [`plan`](Self::plan) |
 /// | hand each other messages, items and work | [`channel`](Self::channel), [`exchange`](Self::exchange), [`work_queue`](Self::work_queue) |

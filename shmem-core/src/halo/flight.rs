@@ -424,7 +424,7 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
-    note = "halos are exchanged through the `World`, a context bound to it, or what `local_with_halos` and `local_with_exchanges` give"
+    note = "halos are exchanged through the `World`, a context bound to it, or what `local_with_exchanges` gives"
 )]
 pub unsafe trait HaloToken {
     /// The stream that the cells go through.

@@ -100,54 +100,10 @@ pub struct Link {
     pub(super) sent: u64,
 }
 
-/// The edges of the PEs do not fit together.
+/// The edges of the PEs do not fit together: how.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "fields are what messages name them")]
-pub enum HaloError {
-    /// An edge leads to a PE that has no such edge.
-    #[error(
-        "edge {edge} of PE {pe} leads to edge {opposite} of PE {neighbour}, which has {count} (0..{count}): \
-         `Edge::new` takes the number that the edge has there"
-    )]
-    NoSuchEdge {
-        pe: usize,
-        edge: usize,
-        /// The PE on the other side.
-        neighbour: usize,
-        /// The edge it leads to.
-        opposite: usize,
-        /// How many that one has.
-        count: usize,
-    },
-    /// An edge leads to a PE that the job has not.
-    #[error(
-        "edge {edge} of PE {pe} leads to PE {neighbour}, and the PEs that make this halo are {count} (0..{count}): \
-         `Edge::new` takes a PE of this job"
-    )]
-    NoSuchPe {
-        pe: usize,
-        edge: usize,
-        /// The number of the PE it leads to.
-        neighbour: usize,
-        /// How many PEs there are.
-        count: usize,
-    },
-    /// An edge leads to one that leads elsewhere.
-    #[error(
-        "edge {edge} of PE {pe} leads to edge {opposite} of PE {neighbour}, and that one leads {back}: halos \
-         are exchanged both ways, so the two ends of an edge must name each other"
-    )]
-    OneWay {
-        pe: usize,
-        edge: usize,
-        /// The PE on the other side.
-        neighbour: usize,
-        /// The edge it leads to.
-        opposite: usize,
-        /// Where that one leads, in words.
-        back: String,
-    },
-}
+#[error("{0}")]
+pub struct HaloError(String);
 
 impl Plan {
     /// The plan of PE `me`, from the edges of all PEs, for cells of so many bytes and such an alignment.
@@ -255,10 +211,18 @@ impl Link {
 fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), HaloError> {
     let Some((neighbour, opposite)) = one.other else { return Ok(()) };
     let Some(there) = tables.get(neighbour) else {
-        return Err(HaloError::NoSuchPe { pe, edge, neighbour, count: tables.len() });
+        let count = tables.len();
+        return Err(HaloError(format!(
+            "edge {edge} of PE {pe} leads to PE {neighbour}, and the PEs that make this halo are {count} (0..{count}): \
+             `Edge::new` takes a PE of this job"
+        )));
     };
     let Some(back) = there.get(opposite) else {
-        return Err(HaloError::NoSuchEdge { pe, edge, neighbour, opposite, count: there.len() });
+        let count = there.len();
+        return Err(HaloError(format!(
+            "edge {edge} of PE {pe} leads to edge {opposite} of PE {neighbour}, which has {count} (0..{count}): \
+             `Edge::new` takes the number that the edge has there"
+        )));
     };
     if back.other == Some((pe, edge)) {
         return Ok(());
@@ -267,7 +231,10 @@ fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), 
         Some((pe, edge)) => format!("to edge {edge} of PE {pe}"),
         None => "nowhere".to_owned(),
     };
-    Err(HaloError::OneWay { pe, edge, neighbour, opposite, back })
+    Err(HaloError(format!(
+        "edge {edge} of PE {pe} leads to edge {opposite} of PE {neighbour}, and that one leads {back}: halos \
+         are exchanged both ways, so the two ends of an edge must name each other"
+    )))
 }
 
 /// The messages of a PE, one behind the other, and the bytes that they take. Sizes beyond all memory
@@ -405,7 +372,7 @@ mod tests {
             "edge 0 of PE 0 leads to PE 5, and the PEs that make this halo are 2 (0..2): `Edge::new` takes a PE of this job"
         );
         let tables: Vec<_> = [vec![far], vec![vec![Edge::BORDER; 2]; 5]].concat();
-        assert!(matches!(Plan::new(0, &tables, 8, 8), Err(HaloError::OneWay { neighbour: 5, .. })));
+        assert!(said(0, &tables).contains("edge 0 of PE 5, and that one leads nowhere"));
         let none = || _ = Plan::new(5, &[vec![], vec![]], 8, 8);
         assert_eq!(refusal(none), "PE 5 has told no edges: 2 PEs have");
         let odd = || _ = Plan::new(0, &[vec![]], 8, 0);

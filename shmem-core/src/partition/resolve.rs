@@ -141,7 +141,7 @@ fn identified<'s>(
         return Ok(&mut specs[at]);
     }
     if given.traits.size.is_none() {
-        return Err(given.refused(TraitError::NoSize));
+        return Err(given.refused(TraitError::no_size()));
     }
     let name = format!("partition{id}");
     if let Some(other) = named(specs, &name) {

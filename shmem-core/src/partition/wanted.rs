@@ -97,13 +97,13 @@ impl NewPartition {
         let Self { traits, id, name } = self;
         let wrong = |fault| PartitionError::New { fault: Box::new(fault) };
         let size = match traits.size {
-            None => return Err(wrong(TraitError::NoSize)),
-            Some(0) => return Err(wrong(TraitError::Zero("SIZE=0".into()))),
+            None => return Err(wrong(TraitError::no_size())),
+            Some(0) => return Err(wrong(TraitError::zero("SIZE=0"))),
             Some(size) => size,
         };
         check_traits(&traits).map_err(wrong)?;
         if traits.kind == Some(Kind::Pmem) {
-            return Err(wrong(TraitError::LateFile("KIND=PMEM".into())));
+            return Err(wrong(TraitError::late_file("KIND=PMEM")));
         }
         let specs = table.specs();
         if specs.len() >= MAX_PARTITIONS {

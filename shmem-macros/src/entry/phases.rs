@@ -11,7 +11,7 @@ use syn::{Expr, ExprMethodCall, FnArg, Item, ItemFn, Macro, Pat, PatIdent, Stmt,
 use crate::diag;
 
 /// The methods that open a phase.
-const PHASES: &[&str] = &["local", "local_with_halos", "local_with_exchanges", "frozen"];
+const PHASES: &[&str] = &["local", "local_with_exchanges", "frozen"];
 
 /// Refuses what uses the world that a function was given exclusively, inside phases of it.
 pub(super) fn refuse_nested(function: &mut ItemFn) {

@@ -48,7 +48,7 @@ fn rounds<D: Distribution>(world: &mut World, distribution: D, seed: u64) {
                 object.here(world).fill([u32::MAX; 3]);
             }
             1 => plan.gather_from(world, &mut into, &part),
-            _ => world.local_with_halos(&object, |object, phase| {
+            _ => world.local_with_exchanges(&object, |object, phase| {
                 object[..part.len()].copy_from_slice(&part);
                 plan.gather_from(phase, &mut into, object);
             }),

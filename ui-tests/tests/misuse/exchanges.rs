@@ -62,11 +62,11 @@ fn phase_while_in_flight(world: &mut World, mut halo: Halo<f64>) {
 }
 
 fn put_in_a_phase_of_halos(world: &mut World, me: Pe) {
-    world.local_with_halos(&GRID, |grid, phase| phase.put(GRID.on(me), grid)); //~
+    world.local_with_exchanges(&GRID, |grid, phase| phase.put(GRID.on(me), grid)); //~
 }
 
 fn phase_that_leaves(world: &mut World, mut halo: Halo<f64>) {
-    let ghosts = world.local_with_halos(&GRID, |_, phase| halo.begin(phase).finish()); //~
+    let ghosts = world.local_with_exchanges(&GRID, |_, phase| halo.begin(phase).finish()); //~
     println!("{ghosts:?}");
 }
 

@@ -31,7 +31,7 @@ fn inside(world: &mut World) {
 }
 
 fn through_an_open_phase(world: &mut World) {
-    world.local_with_halos(&A, |_, phase| {
+    world.local_with_exchanges(&A, |_, phase| {
         Contribution::change(&A, phase.__endpoint(), |items: &mut [[u64; 4]]| items[0] = [7; 4]); //~
     });
 }
