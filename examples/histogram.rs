@@ -5,7 +5,7 @@
 //! PE would count for itself, and `world.sum` add up the counts.)
 //!
 //! The additions go in lists of bins, which is as simple as one by one and many times faster between nodes. `--single` has them
-//! one by one, and `--times` has each beside plain code of one process.
+//! one by one.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin histogram
@@ -15,7 +15,7 @@ use std::error::Error;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::{Speedup, mixed, options, share};
+use shmem_examples::{mixed, options, share};
 
 /// Counts how often a random number falls into each of many bins.
 #[derive(Parser)]
@@ -32,9 +32,6 @@ struct Options {
     /// Add one by one, and not in lists.
     #[arg(long)]
     single: bool,
-
-    #[command(flatten)]
-    speedup: Speedup,
 }
 
 /// Samples of a list: enough for each PE to get many, and few enough to stay in a cache.
@@ -46,14 +43,6 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let (me, bins) = (world.my_pe(), options.bins as usize);
     // Of the same length everywhere, though the last PEs may have fewer bins.
     let counts = world.alloc(shmem::zeroed::<Atomic<u64>>(bins.div_ceil(world.n_pes())))?;
-    if options.speedup.is_asked() {
-        let serial = || {
-            let mut counts = vec![0_u64; bins];
-            move || (0..options.samples as usize).for_each(|number| counts[bin(number, bins) as usize] += 1)
-        };
-        options.speedup.measure(world, |world| count(world, &counts, &options), serial);
-        return Ok(());
-    }
     count(world, &counts, &options);
     world.barrier_all();
     let all = counts.over(world.team(), Block::of(bins));

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::{Speedup, counted, mixed, options};
+use shmem_examples::{counted, mixed, options};
 
 partitions! {
     /// Room for the bucket of a single PE. Memory is taken for what is used of it.
@@ -32,13 +32,6 @@ struct Arguments {
     /// Keys of 4 bytes, of all PEs together.
     #[arg(long, default_value_t = 1 << 22, value_parser = clap::value_parser!(u32).range(1..))]
     keys: u32,
-
-    /// Sort once more on PE 0 alone, and compare all keys.
-    #[arg(long, conflicts_with = "times")]
-    serial_check: bool,
-
-    #[command(flatten)]
-    speedup: Speedup,
 }
 
 #[shmem::main]
@@ -47,22 +40,6 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let (me, pes, count) = (world.my_pe(), world.n_pes(), arguments.keys as usize);
     let mut mine = Buckets::new(world, count)?;
     let keys: Vec<u32> = (count * me / pes..count * (me + 1) / pes).map(key).collect();
-    if arguments.speedup.is_asked() {
-        let parallel = |world: &mut World| {
-            mine.sort(world, &keys);
-        };
-        arguments.speedup.measure(world, parallel, || {
-            let keys: Vec<u32> = (0..count).map(key).collect();
-            let mut sorted = Vec::with_capacity(count);
-            move || {
-                sorted.clone_from(&keys);
-                sorted.sort_unstable();
-                sorted[count / 2]
-            }
-        });
-        return Ok(());
-    }
-
     let start = Instant::now();
     let sorted = mine.sort(world, &keys);
     let seconds = start.elapsed().as_secs_f64();
@@ -76,20 +53,6 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
         let (pes, rate) = (counted(pes), count as f64 / seconds / 1e6);
         println!("{count} keys on {pes}: sorted in {seconds:.3} s, {rate:.1} million a second");
         println!("checksum {checksum:x}");
-    }
-    if arguments.serial_check {
-        let all = world.collect(sorted);
-        if me == 0 {
-            let mut serial: Vec<u32> = (0..count).map(key).collect();
-            serial.sort_unstable();
-            if let Some(position) = (0..count).find(|at| all[*at] != serial[*at]) {
-                let (found, serial) = (all[position], serial[position]);
-                return Err(
-                    format!("key {position} is {found:#x}, in the serial solution {serial:#x}").into()
-                );
-            }
-            println!("equal to the serial solution");
-        }
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Temperature fields and the files they come from.
 
-mod image;
 mod npy;
 
 use std::path::Path;
@@ -14,9 +13,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// Reads a NumPy array (`.npy`) or a picture (`.png`); which of them it is, its first bytes say.
-    ///
-    /// Black is 0 degrees and white is 100; an array has its own temperatures.
+    /// Reads a NumPy array (`.npy`).
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let file = path.display();
         let bytes = std::fs::read(path).map_err(|error| format!("cannot read {file}: {error}"))?;
@@ -24,27 +21,20 @@ impl Field {
     }
 
     /// Reads the contents of a file.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, ContentsError> {
-        if bytes.starts_with(npy::MAGIC) {
-            npy::parse(bytes)
-        } else if bytes.starts_with(image::MAGIC) {
-            image::parse(bytes)
-        } else {
-            Err(ContentsError::Unknown)
-        }
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        npy::parse(bytes)
     }
 
     /// A field from its cells, row by row; `cells.len()` is a multiple of `columns`.
-    fn from_cells(columns: usize, cells: Vec<f64>) -> Result<Self, ContentsError> {
+    fn from_cells(columns: usize, cells: Vec<f64>) -> Result<Self, String> {
         if cells.is_empty() {
-            return Err(ContentsError::Empty);
+            return Err("it has no cells".into());
         }
         if let Some(at) = cells.iter().position(|cell| !cell.is_finite()) {
-            return Err(ContentsError::NotFinite {
-                value: cells[at],
-                row: at / columns,
-                column: at % columns,
-            });
+            let (row, column, value) = (at / columns, at % columns, cells[at]);
+            return Err(format!(
+                "the cell in row {row}, column {column} is {value}; temperatures must be finite"
+            ));
         }
         Ok(Self { columns, cells })
     }
@@ -80,29 +70,4 @@ impl Field {
         let cells = (0..rows * columns).map(|at| cell(at / columns, at % columns)).collect();
         Self { columns, cells }
     }
-}
-
-/// Contents of a file that are no temperature field.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ContentsError {
-    #[error("it is neither a NumPy array (.npy) nor a PNG picture")]
-    Unknown,
-    #[error("it has no cells")]
-    Empty,
-    #[error("the cell in row {row}, column {column} is {value}; temperatures must be finite")]
-    NotFinite { value: f64, row: usize, column: usize },
-    #[error("version {0} of the .npy format; versions 1 to 3 can be read")]
-    Version(u8),
-    #[error("its header {0}")]
-    Header(&'static str),
-    #[error("its elements are `{0}`; `<f4`, `<f8` and `|u1` can be read (array.astype('<f8'))")]
-    Elements(String),
-    #[error("its columns are contiguous; save it in C order (numpy.ascontiguousarray)")]
-    FortranOrder,
-    #[error("it has {0} dimensions, a temperature field has 2")]
-    Dimensions(usize),
-    #[error("its header promises {expected} bytes of elements, there are {found}")]
-    Size { expected: usize, found: usize },
-    #[error("the picture cannot be decoded: {0}")]
-    Picture(#[from] png::DecodingError),
 }

@@ -19,11 +19,11 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::{Speedup, compare, counted, options};
+use shmem_examples::{compare, counted, options};
 
 use field::Field;
 use plate::{Cut, Memory, Plate};
-use stencil::{Limits, Progress, Serial};
+use stencil::{Limits, Progress};
 
 /// What the plate begins as when no file is given.
 const SAMPLE: &[u8] = include_bytes!("data/sample.npy");
@@ -32,8 +32,7 @@ const SAMPLE: &[u8] = include_bytes!("data/sample.npy");
 #[derive(Debug, Parser)]
 #[command(name = "heat2d", max_term_width = 100)]
 struct Arguments {
-    /// Initial temperatures: a 2-D NumPy array (.npy: f4, f8 or u1) or a PNG picture. Default: a
-    /// sample of 256 x 256 cells.
+    /// Initial temperatures: a 2-D NumPy array (.npy: f4, f8 or u1). Default: a sample of 256 x 256 cells.
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
 
@@ -59,11 +58,8 @@ struct Arguments {
     partition: Memory,
 
     /// Solve once more on PE 0 alone, and compare bit for bit.
-    #[arg(long, conflicts_with = "times")]
+    #[arg(long)]
     serial_check: bool,
-
-    #[command(flatten)]
-    speedup: Speedup,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -81,18 +77,6 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let mut plate = Plate::deal_out(world, arguments.decomposition, arguments.partition, field.as_ref())?;
 
     let limits = Limits { steps: arguments.steps, tolerance: arguments.tolerance };
-    if arguments.speedup.is_asked() {
-        // All steps in each turn, however little changes.
-        let limits = Limits { tolerance: f64::NEG_INFINITY, ..limits };
-        let parallel = |world: &mut World| {
-            plate.solve(world, limits);
-        };
-        arguments.speedup.measure(world, parallel, || {
-            let mut serial = field.as_ref().map(Serial::new);
-            move || serial.as_mut().map(|serial| serial.solve(limits))
-        });
-        return Ok(());
-    }
     let progress = plate.solve(world, limits);
     if let Some(start) = field {
         let end = plate.gather(world, progress.steps);

@@ -48,39 +48,19 @@ impl Progress {
     }
 }
 
-/// The whole run in one process, for comparison.
-pub(crate) struct Serial {
-    old: Field,
-    new: Field,
-}
-
-impl Serial {
-    pub(crate) fn new(field: &Field) -> Self {
-        Self { old: field.clone(), new: field.clone() }
-    }
-
-    /// Takes steps until a limit is reached.
-    pub(crate) fn solve(&mut self, limits: Limits) -> Progress {
-        let Self { old, new } = self;
-        let mut progress = Progress::START;
-        while !progress.is_done(limits) {
-            let mut residual = 0.0_f64;
-            for row in 1..old.rows().saturating_sub(1) {
-                let change = relax_row(old.row(row - 1), old.row(row), old.row(row + 1), new.row_mut(row));
-                residual = residual.max(change);
-            }
-            std::mem::swap(old, new);
-            progress = Progress { steps: progress.steps + 1, residual };
-        }
-        progress
-    }
-}
-
-/// The field after the whole run, and how far it has come.
+/// The field after the whole run in one process, and how far it has come.
 pub(crate) fn solve(field: &Field, limits: Limits) -> (Field, Progress) {
-    let mut serial = Serial::new(field);
-    let progress = serial.solve(limits);
-    (serial.old, progress)
+    let (mut old, mut new, mut progress) = (field.clone(), field.clone(), Progress::START);
+    while !progress.is_done(limits) {
+        let mut residual = 0.0_f64;
+        for row in 1..old.rows().saturating_sub(1) {
+            let change = relax_row(old.row(row - 1), old.row(row), old.row(row + 1), new.row_mut(row));
+            residual = residual.max(change);
+        }
+        std::mem::swap(&mut old, &mut new);
+        progress = Progress { steps: progress.steps + 1, residual };
+    }
+    (old, progress)
 }
 
 #[cfg(test)]

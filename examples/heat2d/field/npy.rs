@@ -4,47 +4,51 @@
 //!
 //! Source: NumPy reference, `numpy.lib.format`.
 
-use super::{ContentsError, Field};
+use super::Field;
 
-pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+const MAGIC: &[u8] = b"\x93NUMPY";
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Field, ContentsError> {
-    let (header, elements) = split(bytes)?;
-    let header = Header::parse(header)?;
-    let read: fn(&[u8]) -> f64 = match header.elements.as_str() {
+pub(super) fn parse(bytes: &[u8]) -> Result<Field, String> {
+    let bytes = bytes.strip_prefix(MAGIC).ok_or("it is no NumPy array (.npy)")?;
+    let (header, bytes) = split(bytes)?;
+    let Header { elements, fortran_order, shape } = Header::parse(header)?;
+    let read: fn(&[u8]) -> f64 = match elements.as_str() {
         "<f4" => |b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
         "<f8" => |b| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
         "|u1" | "<u1" => |b| f64::from(b[0]),
-        _ => return Err(ContentsError::Elements(header.elements)),
+        _ => return Err(other_elements(&elements)),
     };
-    if header.fortran_order {
-        return Err(ContentsError::FortranOrder);
+    if fortran_order {
+        return Err("its columns are contiguous; save it in C order (numpy.ascontiguousarray)".into());
     }
-    let [rows, columns] = header.shape[..] else {
-        return Err(ContentsError::Dimensions(header.shape.len()));
+    let [rows, columns] = shape[..] else {
+        return Err(format!("it has {} dimensions, a temperature field has 2", shape.len()));
     };
-    let width = usize::from(header.elements.as_bytes()[2] - b'0');
-    let expected = rows.checked_mul(columns).and_then(|cells| cells.checked_mul(width));
-    if expected != Some(elements.len()) {
-        let expected = expected.unwrap_or(usize::MAX);
-        return Err(ContentsError::Size { expected, found: elements.len() });
+    let width = usize::from(elements.as_bytes()[2] - b'0');
+    let expected = rows.checked_mul(columns).and_then(|cells| cells.checked_mul(width)).unwrap_or(usize::MAX);
+    if expected != bytes.len() {
+        let found = bytes.len();
+        return Err(format!("its header promises {expected} bytes of elements, there are {found}"));
     }
-    Field::from_cells(columns, elements.chunks_exact(width).map(read).collect())
+    Field::from_cells(columns, bytes.chunks_exact(width).map(read).collect())
+}
+
+fn other_elements(elements: &str) -> String {
+    format!("its elements are `{elements}`; `<f4`, `<f8` and `|u1` can be read (array.astype('<f8'))")
 }
 
 /// The header and the elements.
-fn split(bytes: &[u8]) -> Result<(&str, &[u8]), ContentsError> {
-    const SHORT: ContentsError = ContentsError::Header("is cut short");
-    let (version, rest) = bytes[MAGIC.len()..].split_first_chunk::<2>().ok_or(SHORT)?;
+fn split(bytes: &[u8]) -> Result<(&str, &[u8]), String> {
+    const SHORT: &str = "its header is cut short";
+    let (version, rest) = bytes.split_first_chunk::<2>().ok_or(SHORT)?;
     let (length, rest) = match version[0] {
         1 => rest.split_first_chunk().map(|(n, rest)| (usize::from(u16::from_le_bytes(*n)), rest)),
         2 | 3 => rest.split_first_chunk().map(|(n, rest)| (u32::from_le_bytes(*n) as usize, rest)),
-        other => return Err(ContentsError::Version(other)),
+        other => return Err(format!("version {other} of the .npy format; versions 1 to 3 can be read")),
     }
     .ok_or(SHORT)?;
     let (header, elements) = rest.split_at_checked(length).ok_or(SHORT)?;
-    let header = str::from_utf8(header).map_err(|_| ContentsError::Header("is no text"))?;
-    Ok((header, elements))
+    Ok((str::from_utf8(header).map_err(|_| "its header is no text")?, elements))
 }
 
 /// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`
@@ -55,9 +59,8 @@ struct Header {
 }
 
 impl Header {
-    fn parse(text: &str) -> Result<Self, ContentsError> {
-        const ILL_FORMED: ContentsError =
-            ContentsError::Header("is no dictionary of descr, fortran_order and shape");
+    fn parse(text: &str) -> Result<Self, String> {
+        const ILL_FORMED: &str = "its header is no dictionary of descr, fortran_order and shape";
         let text = text.trim();
         let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).ok_or(ILL_FORMED)?;
         let value = |key: &str| {
@@ -67,13 +70,13 @@ impl Header {
         };
         let elements = value("descr").ok_or(ILL_FORMED)?;
         if elements.starts_with('[') {
-            return Err(ContentsError::Elements(structure(elements)));
+            return Err(other_elements(&elements[..elements.find(']').map_or(elements.len(), |at| at + 1)]));
         }
         let elements = quoted(elements).ok_or(ILL_FORMED)?.to_owned();
         let fortran_order = match value("fortran_order").ok_or(ILL_FORMED)? {
             order if order.starts_with("True") => true,
             order if order.starts_with("False") => false,
-            _ => return Err(ILL_FORMED),
+            _ => return Err(ILL_FORMED.into()),
         };
         let shape = value("shape").and_then(|shape| shape.strip_prefix('(')?.split_once(')'));
         let (shape, _) = shape.ok_or(ILL_FORMED)?;
@@ -87,12 +90,6 @@ impl Header {
 fn quoted(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     Some(text[1..].split_once(quote)?.0)
-}
-
-/// A type of several fields, as far as a message needs it.
-fn structure(value: &str) -> String {
-    let end = value.find(']').map_or(value.len(), |at| at + 1);
-    value[..end].to_owned()
 }
 
 #[cfg(test)]
@@ -178,7 +175,7 @@ mod tests {
             ),
             ([MAGIC, &[1, 0, 255, 255, b'{']].concat(), "its header is cut short"),
         ] {
-            let error = Field::parse(&bytes).unwrap_err().to_string();
+            let error = Field::parse(&bytes).unwrap_err();
             assert!(error.contains(message), "{message:?} is not in {error:?}");
         }
     }

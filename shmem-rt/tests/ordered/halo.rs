@@ -303,13 +303,16 @@ fn pes_are_a_list_by_number(world: &mut World) {
     assert!(pes.iter().rev().map(Pe::number).eq((0..3).rev()));
 }
 
-/// In a grid of all PEs, and in one of a team in another order. (Arithmetic is tested in `shmem-rt/src/grid.rs`, borders and periodic
-/// grids by the example halo2d.)
+/// In a grid of all PEs, and in one of a team in another order. (Arithmetic is tested in `shmem-rt/src/grid.rs`.)
 #[shmem::test(pes = 6)]
 fn edges_of_a_grid_lead_to_neighbours(world: &mut World) {
     let team = world.team().split_by(world, Some(0), -(world.my_pe() as i64), &TeamConfig::default());
     let team = team.unwrap().unwrap();
-    for (grid, is_reversed) in [(world.cubic_grid(), false), (team.grid([3, 2]).unwrap(), true)] {
+    for (grid, is_reversed, is_periodic) in [
+        (world.cubic_grid(), false, false),
+        (team.grid([3, 2]).unwrap(), true, false),
+        (world.cubic_grid().periodic([true; 2]), false, true),
+    ] {
         let ([row, column], me) = (grid.coordinates(), world.my_pe());
         let rank = if is_reversed { 5 - me } else { me };
         assert_eq!((grid.shape(), row * 2 + column, grid.pes()[rank]), ([3, 2], rank, world.me()));
@@ -317,10 +320,13 @@ fn edges_of_a_grid_lead_to_neighbours(world: &mut World) {
         let mut flight = halo.begin(world);
         (0..4).for_each(|edge| flight.send(edge, &[rank]));
         let ghosts = flight.finish();
-        let there = [rank.checked_sub(2), Some(rank + 2), rank.checked_sub(1), Some(rank + 1)];
-        let is_inside = [row > 0, row < 2, column > 0, column < 1];
-        let expected =
-            std::array::from_fn::<_, 4, _>(|edge| Vec::from_iter(there[edge].filter(|_| is_inside[edge])));
+        let expected = [(0, -1), (0, 1), (1, -1), (1, 1)].map(|(axis, step): (usize, isize)| {
+            let (mut there, length) = ([row as isize, column as isize], [3, 2][axis]);
+            there[axis] += step;
+            let is_inside = (0..length).contains(&there[axis]);
+            there[axis] = there[axis].rem_euclid(length);
+            Vec::from_iter((is_inside || is_periodic).then_some((2 * there[0] + there[1]) as usize))
+        });
         assert_eq!(std::array::from_fn(|edge| ghosts[edge].to_vec()), expected);
     }
 }
