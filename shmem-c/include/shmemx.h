@@ -12,16 +12,6 @@ typedef struct {
     char name[32];
 } shmemx_partition_info_t;
 
-/* Calls of this PE so far, as another library names them: what is pending is what was issued. They are counted in jobs with
-   SHMEM_STATS=1, and 0 in others. */
-typedef struct {
-    uint64_t pending_put;
-    uint64_t pending_get;
-    uint64_t completed_put;
-    uint64_t completed_get;
-    uint64_t target;
-} shmemx_pcntr_t;
-
 /* How processes that something else has started become PEs, by shmemx_init_with: which process this is, and functions by
    which all of them exchange bytes. The functions get `state` first. They are called by one thread at a time, `abort` by any thread at
    any time. The last shmem_finalize leaves the job: then they are called no more, and the process cannot initialise again. Processes
@@ -48,10 +38,6 @@ typedef struct {
 
 /* What programs for another library take from here. PEs that share memory are those of a node. A hint may always be left out of
    account. Threads are told apart by themselves, and so what names them is not called. */
-#define shmemx_pcntr_get_pending_put shmemx_pcntr_get_issued_write
-#define shmemx_pcntr_get_pending_get shmemx_pcntr_get_issued_read
-#define shmemx_pcntr_get_completed_put shmemx_pcntr_get_completed_write
-#define shmemx_pcntr_get_completed_get shmemx_pcntr_get_completed_read
 #define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 #define SHMEMX_MALLOC_NO_BARRIER (1L << 2)
 

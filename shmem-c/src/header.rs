@@ -24,46 +24,40 @@ const SAME: [(&str, &str); 10] = [
 ];
 
 /// Parts of the names of routines that other libraries had as extensions.
-pub(crate) const BEFORE: [&str; 7] =
+const BEFORE: [&str; 7] =
     ["ibput", "ibget", "_sum_inscan", "_sum_exscan", "_signal_set", "_signal_add", "_query_initialized"];
 
 /// Names that programs have for their own: exported, and not declared.
 const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 
 /// All routines, by families.
-pub(crate) fn families() -> Vec<(&'static str, Vec<&'static Routine>)> {
-    let rma = [crate::rma::prototypes(), long_double()].concat();
-    let mut all = vec![
-        ("Begin, end, and queries", crate::setup::prototypes()),
-        ("Symmetric heap", crate::heap::prototypes()),
-        ("Puts and gets", rma),
-        ("Strided puts and gets", crate::stream::prototypes()),
-        ("Atomic operations", crate::amo::prototypes()),
-        ("Signals", crate::signal::prototypes()),
-        ("Waiting and testing", crate::wait::prototypes()),
-        ("Order and completion", crate::order::prototypes()),
-        ("Contexts", crate::context::prototypes()),
-        ("Teams", crate::team::prototypes()),
-        ("Collectives of teams", crate::collective::prototypes()),
-        ("Collectives over active sets", crate::collective::over_sets::prototypes()),
-        ("Locks", crate::lock::prototypes()),
-        ("Beside the specification", crate::extension::prototypes()),
-    ];
-    for (_, routines) in &mut all {
-        routines.retain(|routine| !UNDECLARED.contains(&routine.name));
-    }
-    all
-}
-
-/// All routines.
 fn prototypes() -> Vec<&'static Routine> {
-    families().into_iter().flat_map(|(_, routines)| routines).collect()
+    let mut all = [
+        crate::setup::prototypes(),
+        crate::heap::prototypes(),
+        crate::rma::prototypes(),
+        long_double(),
+        crate::stream::prototypes(),
+        crate::amo::prototypes(),
+        crate::signal::prototypes(),
+        crate::wait::prototypes(),
+        crate::order::prototypes(),
+        crate::context::prototypes(),
+        crate::team::prototypes(),
+        crate::collective::prototypes(),
+        crate::collective::over_sets::prototypes(),
+        crate::lock::prototypes(),
+        crate::extension::prototypes(),
+    ]
+    .concat();
+    all.retain(|routine| !UNDECLARED.contains(&routine.name));
+    all
 }
 
 /// What is exported by assembly: `p` and `g` of `long double`.
 fn long_double() -> Vec<&'static Routine> {
     let mut all = Vec::new();
-    rows! { told [all "numbers"] LongDouble "longdouble" {
+    rows! { told [all] LongDouble "longdouble" {
         ctx "" "_p" (dest: *mut T, value: T, pe: c_int) [shmem_p 0] = ();
         ctx "" "_g" (source: *const T, pe: c_int) -> T [shmem_g 0] = ();
     } }
@@ -73,7 +67,7 @@ fn long_double() -> Vec<&'static Routine> {
 /// Reductions by bits of `long long`, which no type of a fixed size is here: functions of the header for the generic names.
 fn long_long() -> Vec<&'static Routine> {
     let mut all = Vec::new();
-    rows! { told [all ""] LongLong "long_long" {
+    rows! { told [all] LongLong "long_long" {
         team "" "_and_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_and_reduce 1] = ();
         team "" "_or_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_or_reduce 1] = ();
         team "" "_xor_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_xor_reduce 1] = ();
@@ -82,7 +76,7 @@ fn long_long() -> Vec<&'static Routine> {
 }
 
 /// Whether it is in `shmemx.h`, and in no specification.
-pub(crate) fn is_extension(name: &str) -> bool {
+fn is_extension(name: &str) -> bool {
     name.starts_with("shmemx_") || name.starts_with("shmem_partition_") || name.starts_with("shmem_kind_")
 }
 
@@ -94,7 +88,7 @@ fn base(of: &str) -> String {
         .join(" ")
 }
 
-pub(crate) fn declared(routine: &Routine, name: &str) -> String {
+fn declared(routine: &Routine, name: &str) -> String {
     let arguments = match name.ends_with("pcontrol") {
         true => "int level, ...".to_owned(),
         false if routine.arguments.is_empty() => "void".to_owned(),
@@ -196,7 +190,7 @@ const CHOICE: &str = "\
 #define SHMEM_C11_1(...) SHMEM_C11_SECOND(__VA_ARGS__, 0, 0)
 #define SHMEM_C11_2(...) SHMEM_C11_THIRD(__VA_ARGS__, 0, 0, 0)
 #define SHMEM_C11_THIRD(a, b, c, ...) c
-static inline void shmem_c11_no_such_type(void) {} /* this routine does not take an argument of that type: share/doc/shmem/routines.md has the types of each */
+static inline void shmem_c11_no_such_type(void) {} /* this routine does not take an argument of that type: shmem/api.h has the types of each */
 
 /* The routine of an active set, or that of a team. */
 #define shmem_sync(...) SHMEM_C11_FIFTH(__VA_ARGS__, shmem_sync, 0, 0, shmem_team_sync, 0)(__VA_ARGS__)
@@ -244,7 +238,7 @@ fn api() -> String {
     }
     text += "\n/* The same for profilers: what a tool calls behind its own routines. */\n";
     for routine in &all {
-        text += &declared(routine, routine.strong);
+        text += &declared(routine, &format!("p{}", routine.name));
     }
     text += "\n#ifdef __cplusplus\n}\n#endif\n\n";
     let long_long = long_long();
@@ -300,7 +294,7 @@ fn extension() -> String {
     );
     for routine in prototypes().iter().filter(|routine| is_extension(routine.name)) {
         text += &declared(routine, routine.name);
-        text += &declared(routine, routine.strong);
+        text += &declared(routine, &format!("p{}", routine.name));
     }
     text += "\n#ifdef __cplusplus\n}\n#endif\n\n/* What other libraries called these routines before OpenSHMEM 1.6 had them. */\n";
     let all = prototypes();

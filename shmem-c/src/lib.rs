@@ -13,7 +13,7 @@
 //! caller        where C calls, found once for each way there
 //! refusal       how a mistake of the caller is told
 //! table types   names and types of C
-//! header page   what follows from the table: the headers, and the page of routines
+//! header        the headers, which follow from the table
 //! ```
 
 #![allow(clippy::too_many_arguments, reason = "routines of C have those that they have")]
@@ -32,7 +32,6 @@ pub mod heap;
 pub mod lock;
 mod long_double;
 pub mod order;
-pub mod page;
 pub mod refusal;
 pub mod rma;
 pub mod setup;

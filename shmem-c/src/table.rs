@@ -34,22 +34,16 @@
 //!
 //! Each name is exported strong as `pshmem_..`, where its code is, and weak as `shmem_..`: an alias, which the assembler makes.
 //! Both lie in one object for that, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows
-//! make the list of [`Routine`]s, from which `shmem-c-table` writes headers and the page of routines at installation.
+//! make the list of [`Routine`]s, from which `shmem-c-table` writes headers at installation.
 
 /// What C calls a type.
 type Spelling = fn() -> String;
 
-/// A routine, for the header and the page of routines. Constant data: code that makes two thousand of them would be larger than
+/// A routine, for the header. Constant data: code that makes two thousand of them would be larger than
 /// the library.
 pub(crate) struct Routine {
     /// Its weak name.
     pub(crate) name: &'static str,
-    /// The list of types of its row.
-    pub(crate) list: &'static str,
-    /// What its row calls it: the name of the type, between two halves.
-    pub(crate) parts: [&'static str; 3],
-    /// Its strong name.
-    pub(crate) strong: &'static str,
     /// What it gives.
     pub(crate) result: Spelling,
     /// Its arguments: type and name.
@@ -70,7 +64,7 @@ macro_rules! routines {
         /// The routines of this file, for the header.
         pub(crate) fn prototypes() -> Vec<&'static $crate::table::Routine> {
             let mut all = Vec::new();
-            $($crate::table::$list! { told [all stringify!($list)] $rows })*
+            $($crate::table::$list! { told [all] $rows })*
             all
         }
     };
@@ -97,7 +91,7 @@ macro_rules! routine {
     };
     (only $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
-            $to true [$pre $type $post] ["shmem_ctx_" $pre $type $post] (ctx: $crate::types::Ctx $(, $name: $argument)*) $result
+            $to true ["shmem_ctx_" $pre $type $post] (ctx: $crate::types::Ctx $(, $name: $argument)*) $result
             ($target)($crate::world::Call::new(ctx, &NAME) $(, $name)* $(, $last)*)
         }
     };
@@ -118,13 +112,13 @@ macro_rules! routine {
     };
     (by [$($part:literal)*] [$by:expr] $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
-            $to false [$pre $type $post] [$($part)* $post] ($($name: $argument),*) $result
+            $to false [$($part)* $post] ($($name: $argument),*) $result
             ($target)($by $(, $name)* $(, $last)*)
         }
     };
     (team $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
-            $to false [$pre $type $post] ["shmem_" $pre $type $post] (team: $crate::types::Team $(, $name: $argument)*)
+            $to false ["shmem_" $pre $type $post] (team: $crate::types::Team $(, $name: $argument)*)
             [core::ffi::c_int]
             {
                 ($target)($crate::active_set::Members::of_team(NAME, team) $(, $name)* $(, $last)*);
@@ -140,7 +134,7 @@ macro_rules! routine {
     };
     (over_set [$($work:tt)*] $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
-            $to false [$pre $type $post] ["shmem_" $pre $type $post]
+            $to false ["shmem_" $pre $type $post]
             ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, $($work)* psync: *mut core::ffi::c_long)
             []
             ($target)($crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
@@ -159,7 +153,7 @@ pub(crate) use made;
 
 /// A function under its two names.
 macro_rules! exported {
-    ([] $T:ident $generic:tt $has_context:literal $row:tt [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {
+    ([] $T:ident $generic:tt $has_context:literal [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {
         const _: () = {
             #[allow(dead_code, reason = "where there is one row")]
             type T = $crate::types::$T;
@@ -187,16 +181,13 @@ macro_rules! exported {
 }
 pub(crate) use exported;
 
-/// One routine, told to a vector, as one of a list.
+/// One routine, told to a vector.
 macro_rules! told {
-    ([$all:ident $list:expr] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$($of:literal)*] [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
+    ([$all:ident] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
         #[allow(dead_code, reason = "where there is one row")]
         type T = $crate::types::$T;
         $all.push(&const { $crate::table::Routine {
             name: concat!($($part),*),
-            list: $list,
-            parts: [$($of),*],
-            strong: concat!("p", $($part),*),
             result: $crate::table::first!($(<$result as $crate::types::Spelled>::spelled,)? <() as $crate::types::Spelled>::spelled),
             arguments: &[$((<$argument as $crate::types::Spelled>::spelled, stringify!($name))),*],
             of: <T as $crate::types::Spelled>::spelled,

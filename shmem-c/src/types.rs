@@ -41,7 +41,6 @@ spelled! {
     SessionConfig = "shmem_ctx_session_config_t";
     crate::bootstrap::Bootstrap = "shmemx_bootstrap_t";
     PartitionInfo = "shmemx_partition_info_t";
-    PerformanceCounters = "shmemx_pcntr_t";
 }
 
 impl<T: Spelled> Spelled for *mut T {
@@ -317,22 +316,6 @@ pub struct PartitionInfo {
     pub page_size: usize,
     /// Its name, closed by a zero.
     pub name: [c_char; 32],
-}
-
-/// `shmemx_pcntr_t`: calls of a PE so far. Another library's names: what is pending there is what was issued.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct PerformanceCounters {
-    /// Calls that write.
-    pub pending_put: u64,
-    /// Calls that read.
-    pub pending_get: u64,
-    /// Calls that write, and are complete.
-    pub completed_put: u64,
-    /// Calls that read, and are complete.
-    pub completed_get: u64,
-    /// What other PEs did to this one.
-    pub target: u64,
 }
 
 /// `SHMEM_THREAD_SINGLE` to `SHMEM_THREAD_MULTIPLE`.
