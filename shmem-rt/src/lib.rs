@@ -103,7 +103,7 @@ pub use collective::{BitNumber, BitOperands, BitReducible, Located, Number, Oper
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, init_with, initialized};
 pub use error::{ContextError, Error, ErrorKind, Result, TeamError};
-pub use exchange::{Conveyor, Exchange, ExchangeOptions, ExchangeToken, Full, Outbox};
+pub use exchange::{Exchange, ExchangeOptions, ExchangeToken, Outbox};
 pub use free::Free;
 pub use grid::PeGrid;
 pub use group::Team;

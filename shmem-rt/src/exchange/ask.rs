@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
 
-use super::conveyor::{Come, Conveyor, Next};
+use super::conveyor::{Come, Conveyor};
 use super::post::Kind;
 use super::{Exchange, ExchangeToken};
 
@@ -97,7 +97,7 @@ impl<T: PlainData> Exchange<T> {
                 numbers.push_back(number);
             };
             let is_left = next.is_some() || aside.iter().any(|aside| !aside.is_empty());
-            if !conveyor.go_on(if is_left { Next::Wait } else { Next::Rest }) {
+            if !conveyor.go_on(is_left) {
                 break;
             }
         }

@@ -1,6 +1,5 @@
 //! A round of an exchange: items come and go until nobody has any more.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
@@ -9,53 +8,14 @@ use shmem_core::pe::Pe;
 
 use super::post::{Kind, Message, Post, Through};
 
-/// A round of an [`Exchange`](crate::Exchange): from [`Exchange::begin`](crate::Exchange::begin). All PEs take part in it until
-/// [`advance`](Self::advance) says that it is over.
-///
-/// ```
-/// use shmem::prelude::*;
-///
-/// #[shmem::main]
-/// fn main(world: &mut World) -> Result<()> {
-///     let mut exchange = world.exchange::<u64>(ExchangeOptions::default())?;
-///     let (_, east) = world.ring_neighbours();
-///     let mut numbers = 0..1000_u64;
-///     let mut next = numbers.next();
-///     let mut sum = 0;
-///     let mut conveyor = exchange.begin(world);
-///     while conveyor.advance(next.is_none()) {
-///         while let Some(number) = next {
-///             if conveyor.push(east, number).is_err() {
-///                 break;                              // no room: again, after others have pulled
-///             }
-///             next = numbers.next();
-///         }
-///         while let Some((_from, number)) = conveyor.pull() {
-///             sum += number;
-///         }
-///     }
-///     assert_eq!(sum, 499_500);
-///     Ok(())
-/// }
-/// ```
-///
-/// A round that is dropped before it is over is given up, and with it the exchange.
-#[must_use = "a round goes on until `advance` says `false`"]
-pub struct Conveyor<'x, T> {
+/// A round of an [`Exchange`](crate::Exchange), in which all PEs take part until [`go_on`](Self::go_on) says that it is over. One
+/// that is dropped before is given up, and with it the exchange.
+pub(super) struct Conveyor<'x, T> {
     belt: &'x mut Belt,
     token: Through<'x>,
-    is_refused: bool,
-    is_over: bool,
-    /// Calls of `advance` that have said that there is something to pull, since the last `pull`.
-    ignored: u32,
     location: &'static Location<'static>,
     _items: PhantomData<T>,
-    /// It stays in the thread of the token.
-    _thread: PhantomData<*const ()>,
 }
-
-/// So often a program that has nothing else to do may ignore that there is something to pull, before that is an error.
-const IGNORED: u32 = 1 << 20;
 
 /// One PE's part of an exchange.
 pub(super) struct Belt {
@@ -95,120 +55,60 @@ impl Belt {
     }
 }
 
-/// There was no room for an item, which this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full<T>(pub T);
-
-/// What a PE that has nothing to pull does next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
-    /// It pushes more.
-    Push,
-    /// It pushes more when others have pulled, or something has come.
-    Wait,
-    /// Nothing, unless something comes.
-    Rest,
-}
-
 impl<'x, T: PlainData> Conveyor<'x, T> {
     pub(super) fn new(belt: &'x mut Belt, token: Through<'x>, location: &'static Location<'static>) -> Self {
-        let (_items, _thread) = (PhantomData, PhantomData);
-        Self { belt, token, is_refused: false, is_over: false, ignored: 0, location, _items, _thread }
+        Self { belt, token, location, _items: PhantomData }
     }
 
-    /// Sends an item to a PE, which may be this one, together with others. Items to one PE come in the order in which they were
-    /// pushed.
-    ///
-    /// # Errors
-    ///
-    /// If there is no room now; gives the item back. There is again when the other PE has pulled: pull as well meanwhile, and
-    /// [`advance`](Self::advance), which waits for it.
-    ///
-    /// # Panics
-    ///
-    /// If the round is over.
+    /// Sends an item to a PE, which may be this one, together with others; says whether there was room for it. There is again
+    /// when the other PE has pulled. Items to one PE come in the order in which they were pushed.
     #[inline]
-    #[track_caller]
-    pub fn push(&mut self, to: Pe, item: T) -> Result<(), Full<T>> {
-        assert!(!self.is_over, "this round is over, and nobody pulls any more: begin another one");
+    pub(super) fn push(&mut self, to: Pe, item: &T) -> bool {
         let capacity = self.belt.capacity;
-        self.is_refused = !self.put(Kind::Item, to.number(), bytemuck::bytes_of(&item), capacity);
-        if self.is_refused { Err(Full(item)) } else { Ok(()) }
+        self.put(Kind::Item, to.number(), bytemuck::bytes_of(item), capacity)
     }
 
-    /// Takes an item, and tells who has sent it. None: nothing has come, or the round is over.
+    /// Takes an item, and tells who has sent it. None: nothing has come.
     ///
     /// # Panics
     ///
     /// If others do not take part in this round, but ask.
     #[inline]
     #[track_caller]
-    pub fn pull(&mut self) -> Option<(Pe, T)> {
-        self.ignored = 0;
-        // What comes behind the end is of the next round.
-        let Come { from, kind } = if self.is_over { None } else { self.look() }?;
-        let item = self.read::<T>();
-        match kind {
-            Kind::Item => Some((self.belt.post.rings.pes[from], item)),
-            Kind::Answer => answered(self.belt.post.rings.pes[from]),
+    pub(super) fn pull(&mut self) -> Option<(Pe, T)> {
+        let Come { from, kind } = self.look()?;
+        let (from, item) = (self.belt.post.rings.pes[from], self.read::<T>());
+        if kind == Kind::Answer {
+            answered(from);
         }
+        Some((from, item))
     }
 
-    /// Goes on: sends what is to be sent, and says whether the round does. `false` on all PEs when all are done, and every item
-    /// was pulled.
-    ///
-    /// A PE is `done` if it pushes no more unless something comes: then this waits until something has come, or all is over. It may
-    /// push again when it has pulled. Otherwise this waits only if the last push found no room, until there may be some. While there is
-    /// something to pull it does not wait at all.
-    ///
-    /// # Panics
-    ///
-    /// If a PE that is done has called this a million times, and not [`pull`](Self::pull), though there is something: the round
-    /// would never end.
-    #[track_caller]
-    pub fn advance(&mut self, done: bool) -> bool {
-        let is_refused = std::mem::take(&mut self.is_refused);
-        let goes_on = self.go_on(match (done, is_refused) {
-            (true, _) => Next::Rest,
-            (false, true) => Next::Wait,
-            (false, false) => Next::Push,
-        });
-        if done && goes_on {
-            self.ignored += 1;
-            if self.ignored == IGNORED {
-                self.is_ignored();
-            }
-        }
-        goes_on
-    }
-
-    pub(super) fn go_on(&mut self, next: Next) -> bool {
-        if self.is_over {
-            return false;
-        }
+    /// Sends what is to be sent, and says whether the round goes on: `false` on all PEs when all rest, and every item was pulled.
+    /// A PE that `has_more` pushes it when others have pulled, or something has come; any other rests unless something comes.
+    /// While there is something to pull it does not wait at all.
+    pub(super) fn go_on(&mut self, has_more: bool) -> bool {
         if self.look().is_some() {
             // Whoever always has something to pull would keep what others wait for.
             self.send(false);
             return true;
         }
         loop {
-            let has_sent = self.send(next != Next::Push);
-            if next == Next::Push || (next == Next::Wait && has_sent) {
+            if self.send(true) && has_more {
                 return true;
             }
             let unsent = self.unsent();
-            if next == Next::Rest && unsent.is_empty() {
+            if !has_more && unsent.is_empty() {
                 break;
             }
             self.belt.post.wait(self.token, &unsent, self.location);
-            if next == Next::Wait || self.look().is_some() {
+            if has_more || self.look().is_some() {
                 return true;
             }
         }
         if self.belt.post.rest(self.token, self.location) {
             return true;
         }
-        self.is_over = true;
         self.belt.begun = None;
         false
     }
@@ -260,16 +160,6 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
 
     #[cold]
     #[track_caller]
-    fn is_ignored(&self) -> ! {
-        let from = self.belt.come.map_or(self.belt.post.rings.me, |come| self.belt.post.rings.pes[come.from]);
-        panic!(
-            "`advance(true)` was called {IGNORED} times, and `pull` never, though something has come from PE {from}: the round ends \
-             when all was pulled; call `pull` until it gives `None`, and then `advance`"
-        )
-    }
-
-    #[cold]
-    #[track_caller]
     fn is_of_another_size(&self, size: usize) -> ! {
         let Belt { post, come, .. } = &*self.belt;
         let by = come.map_or(post.rings.me, |come| post.rings.pes[come.from]);
@@ -308,12 +198,6 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
         let buffers = &self.belt.buffers;
         let has = |to: &usize| buffers.iter().any(|of_kind| of_kind[*to].count > 0);
         (0..self.belt.post.rings.pes.len()).filter(has).collect()
-    }
-}
-
-impl<T> fmt::Debug for Conveyor<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Conveyor (PE {} of {})", self.belt.post.rings.me, self.belt.post.rings.pes.len())
     }
 }
 

@@ -25,8 +25,7 @@ use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::text::counted;
 
-use self::conveyor::{Belt, Next};
-pub use self::conveyor::{Conveyor, Full};
+use self::conveyor::{Belt, Conveyor};
 pub use self::post::ExchangeToken;
 use self::post::{Post, Through};
 use crate::error::Result;
@@ -175,21 +174,20 @@ impl<T: PlainData> Exchange<T> {
                     push_all(&mut conveyor, &mut refused, || outbox.items.pop_front());
                 }
             }
-            if !conveyor.go_on(if refused.is_some() { Next::Wait } else { Next::Rest }) {
+            if !conveyor.go_on(refused.is_some()) {
                 return;
             }
         }
     }
 
-    /// Begins a round, in which the program pushes and pulls in a loop of its own. All PEs do.
+    /// Begins a round.
     #[track_caller]
-    pub fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> Conveyor<'x, T> {
+    fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> Conveyor<'x, T> {
         let (token, location) = (Through(token.__endpoint()), Location::caller());
         self.belt.post.rings.check(&token, "exchange");
         if let Some(begun) = self.belt.begun {
             panic!(
-                "the round begun at {begun} was given up before it was over, and others may still wait in it: call \
-                 `advance` until it says `false`"
+                "the round begun at {begun} was given up by a panic before it was over, and others may still wait in it"
             );
         }
         self.belt.begun = Some(location);
@@ -204,7 +202,7 @@ fn push_all<T: PlainData>(
     mut next: impl FnMut() -> Option<(Pe, T)>,
 ) {
     while let Some((to, item)) = refused.take().or_else(&mut next) {
-        if let Err(Full(item)) = conveyor.push(to, item) {
+        if !conveyor.push(to, &item) {
             *refused = Some((to, item));
             return;
         }

@@ -1,7 +1,7 @@
 //! Items that their owners handle: each once and in order, whatever the room, and the end is found by all.
 
+use shmem::Outbox;
 use shmem::prelude::*;
-use shmem::{Conveyor, Full, Outbox};
 
 use crate::channel::{Message, Plan, each_is_done_once, home};
 use crate::dice::Dice;
@@ -34,37 +34,6 @@ fn nobody_ends_while_items_make_items(world: &mut World) {
             });
         });
     }
-}
-
-/// A loop of one's own, in which who is done sends again because something has come, and who has no room tries again or later.
-#[shmem::test(pes = 3)]
-fn a_loop_of_ones_own_pushes_and_pulls(world: &mut World) {
-    // Each is a message of its own.
-    let mut exchange = world.exchange::<[u64; 5]>(ExchangeOptions::with_bytes(1)).unwrap();
-    let mut insists = false;
-    each_is_done_once(world, &mut |root, done| {
-        insists = !insists;
-        let (mut left, mut conveyor) = (Vec::from_iter(root), exchange.begin(world));
-        let mut take = |conveyor: &mut Conveyor<'_, [u64; 5]>, left: &mut Vec<u64>| {
-            let Some((_from, item)) = conveyor.pull() else { return false };
-            assert_eq!(item, [item[0]; 5]);
-            left.extend(done(item[0]));
-            true
-        };
-        while conveyor.advance(left.is_empty()) {
-            while let Some(item) = left.pop() {
-                let Err(Full([item, ..])) = conveyor.push(home(world, item), [item; 5]) else { continue };
-                left.push(item);
-                if !insists {
-                    break;
-                }
-                take(&mut conveyor, &mut left);
-            }
-            while take(&mut conveyor, &mut left) {}
-        }
-        assert!(!conveyor.advance(true), "it is over for good");
-        refused! { conveyor.push(world.me(), [1; 5]) => "this round is over"; }
-    });
 }
 
 /// All PEs ask all others at the same time, also as much as ends in the middle of a message, or of what may be under way: nobody
@@ -127,25 +96,6 @@ fn handlers_change_what_a_phase_has_opened(world: &mut World) {
     assert!(TOTALS.here(world).load().iter().eq(model.iter().skip(me).step_by(pes)));
 }
 
-/// Who pulls behind the end of a round takes nothing of the next one, which others may have begun.
-#[shmem::test(pes = 4)]
-fn nothing_of_the_next_round_is_pulled_behind_the_end(world: &mut World) {
-    let all = world.pes();
-    let mut exchange = world.exchange::<u64>(ExchangeOptions::default()).unwrap();
-    for round in 0..300 {
-        let mut conveyor = exchange.begin(world);
-        all.iter().for_each(|pe| conveyor.push(pe, round).unwrap());
-        let mut came = Vec::new();
-        while conveyor.advance(true) {
-            came.extend(conveyor.pull());
-        }
-        let behind = std::iter::repeat_with(|| conveyor.pull()).take(100).flatten();
-        came.extend(behind);
-        let numbers: Vec<_> = came.into_iter().map(|(_from, number)| number).collect();
-        assert_eq!(numbers, [round; 4]);
-    }
-}
-
 /// What nobody sends is over at once, also where items have no bytes; those are counted.
 #[shmem::test(pes = 2)]
 fn items_may_be_none_and_have_no_bytes(world: &mut World) {
@@ -162,16 +112,11 @@ fn items_may_be_none_and_have_no_bytes(world: &mut World) {
 #[shmem::test(pes = 1)]
 fn misuse_is_told(world: &mut World) {
     let mut exchange = world.exchange::<u8>(ExchangeOptions::with_bytes(1)).unwrap();
-    let mut ignoring = world.exchange::<u8>(ExchangeOptions::default()).unwrap();
     refused! {
         exchange.ask(world, [(world.me(), 1)], |_, _| [0_u64; 8], |_, _| ())
             => "an answer of 64 bytes, and messages of this exchange have 64";
-        {
-            let mut conveyor = ignoring.begin(world);
-            conveyor.push(world.me(), 1).unwrap();
-            while conveyor.advance(true) {}
-        } => "`pull` never, though something has come from PE 0";
     }
-    drop(exchange.begin(world));
-    refused! { exchange.run(world, [], |_, _| ()) => "was given up before it was over"; }
+    let run = || exchange.run(world, [(world.me(), 1)], |_, _| panic!("by a handler"));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    refused! { exchange.run(world, [], |_, _| ()) => "was given up by a panic"; }
 }

@@ -77,17 +77,6 @@ fn through_the_world_in_a_phase(world: &mut World, mut exchange: Exchange<[u32; 
     });
 }
 
-fn round_across_a_phase(world: &mut World, mut exchange: Exchange<u64>) {
-    let mut round = exchange.begin(world);
-    world.local(&CELLS, |cells| cells[0] = 1.0); //~
-    while round.advance(true) {}
-}
-
-fn two_rounds_at_a_time(world: &World, mut exchange: Exchange<u64>) {
-    let (mut first, mut second) = (exchange.begin(world), exchange.begin(world)); //~
-    while first.advance(true) && second.advance(true) {}
-}
-
 fn value_read_before_it_is_there(world: &World, mut found: f64) {
     world.gathers(CELLS.over(world.team(), Cyclic), |wanted| {
         wanted.get(5, &mut found);
