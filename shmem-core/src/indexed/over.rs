@@ -116,13 +116,6 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         unsafe { On::new(pe, self.segment, self.offset, self.share) }
     }
 
-    /// Whether both have some of the same memory on a PE that both are spread over.
-    pub(super) fn overlaps<E: Distribution>(&self, other: &Over<'_, T, E>) -> bool {
-        let apart = self.offset.abs_diff(other.offset);
-        let first = if self.offset < other.offset { self.share } else { other.share };
-        self.segment == other.segment && apart < first * size_of::<T>()
-    }
-
     pub(super) fn map(&self) -> &D::Map {
         &self.map
     }

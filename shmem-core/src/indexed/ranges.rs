@@ -18,9 +18,6 @@ const TOGETHER: usize = 256;
 /// Elements that are listed at a time.
 const LISTED: usize = 64 << 10;
 
-/// Bytes that are kept of elements on their way from one object to another: one element at least.
-const KEPT: usize = 1 << 20;
-
 impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
     /// The places of a range of elements, in order: as many as lie together are one.
     ///
@@ -104,49 +101,6 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
             let (part, behind) = rest.split_at(place.len());
             token.put(place, part);
             rest = behind;
-        }
-    }
-
-    /// Writes those elements that the calling PE has, from another object of as many: so data are brought from one distribution to
-    /// another. Every PE that has some of this object calls it, behind a barrier after `from` was written; all have theirs behind
-    /// another one.
-    ///
-    /// ```
-    /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
-    /// use shmem::{Block, Cyclic, Ranked, Stores, SymBox};
-    ///
-    /// /// Deals a table out anew, one entry to each member in turn.
-    /// fn deal(world: &impl Stores, team: &impl Ranked, blocks: &SymBox<[f64]>, turns: &SymBox<[f64]>) {
-    ///     turns.over(team, Cyclic).fill_from(world, &blocks.over(team, Block));
-    /// }
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// If the objects differ in length, or are one: its elements would be overwritten before they are read.
-    #[track_caller]
-    pub fn fill_from<E: Distribution>(&self, token: &(impl Stores + ?Sized), from: &Over<'_, T, E>) {
-        let (len, other) = (self.len(), from.len());
-        assert!(len == other, "an object of {len} elements is filled from one of {other}: both have as many");
-        assert!(
-            !self.overlaps(from),
-            "an object of {len} elements is filled from itself: they would be overwritten before they are read; fill another one"
-        );
-        let me = token.endpoint().me();
-        let most = (KEPT / size_of::<T>().max(1)).clamp(1, LISTED);
-        for (rank, _) in self.pes().iter().enumerate().filter(|(_, pe)| **pe == me) {
-            let (mut owned, mut first) = (self.owned(rank), 0);
-            let mut values = Vec::new();
-            loop {
-                let list: Vec<usize> = owned.by_ref().take(most).collect();
-                if list.is_empty() {
-                    break;
-                }
-                values.resize(list.len(), T::zeroed());
-                token.gather(&mut values, from.at(&list));
-                token.put(self.part(rank).index(first..first + list.len()), &values);
-                first += list.len();
-            }
         }
     }
 

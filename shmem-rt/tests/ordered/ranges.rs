@@ -91,45 +91,13 @@ fn elements_are_those_of_a_slice(world: &mut World) {
     write_and_read::<20_000, _>(world, Cyclic);
 }
 
-/// From one distribution to another.
-fn dealt<T, D, E>(world: &World, share: usize, (from, to): (D, E), of: fn(usize) -> T)
-where
-    T: PlainData + PartialEq,
-    D: Distribution,
-    E: Distribution,
-{
-    let old = world.alloc(shmem::zeroed::<T>(share)).unwrap();
-    let new = world.alloc(shmem::filled(of(usize::MAX), share)).unwrap();
-    let (old_all, new_all) = (old.over(world.team(), from), new.over(world.team(), to));
-    for (element, index) in old_all.owned(world.my_pe()).enumerate() {
-        old.here(world).index(element).store(of(index));
-    }
-    world.barrier_all();
-    new_all.fill_from(world, &old_all);
-    world.barrier_all();
-    let (found, owned) = (new.here(world).to_vec(), new_all.owned(world.my_pe()));
-    assert!(owned.zip(&found).all(|(index, element)| *element == of(index)));
-    let rest = &found[new_all.owned(world.my_pe()).count()..];
-    assert!(rest.iter().all(|element| *element == of(usize::MAX)), "what has no index stays as it is");
-}
-
 #[shmem::test(pes = 3)]
-fn objects_are_dealt_out_anew(world: &mut World) {
-    let small = |index: usize| index as u64;
-    dealt(world, SHARE, (Block, Cyclic), small);
-    dealt(world, SHARE, (Cyclic, BlockCyclic::<16>), small);
-    dealt(world, SHARE, (BlockCyclic::<16>, Block), small);
-    dealt(world, SHARE, (Block::of(500), Block::of(500)), small);
-    // So long that they go a few at a time.
-    dealt(world, 200, (Block, Cyclic), |index| [index as u64; 1024]);
-    let (one, other) =
-        (world.alloc(shmem::zeroed::<u64>(4)).unwrap(), world.alloc(shmem::zeroed::<u64>(5)).unwrap());
-    let (one, other) = (one.over(world.team(), Block), other.over(world.team(), Block));
+fn ranges_beyond_the_end_are_refused(world: &mut World) {
+    let object = world.alloc(shmem::zeroed::<u64>(4)).unwrap();
+    let over = object.over(world.team(), Block);
     refused! {
-        one.fill_from(world, &other) => "an object of 12 elements is filled from one of 15: both have as many";
-        one.fill_from(world, &one) => "an object of 12 elements is filled from itself: ";
-        one.read(world, 10, &mut [0; 3]) => "has 12 (0..12)";
-        one.runs(10..13).count() => "range 10..13 does not fit: object #";
+        over.read(world, 10, &mut [0; 3]) => "has 12 (0..12)";
+        over.runs(10..13).count() => "range 10..13 does not fit: object #";
     }
     // Who has dropped an object takes its name along where PEs are threads.
     world.barrier_all();
