@@ -154,10 +154,10 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
         Some(unsafe { core::slice::from_raw_parts_mut(start, length) })
     }
 
-    /// The elements in row-major order, for as long as the chunk was lent.
-    pub fn into_iter_mut(self) -> ChunkIterMut<'x, T> {
+    /// The elements as exclusive slices of neighbours, in row-major order, for as long as the chunk was lent.
+    pub fn into_runs_mut(self) -> ChunkRunsMut<'x, T> {
         // SAFETY: the elements are lent to this chunk for `'x` (`new`), and it is given up.
-        unsafe { ChunkIterMut::new(Walk::new(self.place.rows)) }
+        unsafe { ChunkRunsMut::new(Walk::new(self.place.rows)) }
     }
 }
 
@@ -266,6 +266,7 @@ impl<'x, T, const D: usize> IntoIterator for ChunkMut<'x, T, D> {
     type IntoIter = ChunkIterMut<'x, T>;
 
     fn into_iter(self) -> ChunkIterMut<'x, T> {
-        self.into_iter_mut()
+        // SAFETY: the elements are lent to this chunk for `'x` (`new`), and it is given up.
+        unsafe { ChunkIterMut::new(Walk::new(self.place.rows)) }
     }
 }

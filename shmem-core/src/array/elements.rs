@@ -16,7 +16,7 @@ pub trait Lent: Sized {
     /// A slice of neighbours, lent in the same way.
     type Slice: IntoIterator<Item = Self, IntoIter = Self::Each>;
     /// Its elements, one by one.
-    type Each: DoubleEndedIterator<Item = Self> + ExactSizeIterator + Default;
+    type Each: ExactSizeIterator<Item = Self> + Default;
 
     /// # Safety
     ///
@@ -99,8 +99,7 @@ impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
     #[inline(always)]
     fn go_on(&mut self) -> Option<L::Each> {
         let run = self.behind.another()?;
-        // SAFETY: elements that were lent (`new`), and a route comes to each one once; one that is split begins behind what
-        // this iterator has given out.
+        // SAFETY: elements that were lent (`new`), and a route comes to each one once.
         Some(unsafe { L::slice(run) }.into_iter())
     }
 }
@@ -143,36 +142,6 @@ impl<L: Lent, R: Route<Element = L::Element>> FusedIterator for Elements<L, R> {
 impl<T, R: Clone> Clone for Elements<&T, R> {
     fn clone(&self) -> Self {
         Self { run: self.run.clone(), behind: self.behind.clone() }
-    }
-}
-
-impl<L: Lent> Elements<L, Walk<L::Element>> {
-    /// The first `count` elements, and the others.
-    ///
-    /// # Panics
-    ///
-    /// If there are fewer.
-    #[must_use]
-    pub fn split_at(self, count: usize) -> (Self, Self) {
-        let before = self.run.len();
-        assert!(count <= self.len(), "{count} of {} elements", self.len());
-        // Elements of the run have not been given out: they are walked through again.
-        let (front, back) = self.behind.split_at(before, count);
-        let from = |behind| Self { run: L::Each::default(), behind };
-        (from(front), from(back))
-    }
-}
-
-impl<L: Lent> DoubleEndedIterator for Elements<L, Walk<L::Element>> {
-    #[inline]
-    fn next_back(&mut self) -> Option<L> {
-        let Some(element) = self.behind.next_back() else {
-            let element = self.run.next_back()?;
-            self.behind.end_earlier();
-            return Some(element);
-        };
-        // SAFETY: an element that was lent (`new`), and the walk does not come to it again.
-        unsafe { L::slice((element, 1)) }.into_iter().next()
     }
 }
 

@@ -91,39 +91,6 @@ impl<const D: usize> Indices<D> {
         Self { lows, highs, next: lows, end: lows[D - 1] + row, behind }
     }
 
-    /// The first `count` of them, and the others.
-    ///
-    /// # Panics
-    ///
-    /// If there are fewer.
-    #[must_use]
-    pub fn split_at(self, count: usize) -> (Self, Self) {
-        assert!(count <= self.len(), "{count} of {} indices", self.len());
-        let others = self.len() - count;
-        (self.starting(self.next, count), self.starting(self.at(count), others))
-    }
-
-    /// `count` of them, from an index on.
-    fn starting(&self, next: [usize; D], count: usize) -> Self {
-        let row = (self.highs[D - 1] - next[D - 1]).min(count);
-        Self { next, end: next[D - 1] + row, behind: count - row, ..*self }
-    }
-
-    /// The index that is `count` behind the next one.
-    fn at(&self, count: usize) -> [usize; D] {
-        let mut index = self.next;
-        let mut carry = count;
-        for d in (1..D).rev() {
-            // Nothing is carried in a dimension without indices: then there are none at all.
-            let length = (self.highs[d] - self.lows[d]).max(1);
-            let sum = index[d] - self.lows[d] + carry;
-            index[d] = self.lows[d] + sum % length;
-            carry = sum / length;
-        }
-        index[0] += carry;
-        index
-    }
-
     /// Goes on to the next row, if there is one.
     #[inline(always)]
     fn go_on(&mut self) -> Option<()> {
@@ -166,13 +133,6 @@ impl<const D: usize> Iterator for Indices<D> {
     }
 
     #[inline]
-    fn nth(&mut self, count: usize) -> Option<[usize; D]> {
-        let skipped = count.min(self.len());
-        *self = self.clone().split_at(skipped).1;
-        self.next()
-    }
-
-    #[inline]
     fn fold<B, F: FnMut(B, [usize; D]) -> B>(mut self, first: B, mut f: F) -> B {
         let mut result = first;
         loop {
@@ -185,16 +145,6 @@ impl<const D: usize> Iterator for Indices<D> {
                 return result;
             }
         }
-    }
-}
-
-impl<const D: usize> DoubleEndedIterator for Indices<D> {
-    #[inline]
-    fn next_back(&mut self) -> Option<[usize; D]> {
-        let last = self.len().checked_sub(1)?;
-        let index = self.at(last);
-        *self = self.starting(self.next, last);
-        Some(index)
     }
 }
 

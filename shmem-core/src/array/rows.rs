@@ -41,7 +41,7 @@ pub trait Route {
     }
 }
 
-/// Elements that lie in rows: a chunk. Positions count them row by row.
+/// Elements that lie in rows: a chunk.
 #[derive(Debug)]
 pub(super) struct Rows<T> {
     start: *mut T,
@@ -76,59 +76,21 @@ impl<T> Rows<T> {
     pub(super) fn as_run(&self) -> Option<Run<T>> {
         (self.rows == 1).then_some((self.start, self.row))
     }
-
-    /// The element at a position.
-    fn at(&self, position: usize) -> *mut T {
-        self.start.wrapping_add(position / self.row * self.pitch + position % self.row)
-    }
 }
 
-/// The runs of some of the elements in rows, in the order of their positions.
-#[derive(Debug)]
+/// The runs of elements in rows, in order.
+#[derive(Clone, Debug)]
 pub struct Walk<T> {
     rows: Rows<T>,
-    /// The next element, and how far it is to the end of its row.
+    /// The next row, and how many are left.
     next: *mut T,
-    rest: usize,
-    /// The positions that are left.
-    from: usize,
-    to: usize,
-}
-
-impl<T> Clone for Walk<T> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
+    left: usize,
 }
 
 impl<T> Walk<T> {
     /// All of them.
     pub(super) fn new(rows: Rows<T>) -> Self {
-        Self { rows, next: rows.start, rest: rows.row, from: 0, to: rows.len() }
-    }
-
-    /// The walk from `before` elements ahead of this one's next to its end, cut behind `count` elements.
-    pub(super) fn split_at(self, before: usize, count: usize) -> (Self, Self) {
-        let (first, rows) = (self.from - before, self.rows);
-        let from =
-            |from: usize, to| Self { rows, next: rows.at(from), rest: rows.row - from % rows.row, from, to };
-        (from(first, first + count), from(first + count, self.to))
-    }
-
-    /// The last element.
-    pub(super) fn next_back(&mut self) -> Option<*mut T> {
-        if self.from == self.to {
-            return None;
-        }
-        self.to -= 1;
-        Some(self.rows.at(self.to))
-    }
-
-    /// A walk that is at its end ends one element earlier: somebody gave that one out from the end of the last
-    /// run.
-    pub(super) fn end_earlier(&mut self) {
-        self.to -= 1;
-        self.from = self.to;
+        Self { rows, next: rows.start, left: rows.rows }
     }
 }
 
@@ -137,24 +99,20 @@ impl<T> Route for Walk<T> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Run<T>> {
-        if self.from == self.to {
-            return None;
-        }
-        let run = (self.next, self.rest.min(self.to - self.from));
-        self.from += run.1;
-        self.next = self.next.wrapping_add(self.rest + self.rows.pitch - self.rows.row);
-        self.rest = self.rows.row;
+        self.left = self.left.checked_sub(1)?;
+        let run = (self.next, self.rows.row);
+        self.next = self.next.wrapping_add(self.rows.pitch);
         Some(run)
     }
 
     #[inline(always)]
     fn len(&self) -> usize {
-        self.to - self.from
+        self.left * self.rows.row
     }
 
     #[inline(always)]
     fn runs(&self) -> usize {
-        (self.rows.row - self.rest + self.len()).div_ceil(self.rows.row)
+        self.left
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an array begins as, written chunk by chunk from the CPUs of each chunk's node.
 
-use shmem_core::array::{Chunking, Indices, Part, StorageKind};
+use shmem_core::array::{Chunking, Part, StorageKind};
 use shmem_core::shared;
 use shmem_core::topology::Topology;
 use shmem_launch::cpus;
@@ -120,10 +120,28 @@ pub(super) fn from_indices<T, const D: usize>(
     element: impl Fn([usize; D]) -> T + Sync,
 ) -> impl Fn(Slots<T>, usize) + Sync {
     move |run, first| {
-        let mut indices = Indices::new(shape.map(|length| 0..length)).split_at(first).1;
+        let mut index = position(shape, first);
         run.write_each(|| {
-            let index = indices.next();
-            element(index.unwrap_or_else(|| unreachable!("a run has elements of the array")))
+            let value = element(index);
+            for d in (0..D).rev() {
+                index[d] += 1;
+                if index[d] < shape[d] {
+                    break;
+                }
+                index[d] = 0;
+            }
+            value
         });
     }
+}
+
+/// The index of an element, by its number in row-major order.
+#[inline(always)]
+pub(super) fn position<const D: usize>(shape: [usize; D], mut number: usize) -> [usize; D] {
+    let mut index = [0; D];
+    for d in (1..D).rev() {
+        (index[d], number) = (number % shape[d], number / shape[d]);
+    }
+    index[0] = number;
+    index
 }

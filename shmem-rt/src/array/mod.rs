@@ -7,7 +7,7 @@
 //! multi     in pools of segments bound to one node
 //! bindings  which page is whose      placing   placing pages and making them, and where they are
 //! contents  the first elements
-//! parallel, split, threads           loops on the chunks' nodes
+//! parallel, threads                  loops on the chunks' nodes
 //! ```
 //!
 //! Making is collective and takes the steps of a heap: meet for the purpose, do what
@@ -30,19 +30,15 @@ mod one_range;
 mod parallel;
 mod placing;
 #[cfg(feature = "rayon")]
-mod split;
-#[cfg(feature = "rayon")]
 mod threads;
 
 pub use builder::ArrayBuilder;
 #[cfg(feature = "rayon")]
-pub use parallel::{Chunkwise, ParArray, ParArrayMut, ParIndexed, ParIndices};
+pub use parallel::{Chunkwise, ParArray, ParArrayMut};
 pub use shmem_core::array::{
     ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlaceIndex, ArrayRef, Chosen, ChunkMut,
     ChunkRef, Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Parts, Separate, Single,
     Storage, StorageKind,
 };
-#[cfg(feature = "rayon")]
-pub use split::{Indexed, Ranges, Split, Splitting};
 #[cfg(feature = "rayon")]
 pub use threads::NodePools;

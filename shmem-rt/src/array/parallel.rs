@@ -3,15 +3,15 @@
 //!
 //! [`par_iter`](ParArray::par_iter) and its relatives are `rayon`'s parallel iterators, with all that these
 //! can do, but for one thing: the array is not cut by halves, which would give threads parts of any chunk.
-//! It is cut into chunks first, each goes to the threads of its node, and there it is cut by halves.
-
-use core::ops::Range;
+//! It is cut into chunks first, each goes to the threads of its node, and there its runs are cut by halves.
 
 use rayon::iter::plumbing::{Reducer, UnindexedConsumer};
 use rayon::iter::{IndexedParallelIterator, Once, ParallelIterator, Zip, once};
-use shmem_core::array::{ArrayMut, ArrayRef, ChunkIter, ChunkIterMut, ChunkMut, ChunkRef, Chunking, Storage};
+use rayon::prelude::*;
+use rayon::slice::{Iter, IterMut};
+use shmem_core::array::{ArrayMut, ArrayRef, ChunkMut, ChunkRef, Chunking, Storage};
 
-use super::split::{Indexed, Ranges, Split, Splitting};
+use super::contents::position;
 use super::threads::NodePools;
 
 /// Items of an array, chunk by chunk on the nodes of the chunks: a parallel iterator of `rayon`.
@@ -21,22 +21,11 @@ use super::threads::NodePools;
 pub struct Chunkwise<'p, P, const D: usize> {
     pools: &'p NodePools,
     chunking: Chunking<D>,
-    /// The node and the items of each chunk.
-    chunks: Vec<(Option<u32>, P)>,
+    /// The node of each chunk, and the items of each of its runs.
+    chunks: Vec<(Option<u32>, Vec<P>)>,
 }
 
-impl<'p, P, const D: usize> Chunkwise<'p, P, D> {
-    /// Of the node and the items of each chunk.
-    fn new(
-        pools: &'p NodePools,
-        chunking: &Chunking<D>,
-        chunks: impl Iterator<Item = (Option<u32>, P)>,
-    ) -> Self {
-        Self { pools, chunking: *chunking, chunks: chunks.collect() }
-    }
-}
-
-impl<P: ParallelIterator, const D: usize> ParallelIterator for Chunkwise<'_, P, D> {
+impl<P: IndexedParallelIterator, const D: usize> ParallelIterator for Chunkwise<'_, P, D> {
     type Item = P::Item;
 
     fn drive_unindexed<C: UnindexedConsumer<P::Item>>(self, consumer: C) -> C::Result {
@@ -44,8 +33,8 @@ impl<P: ParallelIterator, const D: usize> ParallelIterator for Chunkwise<'_, P, 
         share(consumer, self.chunks.len(), &mut consumers, &mut reducers);
         let mut results: Vec<Option<C::Result>> = self.chunks.iter().map(|_| None).collect();
         let parts = self.chunks.into_iter().zip(consumers).zip(&mut results);
-        self.pools.run(parts.map(|(((node, items), consumer), result)| {
-            (node, move || *result = Some(items.drive_unindexed(consumer)))
+        self.pools.run(parts.map(|(((node, runs), consumer), result)| {
+            (node, move || *result = Some(runs.into_par_iter().flatten().drive_unindexed(consumer)))
         }));
         let mut results = results.into_iter().flatten();
         let first = results.next().unwrap_or_else(|| unreachable!("an array has a chunk"));
@@ -94,34 +83,38 @@ impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
             other.chunking.chunks()
         );
         let pairs = chunks.into_iter().zip(other.chunks);
-        let chunks = pairs.map(|((node, mine), (_, others))| (node, mine.zip(others))).collect();
-        Chunkwise { pools, chunking, chunks }
+        let zipped = |(mine, others): (P, Q)| mine.zip(others);
+        let chunks = pairs
+            .map(|((node, mine), (_, others))| (node, mine.into_iter().zip(others).map(zipped).collect()));
+        Chunkwise { pools, chunking, chunks: chunks.collect() }
+    }
+
+    /// The elements with their indices in the array in front.
+    ///
+    /// ```text
+    /// a.par_iter_mut(&pools).indexed().for_each(|([i], a)| *a = i);
+    /// a.par_iter_mut(&pools).indexed().zip(b.par_iter(&pools)).for_each(|(([i], a), b)| *a = i * b);
+    /// ```
+    pub fn indexed(
+        self,
+    ) -> Chunkwise<'p, impl IndexedParallelIterator<Item = ([usize; D], P::Item)> + use<'p, P, D>, D> {
+        let nodes: Vec<_> = self.chunks.iter().map(|(node, _)| *node).collect();
+        indices(self.pools, self.chunking, nodes).zip(self)
     }
 }
 
-/// The indices of a chunk, in parallel.
-pub type ParIndices<const D: usize> = Splitting<<[Range<usize>; D] as Ranges>::Indices>;
-
-/// Elements with their indices, in parallel.
-pub type ParIndexed<E, const D: usize> = Splitting<Indexed<<[Range<usize>; D] as Ranges>::Indices, E>>;
-
-impl<'p, E: Split<Item: Send>, const D: usize> Chunkwise<'p, Splitting<E>, D>
-where
-    [Range<usize>; D]: Ranges,
-{
-    /// The elements with their indices in the array in front: `usize` in one dimension, else `[usize; D]`.
-    ///
-    /// ```text
-    /// a.par_iter_mut(&pools).indexed().for_each(|(i, a)| *a = i);
-    /// a.par_iter_mut(&pools).indexed().zip(b.par_iter(&pools)).for_each(|((i, a), b)| *a = i * b);
-    /// ```
-    pub fn indexed(self) -> Chunkwise<'p, ParIndexed<E, D>, D> {
-        let Self { pools, chunking, chunks } = self;
-        let chunks = chunks.into_iter().enumerate().map(|(chunk, (node, Splitting(items)))| {
-            (node, Splitting(Indexed { indices: chunking.range(chunk).indices(), items }))
-        });
-        Chunkwise::new(pools, &chunking, chunks)
-    }
+/// The indices of an array, of whose chunks the nodes are given.
+fn indices<const D: usize>(
+    pools: &NodePools,
+    chunking: Chunking<D>,
+    nodes: Vec<Option<u32>>,
+) -> Chunkwise<'_, impl IndexedParallelIterator<Item = [usize; D]> + use<D>, D> {
+    let shape = chunking.shape();
+    let chunks = nodes.into_iter().enumerate().map(|(chunk, node)| {
+        let runs = chunking.runs(chunk);
+        (node, runs.map(|run| run.into_par_iter().map(move |number| position(shape, number))).collect())
+    });
+    Chunkwise { pools, chunking, chunks: chunks.collect() }
 }
 
 /// Parallel loops over an array that is open for reading ([`ArrayRef`], [`ArrayMut`]).
@@ -137,7 +130,7 @@ where
 /// let b = world.array([1 << 20]).filled(1.0)?;
 /// let pools = world.node_pools()?;
 /// let sum: f64 = world.local((&a, &b), |(mut a, b)| {
-///     a.par_iter_mut(&pools).indexed().for_each(|(i, a)| *a = i as f64);
+///     a.par_iter_mut(&pools).indexed().for_each(|([i], a)| *a = i as f64);
 ///     a.par_iter_mut(&pools).zip(b.par_iter(&pools)).for_each(|(a, b)| *a += *b);
 ///     a.par_iter(&pools).sum()
 /// });
@@ -150,15 +143,16 @@ where
 /// Source: "NUMA-Aware Array Storage" (Chapel), parallel iteration over arrays, domains, and both zipped.
 pub trait ParArray<T, const D: usize> {
     /// The elements.
-    fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Splitting<ChunkIter<'v, T>>, D>;
+    fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Iter<'v, T>, D>;
 
     /// The chunks, each as one item: for loops of one's own over its elements, indices, or slices.
     fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D>;
 
     /// The indices, each on the node of the chunk that it is in.
-    fn par_indices<'p>(&self, pools: &'p NodePools) -> Chunkwise<'p, ParIndices<D>, D>
-    where
-        [Range<usize>; D]: Ranges;
+    fn par_indices<'p>(
+        &self,
+        pools: &'p NodePools,
+    ) -> Chunkwise<'p, impl IndexedParallelIterator<Item = [usize; D]> + use<'p, Self, T, D>, D>;
 }
 
 /// Parallel loops over an array that is open exclusively ([`ArrayMut`]).
@@ -175,7 +169,7 @@ pub trait ParArray<T, const D: usize> {
 /// let a = world.array([8]).storage(Multi).zeroed::<[i64; 1 << 20]>()?;
 /// let pools = world.node_pools()?;
 /// world.local(&a, |mut a| {
-///     a.par_iter_mut(&pools).indexed().for_each(|(i, row)| {
+///     a.par_iter_mut(&pools).indexed().for_each(|([i], row)| {
 ///         row.par_iter_mut().enumerate().for_each(|(j, value)| *value = (i * j) as i64);
 ///     });
 /// });
@@ -184,33 +178,41 @@ pub trait ParArray<T, const D: usize> {
 /// ```
 pub trait ParArrayMut<T, const D: usize>: ParArray<T, D> {
     /// The elements, exclusively.
-    fn par_iter_mut<'v>(
-        &'v mut self,
-        pools: &'v NodePools,
-    ) -> Chunkwise<'v, Splitting<ChunkIterMut<'v, T>>, D>;
+    fn par_iter_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, IterMut<'v, T>, D>;
 
     /// The chunks, exclusively, each as one item.
     fn par_chunks_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkMut<'v, T, D>>, D>;
 }
 
+/// Elements of a run of a chunk of an array.
+fn run_of<const D: usize>(chunking: &Chunking<D>, chunk: usize) -> usize {
+    chunking.elements(chunk) / chunking.outer()
+}
+
 macro_rules! arrays {
     ($($array:ident)*) => {$(
-        impl<T: Sync, const D: usize, S: Storage> ParArray<T, D> for $array<'_, T, D, S> {
-            fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Splitting<ChunkIter<'v, T>>, D> {
-                let chunks = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.iter())));
-                Chunkwise::new(pools, self.chunking(), chunks)
+        impl<'x, T: Sync, const D: usize, S: Storage> ParArray<T, D> for $array<'x, T, D, S> {
+            fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Iter<'v, T>, D> {
+                let chunking = *self.chunking();
+                let chunks = self.chunks().map(|chunk| {
+                    let run = run_of(&chunking, chunk.number());
+                    // Runs that lie one behind the other come as one.
+                    let runs = chunk.runs().flat_map(|runs| runs.chunks_exact(run));
+                    (chunk.node(), runs.map(|run| run.par_iter()).collect())
+                });
+                Chunkwise { pools, chunking, chunks: chunks.collect() }
             }
 
             fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D> {
-                Chunkwise::new(pools, self.chunking(), self.chunks().map(|chunk| (chunk.node(), once(chunk))))
+                let chunks = self.chunks().map(|chunk| (chunk.node(), vec![once(chunk)])).collect();
+                Chunkwise { pools, chunking: *self.chunking(), chunks }
             }
 
-            fn par_indices<'p>(&self, pools: &'p NodePools) -> Chunkwise<'p, ParIndices<D>, D>
-            where
-                [Range<usize>; D]: Ranges,
-            {
-                let indices = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.ranges().indices())));
-                Chunkwise::new(pools, self.chunking(), indices)
+            fn par_indices<'p>(
+                &self,
+                pools: &'p NodePools,
+            ) -> Chunkwise<'p, impl IndexedParallelIterator<Item = [usize; D]> + use<'p, 'x, T, D, S>, D> {
+                indices(pools, *self.chunking(), self.chunks().map(|chunk| chunk.node()).collect())
             }
         }
     )*};
@@ -218,18 +220,19 @@ macro_rules! arrays {
 arrays!(ArrayRef ArrayMut);
 
 impl<T: Send + Sync, const D: usize, S: Storage> ParArrayMut<T, D> for ArrayMut<'_, T, D, S> {
-    fn par_iter_mut<'v>(
-        &'v mut self,
-        pools: &'v NodePools,
-    ) -> Chunkwise<'v, Splitting<ChunkIterMut<'v, T>>, D> {
+    fn par_iter_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, IterMut<'v, T>, D> {
         let chunking = *self.chunking();
-        let chunks = self.chunks_mut().map(|chunk| (chunk.node(), Splitting(chunk.into_iter_mut())));
-        Chunkwise::new(pools, &chunking, chunks)
+        let chunks = self.chunks_mut().map(|chunk| {
+            let (node, run) = (chunk.node(), run_of(&chunking, chunk.number()));
+            let runs = chunk.into_runs_mut().flat_map(|runs| runs.chunks_exact_mut(run));
+            (node, runs.map(|run| run.par_iter_mut()).collect())
+        });
+        Chunkwise { pools, chunking, chunks: chunks.collect() }
     }
 
     fn par_chunks_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkMut<'v, T, D>>, D> {
         let chunking = *self.chunking();
-        let chunks = self.chunks_mut().map(|chunk| (chunk.node(), once(chunk)));
-        Chunkwise::new(pools, &chunking, chunks)
+        let chunks = self.chunks_mut().map(|chunk| (chunk.node(), vec![once(chunk)])).collect();
+        Chunkwise { pools, chunking, chunks }
     }
 }

@@ -80,28 +80,28 @@ macro_rules! indexed {
     ($pools:ident: $($array:ident)*) => {$(
         $array.par_iter_mut(&$pools).indexed().for_each(|(index, value)| *value = index);
         let $array = $array.view();
-        assert!($array.indices().all(|index| $array[index] == index));
+        assert!($array.par_indices(&$pools).all(|index| $array[index] == index));
         let pairs = $array.par_iter(&$pools).indexed().zip($array.par_iter(&$pools));
         assert!(pairs.all(|((index, value), again)| index == *value && again == value));
         let mut seen = $array.par_indices(&$pools).collect::<Vec<_>>();
         seen.sort_unstable();
-        assert!(seen.into_iter().eq($array.indices()));
+        assert!(seen.iter().eq($array.iter()));
     )*};
 }
 
 #[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
 fn indices_are_iterated_in_parallel(world: &mut World) {
     let pools = world.node_pools().unwrap();
-    let line = world.array([500]).storage(Multi).chunks(3).zeroed::<usize>().unwrap();
+    let line = world.array([500]).storage(Multi).chunks(3).zeroed::<[usize; 1]>().unwrap();
     let plane = world.array([2, 300]).storage(Single).chunks(3).zeroed::<[usize; 2]>().unwrap();
     let space = world.array([2, 2, 90]).storage(Multi).chunks(3).zeroed::<[usize; 3]>().unwrap();
     world.local((&line, &plane, &space), |(mut line, mut plane, mut space)| {
         indexed!(pools: line plane space);
-        assert_eq!(line.par_iter(&pools).indexed().find_last(|_| true), Some((499, &499)));
+        assert_eq!(line.par_iter(&pools).indexed().find_last(|_| true), Some(([499], &[499])));
         // On the threads of the chunk that they are in.
         let nodes: BTreeSet<_> = line
             .par_indices(&pools)
-            .map(|i| (line.nodes().get(line.chunking().chunk_of(i)).copied(), node_of_thread()))
+            .map(|[i]| (line.nodes().get(line.chunking().chunk_of(i)).copied(), node_of_thread()))
             .collect();
         assert!(nodes.iter().all(|(chunk, thread)| chunk == thread), "{nodes:?}");
     });

@@ -32,7 +32,7 @@ fn loops<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, storage: 
             |plain: &mut [u64]| plain.par_iter_mut().enumerate().for_each(|(i, value)| *value = i as u64);
         pair(
             "par-index",
-            |a, pools| a.par_iter_mut(pools).indexed().for_each(|(i, value)| *value = i as u64),
+            |a, pools| a.par_iter_mut(pools).indexed().for_each(|([i], value)| *value = i as u64),
             index,
         );
         pair(
