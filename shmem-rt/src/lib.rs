@@ -126,7 +126,7 @@ pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, Ope
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::indexed::{
     Batch, Block, BlockCyclic, BlockOf, Cyclic, Distribution, Gathers, Indexed, ListIndex, Listed, Numbered,
-    OneOrEach, Over, Picked, Ranked,
+    OneOrEach, Over, Ranked,
 };
 pub use shmem_core::object::{
     AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,

@@ -66,8 +66,8 @@ impl<L: ThreadLevel> World<L> {
         D: Distribution,
         X: ListIndex,
     {
-        let (over, pes) = (list.__place(), self.n_pes());
-        let (wanted, places) = sorted(over, list.__indices().iter().map(|index| index.index()), pes);
+        let ((over, indices), pes) = (list.__parts(), self.n_pes());
+        let (wanted, places) = sorted(over, indices.iter().map(|index| index.index()), pes);
         let share = over.pes().iter().position(|pe| *pe == self.me()).map_or(0, |rank| over.part(rank).len());
         let subject = || {
             let size = show_size(size_of::<T>() as u64);

@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 
 use super::combined::{self, COPIES};
 use super::listed::sealed::{Span, Spread};
-use super::listed::{ListIndex, Picked, Wrong};
+use super::listed::{ListIndex, Listed, Wrong};
 use super::near::Near;
 use super::rounds::{carry_out, with_kept};
 use super::verb::Verb;
@@ -14,16 +14,13 @@ use super::verb::sealed::Sealed as Values;
 use crate::data::{PlainData, copied};
 use crate::endpoint::Endpoint;
 use crate::object::{AmoValue, AtomicWord, object_at};
-use crate::observe::{Call, Family, Listed};
+use crate::observe::{self, Call, Family};
 use crate::text::counted;
 pub(super) use crate::transport::Deed;
 use crate::transport::{Change, Width};
 
-/// The number in the words of a list.
-pub(super) type ValueOf<P> = <<P as Picked>::Item as AtomicWord>::Value;
-
-/// The same, of a place.
-type Value<P> = <<P as Spread>::Item as AtomicWord>::Value;
+/// The number in the words of a place.
+pub(super) type Value<P> = <<P as Spread>::Item as AtomicWord>::Value;
 
 /// The elements that a call is about, and the program's line.
 pub(super) struct Elements<'a, P, X> {
@@ -39,8 +36,9 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
     /// Those of a list.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn of(endpoint: &'a Endpoint, list: &'a impl Picked<Place = P, Index = X>) -> Self {
-        Self { endpoint, place: list.place(), indices: list.indices(), location: Location::caller() }
+    pub(super) fn of(endpoint: &'a Endpoint, list: Listed<'a, P, X>) -> Self {
+        let (place, indices) = list.__parts();
+        Self { endpoint, place, indices, location: Location::caller() }
     }
 
     /// Reads or writes them, as the deed says, of which there are `len` of `what`.
@@ -81,13 +79,13 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         let (pes, size, Span { len, segment, offset, .. }) =
             (place.pes(), size_of::<P::Item>(), place.span());
         let valid = indices.iter().map(|index| index.index()).filter(|index| *index < len);
-        let found = valid.take(Listed::MOST).map(|index| {
+        let found = valid.take(observe::Listed::MOST).map(|index| {
             let (rank, element) = place.locator()(index);
             (pes[rank], offset + element * size)
         });
         let places: Vec<_> = found.collect();
         let pe = if let [pe] = pes { Some(*pe) } else { None };
-        let listed = Some(Listed { size, places: &places });
+        let listed = Some(observe::Listed { size, places: &places });
         endpoint.tell(Call { pe, segment, offset, bytes: indices.len() * size, listed, ..call }, body)
     }
 

@@ -49,19 +49,10 @@ impl<'i, P, X> Listed<'i, P, X> {
         Self { place, indices }
     }
 
-    /// What they are elements of.
+    /// What they are elements of, and the list.
     #[doc(hidden)]
-    pub fn __place(&self) -> P
-    where
-        P: Copy,
-    {
-        self.place
-    }
-
-    /// The list.
-    #[doc(hidden)]
-    pub fn __indices(&self) -> &'i [X] {
-        self.indices
+    pub fn __parts(self) -> (P, &'i [X]) {
+        (self.place, self.indices)
     }
 }
 
@@ -77,24 +68,8 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     }
 }
 
-/// Elements by index, of one PE or of several: [`Listed`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say which elements",
-    label = "not elements by a list of indices",
-    note = "elements are `OBJECT.on(pe).at(&indices)` of one PE, and `OBJECT.over(team, Cyclic).at(&indices)` of a team"
-)]
-pub trait Picked: sealed::Parts<Element = <Self as Picked>::Item> {
-    /// What they are.
-    type Item: SymmetricData;
-}
-
-#[diagnostic::do_not_recommend]
-impl<P: sealed::Spread, X: ListIndex> Picked for Listed<'_, P, X> {
-    type Item = P::Item;
-}
-
 pub(super) mod sealed {
-    use super::{ListIndex, Pe, SymmetricData};
+    use super::{Pe, SymmetricData};
 
     /// Types of indices.
     pub trait Sealed {}
@@ -135,37 +110,6 @@ pub(super) mod sealed {
         /// What says which of the PEs has an element, and which one it is there: for loops, all by value, since what they write may
         /// be anything that has an address, for all that the compiler knows.
         fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy;
-    }
-
-    /// The parts of a list.
-    pub trait Parts: Copy {
-        /// What elements are.
-        type Element: SymmetricData;
-        /// Where they are.
-        type Place: Spread<Item = Self::Element>;
-        /// What indices are.
-        type Index: ListIndex;
-
-        /// Both.
-        fn place(&self) -> Self::Place;
-        /// The list.
-        fn indices(&self) -> &[Self::Index];
-    }
-}
-
-impl<P: sealed::Spread, X: ListIndex> sealed::Parts for Listed<'_, P, X> {
-    type Element = P::Item;
-    type Place = P;
-    type Index = X;
-
-    #[inline(always)]
-    fn place(&self) -> P {
-        self.place
-    }
-
-    #[inline(always)]
-    fn indices(&self) -> &[X] {
-        self.indices
     }
 }
 

@@ -23,13 +23,14 @@ mod verb;
 
 pub use batch::{Batch, Gathers};
 pub use distribution::{Block, BlockCyclic, BlockOf, Cyclic, Distribution};
-pub use listed::{ListIndex, Listed, Picked};
+pub use listed::{ListIndex, Listed};
 pub use over::{Numbered, Over, Ranked};
 pub use verb::OneOrEach;
 
 use bytemuck::Zeroable;
 
-use call::{Deed, Elements, ValueOf};
+use call::{Deed, Elements, Value};
+use listed::sealed::Spread;
 use verb::{method, verbs};
 
 use crate::context::Scope;

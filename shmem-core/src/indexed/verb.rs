@@ -186,40 +186,40 @@ macro_rules! method {
     (gather $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
         method! {
             @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
-            $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: P)
+            $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: Listed<'_, P, X>)
             // SAFETY: borrowed exclusively, for as long as the family says.
             unsafe {
                 let (deed, what) = (Deed::Pick(into.as_mut_ptr().cast()), "elements of the local slice");
-                Elements::of(this.endpoint(), &from).transfer(deed, into.len(), what, Family::$family);
+                Elements::of(this.endpoint(), from).transfer(deed, into.len(), what, Family::$family);
             }
         }
     };
     (scatter $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
         method! {
             @ $visible $bound $doc "If there is not one value for each index, or an index is beyond the end."
-            $name [PlainData] |this| (to: P, values: $($borrow)* [P::Item])
+            $name [PlainData] |this| (to: Listed<'_, P, X>, values: $($borrow)* [P::Item])
             // SAFETY: borrowed, for as long as the family says.
             unsafe {
                 let deed = Deed::Place(values.as_ptr().cast());
-                Elements::of(this.endpoint(), &to).transfer(deed, values.len(), "values", Family::$family);
+                Elements::of(this.endpoint(), to).transfer(deed, values.len(), "values", Family::$family);
             }
         }
     };
     (change $visible:tt $borrow:tt $bound:tt $doc:tt $name:ident $verb:ident $value:ident) => {
         method! {
             @ $visible $bound $doc "If there are values, and not one for each index, or an index is beyond the end."
-            $name [AtomicWord<Value: $value>] |this| (words: P, values: impl OneOrEach<ValueOf<P>>)
-            Elements::of(this.endpoint(), &words).change::<verb::$verb>(values)
+            $name [AtomicWord<Value: $value>] |this| (words: Listed<'_, P, X>, values: impl OneOrEach<Value<P>>)
+            Elements::of(this.endpoint(), words).change::<verb::$verb>(values)
         }
     };
     (fetch $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
         method! {
             @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
-            $name [AtomicWord] |this| (into: $($borrow)* mut [ValueOf<P>], words: P)
+            $name [AtomicWord] |this| (into: $($borrow)* mut [Value<P>], words: Listed<'_, P, X>)
             {
-                let (to, len, none) = (into.as_mut_ptr(), into.len(), ValueOf::<P>::zeroed());
+                let (to, len, none) = (into.as_mut_ptr(), into.len(), Value::<P>::zeroed());
                 // SAFETY: borrowed exclusively, for as long as the family of the verb says.
-                unsafe { Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(to, len, none, none) };
+                unsafe { Elements::of(this.endpoint(), words).fetch::<verb::$verb>(to, len, none, none) };
             }
         }
     };
@@ -228,11 +228,11 @@ macro_rules! method {
             @ $visible $bound $doc
             "If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end."
             $name [AtomicWord] |this|
-            (before: $($borrow)* mut [ValueOf<P>], words: P, values: impl OneOrEach<ValueOf<P>>)
+            (before: $($borrow)* mut [Value<P>], words: Listed<'_, P, X>, values: impl OneOrEach<Value<P>>)
             {
-                let (to, len, none) = (before.as_mut_ptr(), before.len(), ValueOf::<P>::zeroed());
+                let (to, len, none) = (before.as_mut_ptr(), before.len(), Value::<P>::zeroed());
                 // SAFETY: borrowed exclusively, for as long as the family of the verb says.
-                unsafe { Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(to, len, none, values) };
+                unsafe { Elements::of(this.endpoint(), words).fetch::<verb::$verb>(to, len, none, values) };
             }
         }
     };
@@ -242,14 +242,14 @@ macro_rules! method {
             "If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end."
             $name [AtomicWord] |this|
             (
-                before: $($borrow)* mut [ValueOf<P>],
-                words: P,
-                expected: impl OneOrEach<ValueOf<P>>,
-                desired: impl OneOrEach<ValueOf<P>>
+                before: $($borrow)* mut [Value<P>],
+                words: Listed<'_, P, X>,
+                expected: impl OneOrEach<Value<P>>,
+                desired: impl OneOrEach<Value<P>>
             )
             // SAFETY: borrowed exclusively, for as long as the family of the verb says.
             unsafe {
-                Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(before.as_mut_ptr(), before.len(), expected, desired);
+                Elements::of(this.endpoint(), words).fetch::<verb::$verb>(before.as_mut_ptr(), before.len(), expected, desired);
             }
         }
     };
@@ -264,7 +264,7 @@ macro_rules! method {
         #[doc = $panics]
         #[inline]
         #[track_caller]
-        $($visible)? fn $name<P: Picked<Item: $($item)*>>(&self, $($argument: $type),*) $($bound)* {
+        $($visible)? fn $name<P: Spread<Item: $($item)*>, X: ListIndex>(&self, $($argument: $type),*) $($bound)* {
             let $this = self;
             $body;
         }
