@@ -41,7 +41,7 @@ where
     P: Numbered<Item: AtomicWord<Value = V>>,
     V: AmoValue,
 {
-    let (endpoint, place, location) = (token.endpoint(), words.spread(), Location::caller());
+    let (endpoint, place, location) = (token.endpoint(), words.__spread(), Location::caller());
     let (Span { len, offset, .. }, bytes) = (place.span(), size_of::<usize>() + size_of::<V>());
     let most = match BUDGET / bytes {
         many if len <= many / combined::TIMES => many,
@@ -254,7 +254,7 @@ pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
     from: &P,
     body: impl FnOnce(&mut Gathers<'_, 'env, P::Item>) -> R,
 ) -> R {
-    let (endpoint, place, location) = (token.endpoint(), from.spread(), Location::caller());
+    let (endpoint, place, location) = (token.endpoint(), from.__spread(), Location::caller());
     let mut carry = |indices: &[usize], found: &mut [P::Item]| {
         let list = Elements { endpoint, place, indices, location };
         // SAFETY: borrowed exclusively, for a call that is over when it returns.

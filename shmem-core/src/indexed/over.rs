@@ -244,53 +244,38 @@ impl<T: Contents + ?Sized> SymBox<T> {
     label = "neither an array on a PE nor one over several",
     note = "elements are those of `OBJECT.on(pe)` on one PE, and of `OBJECT.over(team, Cyclic)` on those of a team"
 )]
-pub trait Numbered: sealed::Whole<Element = <Self as Numbered>::Item> {
+pub trait Numbered {
     /// What they are.
     type Item: SymmetricData;
+
+    /// Where they are.
+    #[doc(hidden)]
+    fn __spread(&self) -> impl Spread<Item = Self::Item> + '_;
 }
 
-#[diagnostic::do_not_recommend]
-impl<P: sealed::Whole> Numbered for P {
-    type Item = P::Element;
+impl<E: SymmetricData, D: Distribution> Numbered for Over<'_, E, D> {
+    type Item = E;
+
+    fn __spread(&self) -> impl Spread<Item = E> + '_ {
+        self
+    }
 }
 
-pub(super) mod sealed {
-    use super::{Contents, Distribution, On, Over, PlaceIndex, RangeFull, SymmetricData};
-    use crate::indexed::listed::sealed::Spread;
+impl<P: Numbered> Numbered for &P {
+    type Item = P::Item;
 
-    /// What has elements.
-    pub trait Whole {
-        /// What they are.
-        type Element: SymmetricData;
-
-        /// Where they are.
-        fn spread(&self) -> impl Spread<Item = Self::Element> + '_;
+    fn __spread(&self) -> impl Spread<Item = P::Item> + '_ {
+        (**self).__spread()
     }
+}
 
-    impl<E: SymmetricData, D: Distribution> Whole for Over<'_, E, D> {
-        type Element = E;
+impl<T: Contents + ?Sized, E: SymmetricData> Numbered for On<'_, T>
+where
+    RangeFull: PlaceIndex<T, Output = [E]>,
+{
+    type Item = E;
 
-        fn spread(&self) -> impl Spread<Item = E> + '_ {
-            self
-        }
-    }
-
-    impl<P: Whole> Whole for &P {
-        type Element = P::Element;
-
-        fn spread(&self) -> impl Spread<Item = P::Element> + '_ {
-            (**self).spread()
-        }
-    }
-
-    impl<T: Contents + ?Sized, E: SymmetricData> Whole for On<'_, T>
-    where
-        RangeFull: PlaceIndex<T, Output = [E]>,
-    {
-        type Element = E;
-
-        fn spread(&self) -> impl Spread<Item = E> + '_ {
-            self.index(..)
-        }
+    fn __spread(&self) -> impl Spread<Item = E> + '_ {
+        self.index(..)
     }
 }
