@@ -160,8 +160,7 @@ pub mod partition {
 pub mod launch {
     #[doc(inline)]
     pub use shmem_launch::launch::{
-        Bind, Failure, HostList, HostListError, HostsAs, HostsError, Launch, LaunchError, Outcome, Printed,
-        itself,
+        Bind, Failure, HostList, HostsAs, Launch, LaunchError, Outcome, Printed, itself,
     };
 }
 

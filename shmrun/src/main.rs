@@ -1,13 +1,13 @@
 //! `shmrun`: starts a program as several PEs, on this host or on several.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser};
-use shmem::launch::{Bind, HostList, HostListError, HostsAs, Launch};
+use shmem::launch::{Bind, HostList, HostsAs, Launch, LaunchError};
 use shmem_launch::env::{self, BIND, Settings};
 use shmem_launch::say::say;
 
@@ -48,15 +48,15 @@ struct Arguments {
 
     /// Tell PEs that they are on different hosts though they are not, for tests: `2x4` for 2 hosts of 4 PEs, `*x4`
     /// for as many of 4 as it takes, or the host of each PE, as `0,0,1`
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["hosts", "hostfile", "launcher"])]
     hosts_as: Option<HostsAs>,
 
     /// Write the number of the PE before each line of output
     #[arg(long)]
     tag_output: bool,
 
-    /// Run this PE under gdb, on this terminal
-    #[arg(long, value_name = "PE")]
+    /// Run this PE under gdb, on this terminal; with other hosts: --attach-wait
+    #[arg(long, value_name = "PE", conflicts_with_all = ["hosts", "hostfile", "launcher"])]
     gdb: Option<usize>,
 
     /// Let every PE print its process number and wait for a debugger
@@ -96,13 +96,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
-fn hosts(arguments: &Arguments) -> Result<Option<HostList>, HostListError> {
-    match &arguments.hostfile {
-        Some(file) => HostList::read(file).map(Some),
-        None => Ok(arguments.hosts.clone()),
-    }
-}
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse_from(with_np(&Arguments::command(), std::env::args_os()));
     ExitCode::from(launch(arguments).unwrap_or_else(|(code, error)| {
@@ -113,13 +106,10 @@ fn main() -> ExitCode {
 
 /// Runs the job, and gives its exit code; or the code of a job that could not be started, and why.
 fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
-    // As other launchers take several programs.
-    let is_second = |two: &[OsString]| {
-        two[0] == ":" && ["-n", "-np", "-c", "--np", "--npes"].iter().any(|n| two[1] == *n)
-    };
-    if arguments.program.windows(2).any(is_second) {
-        let why = "`:` begins a second program, and the PEs of a job run one: their symmetric variables lie at the same places; \
-                   start one program that does what the number of its PE says";
+    let refused = |error: LaunchError| (error.code(), error.to_string());
+    if arguments.program.iter().any(|word| word == ":") {
+        let why = "`:` begins a second program for launchers, and the PEs of a job run one: their symmetric variables lie at the same \
+                   places; start one program that does what the number of its PE says";
         return Err((2, why.into()));
     }
     if let (None, Some(count)) =
@@ -132,7 +122,10 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
             ),
         ));
     }
-    let hosts = hosts(&arguments).map_err(|error| (2, error.to_string()))?;
+    let hosts = match &arguments.hostfile {
+        Some(file) => Some(HostList::read(file).map_err(refused)?),
+        None => arguments.hosts,
+    };
     let mut variables = arguments.variables;
     // PEs show what counts.
     variables.extend(arguments.bind.map(|bind| (BIND.name.to_owned(), bind)));
@@ -169,40 +162,17 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
             let what = "--show: PEs on this host are started without a command; name hosts (-H) or a launcher (--launcher)";
             return Err((2, what.into()));
         }
-        return launch.run().map(|outcome| outcome.code).map_err(|error| (error.code(), error.to_string()));
+        return launch.run().map(|outcome| outcome.code).map_err(refused);
     }
     let command = launch.command(hosts.as_ref(), arguments.launcher.as_deref());
-    let mut command = command.map_err(|error| (error.code(), error.to_string()))?;
+    let mut command = command.map_err(refused)?;
     if arguments.show {
-        println!("{}", shown(&command));
+        println!("{command:?}");
         return Ok(0);
     }
     // It takes the place of this process: its input, signals and exit code are the launcher's.
     let why = command.exec();
     Err((126, format!("`{}` cannot be run: {why}", command.get_program().display())))
-}
-
-/// A command as a shell takes it, with the variables that are set for it.
-fn shown(command: &Command) -> String {
-    let plain = |word: &OsStr| {
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_=+:,./@%".contains(byte);
-        let text = word.to_string_lossy();
-        match !word.is_empty() && word.as_encoded_bytes().iter().all(is_plain) {
-            true => text.into_owned(),
-            false => format!("'{}'", text.replace('\'', "'\\''")),
-        }
-    };
-    let (set, unset): (Vec<_>, Vec<_>) = command.get_envs().partition(|(_, value)| value.is_some());
-    let mut words: Vec<String> = unset.iter().map(|(name, _)| format!("-u {}", name.display())).collect();
-    if !unset.is_empty() {
-        words.insert(0, "env".to_owned());
-    }
-    let assigned = |(name, value): (&OsStr, Option<&OsStr>)| {
-        format!("{}={}", name.display(), plain(value.unwrap_or_default()))
-    };
-    words.extend(set.into_iter().map(assigned));
-    words.extend([command.get_program()].into_iter().chain(command.get_args()).map(plain));
-    words.join(" ")
 }
 
 /// `-np 4` as `-n 4`: other launchers take it so. What stands behind the program is the program's.

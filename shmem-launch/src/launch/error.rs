@@ -1,134 +1,16 @@
 //! Why a job could not be started.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
-
-use shmem_core::sync::NodeBarrier;
+use std::path::Path;
 
 /// A job that could not be started. Nothing of it is left.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum LaunchError {
-    /// No PE was asked for.
-    #[error("0 PEs were asked for; a job has at least one")]
-    NoPes,
-    /// More PEs than can meet on one node, whatever the limits.
-    #[error(
-        "{asked} PEs were asked for; a node takes at most {}, because its barrier counts in 16 bits; start fewer",
-        NodeBarrier::MAX_PES
-    )]
-    MoreThanANodeTakes {
-        /// PEs asked for.
-        asked: usize,
-    },
-    /// More PEs than the limits of this user allow.
-    #[error("{asked} PEs were asked for; {limit}, which allows {allowed}; start fewer, or raise the limit")]
-    TooMany {
-        /// PEs asked for.
-        asked: usize,
-        /// PEs that can be had.
-        allowed: usize,
-        /// The limit and its value.
-        limit: String,
-    },
-    /// The PEs cannot be told to be on these hosts.
-    #[error(transparent)]
-    Hosts(#[from] super::HostsError),
-    /// More PEs than the hosts take.
-    #[error(
-        "{asked} PEs were asked for, and the hosts take {slots} together; say how many each takes, as `node1:4`"
-    )]
-    TooFewSlots {
-        /// PEs asked for.
-        asked: usize,
-        /// PEs that the hosts take.
-        slots: usize,
-    },
-    /// PEs cannot be both on other hosts and told so.
-    #[error("hosts were named, and a pattern of hosts too (--hosts-as), which is for the PEs of one host")]
-    HostsTwice,
-    /// Launchers would start what stands behind it.
-    #[error(
-        "the argument `:` would begin a second program for the launcher that is asked; give it to the program by another way, or \
-         start the PEs on this host"
-    )]
-    SecondProgram,
-    /// Nothing is installed that starts PEs on other hosts.
-    #[error(
-        "no launcher that PEs can join starts them on other hosts: {why}; install Open MPI from version 4 on all hosts (Debian: \
-         openmpi-bin), MPICH, or Slurm; --launcher names another, and without hosts PEs are started here"
-    )]
-    NoLauncher {
-        /// What was looked for, and why it is none.
-        why: String,
-    },
-    /// What was named starts no PEs.
-    #[error(
-        "--launcher: {why}; name prterun, mpirun, mpiexec or srun; with hosts (-H) it may be left out, and the first that is there is taken"
-    )]
-    NotALauncher {
-        /// Why it does not.
-        why: String,
-    },
-    /// The debugger needs the terminal.
-    #[error(
-        "the debugger was asked for PE {pe}, which may be on another host, and its terminal is here; start with --attach-wait, \
-         and attach a debugger there"
-    )]
-    DebuggerElsewhere {
-        /// The PE asked for.
-        pe: usize,
-    },
-    /// The PE for the debugger is not in the job.
-    #[error("the debugger was asked for PE {pe}, but the PEs are 0 to {last}", last = .pes - 1)]
-    NoSuchPe {
-        /// The PE asked for.
-        pe: usize,
-        /// PEs of the job.
-        pes: usize,
-    },
-    /// There is no debugger.
-    #[error(
-        "the debugger `gdb` was asked for, and is in no directory of PATH; install it, or start with --attach-wait and attach another"
-    )]
-    NoDebugger,
-    /// There is no such program.
-    #[error("there is no program `{}`{}", .program.display(), .hint.iter().map(|hint| format!("; {hint}")).collect::<String>())]
-    NotFound {
-        /// What was asked for.
-        program: OsString,
-        /// What may have been meant.
-        hint: Option<String>,
-    },
-    /// The program is there, but cannot be run.
-    #[error("`{}` cannot be run: {reason}", .program.display())]
-    NotExecutable {
-        /// The file.
-        program: PathBuf,
-        /// Why not.
-        reason: String,
-    },
-    /// The system does not bind processes to CPUs.
-    #[error("PEs cannot be bound to CPUs here: {0}; with `--bind none` they run where the system likes")]
-    Bind(io::Error),
-    /// A process could not be started.
-    #[error("the process of PE {pe} could not be started: {source}{}", where_none_is_left(.source))]
-    Spawn {
-        /// Its PE.
-        pe: usize,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The launcher's own means failed.
-    #[error("{what}: {source}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// Why not.
-        source: io::Error,
-    },
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct LaunchError {
+    text: String,
+    code: u8,
 }
 
 /// What it is in words: `unwrap` shows that.
@@ -139,28 +21,53 @@ impl fmt::Debug for LaunchError {
 }
 
 impl LaunchError {
+    /// A job that was asked for as it cannot be.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), code: 2 }
+    }
+
+    /// A program or launcher that is not there.
+    pub(crate) fn missing(text: String) -> Self {
+        Self { text, code: 127 }
+    }
+
     /// The exit code that shells use for this: 127 for a missing program, 126 for one that cannot be
     /// run, 2 for everything else.
     pub fn code(&self) -> u8 {
-        match self {
-            Self::NotFound { .. }
-            | Self::NoDebugger
-            | Self::NoLauncher { .. }
-            | Self::NotALauncher { .. } => 127,
-            Self::NotExecutable { .. } => 126,
-            _ => 2,
+        self.code
+    }
+
+    /// The process of a PE could not be started.
+    pub(crate) fn process(pe: usize, why: &io::Error) -> Self {
+        let remedy = match why.kind() {
+            io::ErrorKind::WouldBlock => {
+                "; raise the limit of this user's processes (ulimit -u), or start fewer"
+            }
+            _ => "",
+        };
+        Self::new(format!("the process of PE {pe} could not be started: {why}{remedy}"))
+    }
+
+    /// The kernel did not run the program as a PE.
+    pub(crate) fn program(pe: usize, program: &OsStr, why: &io::Error) -> Self {
+        let (name, file) = (program.display(), Path::new(program));
+        let is_path = program.as_encoded_bytes().contains(&b'/');
+        match why.raw_os_error() {
+            Some(libc::ENOENT) if is_path && file.exists() => Self {
+                text: format!("`{name}` cannot be run: its interpreter or loader is missing"),
+                code: 126,
+            },
+            Some(libc::ENOENT) if !is_path && file.is_file() => Self::missing(format!(
+                "there is no program `{name}`; a file of that name is in this directory: did you mean `./{name}`?"
+            )),
+            Some(libc::ENOENT) => Self::missing(format!("there is no program `{name}`")),
+            Some(libc::EACCES) => Self { text: format!("`{name}` cannot be run: {why}"), code: 126 },
+            _ => Self::process(pe, why),
         }
     }
 
+    /// The launcher's own means failed at something.
     pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> Self {
-        move |source| Self::System { what, source }
-    }
-}
-
-/// What to do where this user has as many processes as he may.
-fn where_none_is_left(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::WouldBlock => "; raise the limit of this user's processes (ulimit -u), or start fewer",
-        _ => "",
+        move |why| Self::new(format!("{what}: {why}"))
     }
 }

@@ -3,10 +3,11 @@
 //! Nothing but what the launcher says makes a host ([`Bootstrap::hosts`](crate::bootstrap::Bootstrap::hosts)),
 //! so PEs that are told apart share no memory, and reach each other as PEs of different machines do.
 
-use std::fmt;
 use std::str::FromStr;
 
 use shmem_core::text::counted;
+
+use super::error::LaunchError;
 
 /// A placement of PEs on hosts.
 ///
@@ -30,48 +31,23 @@ enum Pattern {
     Grid { hosts: Option<usize>, pes: usize },
 }
 
-/// A placement that is none, or one of another number of PEs.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-pub enum HostsError {
-    /// It cannot be read.
-    #[error(
-        "`{0}` places no PEs on hosts: write `2x4` for 2 hosts of 4 PEs, `*x4` for as many of 4 as it takes, or the host of each PE, as `0,0,1`"
-    )]
-    Pattern(String),
-    /// It is for another number of PEs.
-    #[error(
-        "the pattern of hosts places {}, and the job has {pes}; start {placed}, or write `*x2`: hosts of 2 PEs, as many as it takes",
-        counted(*.placed, "PE")
-    )]
-    Pes {
-        /// PEs that the pattern places.
-        placed: usize,
-        /// PEs of the job.
-        pes: usize,
-    },
-}
-
-/// What it is in words: `unwrap` shows that.
-impl fmt::Debug for HostsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 impl HostsAs {
     /// The host of each of `pes` PEs.
     ///
     /// # Errors
     ///
     /// If the pattern is for another number of PEs.
-    pub fn hosts(&self, pes: usize) -> Result<Vec<u32>, HostsError> {
+    pub fn hosts(&self, pes: usize) -> Result<Vec<u32>, LaunchError> {
         let placed = match &self.0 {
             Pattern::Each(hosts) => hosts.len(),
             Pattern::Grid { hosts: Some(hosts), pes } => hosts.saturating_mul(*pes),
             Pattern::Grid { hosts: None, .. } => pes,
         };
         if placed != pes {
-            return Err(HostsError::Pes { placed, pes });
+            return Err(LaunchError::new(format!(
+                "the pattern of hosts places {}, and the job has {pes}; start {placed}, or write `*x2`: hosts of 2 PEs, as many as it takes",
+                counted(placed, "PE")
+            )));
         }
         Ok(match &self.0 {
             Pattern::Each(hosts) => hosts.clone(),
@@ -81,10 +57,14 @@ impl HostsAs {
 }
 
 impl FromStr for HostsAs {
-    type Err = HostsError;
+    type Err = LaunchError;
 
-    fn from_str(text: &str) -> Result<Self, HostsError> {
-        let refused = || HostsError::Pattern(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, LaunchError> {
+        let refused = || {
+            LaunchError::new(format!(
+                "`{text}` places no PEs on hosts: write `2x4` for 2 hosts of 4 PEs, `*x4` for as many of 4 as it takes, or the host of each PE, as `0,0,1`"
+            ))
+        };
         let count = |text: &str| text.parse().ok().filter(|count| *count > 0_usize).ok_or_else(refused);
         if let Some((hosts, pes)) = text.split_once('x') {
             let hosts = if hosts == "*" { None } else { Some(count(hosts)?) };
@@ -102,7 +82,8 @@ mod tests {
     #[test]
     fn what_is_no_placement_is_refused() {
         for text in ["", "x", "2x", "x2", "0x2", "2x0", "-1x2", "*", "*x*", "0,,1", "0,b", "2x2x2"] {
-            assert_eq!(text.parse::<HostsAs>(), Err(HostsError::Pattern(text.to_owned())));
+            let error = text.parse::<HostsAs>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{text}` places no PEs on hosts: write ")), "{error}");
         }
         assert!(format!("{}x2", usize::MAX).parse::<HostsAs>().unwrap().hosts(2).is_err());
     }

@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::error::LaunchError;
 use super::host_list::HostList;
 use super::spawn::DEFAULTS;
-use super::{Bind, Launch, Output, program};
+use super::{Bind, Launch, Output, limits};
 use crate::env::ATTACH_WAIT;
 
 /// Launchers that are looked for, in this order.
@@ -35,32 +36,21 @@ impl Launch {
     /// on each as it takes; or without them where the launcher by itself would, as on the nodes of an allocation. `launcher`
     /// is its name, with options of its own, instead of the first that is found and can be joined.
     ///
-    /// Output is not captured, PEs are not told to be on hosts where they are not, and who asks the command's
-    /// process to end ends the job.
+    /// Output is not captured, no PE runs under a debugger, PEs are not told to be on hosts where they are not, and who asks the
+    /// command's process to end ends the job.
     ///
     /// # Errors
     ///
     /// If there is no such launcher, PEs could not join it, or hosts and PEs do not go together.
     pub fn command(&self, hosts: Option<&HostList>, launcher: Option<&str>) -> Result<Command, LaunchError> {
         if self.pes == 0 {
-            return Err(LaunchError::NoPes);
+            return Err(LaunchError::new(limits::NO_PES));
         }
-        if self.hosts.is_some() {
-            return Err(LaunchError::HostsTwice);
-        }
-        if let Some(pe) = self.debugger {
-            return Err(LaunchError::DebuggerElsewhere { pe });
-        }
-        let too_few = |list: &HostList| LaunchError::TooFewSlots { asked: self.pes, slots: list.slots() };
-        let place = |list| HostList::place(list, self.pes).ok_or_else(|| too_few(list));
-        let hosts = hosts.map(place).transpose()?;
-        let Launcher { file, dialect, options } = match launcher {
-            Some(words) => Launcher::named(words)?,
-            None => Launcher::find()?,
+        let hosts = hosts.map(|list| list.place(self.pes)).transpose()?;
+        let (words, dialect) = match launcher {
+            Some(words) => named(words)?,
+            None => found()?,
         };
-        if self.args.iter().any(|argument| argument == ":") {
-            return Err(LaunchError::SecondProgram);
-        }
         let variables = self.variables();
         let mut command = match self.time {
             Some(time) => {
@@ -68,12 +58,12 @@ impl Launch {
                 let time = time.max(Duration::from_millis(1));
                 // Each launcher has a limit of its own, and ends with another code.
                 let mut command = Command::new("timeout");
-                command.args(["--foreground", GRACE, &time.as_secs_f64().to_string()]).arg(file);
+                command.args(["--foreground", GRACE, &time.as_secs_f64().to_string()]).arg(&words[0]);
                 command
             }
-            None => Command::new(file),
+            None => Command::new(&words[0]),
         };
-        command.args(options).args(dialect.options(self, hosts.as_deref()));
+        command.args(&words[1..]).args(dialect.options(self, hosts.as_deref()));
         for (name, value) in &variables {
             match value {
                 Some(value) => command.env(name, value),
@@ -110,54 +100,32 @@ impl Launch {
     }
 }
 
-/// A launcher that PEs can join.
-#[derive(Debug)]
-struct Launcher {
-    file: PathBuf,
-    dialect: Dialect,
-    options: Vec<String>,
-}
-
-impl Launcher {
-    /// The first that is installed and can be joined.
-    fn find() -> Result<Self, LaunchError> {
-        let mut why = Vec::new();
-        for name in LAUNCHERS {
-            match Self::at(name) {
-                Ok((file, dialect)) => return Ok(Self { file, dialect, options: Vec::new() }),
-                Err(reason) => why.push(reason),
-            }
+/// The first launcher that is installed and can be joined.
+fn found() -> Result<(Vec<String>, Dialect), LaunchError> {
+    let mut why = Vec::new();
+    for name in LAUNCHERS {
+        match Dialect::spoken_by(name) {
+            Ok(dialect) => return Ok((vec![name.to_owned()], dialect)),
+            Err(reason) => why.push(reason),
         }
-        Err(LaunchError::NoLauncher { why: why.join("; ") })
     }
-
-    /// This one, with options.
-    fn named(words: &str) -> Result<Self, LaunchError> {
-        let mut words = words.split_whitespace().map(str::to_owned);
-        let name = words.next().unwrap_or_default();
-        let (file, dialect) = Self::at(&name).map_err(|why| LaunchError::NotALauncher { why })?;
-        Ok(Self { file, dialect, options: words.collect() })
-    }
-
-    /// The one of this name; the error says why it is none.
-    fn at(name: &str) -> Result<(PathBuf, Dialect), String> {
-        let path = std::env::var_os("PATH");
-        let file = program::find(OsStr::new(name), path.as_deref()).map_err(|error| match error {
-            LaunchError::NotFound { .. } => format!("there is no `{name}`"),
-            other => other.to_string(),
-        })?;
-        let asked = if is_srun(&file) { "--mpi=list" } else { "--version" };
-        let said = Command::new(&file).arg(asked).stdin(Stdio::null()).output();
-        let said = said.map_err(|error| format!("`{name}` cannot be run: {error}"))?;
-        // Slurm lists to either.
-        let said = String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned();
-        let dialect = Dialect::of(&file, &said).map_err(|why| format!("`{name}` {why}"))?;
-        Ok((file, dialect))
-    }
+    Err(LaunchError::missing(format!(
+        "no launcher that PEs can join starts them on other hosts: {}; install Open MPI from version 4 on all hosts (Debian: \
+         openmpi-bin), MPICH, or Slurm; --launcher names another, and without hosts PEs are started here",
+        why.join("; ")
+    )))
 }
 
-fn is_srun(file: &Path) -> bool {
-    file.file_name() == Some(OsStr::new(SRUN))
+/// The launcher that is named, and options of its own.
+fn named(words: &str) -> Result<(Vec<String>, Dialect), LaunchError> {
+    let mut words: Vec<_> = words.split_whitespace().map(str::to_owned).collect();
+    words.resize(words.len().max(1), String::new());
+    let dialect = Dialect::spoken_by(&words[0]).map_err(|why| {
+        LaunchError::missing(format!(
+            "--launcher: {why}; name prterun, mpirun, mpiexec or srun; with hosts (-H) it may be left out, and the first that is there is taken"
+        ))
+    })?;
+    Ok((words, dialect))
 }
 
 /// How a launcher is talked to.
@@ -174,11 +142,24 @@ enum Dialect {
 }
 
 impl Dialect {
-    /// That of a launcher that says this of itself: its version, or Slurm's list of plugins.
-    fn of(file: &Path, said: &str) -> Result<Self, String> {
+    /// That of a launcher, which is asked for its version or, as Slurm, for its plugins; the error says why PEs cannot join it.
+    fn spoken_by(name: &str) -> Result<Self, String> {
+        let is_srun = Path::new(name).file_name() == Some(OsStr::new(SRUN));
+        let asked = if is_srun { "--mpi=list" } else { "--version" };
+        let said = Command::new(name).arg(asked).stdin(Stdio::null()).output();
+        let said = said.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => format!("there is no `{name}`"),
+            _ => format!("`{name}` cannot be run: {error}"),
+        })?;
+        // Slurm lists to either.
+        let said = String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned();
+        Self::of(is_srun, &said).map_err(|why| format!("`{name}` {why}"))
+    }
+
+    fn of(is_srun: bool, said: &str) -> Result<Self, String> {
         let join = "and PEs join by PMIx or PMI-1";
         let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-        if is_srun(file) {
+        if is_srun {
             let has = |plugin: &&str| said.split_whitespace().any(|word| word.starts_with(*plugin));
             let plugin = ["pmix", "pmi2"].into_iter().find(has);
             let none = || format!("--mpi=list names no plugin for either, {join} (it says `{first}`)");

@@ -13,7 +13,7 @@
 //! launchers    the command of an installed launcher        host_list  the hosts for it
 //! run          the loop, and how a job comes to its end
 //! pes          the PEs as they are served, and what happens to them
-//! spawn        starting a process, with program, limits, bind
+//! spawn        starting a process, with limits, bind
 //! member       one PE: its process, its socket, what it does, and what the kernel says about it
 //! hosts        which PEs are told that they share a host
 //! rendezvous   fences and shared descriptors
@@ -32,7 +32,6 @@ pub(crate) mod limits;
 mod member;
 mod output;
 mod pes;
-mod program;
 pub mod record;
 pub(crate) mod rendezvous;
 pub mod report;
@@ -49,8 +48,8 @@ use rustix::event::Timespec;
 
 pub use crate::env::Bind;
 pub use error::LaunchError;
-pub use host_list::{HostList, HostListError};
-pub use hosts::{HostsAs, HostsError};
+pub use host_list::HostList;
+pub use hosts::HostsAs;
 pub use member::held;
 
 /// Variable that announces the socket: the number of an inherited descriptor.
@@ -173,7 +172,8 @@ pub enum Failure {
 }
 
 impl Launch {
-    /// A job of `pes` processes of `program`, which is found as shells find it.
+    /// A job of `pes` processes of `program`, which is found as shells find it: by its path if it has a `/`, or in the directories of
+    /// `PATH`.
     pub fn new(program: impl Into<OsString>, pes: usize) -> Self {
         Self {
             program: program.into(),

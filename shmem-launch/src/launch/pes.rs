@@ -71,9 +71,9 @@ impl Pes {
         for pe in 0..started.job().pes {
             match started.spawner.spawn(pe, outlets) {
                 Ok(member) => started.members.push(member),
-                Err(source) => {
+                Err(error) => {
                     started.kill();
-                    return Err(LaunchError::Spawn { pe, source });
+                    return Err(error);
                 }
             }
         }

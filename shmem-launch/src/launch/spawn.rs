@@ -1,11 +1,10 @@
 //! Starting the process of one PE.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
 use std::process::Command;
 
 use rustix::fs::OFlags;
@@ -19,7 +18,7 @@ use super::error::LaunchError;
 use super::member::Member;
 use super::output::{Kind, Outlets};
 use super::signals::{Given, Mask};
-use super::{JOB, Launch, NPES, Output, PE, SOCKET, program, random};
+use super::{JOB, Launch, NPES, Output, PE, SOCKET, random};
 use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
 
 /// What PEs find in their environment unless it says otherwise. Variables of libfabric's, which reads them before anybody
@@ -29,6 +28,9 @@ pub(crate) const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128"
 
 /// What providers of libfabric are called whose interfaces are those of the internet.
 const OF_INTERNET: [&[u8]; 4] = [b"tcp", b"udp", b"sockets", b"net"];
+
+/// The debugger that a PE may run under.
+const DEBUGGER: &str = "gdb";
 
 /// Starts the processes of a job: what is the same for all of them.
 #[derive(Debug)]
@@ -40,10 +42,6 @@ pub(crate) struct Spawner {
     pub(crate) hosts: Vec<u32>,
     /// The streams of each PE that come to the launcher, by the pipes that they come through.
     pipes: Vec<Vec<Kind>>,
-    /// The file of the program.
-    program: PathBuf,
-    /// The debugger, if a PE is to run under it.
-    debugger: Option<PathBuf>,
     /// Empty: not bound. Else the i-th PE gets the i-th set, starting over at the end.
     cpus: Vec<CpuSet>,
     /// What is to be in force again in the processes.
@@ -61,11 +59,11 @@ pub(crate) struct Before {
 }
 
 impl Spawner {
-    /// Finds the program and the CPUs, of which there may be something to remark.
+    /// Finds the CPUs, of which there may be something to remark.
     ///
     /// # Errors
     ///
-    /// If this host has no such program, hosts and PEs do not go together, or PEs cannot be bound as they are to be.
+    /// If hosts and PEs do not go together, or PEs cannot be bound as they are to be.
     pub(crate) fn new(
         job: Launch,
         pipes: Vec<Vec<Kind>>,
@@ -74,27 +72,50 @@ impl Spawner {
         let pes = job.pes;
         let hosts = job.hosts.as_ref().map_or_else(|| Ok(vec![0; pes]), |hosts| hosts.hosts(pes))?;
         if let Some(pe) = job.debugger.filter(|pe| *pe >= pes) {
-            return Err(LaunchError::NoSuchPe { pe, pes });
+            let text = format!("the debugger was asked for PE {pe}, but the PEs are 0 to {}", pes - 1);
+            return Err(LaunchError::new(text));
         }
         let number = random().map_err(LaunchError::system("no random number for the job"))?;
-        let path = value(&job, "PATH");
-        let program = program::find(&job.program, path.as_deref())?;
-        let gdb = || program::find(OsStr::new("gdb"), path.as_deref()).map_err(|_| LaunchError::NoDebugger);
-        let debugger = job.debugger.map(|_| gdb()).transpose()?;
-        let (cpus, remark) = job.bind.binding(pes).map_err(LaunchError::Bind)?;
+        let (cpus, remark) = job.bind.binding(pes).map_err(|why| {
+            LaunchError::new(format!(
+                "PEs cannot be bound to CPUs here: {why}; with `--bind none` they run where the system likes"
+            ))
+        })?;
         let number = u64::from_le_bytes(number);
-        Ok((Self { job, number, hosts, pipes, program, debugger, cpus, before }, remark))
+        Ok((Self { job, number, hosts, pipes, cpus, before }, remark))
     }
 
     /// Starts a PE, whose output these outlets pass on.
-    pub(crate) fn spawn(&self, pe: usize, outlets: &Outlets) -> io::Result<Member> {
-        let (channel, theirs) = Channel::pair()?;
-        let theirs = OwnedFd::from(theirs);
-        let (lifeline, held) = pipe_with(PipeFlags::CLOEXEC)?;
+    pub(crate) fn spawn(&self, pe: usize, outlets: &Outlets) -> Result<Member, LaunchError> {
+        let failed = |why: io::Error| LaunchError::process(pe, &why);
+        let (channel, theirs) = Channel::pair().map_err(failed)?;
+        let lifeline = pipe_with(PipeFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
+        let mut command = self.command(pe, theirs.as_fd().as_raw_fd());
+        let sources = self.sources(pe, &mut command).map_err(failed)?;
+        let prepare = self.prepare(pe, theirs.into());
+        // SAFETY: between `fork` and `exec` the closure makes system calls, reads what it owns, and
+        // neither allocates nor locks.
+        unsafe { command.pre_exec(prepare) };
+        let child = command.spawn().map_err(|why| LaunchError::program(pe, command.get_program(), &why))?;
+        sources.into_iter().for_each(|(kind, pipe)| outlets.read(pe, kind, pipe));
+        Ok(Member::new(pe, child, channel, lifeline))
+    }
 
-        let (job, mut command) = (&self.job, self.command(pe));
+    /// The program of a PE, with its environment.
+    fn command(&self, pe: usize, socket: RawFd) -> Command {
+        let job = &self.job;
+        let mut command = if job.debugger == Some(pe) {
+            let mut command = Command::new(DEBUGGER);
+            command.arg("--args").arg(&job.program);
+            command
+        } else {
+            let mut command = Command::new(&job.program);
+            command.arg0(job.arg0.as_ref().unwrap_or(&job.program));
+            command
+        };
         command
-            .env(SOCKET, theirs.as_raw_fd().to_string())
+            .args(&job.args)
+            .env(SOCKET, socket.to_string())
             .env(PE, pe.to_string())
             .env(NPES, job.pes.to_string())
             .env(JOB, format!("{:016x}", self.number));
@@ -116,30 +137,6 @@ impl Spawner {
                 None => command.env_remove(key),
             };
         }
-        let sources = self.sources(pe, &mut command)?;
-        let prepare = self.prepare(pe, theirs);
-        // SAFETY: between `fork` and `exec` the closure makes system calls, reads what it owns, and
-        // neither allocates nor locks.
-        unsafe { command.pre_exec(prepare) };
-        let child = command.spawn()?;
-        sources.into_iter().for_each(|(kind, pipe)| outlets.read(pe, kind, pipe));
-        Ok(Member::new(pe, child, channel, (lifeline, held)))
-    }
-
-    fn command(&self, pe: usize) -> Command {
-        let mut command = match &self.debugger {
-            Some(debugger) if self.job.debugger == Some(pe) => {
-                let mut command = Command::new(debugger);
-                command.arg("--args").arg(&self.program);
-                command
-            }
-            _ => {
-                let mut command = Command::new(&self.program);
-                command.arg0(self.job.arg0.as_ref().unwrap_or(&self.job.program));
-                command
-            }
-        };
-        command.args(&self.job.args);
         command
     }
 
