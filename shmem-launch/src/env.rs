@@ -9,16 +9,14 @@
 //! OpenSHMEM (`environment_variables.tex`) names four variables, and their older names with `SMA_`.
 
 mod choice;
-mod collective;
-mod error;
 mod given;
 mod list;
 mod settings;
 
-pub use choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
-pub use collective::{CollectiveFamily, CollectiveWay, CollectiveWays, WaysFault};
-pub use error::EnvError;
-pub use given::{ValueKind, Variable, process};
+pub use choice::{
+    BarrierChoice, Bind, CheckChoice, CollectiveFamily, CollectiveWay, CollectiveWays, TransportChoice,
+};
+pub use given::{EnvError, Variable, process};
 pub use list::{Row, rows, unknown};
 pub use settings::*;
 

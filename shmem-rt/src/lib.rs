@@ -178,7 +178,7 @@ pub mod env {
     #[doc(inline)]
     pub use shmem_launch::env::{
         BarrierChoice, CheckChoice, CollectiveFamily, CollectiveWay, CollectiveWays, EnvError, Row, Settings,
-        TransportChoice, VARIABLES, ValueKind, Variable, WaysFault, process, rows, unknown,
+        TransportChoice, VARIABLES, Variable, process, rows, unknown,
     };
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::foreign::Foreign;
+use super::foreign;
 use super::launcher::Bootstrap;
 use super::local::Local;
 use super::managed::Managed;
@@ -49,7 +49,7 @@ pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
     match settings.npes {
         Some(pes) if pes > 1 => return Ok(Connection::Launched(launch::itself(pes, settings.bind))),
         Some(_) => {}
-        None => Foreign::find(|name| std::env::var(name).ok()).map_or(Ok(()), |foreign| foreign.refuse())?,
+        None => foreign::refuse()?,
     }
     alone()
 }

@@ -6,44 +6,12 @@ use std::time::Duration;
 use shmem_core::exit;
 
 use super::{pmi, pmix};
-use crate::env::{EnvError, TRANSPORT};
-use crate::launch::{NPES, PE};
-
-/// Refuses PEs that are threads of this process where a launcher has started several processes: each would be a job of
-/// its own.
-///
-/// # Errors
-///
-/// If the environment tells of several.
-pub fn require_one_process() -> Result<(), EnvError> {
-    let ours = ("shmrun", NPES, PE, "");
-    let variable = |name: &str| std::env::var(name).ok();
-    match Foreign::among([&ours], variable).or_else(|| Foreign::among(&LAUNCHERS, variable)) {
-        Some(Foreign { launcher, variable, count, .. }) => Err(EnvError::Processes {
-            variable: TRANSPORT.name.to_owned(),
-            launcher,
-            counted: variable,
-            count,
-        }),
-        None => Ok(()),
-    }
-}
 
 /// With what a process ends that has not become a PE.
 const CODE: i32 = 2;
 
 /// How long the first process has for its message.
 const FIRST_TURN: Duration = Duration::from_secs(1);
-
-/// A process of several that a launcher has started, which PEs cannot join.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Foreign {
-    launcher: &'static str,
-    variable: &'static str,
-    advice: &'static str,
-    count: usize,
-    rank: usize,
-}
 
 /// Launcher, number of processes, number of this one, and how it would start PEs.
 type Launcher = (&'static str, &'static str, &'static str, &'static str);
@@ -61,67 +29,60 @@ const LAUNCHERS: [Launcher; 4] = [
     ),
     ("mpirun", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "use an mpirun that speaks PMIx (Open MPI 4 or later)"),
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "add --mpi=pmix or --mpi=pmi2 to srun"),
-    ("a launcher", "PMI_SIZE", "PMI_RANK", "use one that speaks PMIx or PMI-1 (PMI_FD, PMI_PORT)"),
+    ("a launcher", "PMI_SIZE", "PMI_RANK", "use one that speaks PMIx or PMI-1 (PMI_FD)"),
 ];
 
-impl Foreign {
-    /// The launcher that the environment tells of, if it started more than one process.
-    pub(super) fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        // A socket of PMI that is announced is not there: what else that launcher has said is left over from another process as well.
-        let is_announced = variable(pmi::FD).is_some();
-        let said = |size: &str, rank: &str| (variable(size), variable(rank));
-        let is_left_over = |&&(_, size, rank, _): &&Launcher| {
-            is_announced && (size == "MPI_LOCALNRANKS" || said(size, rank) == said("PMI_SIZE", "PMI_RANK"))
-        };
-        Self::among(LAUNCHERS.iter().filter(|launcher| !is_left_over(launcher)), &variable)
-    }
-
-    fn among<'l>(
-        launchers: impl IntoIterator<Item = &'l Launcher>,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Option<Self> {
-        let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
-        launchers.into_iter().find_map(|&(launcher, size, rank, advice)| {
-            let count = number(size).filter(|&count| count > 1)?;
-            let advice = if variable(pmix::NAMESPACE).is_some() { OUT_OF_REACH } else { advice };
-            Some(Self { launcher, variable: size, advice, count, rank: number(rank)? })
-        })
-    }
-
-    /// The first of the processes has the error, for all; the others end.
-    pub(super) fn refuse(&self) -> io::Result<()> {
-        match self.rank {
-            0 => Err(io::Error::other(self.error())),
-            _ => {
-                // Launchers end a job in which a process fails, and the first one has to say why.
-                std::thread::sleep(FIRST_TURN);
-                exit::end(CODE, || ())
-            }
+/// Refuses to be one of several processes that a launcher has started, which PEs cannot join: the first of them has the error, for
+/// all; the others end.
+pub(super) fn refuse() -> io::Result<()> {
+    match several(|name| std::env::var(name).ok()) {
+        None => Ok(()),
+        Some((0, error)) => Err(io::Error::other(error)),
+        Some(_) => {
+            // Launchers end a job in which a process fails, and the first one has to say why.
+            std::thread::sleep(FIRST_TURN);
+            exit::end(CODE, || ())
         }
     }
+}
 
-    fn error(&self) -> String {
-        let Self { launcher, variable, advice, count, .. } = self;
-        format!(
-            "{launcher} has started {count} processes ({variable}={count}), which cannot be brought together as one job: {advice}, or start the program with `shmrun -n {count}`; for {count} jobs of one PE each set SHMEM_SINGLETON=1"
-        )
-    }
+/// The number of this process among several of a launcher, by these variables, and what is said of them.
+fn several(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, String)> {
+    // A socket of PMI that is announced is not there: what else that launcher has said is left over from another process as well.
+    let is_announced = variable(pmi::FD).is_some();
+    let said = |size: &str, rank: &str| (variable(size), variable(rank));
+    let is_left_over = |size: &str, rank: &str| {
+        is_announced && (size == "MPI_LOCALNRANKS" || said(size, rank) == said("PMI_SIZE", "PMI_RANK"))
+    };
+    let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
+    LAUNCHERS.into_iter().filter(|(_, size, rank, _)| !is_left_over(size, rank)).find_map(
+        |(launcher, size, rank, advice)| {
+            let count = number(size).filter(|&count| count > 1)?;
+            let advice = if variable(pmix::NAMESPACE).is_some() { OUT_OF_REACH } else { advice };
+            let error = format!(
+                "{launcher} has started {count} processes ({size}={count}), which cannot be brought together as one job: {advice}, or start the program with `shmrun -n {count}`; for {count} jobs of one PE each set SHMEM_SINGLETON=1"
+            );
+            Some((number(rank)?, error))
+        },
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn find(variables: &[(&str, &str)]) -> Option<Foreign> {
-        Foreign::find(|name| Some(variables.iter().find(|(n, _)| *n == name)?.1.to_owned()))
+    fn find(variables: &[(&str, &str)]) -> Option<(usize, String)> {
+        several(|name| Some(variables.iter().find(|(n, _)| *n == name)?.1.to_owned()))
     }
 
     #[test]
     fn several_processes_of_another_launcher_are_noticed() {
         let of_mpirun = [("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "0")];
-        let first = find(&of_mpirun).unwrap();
-        let text = first.refuse().unwrap_err().to_string();
-        assert!(text.starts_with("mpirun has started 4 processes (OMPI_COMM_WORLD_SIZE=4)"), "{text}");
+        let (rank, text) = find(&of_mpirun).unwrap();
+        assert!(
+            rank == 0 && text.starts_with("mpirun has started 4 processes (OMPI_COMM_WORLD_SIZE=4)"),
+            "{text}"
+        );
         for (variables, part) in [
             (&of_mpirun[..], "`shmrun -n 4`; for 4 jobs"),
             (
@@ -134,7 +95,7 @@ mod tests {
             ),
             (&[("PMI_SIZE", "2"), ("PMI_RANK", "0")], "use one that speaks PMIx or PMI-1"),
         ] {
-            let text = find(variables).unwrap().error();
+            let (_, text) = find(variables).unwrap();
             assert!(text.contains(part), "{text}");
         }
     }

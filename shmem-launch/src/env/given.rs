@@ -3,35 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use shmem_core::array::StorageKind;
+use shmem_core::array::{ArrayError, StorageKind};
+use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::parse_size;
+use shmem_core::strided::Algorithm;
 
-use super::choice::Choice;
-use super::collective::CollectiveWays;
-use super::error::EnvError;
-
-/// What values a variable takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueKind {
-    /// Bytes: a number and at most one of K, M, G, T.
-    Size,
-    /// A whole number from 1 up.
-    Count,
-    /// Seconds, a fraction allowed; 0 switches off.
-    Seconds,
-    /// On if set to anything but nothing, `0`, `no`, `off`, `false`.
-    Flag,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// The name of a file.
-    Path,
-    /// The name of something else.
-    Name,
-    /// The traits of a partition.
-    Traits,
-    /// A way for each of some collectives.
-    Ways,
-}
+use super::choice::{
+    BarrierChoice, Bind, CheckChoice, CollectiveFamily, CollectiveWay, CollectiveWays, TransportChoice,
+};
 
 /// An environment variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +19,6 @@ pub struct Variable {
     pub name: &'static str,
     /// Its older name, which is read where the newer one is not set.
     pub alias: Option<&'static str>,
-    /// What values it takes.
-    pub kind: ValueKind,
     /// The value that counts where it is not set; empty: that it is not set means something of
     /// its own.
     pub default: &'static str,
@@ -78,9 +55,6 @@ impl Given {
 
     /// The variables of a family that are set.
     pub(super) fn members(&self, family: &Variable) -> Vec<(&str, &str)> {
-        if family.kind != ValueKind::Traits {
-            return Vec::new();
-        }
         let belongs = |name: &str, head: &str| {
             let rest = head.split_once('<').and_then(|(head, _)| name.strip_prefix(head));
             // What follows the ID's place with `_` is a name, and belongs to the other family.
@@ -95,104 +69,100 @@ impl Given {
             .collect()
     }
 
-    /// One warning for each of these that is a flag, and set by both of its names, differently.
-    pub(super) fn differences(&self, variables: &[Variable]) -> Vec<String> {
-        variables
-            .iter()
-            .filter(|variable| matches!(variable.kind, ValueKind::Flag))
-            .filter_map(|variable| {
-                let alias = variable.alias?;
-                let (value, ignored) = (self.0.get(variable.name)?, self.0.get(alias)?);
-                let name = variable.name;
-                (value != ignored).then(|| {
-                    format!("{name}={value} and {alias}={ignored} are both set and differ: {name} counts; unset {alias}")
-                })
-            })
-            .collect()
-    }
-
-    /// What is set, or the default: the name to blame, and the value.
-    pub(super) fn value(&self, variable: &Variable) -> (&str, &str) {
-        self.find(variable).unwrap_or((variable.name, variable.default))
-    }
-}
-
-/// What a variable sets, as a value.
-pub(super) trait Setting: Sized {
-    /// What is set, or what the default says.
+    /// What a variable sets, as a value of a type.
     ///
     /// # Errors
     ///
-    /// If the variable does not take it.
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError>;
+    /// If the variable does not take what is set.
+    pub(super) fn read<T: Setting>(&self, variable: &Variable) -> Result<T, EnvError> {
+        let (name, value) = self.find(variable).unwrap_or((variable.name, variable.default));
+        let wrong = |why: String| EnvError {
+            variable: name.into(),
+            value: value.into(),
+            why: why.replace("{}", name),
+        };
+        T::parse(value).map_err(wrong)
+    }
+}
+
+/// A variable has a value that it does not take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{variable}={value}: {why}")]
+pub struct EnvError {
+    variable: String,
+    value: String,
+    why: String,
+}
+
+/// What a variable sets, as a value. That nothing is set, and there is no default, is an empty text.
+pub(super) trait Setting: Sized {
+    /// The value that a text means; or what the variable, whose name is `{}` there, takes instead.
+    fn parse(text: &str) -> Result<Self, String>;
 }
 
 impl Setting for bool {
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
-        let (_, value) = given.value(variable);
+    fn parse(text: &str) -> Result<Self, String> {
         let off = ["", "0", "n", "no", "off", "f", "false"];
-        Ok(!off.iter().any(|off| off.eq_ignore_ascii_case(value.trim())))
+        Ok(!off.iter().any(|off| off.eq_ignore_ascii_case(text.trim())))
     }
 }
 
 impl Setting for Option<String> {
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
-        Ok(given.find(variable).map(|(_, value)| value.to_owned()).filter(|value| !value.is_empty()))
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
     }
 }
 
 impl Setting for Option<StorageKind> {
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
-        let Some((name, value)) = given.find(variable) else { return Ok(None) };
-        let wrong = |fault| EnvError::Storage { variable: name.into(), value: value.into(), fault };
-        value.parse().map(Some).map_err(wrong)
+    fn parse(text: &str) -> Result<Self, String> {
+        let kind = (!text.is_empty()).then(|| text.parse()).transpose();
+        kind.map_err(|why: ArrayError| format!("{why}; write for example {{}}=separate, or unset it"))
     }
 }
 
 impl Setting for CollectiveWays {
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
-        let (name, value) = given.value(variable);
-        value.parse().map_err(|fault| EnvError::Ways { variable: name.into(), value: value.into(), fault })
+    fn parse(text: &str) -> Result<Self, String> {
+        let (families, ways) = (CollectiveFamily::NAMES.join(", "), CollectiveWay::NAMES.join(", "));
+        text.parse().map_err(|why| {
+            format!(
+                "{why}; families are {families}, and ways are {ways}; write for example \
+                 {{}}=broadcast:windows,reduce:meetings, or unset it"
+            )
+        })
     }
 }
 
 impl Setting for Option<usize> {
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
-        let Some((name, value)) = given.find(variable) else { return Ok(None) };
-        let count = value.parse().ok().filter(|count| *count > 0);
-        let wrong = || EnvError::Count { variable: name.into(), value: value.into() };
-        count.map(Some).ok_or_else(wrong)
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || "not a whole number from 1 up; write for example {}=4, or unset it".to_owned();
+        let count = |text: &str| text.parse().ok().filter(|count| *count > 0).ok_or_else(wrong);
+        (!text.is_empty()).then(|| count(text)).transpose()
     }
 }
 
 impl Setting for Option<Duration> {
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
-        let (name, value) = given.value(variable);
-        let seconds = value.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let wrong = || EnvError::Seconds { variable: name.into(), value: value.into() };
-        seconds.map(|seconds| Some(seconds).filter(|time| !time.is_zero())).ok_or_else(wrong)
+    fn parse(text: &str) -> Result<Self, String> {
+        let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let wrong = "not a number of seconds; write a number from 0 up without a unit, for example {}=2.5, or unset it";
+        seconds.map(|time| Some(time).filter(|time| !time.is_zero())).ok_or_else(|| wrong.to_owned())
     }
 }
 
 impl Setting for u64 {
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
-        let (name, value) = given.value(variable);
-        parse_size(value).map_err(|fault| EnvError::Size {
-            variable: name.into(),
-            value: value.into(),
-            fault,
-        })
+    fn parse(text: &str) -> Result<Self, String> {
+        parse_size(text).map_err(|why| why.to_string())
     }
 }
 
-impl<T: Choice> Setting for T {
-    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
-        let (name, value) = given.value(variable);
-        let meant = T::CHOICES.iter().copied().find(|one| one.word().eq_ignore_ascii_case(value));
-        meant.ok_or_else(|| EnvError::Choice {
-            variable: name.into(),
-            value: value.into(),
-            allowed: T::CHOICES.iter().map(|one| one.word()).collect::<Vec<_>>().join(", "),
-        })
-    }
+/// Types with a list of their values, each of which has a name.
+macro_rules! choices {
+    ($($type:ty),*) => {$(
+        impl Setting for $type {
+            fn parse(text: &str) -> Result<Self, String> {
+                let meant = Self::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(text));
+                meant.ok_or_else(|| format!("not one of {}; write one of them, or unset it", Self::NAMES.join(", ")))
+            }
+        }
+    )*};
 }
+choices! { Design, Sharing, Algorithm, CheckChoice, TransportChoice, Bind, BarrierChoice }

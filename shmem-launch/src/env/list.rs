@@ -51,7 +51,7 @@ pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row>
 }
 
 /// One warning for each variable that looks like one of ours and is none, with the name that was meant: in another
-/// case, mistyped, or with a slip in the prefix. Names of partitions are checked where the partitions are known.
+/// case, or mistyped. Names of partitions are checked where the partitions are known.
 pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment.into_iter().map(|(name, _)| name).collect();
     names.sort();
@@ -61,7 +61,7 @@ pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<S
         .into_iter()
         .filter(|name| !is_known(name))
         .filter_map(|name| {
-            let advice = match in_our_case(&name).or_else(|| without_slip(&name)) {
+            let advice = match in_our_case(&name) {
                 Some(meant) => format!("did you mean {}?", meant.escape_debug()),
                 None if !name.to_ascii_uppercase().starts_with(PREFIX) => return None,
                 None => match meant(&name) {
@@ -97,13 +97,6 @@ fn in_our_case(name: &str) -> Option<String> {
         || VARIABLES.iter().map(|one| one.name).find(|known| known.strip_prefix(PREFIX) == Some(stem));
     let found = spellings().find(|known| *known == capitals).or_else(newer)?;
     Some(found.to_owned())
-}
-
-/// The name of ours that differs in one letter of its prefix: `SHMEN_INFO`.
-fn without_slip(name: &str) -> Option<String> {
-    let (head, stem) = name.split_once('_')?;
-    let slips = strsim::damerau_levenshtein(&head.to_ascii_uppercase(), PREFIX.trim_end_matches('_'));
-    (slips == 1).then(|| in_our_case(&format!("{PREFIX}{stem}"))).flatten()
 }
 
 /// The known name nearest to an unknown one. Names of families are compared with the ID or name

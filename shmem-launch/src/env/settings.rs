@@ -8,18 +8,16 @@ use shmem_core::memory::Machine;
 use shmem_core::strided::Algorithm;
 use shmem_core::transport::ofi::{Nearness, Options};
 
-use super::choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
-use super::collective::CollectiveWays;
-use super::error::EnvError;
-use super::given::{Given, Setting as _, ValueKind, Variable, process};
+use super::choice::{BarrierChoice, Bind, CheckChoice, CollectiveWays, TransportChoice};
+use super::given::{EnvError, Given, Variable, process};
 
 /// Variables, with the field of the settings that each sets and the type that it is read as; those of partitions set none.
 macro_rules! variables {
-    ($($constant:ident $($field:ident: $type:ty)? = $name:literal, $alias:expr, $kind:expr, $default:expr, $help:literal;)*) => {
+    ($($constant:ident $($field:ident: $type:ty)? = $name:literal, $alias:expr, $default:expr, $help:literal;)*) => {
         $(
             #[doc = concat!("`", $name, "`, as [`VARIABLES`] lists it.")]
             pub const $constant: Variable =
-                Variable { name: $name, alias: $alias, kind: $kind, default: $default, help: $help };
+                Variable { name: $name, alias: $alias, default: $default, help: $help };
         )*
 
         /// Every variable, in the order in which they are listed.
@@ -45,8 +43,8 @@ macro_rules! variables {
             pub fn from_env(environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, EnvError> {
                 let given: Given = environment.into_iter().collect();
                 Ok(Self {
-                    $($($field: <$type>::read(&given, &$constant)?,)?)*
-                    warnings: given.differences(VARIABLES),
+                    $($($field: given.read::<$type>(&$constant)?,)?)*
+                    warnings: Vec::new(),
                 })
             }
         }
@@ -54,71 +52,71 @@ macro_rules! variables {
 }
 
 variables! {
-    HEAP = "SHMEM_SYMMETRIC_SIZE", Some("SMA_SYMMETRIC_SIZE"), ValueKind::Size, "64M",
+    HEAP = "SHMEM_SYMMETRIC_SIZE", Some("SMA_SYMMETRIC_SIZE"), "64M",
         "bytes of the default heap (partition 1) on each PE; in C 512M if not set; not together with SHMEM_SYMMETRIC_PARTITION1";
-    BY_ID = "SHMEM_SYMMETRIC_PARTITION<ID>", Some("SMA_SYMMETRIC_PARTITION<ID>"), ValueKind::Traits, "",
+    BY_ID = "SHMEM_SYMMETRIC_PARTITION<ID>", Some("SMA_SYMMETRIC_PARTITION<ID>"), "",
         "a partition by its ID, 1..=255: SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";
-    BY_NAME = "SHMEM_SYMMETRIC_PARTITION_<NAME>", Some("SMA_SYMMETRIC_PARTITION_<NAME>"), ValueKind::Traits, "",
+    BY_NAME = "SHMEM_SYMMETRIC_PARTITION_<NAME>", Some("SMA_SYMMETRIC_PARTITION_<NAME>"), "",
         "the same by the name that the program declares, without regard to case";
-    PARTITION_WARN partition_warn: bool = "SHMEM_PARTITION_WARN", None, ValueKind::Flag, "1",
+    PARTITION_WARN partition_warn: bool = "SHMEM_PARTITION_WARN", None, "1",
         "PE 0 says once a job what partitions asked for and were not given, such as a kind of memory that this machine has not; 0: SHMEM_INFO alone shows it";
-    NPES npes: Option<usize> = "SHMEM_NPES", None, ValueKind::Count, "",
+    NPES npes: Option<usize> = "SHMEM_NPES", None, "",
         "number of PEs that a program started without a launcher starts itself as";
-    SINGLETON singleton: bool = "SHMEM_SINGLETON", None, ValueKind::Flag, "0",
+    SINGLETON singleton: bool = "SHMEM_SINGLETON", None, "0",
         "each process is a job of one PE, whatever has started it";
-    BIND bind: Bind = "SHMEM_BIND", None, ValueKind::Choice(&Bind::NAMES), "share",
+    BIND bind: Bind = "SHMEM_BIND", None, "share",
         "CPUs of the PEs that shmrun, or a program by itself, starts: share (each PE has as many as any other, and none of theirs, where there are as many CPUs as PEs), core (one CPU each), numa (those of a NUMA node, in turn), none (as the system likes)";
-    INFO info: bool = "SHMEM_INFO", Some("SMA_INFO"), ValueKind::Flag, "0",
+    INFO info: bool = "SHMEM_INFO", Some("SMA_INFO"), "0",
         "PE 0 prints these variables and the partitions, asked and given, at start";
-    DEBUG debug: bool = "SHMEM_DEBUG", Some("SMA_DEBUG"), ValueKind::Flag, "0",
+    DEBUG debug: bool = "SHMEM_DEBUG", Some("SMA_DEBUG"), "0",
         "every PE prints what it does at start and end";
-    VERSION version: bool = "SHMEM_VERSION", Some("SMA_VERSION"), ValueKind::Flag, "0",
+    VERSION version: bool = "SHMEM_VERSION", Some("SMA_VERSION"), "0",
         "PE 0 prints the version of the library at start";
-    WAIT_WARN wait_warn: Option<Duration> = "SHMEM_WAIT_WARN", None, ValueKind::Seconds, "5",
+    WAIT_WARN wait_warn: Option<Duration> = "SHMEM_WAIT_WARN", None, "5",
         "a wait of more seconds than this says who waits where for whom; 0: never";
-    STANDSTILL standstill: bool = "SHMEM_STANDSTILL", None, ValueKind::Flag, "1",
+    STANDSTILL standstill: bool = "SHMEM_STANDSTILL", None, "1",
         "ends a job in which every PE waits and nobody is left who could wake one, and says who waits where; 0: it waits";
-    TEST_TIMEOUT test_timeout: Option<Duration> = "SHMEM_TEST_TIMEOUT", None, ValueKind::Seconds, "60",
+    TEST_TIMEOUT test_timeout: Option<Duration> = "SHMEM_TEST_TIMEOUT", None, "60",
         "seconds that a #[shmem::test] may run that says no timeout; 0: no test is ended, whatever it says";
-    TIMEOUT timeout: Option<Duration> = "SHMEM_TIMEOUT", None, ValueKind::Seconds, "60",
+    TIMEOUT timeout: Option<Duration> = "SHMEM_TIMEOUT", None, "60",
         "seconds without any progress of what a PE has under way on the network, or without a sign of another host, after which the job is ended; 0: never";
-    MAX_RESOURCES max_resources: Option<usize> = "SHMEM_MAX_RESOURCES", None, ValueKind::Count, "",
+    MAX_RESOURCES max_resources: Option<usize> = "SHMEM_MAX_RESOURCES", None, "",
         "units of the communication resource that the PEs of a node have together: shared out evenly, what is left over goes to the first ones, one each; not set: what the transport has";
-    CONTEXT_MAPPING context_mapping: Design = "SHMEM_CONTEXT_MAPPING", None, ValueKind::Choice(&Design::NAMES), "auto",
+    CONTEXT_MAPPING context_mapping: Design = "SHMEM_CONTEXT_MAPPING", None, "auto",
         "what gets a unit of its own: events (a domain; each operation is an event of its context), hybrid (a domain; small operations are counted), domain (a domain; all are counted), context (a context), auto (a domain, and further contexts while there are enough)";
-    CONTEXT_SHARING context_sharing: Sharing = "SHMEM_CONTEXT_SHARING", None, ValueKind::Choice(&Sharing::NAMES), "conservative",
+    CONTEXT_SHARING context_sharing: Sharing = "SHMEM_CONTEXT_SHARING", None, "conservative",
         "who shares units while nobody knows what comes: conservative (contexts for many threads share one, and who wants no lock gets none or an error), efficient (all get their own while there are any, and then share with a lock)";
-    MAX_NUM_THREADS max_num_threads: Option<usize> = "SHMEM_MAX_NUM_THREADS", None, ValueKind::Count, "",
+    MAX_NUM_THREADS max_num_threads: Option<usize> = "SHMEM_MAX_NUM_THREADS", None, "",
         "threads that each PE may have registered at a time; not set: as many as it likes";
-    TRANSPORT transport: TransportChoice = "SHMEM_TRANSPORT", None, ValueKind::Choice(&TransportChoice::NAMES), "auto",
+    TRANSPORT transport: TransportChoice = "SHMEM_TRANSPORT", None, "auto",
         "how bytes reach other PEs: auto (shared memory on a host, libfabric between hosts), shm (shared memory), ofi (libfabric, on a host as well), loopback (copies, for tests)";
-    LIBFABRIC libfabric: Option<String> = "SHMEM_LIBFABRIC", None, ValueKind::Path, "",
+    LIBFABRIC libfabric: Option<String> = "SHMEM_LIBFABRIC", None, "",
         "file of libfabric, through which PEs on other hosts are reached; not set: the system's libfabric.so.1";
-    OFI_PROVIDER ofi_provider: Option<String> = "SHMEM_OFI_PROVIDER", None, ValueKind::Name, "",
+    OFI_PROVIDER ofi_provider: Option<String> = "SHMEM_OFI_PROVIDER", None, "",
         "provider of libfabric, as fi_info lists them (tcp, verbs, cxi, efa); not set: the first that fits";
-    OFI_INTERFACE ofi_interface: Option<String> = "SHMEM_OFI_INTERFACE", None, ValueKind::Name, "",
+    OFI_INTERFACE ofi_interface: Option<String> = "SHMEM_OFI_INTERFACE", None, "",
         "interface of libfabric: the name of its domain (eth0, mlx5_0), an address, or a network (10.1.0.0/16), or several with commas between, which reach each other: each PE takes the nearest, equally near ones in turn; not set: the first that fits";
-    LIBPMIX libpmix: Option<String> = "SHMEM_LIBPMIX", None, ValueKind::Path, "",
+    LIBPMIX libpmix: Option<String> = "SHMEM_LIBPMIX", None, "",
         "file of libpmix, with which PEs talk to mpirun, prterun or srun; not set: the system's libpmix.so.2";
-    BARRIER_ALGORITHM barrier: BarrierChoice = "SHMEM_BARRIER_ALGORITHM", None, ValueKind::Choice(&BarrierChoice::NAMES), "auto",
+    BARRIER_ALGORITHM barrier: BarrierChoice = "SHMEM_BARRIER_ALGORITHM", None, "auto",
         "how the PEs of a node meet: lines (each looks at all others), counter (each counts itself at the first), auto (lines where few PEs have a core each)";
-    COLLECTIVE_ALGORITHM collective_ways: CollectiveWays = "SHMEM_COLLECTIVE_ALGORITHM", None, ValueKind::Ways, "auto",
+    COLLECTIVE_ALGORITHM collective_ways: CollectiveWays = "SHMEM_COLLECTIVE_ALGORITHM", None, "auto",
         "how the data of collectives go, never what comes of them: auto (by lengths and where members are), or <family>:<way>[,<family>:<way>..] of broadcast, reduce, fcollect, alltoall and meetings (a piece with each), rings (chunks, on one node), direct (symmetric objects where they lie, on one node), windows (chunks, between all PEs of several nodes); where there is no such way, as with auto";
-    TEAM_SIZE team_size: u64 = "SHMEM_TEAM_SIZE", None, ValueKind::Size, "64M",
+    TEAM_SIZE team_size: u64 = "SHMEM_TEAM_SIZE", None, "64M",
         "bytes on each PE for what teams allocate";
-    STRIDED_ALGORITHM strided_algorithm: Algorithm = "SHMEM_STRIDED_ALGORITHM", None, ValueKind::Choice(&Algorithm::NAMES), "auto",
+    STRIDED_ALGORITHM strided_algorithm: Algorithm = "SHMEM_STRIDED_ALGORITHM", None, "auto",
         "how strided transfers planned at run time are carried out: 1 (putmem for each block), 2 (iput of columns), 3 (the published table), auto";
-    ARRAY_STORAGE array_storage: Option<StorageKind> = "SHMEM_ARRAY_STORAGE", None, ValueKind::Choice(&["single", "separate", "cyclic", "multi"]), "",
+    ARRAY_STORAGE array_storage: Option<StorageKind> = "SHMEM_ARRAY_STORAGE", None, "",
         "storage of NUMA-aware arrays that name none: single (in the heap), separate (memory of its own), cyclic or cyclic=<block> (nodes in turn), multi (a piece per chunk); not set: single where the heap has room";
-    STATS stats: bool = "SHMEM_STATS", None, ValueKind::Flag, "0",
+    STATS stats: bool = "SHMEM_STATS", None, "0",
         "PE 0 prints at the end how often each operation was called, what it moved, and how long it took";
-    TRACE trace: Option<String> = "SHMEM_TRACE", None, ValueKind::Path, "",
+    TRACE trace: Option<String> = "SHMEM_TRACE", None, "",
         "file for a trace of every operation, for chrome://tracing or Perfetto; %p in it is the PE's number";
-    CHECK check: CheckChoice = "SHMEM_CHECK", None, ValueKind::Choice(&CheckChoice::NAMES), "0",
+    CHECK check: CheckChoice = "SHMEM_CHECK", None, "0",
         "looks for mistakes in how PEs follow one another, and reports them with their lines: 0 (no), 1 (the job ends with an error at its end), abort (at the first)";
-    LATER_SIZE later_size: u64 = "SHMEM_LATER_SIZE", None, ValueKind::Size, "16G",
+    LATER_SIZE later_size: u64 = "SHMEM_LATER_SIZE", None, "16G",
         "address space kept on each PE for partitions and arrays that are made after the start";
-    ATTACH_WAIT attach_wait: bool = "SHMEM_ATTACH_WAIT", None, ValueKind::Flag, "0",
+    ATTACH_WAIT attach_wait: bool = "SHMEM_ATTACH_WAIT", None, "0",
         "every PE prints its process ID at start and waits until a debugger has attached";
 }
 
