@@ -69,10 +69,6 @@ impl Bootstrap for CountedBootstrap {
         self.of.abort(code, message)
     }
 
-    fn suspect(&self, message: &str) -> ! {
-        self.of.suspect(message)
-    }
-
     fn finish(&self) {
         self.of.finish();
     }

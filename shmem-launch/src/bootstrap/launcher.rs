@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use super::steps::invalid;
 
@@ -78,9 +79,10 @@ pub trait Bootstrap: Send + Sync {
     /// with `code`.
     fn abort(&self, code: i32, message: &str) -> !;
 
-    /// Ends the job on all PEs with code 1, because another PE or its host seems to be lost: `message` is
-    /// printed only if nobody who knows more has ended the job a moment later.
+    /// Ends the job on all PEs with code 1, because another PE or its host seems to be lost: a moment later, so that who knows
+    /// more ends it before.
     fn suspect(&self, message: &str) -> ! {
+        std::thread::sleep(SUSPECT);
         self.abort(1, message)
     }
 
@@ -133,6 +135,9 @@ pub trait Bootstrap: Send + Sync {
         Ok(values)
     }
 }
+
+/// How long a PE that takes another one to be lost waits for somebody who knows more.
+const SUSPECT: Duration = Duration::from_secs(1);
 
 /// Bytes of a value that every launcher carries in one piece.
 const ROUND_BYTES: usize = 32 << 10;

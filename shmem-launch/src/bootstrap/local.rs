@@ -126,27 +126,18 @@ impl Bootstrap for Local {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        self.end(code, message, &Request::Abort { code, message: cut(message).into() })
-    }
-
-    fn suspect(&self, message: &str) -> ! {
-        self.end(1, message, &Request::Suspect { message: cut(message).into() })
+        exit::end(code, || {
+            let request = Request::Abort { code, message: cut(message).into() };
+            // If the launcher is out of reach, whoever reads messages is told.
+            if self.steps.request(&request, &[]).is_err() && !message.is_empty() {
+                say(&format!("PE {} ended the job with code {code}: {message}", self.number));
+            }
+        })
     }
 
     fn finish(&self) {
         // If the launcher is gone, the lifeline kills this process anyway.
         let _ = self.steps.request(&Request::Finish, &[]);
-    }
-}
-
-impl Local {
-    /// Ends this process, and tells the launcher why; or whoever reads messages, if the launcher is out of reach.
-    fn end(&self, code: i32, message: &str, why: &Request) -> ! {
-        exit::end(code, || {
-            if self.steps.request(why, &[]).is_err() && !message.is_empty() {
-                say(&format!("PE {} ended the job with code {code}: {message}", self.number));
-            }
-        })
     }
 }
 

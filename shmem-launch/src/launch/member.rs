@@ -42,12 +42,8 @@ pub(crate) struct Member {
     pub(crate) aborted: Option<String>,
     pub(crate) ended: Option<ExitStatus>,
     lost: Option<Instant>,
-    /// Whether it has been told that it died, and that none of its processes runs.
+    /// Whether it has been told that it died.
     pub(crate) death_told: bool,
-    pub(crate) end_told: bool,
-    /// What a test says in place of the kernel.
-    #[cfg(test)]
-    pub(crate) dies: bool,
 }
 
 /// A packet to a PE; the same may go to many.
@@ -86,9 +82,6 @@ impl Member {
             ended: None,
             lost: None,
             death_told: false,
-            end_told: false,
-            #[cfg(test)]
-            dies: false,
         }
     }
 
@@ -215,10 +208,6 @@ impl Member {
 
     /// Where the process that joined, or is to, stands if it does nothing of its own.
     pub(crate) fn held(&self) -> Option<Standing> {
-        #[cfg(test)]
-        if self.dies {
-            return Some(Standing::Dying);
-        }
         held(self.joined().unwrap_or(self.child.id()))
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())
     }

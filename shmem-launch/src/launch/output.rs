@@ -77,8 +77,6 @@ struct Outlet {
 enum Order {
     /// A PE prints into the other end of this pipe, which does not block.
     Read(usize, OwnedFd),
-    /// A PE prints nothing more: what is left is its last line.
-    Finish(usize),
     /// Lines of the launcher, behind what PEs have printed so far.
     Say(String),
 }
@@ -107,11 +105,6 @@ impl Outlets {
     /// Reads what a PE prints from this pipe, which must not block.
     pub(crate) fn read(&self, pe: usize, kind: Kind, pipe: OwnedFd) {
         self.of(kind).order(Order::Read(pe, pipe));
-    }
-
-    /// The PE prints nothing more.
-    pub(crate) fn finish(&self, pe: usize) {
-        self.outlets.iter().for_each(|outlet| outlet.order(Order::Finish(pe)));
     }
 
     /// Writes lines of the launcher behind what PEs have printed so far.
@@ -231,13 +224,17 @@ impl Stream {
                     Ok(Order::Read(pe, pipe)) => {
                         self.sources.push(Source { pe, pipe: Some(pipe), bytes: Vec::new() });
                     }
-                    Ok(Order::Finish(pe)) => self.finish(|source| source.pe == pe)?,
                     Ok(Order::Say(lines)) => {
                         (0..self.sources.len()).try_for_each(|i| self.pump(i))?;
                         self.write(lines.as_bytes())?;
                     }
                     Err(TryRecvError::Empty) => break,
-                    Err(TryRecvError::Disconnected) => return self.finish(|_| true),
+                    Err(TryRecvError::Disconnected) => {
+                        return (0..self.sources.len()).try_for_each(|i| {
+                            self.pump(i)?;
+                            self.pass(i, true)
+                        });
+                    }
                 }
             }
         }
@@ -270,18 +267,9 @@ impl Stream {
                 Ok(n) => bytes.extend_from_slice(&chunk[..n]),
             }
         }
-        self.pass(i, false)
-    }
-
-    /// What these sources have left is their last line.
-    fn finish(&mut self, which: impl Fn(&Source) -> bool) -> Result<(), Errno> {
-        for i in 0..self.sources.len() {
-            if which(&self.sources[i]) {
-                self.pump(i)?;
-                self.pass(i, true)?;
-            }
-        }
-        Ok(())
+        // What is left at the end is the last line.
+        let has_ended = pipe.is_none();
+        self.pass(i, has_ended)
     }
 
     /// Passes on whole lines, or all.
@@ -394,9 +382,7 @@ mod tests {
         let mut outlets = Outlets::new(Output::Capture, &[vec![Kind::Out], vec![Kind::Err]]).unwrap();
         let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
         outlets.read(1, Kind::Err, read);
-        rustix::io::write(&write, b"one\ntw").unwrap();
-        outlets.finish(1);
-        rustix::io::write(&write, b"o").unwrap();
+        rustix::io::write(&write, b"one\ntwo").unwrap();
         for kind in [Kind::Out, Kind::Err] {
             while outlets.close(kind) {
                 poll(&mut [outlets.poll_fd()], None).unwrap();

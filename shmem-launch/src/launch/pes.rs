@@ -37,20 +37,13 @@ const LAST_TURN: usize = 1 << 16;
 /// Most answers that wait for a PE to read them, before it is told apart from one that is slow.
 const UNREAD: usize = 64;
 
-/// What a PE has done that takes another one to be lost.
-const SUSPECTS: &str = "could not go on, because another PE or its host seemed to be lost";
-
 /// What has happened to a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// It ends the job.
     Aborted { pe: usize, code: i32, message: String },
-    /// It cannot go on, because another one seems to be lost.
-    Suspected { pe: usize, message: String },
     /// It has ended as it should not.
     Died(Death),
-    /// No process of it runs any more.
-    Over { pe: usize },
     /// It and the launcher do not understand each other.
     Broken { pe: usize, what: String },
 }
@@ -142,19 +135,19 @@ impl Pes {
         self.members.iter().any(|member| member.joined().is_some())
     }
 
-    /// Whether it has been told that no process of the PE runs any more.
+    /// Whether no process of the PE runs any more.
     pub(crate) fn is_over(&self, pe: usize) -> bool {
-        self.members[pe].end_told
+        self.members[pe].is_over()
     }
 
-    /// Whether that has been told of all of them.
+    /// Whether that is so of all of them.
     pub(crate) fn are_over(&self) -> bool {
-        self.members.iter().all(|member| member.end_told)
+        self.members.iter().all(Member::is_over)
     }
 
     /// Whether nobody is left who could wait for another one.
     pub(crate) fn have_left(&self) -> bool {
-        self.members.iter().all(|member| member.finished || member.end_told)
+        self.members.iter().all(|member| member.finished || member.is_over())
     }
 
     /// Sends a signal to all PEs but one.
@@ -189,13 +182,8 @@ impl Pes {
             // To stay away is in order if all do.
             let died = lost || member.died() || has_begun && member.stayed_away();
             let died = died && !std::mem::replace(&mut member.death_told, true);
-            let over = member.is_over() && !std::mem::replace(&mut member.end_told, true);
-            let death = member.death();
             if died {
-                self.events.push(Event::Died(death));
-            }
-            if over {
-                self.events.push(Event::Over { pe });
+                self.events.push(Event::Died(member.death()));
             }
         }
     }
@@ -260,14 +248,10 @@ impl Pes {
         match request {
             Request::Hello { .. } => {}
             Request::Abort { code, message } => {
-                self.give_up(pe, ended_with(code, &message), Event::Aborted { pe, code, message });
+                self.members[pe].aborted = Some(ended_with(code, &message));
                 self.members[pe].ignore();
+                self.events.push(Event::Aborted { pe, code, message });
             }
-            Request::Suspect { message } if self.members[pe].aborted.is_none() => {
-                self.give_up(pe, SUSPECTS.to_owned(), Event::Suspected { pe, message });
-            }
-            // It has said more.
-            Request::Suspect { .. } => {}
             Request::Finish => self.members[pe].finished = true,
             Request::Put { .. } | Request::Fence | Request::Share { .. } => {
                 let descriptors: Vec<_> = descriptors.into_iter().map(Rc::new).collect();
@@ -294,12 +278,6 @@ impl Pes {
         let member = &mut self.members[pe];
         member.flush();
         member.backlog() == 0 && !self.meeting.is_waiting(pe)
-    }
-
-    /// A PE wants the job to end, and will not go on itself.
-    fn give_up(&mut self, pe: usize, standing: String, event: Event) {
-        self.members[pe].aborted = Some(standing);
-        self.events.push(event);
     }
 
     fn deliver(&mut self, packets: &[Vec<u8>]) {
@@ -341,11 +319,6 @@ mod tests {
                 pes.members.push(Member::new(pe, child, channel, pipe_with(PipeFlags::CLOEXEC).unwrap()));
             }
             (pes, ends)
-        }
-
-        /// A signal has ended the process of the PE, which is not over.
-        pub(crate) fn let_die(&mut self, pe: usize) {
-            self.members[pe].dies = true;
         }
     }
 
@@ -418,7 +391,9 @@ mod tests {
     /// On a busy machine a process ends long after its last word.
     #[test]
     fn who_gives_up_is_not_lost() {
-        for (last, is_lost) in [(Request::Suspect { message: "why".into() }, false), (Request::Fence, true)] {
+        for (last, is_lost) in
+            [(Request::Abort { code: 1, message: "why".into() }, false), (Request::Fence, true)]
+        {
             let (mut host, mut ends) = silent(1);
             let end = ends.remove(0);
             assert!(says(&end, &hello(&host, VERSION, 0)) && says(&end, &codec::encode(&last)));

@@ -6,10 +6,6 @@
 //! once; then it tells, asks the rest to end, and ends it. A PE that has left the job in order cannot
 //! make others wait any more: its exit code counts, but the others go on to their own end if they
 //! have left too.
-//!
-//! What a PE notices of another one's end is an effect, and the launcher may hear of the cause later. So a suspicion waits
-//! for a moment, and gives way to a death, and to a PE that ends the job of its own. A PE that
-//! a signal has ended may take long to be over, because the kernel writes its core dump: until then the suspicion waits.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -21,7 +17,7 @@ use rustix::process::Signal;
 use super::error::LaunchError;
 use super::output::{Kind, Outlets, pipes};
 use super::pes::{Event, LOOK, Pes};
-use super::report::{Death, Standing, ended_with, standings};
+use super::report::{Death, ended_with, standings};
 use super::signals::{self, Received, Signals};
 use super::spawn::{Before, Spawner};
 use super::{Failure, Launch, Outcome, Output, limits, timespec};
@@ -35,9 +31,6 @@ const GRACE_OF_USER: Duration = Duration::from_secs(2);
 
 /// How long the others may go on after a death, until all of them wait.
 const SETTLE: Duration = Duration::from_millis(250);
-
-/// How long a suspicion waits for somebody who knows more.
-const SUSPECT: Duration = Duration::from_secs(1);
 
 /// Bytes of a message that still reads as one sentence, in two lines of a terminal; a longer one has a
 /// line for each clause.
@@ -63,17 +56,8 @@ enum Phase {
     Running,
     /// Somebody has died; the others are let go on until then.
     Settling(Instant),
-    /// A PE cannot go on because somebody else seems to be lost; who knows more may say so until then.
-    Suspecting(Instant, Suspicion),
     /// All have been asked to end, and are killed then; `None`: they have been.
     Ending(Option<Instant>),
-}
-
-/// Why a PE takes another one to be lost.
-#[derive(Debug)]
-struct Suspicion {
-    pe: usize,
-    message: String,
 }
 
 impl Launch {
@@ -126,10 +110,8 @@ impl Run {
             self.heed_outlets();
             self.move_on(Instant::now());
         }
-        match std::mem::replace(&mut self.phase, Phase::Running) {
-            Phase::Settling(_) => self.tell_death(),
-            Phase::Suspecting(_, suspicion) => self.believe(suspicion),
-            Phase::Running | Phase::Ending(_) => {}
+        if matches!(self.phase, Phase::Settling(_)) {
+            self.tell_death();
         }
         // What PEs have printed, and that it could not be written, comes before anything that is said.
         self.write_rest(Kind::Out);
@@ -183,7 +165,6 @@ impl Run {
         let settling = matches!(self.phase, Phase::Settling(_)).then_some(LOOK);
         let until = match self.phase {
             Phase::Settling(until) => Some(until),
-            Phase::Suspecting(until, _) => [Some(until), self.deadline].into_iter().flatten().min(),
             Phase::Ending(until) => until,
             Phase::Running => self.deadline,
         };
@@ -195,9 +176,7 @@ impl Run {
     fn hear(&mut self, event: Event) {
         match event {
             Event::Aborted { pe, code, message } => self.abort(pe, code, message),
-            Event::Suspected { pe, message } => self.suspect(Suspicion { pe, message }),
             Event::Died(death) => self.note(death),
-            Event::Over { pe } => self.outlets.finish(pe),
             Event::Broken { pe, what } => {
                 self.break_down(&format!("PE {pe}: {what}"), Failure::Broken { pe, what: what.clone() }, 1);
             }
@@ -206,30 +185,20 @@ impl Run {
 
     /// What time brings: deaths, the end of patience.
     fn move_on(&mut self, now: Instant) {
-        // A PE may be dying for long: a core dump ends when its file system lets it.
-        if matches!(self.phase, Phase::Running | Phase::Suspecting(..))
+        if matches!(self.phase, Phase::Running)
             && let (Some(at), Some(time)) = (self.deadline, self.pes.job().time)
             && now >= at
         {
-            self.phase = Phase::Running;
             let text = format!("the job has run for the {time:?} it was given");
             self.break_down(&text, Failure::TimedOut, 124);
         }
-        match std::mem::replace(&mut self.phase, Phase::Running) {
+        match self.phase {
             Phase::Settling(until) if now >= until || self.is_settled() => self.tell_death(),
-            Phase::Suspecting(until, suspicion) if now >= until => {
-                let is_dying = |(_, standing): &(usize, Standing)| *standing == Standing::Dying;
-                if self.pes.standings().iter().any(is_dying) {
-                    self.suspect(suspicion);
-                } else {
-                    self.believe(suspicion);
-                }
-            }
             Phase::Ending(Some(until)) if now >= until => {
                 self.phase = Phase::Ending(None);
                 self.pes.signal(Signal::KILL, None);
             }
-            unchanged => self.phase = unchanged,
+            _ => {}
         }
     }
 
@@ -238,7 +207,7 @@ impl Run {
         if !matches!(self.phase, Phase::Ending(_)) {
             self.death.get_or_insert(death);
         }
-        if matches!(self.phase, Phase::Running | Phase::Suspecting(..)) && self.failure.is_none() {
+        if matches!(self.phase, Phase::Running) && self.failure.is_none() {
             self.phase = Phase::Settling(Instant::now() + SETTLE);
         }
     }
@@ -261,22 +230,9 @@ impl Run {
         }
     }
 
-    /// A PE cannot go on, and who is to blame may be told by others.
-    fn suspect(&mut self, suspicion: Suspicion) {
-        if matches!(self.phase, Phase::Running) && self.failure.is_none() {
-            self.phase = Phase::Suspecting(Instant::now() + SUSPECT, suspicion);
-        }
-    }
-
-    /// Nobody has known more.
-    fn believe(&mut self, suspicion: Suspicion) {
-        self.phase = Phase::Running;
-        self.abort(suspicion.pe, 1, suspicion.message);
-    }
-
     /// A PE ends the job.
     fn abort(&mut self, pe: usize, code: i32, message: String) {
-        if !matches!(self.phase, Phase::Running | Phase::Suspecting(..)) || self.failure.is_some() {
+        if !matches!(self.phase, Phase::Running) || self.failure.is_some() {
             return;
         }
         let code8 = if code != 0 && code & 0xff == 0 { 1 } else { (code & 0xff) as u8 };
@@ -393,45 +349,18 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::ExitStatusExt as _;
-    use std::process::ExitStatus;
-
     use super::*;
 
-    /// A job of two PEs, which do nothing, that may run for so long.
-    fn run(time: Option<Duration>) -> Run {
-        let job = Launch { time, ..Launch::new("cat", 2).capture_output() };
+    /// A job of two PEs, which do nothing.
+    fn run() -> Run {
+        let job = Launch::new("cat", 2).capture_output();
         let outlets = Outlets::new(Output::Capture, &[vec![Kind::Out, Kind::Err]]).unwrap();
         Run::new(Pes::silent(job).0, None, outlets)
     }
 
     #[test]
-    fn a_suspicion_waits_until_one_that_is_dying_is_over() {
-        let mut run = run(None);
-        run.hear(Event::Suspected { pe: 0, message: "PE 1 does not answer".into() });
-        run.pes.let_die(1);
-        run.move_on(Instant::now() + 2 * SUSPECT);
-        assert_eq!(run.report, "");
-        let status = Some(ExitStatus::from_raw(libc::SIGABRT));
-        run.hear(Event::Died(Death { pe: 1, started: 7, joined: None, status }));
-        run.move_on(Instant::now() + 2 * SETTLE);
-        assert!(run.report.starts_with("PE 1 (pid 7) was killed by signal 6"), "{}", run.report);
-    }
-
-    #[test]
-    fn a_suspicion_does_not_outlast_the_time_of_the_job() {
-        let time = SUSPECT / 2;
-        let mut run = run(Some(time));
-        run.hear(Event::Suspected { pe: 0, message: "PE 1 does not answer".into() });
-        assert!(run.timeout(Instant::now()) <= Some(time));
-        run.pes.let_die(1);
-        run.move_on(Instant::now() + time);
-        assert!(matches!(run.failure, Some((Failure::TimedOut, 124))), "{}", run.report);
-    }
-
-    #[test]
     fn output_that_finds_no_room_is_told_of_the_stream_that_it_went_to() {
-        let mut run = run(None);
+        let mut run = run();
         // Both of a PE's streams go to standard output.
         run.lack_room(Kind::Err, &io::ErrorKind::StorageFull.into());
         let said = "what the PEs print cannot be written to standard output: no storage space; PEs 0, 1 ";
@@ -442,14 +371,12 @@ mod tests {
     #[test]
     fn what_is_said_prints() {
         let evil = || "\x1b]0;x\x07\r\u{9b}2J".to_owned();
-        for event in [
-            Event::Aborted { pe: 0, code: 1, message: evil() },
-            Event::Suspected { pe: 0, message: evil() },
-            Event::Broken { pe: 0, what: evil() },
-        ] {
-            let mut run = run(None);
+        for event in
+            [Event::Aborted { pe: 0, code: 1, message: evil() }, Event::Broken { pe: 0, what: evil() }]
+        {
+            let mut run = run();
             run.hear(event.clone());
-            run.move_on(Instant::now() + SUSPECT);
+            run.move_on(Instant::now());
             let report = run.report;
             assert!(report.contains(r"\u{1b}]0;x\u{7}\r\u{9b}2J"), "{report:?} of {event:?}");
             assert!(!report.contains(|c: char| c.is_control() && c != '\n'), "{report:?}");

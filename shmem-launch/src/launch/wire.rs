@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::codec::Message;
 
 /// Counted up when a message changes: the two sides must agree.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 
 /// Most bytes of a packet. Below the smallest socket buffer that systems are set up with.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
@@ -49,8 +49,6 @@ pub(crate) enum Request {
     Share { last: bool },
     /// Ends the job.
     Abort { code: i32, message: String },
-    /// Ends the job because somebody else seems to be lost, unless it is known by then who is.
-    Suspect { message: String },
     /// The PE has left the job in order.
     Finish,
 }
@@ -146,7 +144,7 @@ mod tests {
             Ok(())
         });
         result.unwrap();
-        assert_eq!(seen.into_inner().len(), 7 + 5, "every kind of each");
+        assert_eq!(seen.into_inner().len(), 6 + 5, "every kind of each");
     }
 
     /// A number is written in one way; and a list that says how many elements follow is no reason to take memory for them.

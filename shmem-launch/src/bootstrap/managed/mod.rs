@@ -35,9 +35,6 @@ use door::FIRST;
 use host::Host;
 use watch::Watch;
 
-/// How long a PE that takes another one to be lost waits for somebody who knows more.
-const SUSPECT: Duration = Duration::from_secs(1);
-
 /// How long a PE that may not speak leaves to the one that does.
 const SPEECH: Duration = Duration::from_millis(200);
 
@@ -183,11 +180,6 @@ impl Bootstrap for Managed {
             }
             self.manager.abort(code);
         })
-    }
-
-    fn suspect(&self, message: &str) -> ! {
-        std::thread::sleep(SUSPECT);
-        self.abort(1, message)
     }
 
     fn finish(&self) {
