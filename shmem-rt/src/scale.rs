@@ -107,19 +107,6 @@ impl Collective {
             None => *way == CollectiveWay::Meetings,
         })
     }
-
-    /// Bytes of a chunk, where data go through windows; whether they lie in symmetric objects.
-    pub fn chunk(self, symmetric: bool, shape: Shape) -> usize {
-        self.pattern().map_or(0, |pattern| pattern.cut(shape.pes(), symmetric).most)
-    }
-
-    /// How many groups become one at each level of a reduction through windows; nothing of other collectives.
-    pub fn groups(self, shape: Shape) -> Vec<usize> {
-        match self {
-            Self::Sum(_) | Self::ExactSum(_) => counts::groups(shape.pes()),
-            _ => Vec::new(),
-        }
-    }
 }
 
 impl Cost {

@@ -152,7 +152,7 @@ fn the_plan_of_a_collective() {
     // How lines begin, but for the head, and what is in them: rounds, messages and bytes, or the time.
     for (arguments, asked, expected) in [
         // What docs/scale.md says of this job.
-        ("sum --bytes 1M --pes 64 --per-node 2", NONE, &["meetings", "taken windows|11 7232"][..]),
+        ("sum --bytes 1M --pes 64 --per-node 2", NONE, &["meetings", "taken windows 11 7232"][..]),
         (
             "sum --bytes 1M --pes 64 --per-node 2",
             "reduce:meetings",
@@ -162,7 +162,7 @@ fn the_plan_of_a_collective() {
                 "windows",
             ],
         ),
-        ("barrier --pes 100000 --per-node 100", NONE, &["taken meetings 1 x 10 rounds|10 10000 80000"]),
+        ("barrier --pes 100000 --per-node 100", NONE, &["taken meetings 10 10000 80000"]),
         // Half of there and back, and 12 bytes of each node at 80 or 175 ps.
         ("broadcast --pes 2 --provider verbs;ofi_rxm", NONE, &["taken meetings|1.1 us"]),
         ("broadcast --pes 2 --provider tcp;ofi_rxm", NONE, &["taken meetings|6.0 us"]),
@@ -171,9 +171,9 @@ fn the_plan_of_a_collective() {
             NONE,
             &[
                 "an fcollect, 1M of each PE, in symmetric objects: 4 PEs on one node",
-                "meetings a piece|- - - -",
-                "rings chunks|- - - -",
-                "taken direct from where|- - - -",
+                "meetings - - - -",
+                "rings - - - -",
+                "taken direct - - - -",
             ],
         ),
     ] {

@@ -328,18 +328,3 @@ fn pkg_config_finds_the_library() {
     let program = make(gcc.arg("kinds.c").args(options.split_whitespace()), "by-pkg-config");
     succeeds(&run(2, &program, &[]));
 }
-
-#[test]
-fn shmem_info_lists_them() {
-    for (name, option) in [("listed", None), ("listed-static", Some("-static-shmem"))] {
-        let options: Vec<_> = option.into_iter().collect();
-        let way = Way { name, compiler: "gcc", options: options.leak() };
-        let program = build(&way, "kinds.c", name);
-        let info = installed().oshcc.with_file_name("shmem-info");
-        let said = text(&Command::new(info).arg("layout").arg(program).output().unwrap());
-        // A static library may have objects of its own that no name tells.
-        let counted = said.contains("globals of the program: 3 object(s), 8008 bytes");
-        assert!(counted || option.is_some(), "{said}");
-        assert!(["written", "constructed", "zeros"].iter().all(|name| said.contains(name)), "{said}");
-    }
-}

@@ -81,11 +81,6 @@ pub(crate) struct Sent {
     pub(crate) hops: usize,
 }
 
-/// How many groups become one at each level of a reduction.
-pub(crate) fn groups(members: usize) -> Vec<usize> {
-    Radices::of(members).each().collect()
-}
-
 /// What is sent by the schedule of a pattern of data, which may lie in symmetric objects.
 pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_node: usize) -> Sent {
     let (ranks, cut) = (nodes * per_node, pattern.cut(nodes * per_node, symmetric));

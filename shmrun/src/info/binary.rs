@@ -5,10 +5,8 @@ use std::io;
 use std::path::Path;
 
 use object::elf::FileHeader64;
-use object::read::elf::{ElfFile, ElfSection};
-use object::{
-    LittleEndian, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SectionKind, SymbolKind,
-};
+use object::read::elf::ElfFile;
+use object::{LittleEndian, Object, ObjectSection, ReadCache};
 use shmem_core::partition::{Declaration, StaticEntry};
 use shmem_core::section;
 
@@ -21,19 +19,6 @@ pub(crate) struct Binary {
     pub(crate) statics: Vec<StaticEntry>,
     /// The partitions that it declares, in the order of the file.
     pub(crate) declarations: Vec<Declaration>,
-    /// The globals of a program in C, which are symmetric there, in the order of their addresses; `None`: it is none.
-    pub(crate) globals: Option<Vec<Global>>,
-}
-
-/// A global of a program in C.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Global {
-    /// Its address in the file.
-    pub(crate) address: u64,
-    /// Bytes.
-    pub(crate) size: u64,
-    /// As the linker calls it.
-    pub(crate) name: String,
 }
 
 impl Binary {
@@ -59,55 +44,17 @@ impl Binary {
         let elf = ElfFile::<FileHeader64<LittleEndian>, _>::parse(&cache).map_err(not_elf)?;
         let data = |name| elf.section_by_name(name).map(|section| section.data()).transpose();
         let statics = data(section::STATICS).map_err(not_elf)?;
-        let globals = globals(&elf);
-        if statics.is_none() && globals.is_none() {
-            // Even a program without statics has one.
+        // Even a program without statics has one.
+        let statics = statics.ok_or_else(|| {
             let name = section::STATICS;
-            return Err(format!(
-                "has no section `{name}`: it was not built with shmem-rt, or its sections were stripped"
-            )
-            .into());
-        }
+            format!("has no section `{name}`: it was not built with shmem-rt, or its sections were stripped")
+        })?;
         let declarations = data(section::PARTITIONS).map_err(not_elf)?.unwrap_or_default();
         Ok(Self {
-            statics: section::statics_in(statics.unwrap_or_default())?,
+            statics: section::statics_in(statics)?,
             declarations: section::partitions_in(declarations)?,
-            globals,
         })
     }
-}
-
-/// The globals of a program that calls routines of C's; without those of the library, if it is linked statically.
-fn globals<'d, R: ReadRef<'d>>(elf: &ElfFile<'d, FileHeader64<LittleEndian>, R>) -> Option<Vec<Global>> {
-    // Without one of these no program in C gets far.
-    const BEGINNINGS: [&[u8]; 4] = [b"shmem_init", b"shmem_init_thread", b"start_pes", b"shmem_my_pe"];
-    let begins = |name: &[u8]| BEGINNINGS.contains(&name.strip_prefix(b"p").unwrap_or(name));
-    let mut symbols = elf.symbols().chain(elf.dynamic_symbols());
-    if !symbols.any(|symbol| symbol.name_bytes().is_ok_and(begins)) {
-        return None;
-    }
-    let is_written = |section: ElfSection<'d, '_, FileHeader64<LittleEndian>, R>| {
-        let constant = section.name_bytes().is_ok_and(|name| name.starts_with(b".data.rel.ro"));
-        matches!(section.kind(), SectionKind::Data | SectionKind::UninitializedData) && !constant
-    };
-    let objects = elf.symbols().filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0);
-    let mut globals: Vec<_> = objects
-        .filter_map(|symbol| {
-            let section = symbol.section_index().and_then(|index| elf.section_by_index(index).ok())?;
-            let name = symbol.name().ok().filter(|name| !is_of_a_library(name))?.to_owned();
-            is_written(section).then_some(Global { address: symbol.address(), size: symbol.size(), name })
-        })
-        .collect();
-    globals.sort_by_key(|global| global.address);
-    globals.dedup_by_key(|global| global.address);
-    Some(globals)
-}
-
-/// Whether a name is one that Rust makes, or one of the C library.
-fn is_of_a_library(name: &str) -> bool {
-    let hashed = name.starts_with("_ZN") && name.contains("17h") && name.ends_with('E');
-    let of_rust = ["_R", "_rust_", "DW.ref.", "shmem_rt_"].iter().any(|start| name.starts_with(start));
-    hashed || of_rust || name.contains('@') || name == "completed.0"
 }
 
 #[cfg(test)]

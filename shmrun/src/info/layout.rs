@@ -7,7 +7,7 @@ use shmem_core::heap::statics::{Layout, LayoutError, arrange};
 use shmem_core::partition::{Environment, show_size};
 
 use crate::Fault;
-use crate::binary::{Binary, Global};
+use crate::binary::Binary;
 use crate::partitions::resolve;
 
 /// The section `layout`.
@@ -19,8 +19,6 @@ pub(crate) struct Statics {
     pub(crate) fault: Option<LayoutError>,
     /// What is allowed and probably not meant, one line each.
     pub(crate) warnings: Vec<String>,
-    /// The globals, of a program in C.
-    pub(crate) globals: Option<Vec<Global>>,
 }
 
 /// Lays out the statics of a binary as a job in this environment would.
@@ -31,12 +29,7 @@ pub(crate) struct Statics {
 pub(crate) fn statics(binary: &Binary, environment: &Environment) -> Result<Statics, Fault> {
     let table = resolve(binary, environment)?;
     let layout = arrange(&binary.statics, table.specs())?;
-    Ok(Statics {
-        fault: layout.check().err(),
-        layout,
-        warnings: table.warnings().to_vec(),
-        globals: binary.globals.clone(),
-    })
+    Ok(Statics { fault: layout.check().err(), layout, warnings: table.warnings().to_vec() })
 }
 
 impl Statics {
@@ -77,25 +70,9 @@ impl Statics {
             }
             text += &columns.to_string();
         }
-        text += &self.globals.as_deref().map(of_the_program).unwrap_or_default();
         let _ = writeln!(text, "fingerprint {:016x}", self.layout.fingerprint());
         text
     }
-}
-
-/// The globals of a program in C: a segment of their own.
-fn of_the_program(globals: &[Global]) -> String {
-    let bytes = globals.iter().map(|global| global.size).fold(0, u64::saturating_add);
-    let mut text = format!("globals of the program: {} object(s), {}\n", globals.len(), show_size(bytes));
-    if globals.is_empty() {
-        return text;
-    }
-    let mut columns = Columns::new(["ADDRESS", "SIZE", "NAME"], &[0, 1]).indented();
-    for Global { address, size, name } in globals {
-        columns.push([format!("{address:#x}"), size.to_string(), name.clone()]);
-    }
-    text += &columns.to_string();
-    text
 }
 
 #[cfg(test)]
@@ -119,11 +96,7 @@ mod tests {
             pgsize: 0,
             partition: bulk,
         };
-        Binary {
-            statics: vec![object("NEW", 16000, 9), object("HALO", 800, 12)],
-            declarations: vec![bulk],
-            globals: None,
-        }
+        Binary { statics: vec![object("NEW", 16000, 9), object("HALO", 800, 12)], declarations: vec![bulk] }
     }
 
     #[test]
@@ -142,18 +115,5 @@ mod tests {
         assert!(text.contains(&expected), "{text}\n{expected}");
         assert!(text.contains("partition 1 `default`, 64M: 0 static(s), 0 bytes; "), "{text}");
         assert!(text.ends_with(&format!("fingerprint {:016x}\n", shown.layout.fingerprint())), "{text}");
-    }
-
-    #[test]
-    fn globals_of_a_program_in_c_are_listed() {
-        let global = |address, size, name: &str| Global { address, size, name: name.to_owned() };
-        let globals = Some(vec![global(0x4010, 4, "number"), global(0x4040, 4096, "table")]);
-        let shown = statics(&Binary { globals, ..binary() }, &Environment::default()).unwrap().text();
-        assert!(shown.contains("globals of the program: 2 object(s), 4100 bytes\n"), "{shown}");
-        assert!(
-            shown.contains("\n   0x4010     4  number\n") || shown.contains("\n  0x4010     4  number\n"),
-            "{shown}"
-        );
-        assert!(!statics(&binary(), &Environment::default()).unwrap().text().contains("globals"));
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
-use shmem::env::{CollectiveWay, Settings};
+use shmem::env::Settings;
 use shmem::scale::{Collective, Cost, Model, Shape};
 use shmem_core::columns::Columns;
 use shmem_core::partition::{parse_size, show_size};
@@ -94,15 +94,13 @@ impl Together {
         let model = Model::from(strided::row_of(provider));
         let taken = collective.way(shape, settings.collective_ways, symmetric, &model);
         let mut columns =
-            Columns::new(["", "WAY", "PLAN", "ROUNDS", "MESSAGES", "BYTES", "TIME"], &[3, 4, 5, 6])
-                .indented();
+            Columns::new(["", "WAY", "ROUNDS", "MESSAGES", "BYTES", "TIME"], &[2, 3, 4, 5]).indented();
         let if_between = |count: String| if shape.nodes == 1 { "-".to_owned() } else { count };
         for way in collective.ways(shape, symmetric) {
             let cost = Cost::of_way(way, collective, symmetric, shape);
             columns.push([
                 if way == taken { "taken" } else { "" }.to_owned(),
                 way.name().to_owned(),
-                plan(way, collective, symmetric, shape, &cost),
                 if_between(cost.rounds.to_string()),
                 if_between(cost.messages.to_string()),
                 if_between(cost.bytes.to_string()),
@@ -150,35 +148,6 @@ impl Family {
             Self::Alltoall => {
                 (Collective::Alltoall(bytes), all, format!("an alltoall, {each} for each pair of PEs"))
             }
-        }
-    }
-}
-
-/// How a collective is carried out a way.
-fn plan(way: CollectiveWay, collective: Collective, symmetric: bool, shape: Shape, cost: &Cost) -> String {
-    let chunk = || show_size(collective.chunk(symmetric, shape) as u64);
-    match (way, collective) {
-        (CollectiveWay::Rings, _) => "chunks of a ring for each PE".to_owned(),
-        (CollectiveWay::Direct, _) => "from where they lie to where they belong".to_owned(),
-        (CollectiveWay::Meetings, _) if shape.nodes == 1 => "a piece with each meeting".to_owned(),
-        (CollectiveWay::Meetings, Collective::Alltoall(_)) => "straight from node to node".to_owned(),
-        (CollectiveWay::Meetings, _) => {
-            let rounds = shape.rounds();
-            format!("{} x {rounds} rounds", cost.rounds / rounds as u64)
-        }
-        (CollectiveWay::Windows, Collective::Broadcast(_)) => format!("two trees, chunks of {}", chunk()),
-        (CollectiveWay::Windows, Collective::Fcollect(_)) => {
-            format!("blocks go round, in chunks of {}", chunk())
-        }
-        (CollectiveWay::Windows, Collective::Alltoall(_)) => {
-            format!("to each in turn, in chunks of {}", chunk())
-        }
-        (CollectiveWay::Windows, _) if collective.groups(shape).is_empty() => {
-            format!("each gives the other all, in chunks of {}", chunk())
-        }
-        (CollectiveWay::Windows, _) => {
-            let groups: Vec<_> = collective.groups(shape).iter().map(ToString::to_string).collect();
-            format!("groups of {}, and back, in chunks of {}", groups.join(", "), chunk())
         }
     }
 }

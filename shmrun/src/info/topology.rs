@@ -1,57 +1,18 @@
 //! CPUs and memory nodes.
 
-use std::collections::BTreeSet;
-
 use shmem_core::columns::Columns;
 use shmem_core::partition::{round_size, show_size};
 use shmem_core::ranges;
-use shmem_core::text::counted;
 use shmem_core::topology::{NumaNode, Speed, Topology};
 
 use crate::pages::Pool;
 use shmem_core::root::Root;
 
-/// The CPUs of a machine.
-struct Processors {
-    /// Those that run.
-    online: Vec<usize>,
-    packages: usize,
-    cores: usize,
-}
-
-impl Processors {
-    fn read(root: &Root) -> Self {
-        let cpus = "sys/devices/system/cpu";
-        let online = root
-            .list(&format!("{cpus}/online"))
-            .unwrap_or_else(|| root.numbered(cpus, "cpu", "").into_iter().map(|n| n as usize).collect());
-        let place = |cpu: usize, file: &str| root.text(&format!("{cpus}/cpu{cpu}/topology/{file}"));
-        let package = |cpu| place(cpu, "physical_package_id");
-        let packages: BTreeSet<_> = online.iter().map(|&cpu| package(cpu)).collect();
-        // A machine that does not tell its cores has one for each CPU.
-        let cores: BTreeSet<_> = online
-            .iter()
-            .map(|&cpu| (package(cpu), place(cpu, "core_id").unwrap_or_else(|| format!("cpu{cpu}"))))
-            .collect();
-        Self { packages: packages.len(), cores: cores.len(), online }
-    }
-}
-
 /// The section `topology`.
 pub(crate) fn topology(root: &Root) -> String {
-    let processors = Processors::read(root);
     let topology = Topology::read(root);
-    let mut text = format!(
-        "CPUs: {} ({}) on {} in {}\n",
-        processors.online.len(),
-        ranges::show(&processors.online),
-        counted(processors.cores, "core"),
-        counted(processors.packages, "package")
-    );
-    let allowed = topology.cpus();
-    if !allowed.is_empty() && allowed != processors.online {
-        text += &format!("  this process may use {} of them ({})\n", allowed.len(), ranges::show(allowed));
-    }
+    let cpus = topology.cpus();
+    let mut text = format!("CPUs that this process may use: {} ({})\n", cpus.len(), ranges::show(cpus));
     if topology.nodes().is_empty() {
         return text + "memory nodes: the kernel tells of none\n";
     }
@@ -110,9 +71,7 @@ mod tests {
     #[test]
     fn a_machine_with_two_nodes_one_of_them_memory_alone() {
         let node = "sys/devices/system/node";
-        let cpu = "sys/devices/system/cpu";
-        let mut files = vec![
-            (format!("{cpu}/online"), "0-3"),
+        let files = vec![
             ("proc/self/status".to_owned(), "Name:\tx\nCpus_allowed_list:\t0,2\nMems_allowed_list:\t0\n"),
             (format!("{node}/online"), "0,10\n"),
             (format!("{node}/node0/access0/initiators/read_bandwidth"), "102400\n"),
@@ -127,14 +86,10 @@ mod tests {
             (format!("{node}/node10/meminfo"), "Node 10 MemTotal:  524288 kB\nNode 10 MemFree: 0 kB\n"),
             (format!("{node}/node10/distance"), "24 10\n"),
         ];
-        for i in 0..4 {
-            files.push((format!("{cpu}/cpu{i}/topology/physical_package_id"), "0"));
-            files.push((format!("{cpu}/cpu{i}/topology/core_id"), ["0", "1"][i / 2]));
-        }
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         assert_eq!(
             topology(&Machine::new(&files).root()),
-            "CPUs: 4 (0-3) on 2 cores in 1 package\n  this process may use 2 of them (0,2)\nmemory nodes:
+            "CPUs that this process may use: 2 (0,2)\nmemory nodes:
   NODE  KIND       CPUS  MEMORY  FREE  ALLOWED  BANDWIDTH  LATENCY  TYPE  DISTANCES  HUGE PAGES (FREE/TOTAL)
      0  NORMALMEM  0-3       2G    1G  yes      100 GiB/s    80 ns  -     10 24      2M 5/8
     10  FASTMEM    -       512M     0  no       500 GiB/s        -  -     24 10
@@ -145,11 +100,10 @@ mod tests {
 
     #[test]
     fn a_machine_that_tells_little() {
-        let machine =
-            Machine::new(&[("sys/devices/system/cpu/cpu0/x", ""), ("sys/devices/system/cpu/cpu1/x", "")]);
+        let cpus = [("proc/self/status", "Cpus_allowed_list:\t0-1\n")];
         assert_eq!(
-            topology(&machine.root()),
-            "CPUs: 2 (0-1) on 2 cores in 1 package\nmemory nodes: the kernel tells of none\n"
+            topology(&Machine::new(&cpus).root()),
+            "CPUs that this process may use: 2 (0-1)\nmemory nodes: the kernel tells of none\n"
         );
     }
 }

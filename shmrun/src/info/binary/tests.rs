@@ -61,7 +61,7 @@ fn a_file_says_what_the_running_program_says() {
     let running: Vec<StaticEntry> = section::descriptors().unwrap().into_iter().map(Into::into).collect();
     let declared: Vec<Declaration> = section::declarations().unwrap().into_iter().copied().collect();
     assert!(running.iter().any(|entry| entry.name.as_str() == "GRID" && entry.partition == BULK));
-    assert_eq!(file, Binary { statics: running.clone(), declarations: declared.clone(), globals: None });
+    assert_eq!(file, Binary { statics: running.clone(), declarations: declared.clone() });
 
     let lay_out = |statics: &[StaticEntry], declarations: &[Declaration]| {
         let table = Table::resolve(declarations, statics, &Environment::default()).unwrap();
