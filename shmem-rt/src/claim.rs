@@ -53,7 +53,12 @@ pub(crate) fn claim() -> Result<()> {
     if WORLD.swap(1, Ordering::Relaxed) != 0 {
         return Err(ErrorKind::SecondWorld.into());
     }
-    if marks().is_some_and(|marks| marks > 1) { Err(ErrorKind::SecondCopy.into()) } else { Ok(()) }
+    if marks().is_some_and(|marks| marks > 1) {
+        let text = "another copy of this library has joined the job in this process already: the program and its plugins \
+                    hold shmem-rt twice, in two versions or built in two ways, and only one of them can have a world";
+        return Err(ErrorKind::Start(text.to_owned()).into());
+    }
+    Ok(())
 }
 
 /// Leaves the mark of this copy of the library, and counts those that the process has; nothing where the system does not

@@ -91,7 +91,12 @@ impl Team {
         let count = self.size();
         match Shape::new(lengths, count) {
             Some(shape) => Ok(PeGrid::new(self, shape)),
-            None => Err(ErrorKind::GridShape { shape: Shape::words(lengths), count }.into()),
+            None => Err(ErrorKind::Refused(format!(
+                "a grid of {} PEs cannot be made of {count}: the product of its lengths is to be {count}; choose lengths by \
+                 the number of PEs, or let `cubic_grid` choose them",
+                Shape::words(lengths)
+            ))
+            .into()),
         }
     }
 

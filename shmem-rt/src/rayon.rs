@@ -70,9 +70,9 @@ impl<L: ThreadLevel> World<L> {
         let threads = if asked.is_some() { 0 } else { self.cpus_per_pe() };
         let name = move |thread| format!("PE {me}, thread {thread}");
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().map_err(|error| {
-            let asked = asked.and_then(|asked| asked.to_str()?.parse().ok());
-            let (place, reason) = (format!("PE {me}"), error.to_string());
-            ErrorKind::Threads { threads: asked.unwrap_or(threads), place, reason }
+            let asked: Option<usize> = asked.and_then(|asked| asked.to_str()?.parse().ok());
+            let threads = asked.unwrap_or(threads);
+            ErrorKind::Refused(format!("{threads} threads on PE {me}: {error}"))
         });
         Ok(pool?)
     }

@@ -237,7 +237,8 @@ fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<V
     let key =
         unsafe { transport.register(index, job.memory.arena.start_of(job.site.slot), offset, request.bytes) };
     key.map_err(|reason| {
-        ErrorKind::Register { what: request.what.clone(), transport: job.network.transport, reason }.into()
+        let (what, transport) = (&request.what, job.network.transport);
+        ErrorKind::Refused(format!("{what}: the transport `{transport}` cannot register it: {reason}")).into()
     })
 }
 

@@ -97,7 +97,7 @@ impl<const D: usize> Maker<'_, D> {
 
     #[track_caller]
     pub(super) fn placed(&self, reason: String) -> Error {
-        ErrorKind::Placed { what: self.what.clone(), reason }.into()
+        ErrorKind::Refused(format!("{}: {reason}", self.what)).into()
     }
 
     /// Memory of a kind on one node, or on any.

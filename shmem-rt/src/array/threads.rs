@@ -106,8 +106,8 @@ fn spread<J: FnOnce() + Send>(pools: &[NodePool], mut work: Vec<Vec<J>>) {
 
 impl NodePool {
     fn new(pe: usize, node: Option<u32>, cpus: Vec<usize>, threads: usize) -> Result<Self> {
-        let place = || node.map_or_else(|| "the machine".to_owned(), |node| format!("NUMA node {node}"));
-        let refused = |reason: String| ErrorKind::Threads { threads, place: place(), reason };
+        let place = node.map_or_else(|| "the machine".to_owned(), |node| format!("NUMA node {node}"));
+        let refused = |reason: String| ErrorKind::Refused(format!("{threads} threads on {place}: {reason}"));
         let failure = Arc::new(Mutex::new(None));
         let noted = Arc::clone(&failure);
         let name = move |thread| match node {

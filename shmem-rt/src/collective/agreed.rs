@@ -99,10 +99,11 @@ impl Agreed<'_> {
         };
         match mine {
             Err(error) if all.iter().all(|said| *said == all[failed]) => Err(self.refused(error)),
-            _ => Err(self.refused(ErrorKind::OnPe {
-                pe: self.collective.team.member(failed).number(),
-                reason: String::from_utf8_lossy(&all[failed][1..]).into_owned(),
-            })),
+            _ => {
+                let pe = self.collective.team.member(failed).number();
+                let reason = String::from_utf8_lossy(&all[failed][1..]);
+                Err(self.refused(ErrorKind::Refused(format!("on PE {pe}: {reason}"))))
+            }
         }
     }
 

@@ -83,71 +83,24 @@ pub enum ErrorKind {
         /// Number of PEs.
         count: usize,
     },
-    /// A grid of PEs has more or fewer places than there are PEs.
-    #[error(
-        "a grid of {shape} PEs cannot be made of {count}: the product of its lengths is to be {count}; choose lengths by \
-         the number of PEs, or let `cubic_grid` choose them"
-    )]
-    GridShape {
-        /// The lengths asked for, as in `3 x 2`.
-        shape: String,
-        /// Number of PEs.
-        count: usize,
-    },
     /// This process has, or had, a world: there is one per process, ever.
     #[error(
         "this process has joined its job already; there is one world per process, ever, so `main`, `init` \
          and a test body run once"
     )]
     SecondWorld,
-    /// Another copy of this library has, or had, a world in this process.
-    #[error(
-        "another copy of this library has joined the job in this process already: the program and its plugins \
-         hold shmem-rt twice, in two versions or built in two ways, and only one of them can have a world"
-    )]
-    SecondCopy,
+    /// The job cannot start: its PEs do not agree, or lack something, or settings do not go together.
+    #[error("{0}")]
+    Start(String),
+    /// Something that a program asks for cannot be had, or not on all PEs.
+    #[error("{0}")]
+    Refused(String),
     /// What PEs do through their launcher failed: it is gone, or does not do its part, or a limit is too low for it.
     #[error("the PEs cannot come together: {0}")]
     Launcher(String),
-    /// The file of the trace cannot be written.
-    #[error("SHMEM_TRACE={path}: {error}; name a file that can be written, or unset it")]
-    Trace {
-        /// The file.
-        path: String,
-        /// What the system said.
-        error: String,
-    },
-    /// The PEs run different programs, or in different environments.
-    #[error(
-        "the PEs do not agree on the layout of symmetric memory: PE {me} has `{here}` where PE {pe} has \
-         `{there}`; run the same binary with the same SHMEM_ variables on all PEs"
-    )]
-    SetupsDiffer {
-        /// The PE that found it.
-        me: usize,
-        /// The other PE.
-        pe: usize,
-        /// First line that differs, here.
-        here: String,
-        /// The same line there.
-        there: String,
-    },
-    /// The PEs are on several hosts, and shared memory is to be all there is.
-    #[error(
-        "SHMEM_TRANSPORT=shm, and the PEs are on several hosts; set it to auto, or start all on one host"
-    )]
-    SeveralHosts,
     /// The way to PEs on other hosts cannot be opened.
     #[error(transparent)]
     Fabric(#[from] shmem_core::transport::ofi::OfiError),
-    /// Symmetric memory cannot be made known to the fabric.
-    #[error("segment `{segment}` of symmetric memory cannot be registered: {why}")]
-    Registration {
-        /// The segment.
-        segment: String,
-        /// What the provider says.
-        why: String,
-    },
     /// The program was linked from several versions of this crate.
     #[error(transparent)]
     Section(#[from] shmem_core::section::SectionError),
@@ -163,14 +116,6 @@ pub enum ErrorKind {
     /// Memory could not be reserved, mapped or populated.
     #[error(transparent)]
     Memory(#[from] shmem_core::memory::MemoryError),
-    /// The file of a partition cannot be used on a PE.
-    #[error("PE {pe}: {reason}")]
-    File {
-        /// The PE.
-        pe: usize,
-        /// What is wrong with the file, in words.
-        reason: String,
-    },
     /// What the program holds was not persisted. The file has the last persist before, and no later one of this
     /// job is possible: nobody knows what a failed flush has kept.
     #[error(
@@ -199,61 +144,12 @@ pub enum ErrorKind {
     /// The edges of a halo do not fit together.
     #[error(transparent)]
     Halo(#[from] shmem_core::halo::HaloError),
-    /// The memory of an array cannot be placed.
-    #[error("{what}: {reason}")]
-    Placed {
-        /// The array.
-        what: String,
-        /// Why not, and what is possible.
-        reason: String,
-    },
-    /// The transport cannot reach memory.
-    #[error("{what}: the transport `{transport}` cannot register it: {reason}")]
-    Register {
-        /// The partition and who asked for it, or what else it is.
-        what: String,
-        /// The transport.
-        transport: &'static str,
-        /// Why not.
-        reason: String,
-    },
-    /// Something that all PEs do together failed on one of them, and so on all.
-    #[error("on PE {pe}: {reason}")]
-    OnPe {
-        /// The first PE on which it failed.
-        pe: usize,
-        /// Its error, in words.
-        reason: String,
-    },
-    /// Threads cannot be had, or not where they are to run.
-    #[error("{threads} threads on {place}: {reason}")]
-    Threads {
-        /// How many were asked for.
-        threads: usize,
-        /// Where.
-        place: String,
-        /// Why not.
-        reason: String,
-    },
     /// A team cannot be as it was asked for.
     #[error(transparent)]
     Team(#[from] TeamError),
     /// There is no context, no domain, or no change of hints.
     #[error(transparent)]
     Context(#[from] ContextError),
-    /// A node has fewer units of the resource than PEs.
-    #[error(
-        "{pes} PEs on a node need {pes} {resource}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or \
-         unset it"
-    )]
-    TooFewResources {
-        /// What they are called.
-        resource: &'static str,
-        /// How many PEs the node has.
-        pes: usize,
-        /// How many units they may have.
-        limit: usize,
-    },
 }
 
 /// The PEs of a job, in words.

@@ -7,35 +7,9 @@ use shmem_core::text::counted;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TeamError {
-    /// Members that the team has not.
-    #[error(
-        "no team can have {}, from rank {start} on every {stride}: the team that is split has ranks 0..{parent}; all ranks \
-         must lie in there", counted(*.size, "member")
-    )]
-    Outside {
-        /// The first rank.
-        start: usize,
-        /// From one rank to the next.
-        stride: isize,
-        /// Number of members.
-        size: usize,
-        /// Members of the team that was to be split.
-        parent: usize,
-    },
-    /// A team of nobody.
-    #[error("a team has at least one member; {what} has none")]
-    Empty {
-        /// What was asked for.
-        what: &'static str,
-    },
-    /// All members at one rank.
-    #[error(
-        "a team of {} cannot have stride 0: each rank of the team that is split is a member once", counted(*.size, "member")
-    )]
-    Repeated {
-        /// Number of members.
-        size: usize,
-    },
+    /// Ranks that no team can have.
+    #[error("{0}")]
+    Ranks(String),
     /// No index is left.
     #[error(
         "no team can be made: PE {pe} is in {used} of {MAX_TEAMS} teams; destroy one on all its members. The index \

@@ -42,7 +42,11 @@ impl Trace {
     pub(super) fn create(path: &str, me: usize) -> Result<Self> {
         let ends = me == 0 || path.contains("%p");
         let path = path.replace("%p", &me.to_string());
-        let fault = |error: io::Error| ErrorKind::Trace { path: path.clone(), error: error.to_string() };
+        let fault = |error: io::Error| {
+            ErrorKind::Start(format!(
+                "SHMEM_TRACE={path}: {error}; name a file that can be written, or unset it"
+            ))
+        };
         // Nobody appends before it is there: `announce`.
         let file = OnceLock::new();
         if ends {

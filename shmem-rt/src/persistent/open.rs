@@ -138,7 +138,7 @@ fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<std::result::Re
             &FileState::Found(generation, is_copying, set) => {
                 found.push(Found { generation, is_copying, set })
             }
-            FileState::Refused(why) => return Err(ErrorKind::File { pe, reason: why.clone() }.into()),
+            FileState::Refused(why) => return Err(of_files(pe, why)),
             FileState::Unusable(why) => unusable = unusable.or(Some((pe, why))),
         }
     }
@@ -147,15 +147,16 @@ fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<std::result::Re
         let kept = found.iter().any(|found| !found.is_new());
         if kept || spec.traits.policy != Some(Policy::Preferred) {
             let also = if kept { "; the files of other PEs hold what was persisted" } else { "" };
-            return Err(ErrorKind::File { pe, reason: format!("{why}{also}") }.into());
+            return Err(of_files(pe, &format!("{why}{also}")));
         }
         return Ok(Err(why.clone()));
     }
-    let agreed = agree(&found).map_err(|error| {
-        let reason = format!("{}: {error}", spec.title());
-        ErrorKind::File { pe: error.other.0, reason }
-    });
-    Ok(Ok(agreed?))
+    agree(&found).map(Ok).map_err(|error| of_files(error.other.0, &format!("{}: {error}", spec.title())))
+}
+
+/// The files of a PE cannot be used.
+fn of_files(pe: usize, reason: &str) -> Error {
+    ErrorKind::Start(format!("PE {pe}: {reason}")).into()
 }
 
 /// Puts the partitions of this PE, which lie in the slot at `mine`, on their shelves, when none of them is
@@ -178,11 +179,11 @@ pub(crate) fn shelve(
         unsafe { Shelf::new(spec, part.index, range, heap, backing, mine, ledger) }
     });
     let shelves: Result<Vec<_>, String> = shelves.collect();
-    let shelves = shelves.map_err(|reason| ErrorKind::File { pe, reason })?;
+    let shelves = shelves.map_err(|reason| of_files(pe, &reason))?;
     let names: Vec<u8> = shelves.iter().flat_map(Shelf::names).collect();
     if bootstrap.told_by(&[0], "names", &names).map_err(Error::launcher)?.concat() != names {
-        let reason = "its files hold other objects than those of PE 0; put back all of one copy".to_owned();
-        return Err(ErrorKind::File { pe, reason }.into());
+        let reason = "its files hold other objects than those of PE 0; put back all of one copy";
+        return Err(of_files(pe, reason));
     }
     Ok(shelves)
 }

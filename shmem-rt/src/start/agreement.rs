@@ -27,8 +27,12 @@ pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
     }
     let theirs = String::from_utf8_lossy(&theirs);
     let (here, there) = first_difference(mine, &theirs);
-    let (me, here, there) = (bootstrap.number(), here.to_owned(), there.to_owned());
-    Err(ErrorKind::SetupsDiffer { me, pe: 0, here, there }.into())
+    let me = bootstrap.number();
+    Err(ErrorKind::Start(format!(
+        "the PEs do not agree on the layout of symmetric memory: PE {me} has `{here}` where PE 0 has \
+         `{there}`; run the same binary with the same SHMEM_ variables on all PEs"
+    ))
+    .into())
 }
 
 /// What a PE tells the others, once it has its memory.

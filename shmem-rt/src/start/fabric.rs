@@ -32,7 +32,10 @@ pub(crate) fn keeps_apart(settings: &Settings) -> bool {
 /// If shared memory is to be everything, and there are several hosts.
 pub(crate) fn check_hosts(settings: &Settings, bootstrap: &dyn Bootstrap) -> Result<()> {
     match settings.transport {
-        TransportChoice::Shm if spans_hosts(bootstrap) => Err(ErrorKind::SeveralHosts.into()),
+        TransportChoice::Shm if spans_hosts(bootstrap) => {
+            let text = "SHMEM_TRANSPORT=shm, and the PEs are on several hosts; set it to auto, or start all on one host";
+            Err(ErrorKind::Start(text.to_owned()).into())
+        }
         _ => Ok(()),
     }
 }
@@ -100,7 +103,10 @@ pub(crate) fn join(
     for (index, segment) in &segments {
         // SAFETY: the slot is mapped, as the layout says, for as long as the job lives.
         let key = unsafe { ofi.register(*index, place, segment.start, segment.bytes) };
-        said.push(key.map_err(|why| ErrorKind::Registration { segment: segment.name.to_string(), why })?);
+        said.push(key.map_err(|why| {
+            let name = &segment.name;
+            ErrorKind::Start(format!("segment `{name}` of symmetric memory cannot be registered: {why}"))
+        })?);
     }
     let bytes: usize = segments.iter().map(|(_, segment)| segment.bytes).sum();
     let registered = format!(

@@ -59,7 +59,12 @@ impl Holdings {
         level: Level,
     ) -> Result<Self> {
         let node = [settings.max_resources, resource.units()].into_iter().flatten().min();
-        let too_few = |limit| ErrorKind::TooFewResources { resource: resource.name(), pes, limit };
+        let too_few = |limit| {
+            ErrorKind::Start(format!(
+                "{pes} PEs on a node need {pes} {}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or unset it",
+                resource.name()
+            ))
+        };
         if let Some(limit) = node.filter(|limit| *limit < pes) {
             return Err(too_few(limit).into());
         }

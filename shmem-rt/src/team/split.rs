@@ -18,6 +18,7 @@ use std::sync::Arc;
 use shmem_core::context::Initiator;
 use shmem_core::observe::Family;
 use shmem_core::system::RequestArea;
+use shmem_core::text::counted;
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
@@ -96,7 +97,7 @@ impl Team {
         let agreed = self.agree_on(token.endpoint(), &purpose);
         let (ranks, width): (Vec<usize>, _) = ((0..self.size()).collect(), width.min(self.size()));
         let is_grid = |groups: &dyn Fn() -> Groups| match width {
-            0 => Err(TeamError::Empty { what: "a row of a grid of width 0" }),
+            0 => Err(empty("a row of a grid of width 0")),
             _ => Ok(groups()),
         };
         let in_rows = is_grid(&|| ranks.chunks(width).map(<[usize]>::to_vec).collect());
@@ -242,10 +243,13 @@ impl Agreed<'_> {
 /// The ranks of a strided team out of `parent` ranks.
 fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Vec<usize>, TeamError> {
     if size == 0 {
-        return Err(TeamError::Empty { what: "a team of size 0" });
+        return Err(empty("a team of size 0"));
     }
     if stride == 0 && size > 1 {
-        return Err(TeamError::Repeated { size });
+        return Err(TeamError::Ranks(format!(
+            "a team of {} cannot have stride 0: each rank of the team that is split is a member once",
+            counted(size, "member")
+        )));
     }
     let rank = |k: usize| {
         let distance = stride.checked_mul(isize::try_from(k).ok()?)?;
@@ -253,5 +257,15 @@ fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Ve
     };
     // The last one is outside where any is.
     let ranks = rank(size - 1).and_then(|_| (0..size).map(rank).collect());
-    ranks.ok_or(TeamError::Outside { start, stride, size, parent })
+    ranks.ok_or_else(|| {
+        TeamError::Ranks(format!(
+            "no team can have {}, from rank {start} on every {stride}: the team that is split has ranks 0..{parent}; all ranks \
+             must lie in there",
+            counted(size, "member")
+        ))
+    })
+}
+
+fn empty(what: &str) -> TeamError {
+    TeamError::Ranks(format!("a team has at least one member; {what} has none"))
 }

@@ -49,10 +49,10 @@ fn itself(command: &mut Command, name: &str) {
 }
 
 /// The same under MPICH's `mpiexec`, which speaks PMI-1 over a socket that it leaves to the PEs, or to which they connect.
-fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
+fn hydra(pes: usize, name: &str) -> Option<Command> {
     Command::new("mpiexec.hydra").arg("--version").output().ok()?;
     let mut command = Command::new("timeout");
-    command.args([LIMIT, "mpiexec.hydra"]).args(by_port.then_some("-pmi-port"));
+    command.args([LIMIT, "mpiexec.hydra"]);
     itself(command.args(["-n", &pes.to_string()]), name);
     Some(command)
 }
@@ -61,8 +61,7 @@ fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
 fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
     let launchers = [
         ("mpirun of Open MPI", mpirun(pes, name)),
-        ("mpiexec of MPICH", hydra(pes, name, false)),
-        ("mpiexec of MPICH", hydra(pes, name, true)),
+        ("mpiexec of MPICH", hydra(pes, name)),
     ];
     let mut outputs = Vec::new();
     for (launcher, command) in launchers {

@@ -295,8 +295,7 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
 
     let start = arena.start_of(0) as usize + at;
     let go_to = |cores: &[usize], place: String| -> Result<()> {
-        let failed =
-            |error: std::io::Error| ErrorKind::Threads { threads: 1, place, reason: error.to_string() };
+        let failed = |error: std::io::Error| ErrorKind::Refused(format!("a thread on {place}: {error}"));
         Ok(keep_on(cores).map_err(failed)?)
     };
     for chunk in 0..chunking.chunks() {

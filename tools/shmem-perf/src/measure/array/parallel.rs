@@ -108,6 +108,5 @@ pub(super) fn apart(world: &mut World, bench: &Bench<'_>) -> Done {
 
 fn pools_of_one(threads: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let place = "the machine".to_owned();
-    Ok(pool.map_err(|error| shmem::ErrorKind::Threads { threads, place, reason: error.to_string() })?)
+    Ok(pool.map_err(|error| shmem::ErrorKind::Refused(format!("{threads} threads: {error}")))?)
 }
