@@ -102,7 +102,7 @@ pub use channel::Channel;
 pub use collective::{BitNumber, BitOperands, BitReducible, Located, Number, Operands, Reducible, Started};
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, init_with, initialized};
-pub use error::{ContextError, Error, ErrorKind, Result, TeamError};
+pub use error::{ContextError, Error, ErrorKind, NameError, Result, TeamError};
 pub use exchange::{Exchange, ExchangeOptions, ExchangeToken, Outbox};
 pub use free::Free;
 pub use grid::PeGrid;
@@ -123,7 +123,7 @@ pub use shmem_core::context::{
 };
 pub use shmem_core::data::{Contents, MemoryHints, Movable, Plain, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
-pub use shmem_core::heap::{NameError, Named, Usage};
+pub use shmem_core::heap::Usage;
 pub use shmem_core::indexed::{
     Batch, Block, BlockCyclic, BlockOf, Cyclic, Distribution, Gathers, Indexed, ListIndex, Listed, Numbered,
     OneOrEach, Over, Ranked,
@@ -139,6 +139,7 @@ pub use shmem_core::pe::{OnPe, Pe};
 pub use shmem_core::segment::Miss;
 pub use shmem_core::transport::{SessionOptions, Traffic};
 pub use state::granted::{Granted, Resources};
+pub use state::names::Named;
 pub use state::uses::TeamConfig;
 pub use team::{TeamBox, TeamObjects};
 pub use world::World;

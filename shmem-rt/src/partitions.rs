@@ -97,7 +97,7 @@ impl<L: ThreadLevel> World<L> {
     {
         let location = Location::caller();
         let origin = Origin::Program { file: Text::tail(location.file()), line: location.line() };
-        let new = new.try_into().map_err(|fault| PartitionError::New { fault: Box::new(fault.into()) });
+        let new = new.try_into().map_err(|fault| PartitionError::New(format!(": {}", fault.into())));
         let text = match &new {
             Ok(new) => format!("{new:?}"),
             Err(error) => error.to_string(),

@@ -6,12 +6,10 @@
 //! arithmetic on offsets; nothing here reads or writes symmetric memory.
 
 mod allocator;
-mod directory;
 mod error;
 mod ledger;
 pub mod statics;
 
 pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
-pub use directory::{CHUNK_BYTES, Directory, MAX_NAME, NameError, Named};
 pub use error::{Dropped, HeapError};
 pub use ledger::{Allocation, Ledger, Made, Owner, Reclaimed, Released};

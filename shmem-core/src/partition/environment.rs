@@ -40,9 +40,7 @@ impl Given {
             Subject::Heap => (heap_size(&variable, &value, warnings)?, None),
             _ => match parse_traits_and_file(&value) {
                 Ok((traits, file)) => (traits, file.map(str::to_owned)),
-                Err(fault) => {
-                    return Err(PartitionError::Traits { variable, value, fault: Box::new(fault) });
-                }
+                Err(fault) => return Err(refused(&variable, &value, fault)),
             },
         };
         Ok(Self { variable, value, traits, file })
@@ -55,18 +53,25 @@ impl Given {
 
     /// The error of what does not fit together.
     pub(super) fn refused(&self, fault: TraitError) -> PartitionError {
-        let (variable, value) = (self.variable.clone(), self.value.clone());
-        PartitionError::Traits { variable, value, fault: Box::new(fault) }
+        refused(&self.variable, &self.value, fault)
     }
+
+    /// The error of another variable that says something else of the same partition.
+    pub(super) fn differs_from(&self, other: &str, partition: &str) -> PartitionError {
+        let first = self.shown();
+        PartitionError::Environment(format!(
+            "{first} and {other} are both set, describe {partition} and differ; unset one of them"
+        ))
+    }
+}
+
+fn refused(variable: &str, value: &str, fault: impl fmt::Display) -> PartitionError {
+    PartitionError::Environment(format!("{variable}={value}: {fault}"))
 }
 
 /// The size of the default heap, read as OpenSHMEM says. No bytes are the least that there can be: one.
 fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<Traits, PartitionError> {
-    let (size, taken, ignored) = parse_size_prefix(value).map_err(|fault| PartitionError::HeapSize {
-        variable: variable.into(),
-        value: value.into(),
-        fault,
-    })?;
+    let (size, taken, ignored) = parse_size_prefix(value).map_err(|fault| refused(variable, value, fault))?;
     if !ignored.is_empty() {
         warnings.push(format!(
             "{variable}={value}: {taken} is taken, and `{ignored}` behind it is ignored; write {taken}"
@@ -134,22 +139,22 @@ impl Environment {
             if first.value == value {
                 continue;
             }
-            let [counts, other] = [first.shown(), format!("{variable}={value}")];
+            let other = format!("{variable}={value}");
             if is_alias(&first.variable) == is_alias(&variable) {
-                let partition = subject.to_string();
-                return Err(PartitionError::GivenTwice { first: counts, second: other, partition });
+                return Err(first.differs_from(&other, &subject.to_string()));
             }
             environment.warnings.push(format!(
-                "{counts} and {other} are both set and differ: {} counts; unset {variable}",
+                "{} and {other} are both set and differ: {} counts; unset {variable}",
+                first.shown(),
                 first.variable
             ));
         }
         let first = environment.id(1).or_else(|| environment.name("default"));
         match environment.given.get(&Subject::Heap).zip(first) {
-            Some((heap, first)) => {
-                let (size, partition) = (heap.variable.clone(), first.variable.clone());
-                Err(PartitionError::HeapTwice { size, partition })
-            }
+            Some((Given { variable: size, .. }, first)) => Err(PartitionError::Environment(format!(
+                "{size} and {} are both set, and both size the default heap, partition 1; unset one of them (with other partitions, {size} may stay)",
+                first.variable
+            ))),
             None => Ok(environment),
         }
     }
@@ -203,8 +208,10 @@ fn subject_of(variable: &str, value: &str) -> Result<Subject, PartitionError> {
             Err(fault) => fault,
         },
     };
-    let stem = variable[..variable.len() - which.len()].into();
-    Err(PartitionError::Variable { variable: variable.into(), value: value.into(), stem, fault })
+    let stem = &variable[..variable.len() - which.len()];
+    Err(PartitionError::Environment(format!(
+        "{variable}={value}: {fault}; write {stem}<ID> with an ID in 1..={MAX_PARTITION_ID}, or {stem}_<NAME> with a name that the program declares"
+    )))
 }
 
 fn id_of(text: &str) -> Result<u32, String> {

@@ -18,8 +18,7 @@ impl Table {
     /// Joins what the program declares, what its objects wish for, and what the environment says.
     /// The order of none of them matters.
     ///
-    /// - `default` (1), `fast` (2) and `normal` (3) exist always. A declaration of the same name
-    ///   replaces one; a declaration of the same ID moves it to a free ID, unless an object lies in it.
+    /// - `default` (1), `fast` (2) and `normal` (3) exist always. A declaration of the same name replaces one.
     /// - Declarations without an ID get the lowest free one from 4 up, in the order of their names.
     /// - The environment replaces single traits of a partition, by ID or by name. An ID that
     ///   exists only there becomes a partition of its own, which needs a size.
@@ -113,8 +112,7 @@ fn ask_environment(
                 if let Some(by_id) = environment.id(spec.id)
                     && (by_id.traits, &by_id.file) != (given.traits, &given.file)
                 {
-                    let (first, second, partition) = (by_id.shown(), given.shown(), spec.title());
-                    return Err(PartitionError::GivenTwice { first, second, partition });
+                    return Err(by_id.differs_from(&given.shown(), &spec.title()));
                 }
                 spec
             }
@@ -145,12 +143,10 @@ fn identified<'s>(
     }
     let name = format!("partition{id}");
     if let Some(other) = named(specs, &name) {
-        return Err(PartitionError::Conflict {
-            what: format!("the name `{name}`"),
-            first: format!("partition {}, declared at {}", other.id, other.origin),
-            second: format!("the partition that {} makes", given.variable),
-            remedy: "rename the declared one, or use another ID in the environment",
-        });
+        let first = format!("partition {}, declared at {}", other.id, other.origin);
+        let second = format!("the partition that {} makes", given.variable);
+        let remedy = "rename the declared one, or use another ID in the environment";
+        return Err(PartitionError::taken_twice(&format!("the name `{name}`"), &first, &second, remedy));
     }
     let (name, traits, origin) = (Text::head(&name), Traits::NONE, Origin::BuiltIn);
     let at = specs.len();
@@ -181,14 +177,14 @@ fn grant_wishes(
             }
             Some(given) if given >= wish.pgsize => {}
             Some(given) if spec.traits.policy == Some(Policy::Mandatory) => {
-                return Err(PartitionError::PageSize {
-                    partition: spec.title(),
-                    origin: spec.origin.to_string(),
-                    given,
-                    object: wish.name.to_string(),
-                    place,
-                    wished: wish.pgsize,
-                });
+                return Err(PartitionError::Declared(format!(
+                    "{} has PGSIZE={} under POLICY=MANDATORY (from {}), and `{}` at {place} needs pages of {}; raise PGSIZE, or leave it out: then the object's wish is taken",
+                    spec.title(),
+                    show_size(given),
+                    spec.origin,
+                    wish.name,
+                    show_size(wish.pgsize)
+                )));
             }
             Some(given) => warnings.push(format!(
                 "{} has pages of {} (from {}), smaller than the {} that `{}` at {place} asks for",
@@ -208,12 +204,9 @@ fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     let mut wishes: Vec<_> = objects.iter().filter(|object| object.pgsize != 0).collect();
     wishes.sort_by_key(|wish| (wish.file, wish.line, wish.name, wish.pgsize));
     wishes.into_iter().try_for_each(|wish| {
-        let (object, place) = (wish.name.to_string(), format!("{}:{}", wish.file, wish.line));
         let traits = Traits { pgsize: Some(wish.pgsize), ..Traits::NONE };
-        check_traits(&traits).map_err(|fault| PartitionError::Wished {
-            object,
-            place,
-            fault: Box::new(fault),
+        check_traits(&traits).map_err(|fault| {
+            PartitionError::Declared(format!("`{}` at {}:{}: {fault}", wish.name, wish.file, wish.line))
         })
     })
 }
@@ -251,40 +244,46 @@ pub(super) fn check_files(specs: &[PartitionSpec], environment: &Environment) ->
         if let Some(path) = &first.file
             && let Some(second) = specs[i + 1..].iter().find(same)
         {
-            let (first, second) = (first.title(), second.title());
-            return Err(PartitionError::FileTwice { first, second, path: path.clone() });
+            return Err(PartitionError::Declared(format!(
+                "{} and {} both have PMEM={path}; each partition needs a file of its own",
+                first.title(),
+                second.title()
+            )));
         }
     }
     Ok(())
 }
 
 fn check_file(spec: &PartitionSpec, environment: &Environment) -> Result<(), PartitionError> {
-    let (partition, origin) = (spec.title(), spec.origin.to_string());
-    let variables = || environment.id(spec.id).into_iter().chain(environment.name(spec.name.as_str()));
-    if !spec.is_in_file() {
-        return match &spec.file {
-            None => Ok(()),
-            Some(path) => Err(PartitionError::FileOfOtherKind {
-                partition,
-                path: path.clone(),
-                origin: variables().next().map_or(origin, |given| given.variable.clone()),
-                kind: spec.traits.kind.map_or("no KIND".into(), |kind| format!("KIND={kind}")),
-            }),
-        };
-    }
-    let policy = match spec.traits.policy {
-        Some(policy @ (Policy::Interleaved | Policy::SysDefault)) => {
-            return Err(PartitionError::PolicyOfFile { partition, policy, origin });
+    let (partition, origin) = (spec.title(), &spec.origin);
+    let given = environment.id(spec.id).into_iter().chain(environment.name(spec.name.as_str()));
+    let given: Vec<_> = given.collect();
+    let variable = given.first().map(|given| &given.variable);
+    let refused = |why: String| Err(PartitionError::Declared(format!("{partition} has {why}")));
+    match (spec.is_in_file(), &spec.file) {
+        (true, _) => {}
+        (false, None) => return Ok(()),
+        (false, Some(path)) => {
+            let origin = variable.cloned().unwrap_or_else(|| origin.to_string());
+            let kind = spec.traits.kind.map_or("no KIND".into(), |kind| format!("KIND={kind}"));
+            return refused(format!(
+                "PMEM={path} (from {origin}) and {kind}; only a partition with KIND=PMEM lies in a file: write KIND=PMEM, or leave PMEM= out"
+            ));
         }
-        policy => policy.unwrap_or(Policy::Mandatory),
-    };
-    let asked_here = variables().any(|given| given.traits.kind == Some(Kind::Pmem));
+    }
+    let policy = spec.traits.policy.unwrap_or(Policy::Mandatory);
+    if matches!(policy, Policy::Interleaved | Policy::SysDefault) {
+        return refused(format!(
+            "KIND=PMEM and POLICY={policy} (from {origin}), and a file lies on no memory node; write POLICY=MANDATORY, or POLICY=PREFERRED for normal memory where the file cannot be made"
+        ));
+    }
+    let asked_here = given.iter().any(|given| given.traits.kind == Some(Kind::Pmem));
     if spec.file.is_none() && (asked_here || policy == Policy::Mandatory) {
-        let variable = variables()
-            .next()
-            .map_or(format!("{PARTITION_VARIABLE}{}", spec.id), |given| given.variable.clone());
-        let size = spec.traits.size.unwrap_or_else(|| environment.default_size(spec.id));
-        return Err(PartitionError::NoFile { partition, policy, origin, variable, size });
+        let variable = variable.cloned().unwrap_or_else(|| format!("{PARTITION_VARIABLE}{}", spec.id));
+        let size = show_size(spec.traits.size.unwrap_or_else(|| environment.default_size(spec.id)));
+        return refused(format!(
+            "KIND=PMEM under POLICY={policy} (from {origin}) and no file to lie in; add PMEM=<path> to {variable}, for example {variable}=SIZE={size}:KIND=PMEM:POLICY={policy}:PMEM=/mnt/pmem0/heap"
+        ));
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ impl NewPartition {
     /// If the traits do not fit together, its ID or name is taken or is none, or the table is full.
     pub fn resolve(self, table: &Table, origin: Origin) -> Result<PartitionSpec, PartitionError> {
         let Self { traits, id, name } = self;
-        let wrong = |fault| PartitionError::New { fault: Box::new(fault) };
+        let wrong = |fault: TraitError| PartitionError::New(format!(": {fault}"));
         let size = match traits.size {
             None => return Err(wrong(TraitError::no_size())),
             Some(0) => return Err(wrong(TraitError::zero("SIZE=0"))),
@@ -114,17 +114,19 @@ impl NewPartition {
             // There are fewer partitions than IDs.
             None => (FIRST_FREE..=MAX_PARTITION_ID).find(free).unwrap_or(MAX_PARTITION_ID),
             Some(id) if (1..=MAX_PARTITION_ID).contains(&id) => id,
-            Some(id) => return Err(PartitionError::NewId { id }),
+            Some(id) => return Err(PartitionError::new_id(id)),
         };
         let name = name.unwrap_or_else(|| format!("partition{id}"));
         if name.is_empty() || name.len() > MAX_PARTITION_NAME || name.contains(|c: char| c.is_control()) {
-            return Err(PartitionError::NewName { name });
+            return Err(PartitionError::New(format!(
+                " is named `{}`; a name has at least one and at most 32 bytes, and only characters that print; shorten it, or give none",
+                name.escape_debug()
+            )));
         }
-        let taken = |what, first: &PartitionSpec| PartitionError::Conflict {
-            what,
-            first: format!("{} (from {})", first.title(), first.origin),
-            second: "the new one".into(),
-            remedy: "give it another, or leave it out: then a free one is taken",
+        let taken = |what: String, first: &PartitionSpec| {
+            let remedy = "give it another, or leave it out: then a free one is taken";
+            let first = format!("{} (from {})", first.title(), first.origin);
+            PartitionError::taken_twice(&what, &first, "the new one", remedy)
         };
         if let Some(first) = specs.iter().find(|spec| spec.id == id) {
             return Err(taken(format!("the ID {id}"), first));

@@ -1,12 +1,14 @@
 //! What can go wrong in the control plane. The same value on every PE, so that `?` strands nobody.
 
 mod context;
+mod name;
 mod team;
 
 use std::fmt::{self, Display};
 use std::panic::Location;
 
 pub use context::ContextError;
+pub use name::NameError;
 pub use team::TeamError;
 
 /// The crate's result.
@@ -134,7 +136,7 @@ pub enum ErrorKind {
     },
     /// A name of an object cannot be used.
     #[error(transparent)]
-    Name(#[from] shmem_core::heap::NameError),
+    Name(#[from] NameError),
     /// A heap has no room, or an address is not one of its blocks.
     #[error(transparent)]
     Heap(#[from] shmem_core::heap::HeapError),

@@ -15,4 +15,3 @@ mod open;
 mod persist;
 
 pub(crate) use open::{open, open_all, shelve};
-pub(crate) use persist::close_files;

@@ -5,15 +5,16 @@ use std::sync::{Arc, MutexGuard};
 
 use shmem_core::context::Initiator as _;
 use shmem_core::data::Contents;
-use shmem_core::heap::{Allocation, CHUNK_BYTES, MIN_ALIGN, NameError, Named, Owner};
+use shmem_core::heap::{Allocation, MIN_ALIGN, Owner};
 use shmem_core::object::SymBox;
 use shmem_core::partition::{FileGrant, nearest};
 
-use crate::error::Result;
+use crate::error::{NameError, Result};
 use crate::group::{Purpose, words_of};
 use crate::heap::Heap;
 use crate::initial::Initial;
 use crate::job::Job;
+use crate::state::names::Named;
 use crate::state::shelf::Shelf;
 use crate::thread::ThreadLevel;
 
@@ -44,10 +45,9 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn named<I: Initial>(&self, name: &str, initial: I) -> Result<SymBox<I::Contents>> {
         type Item<I> = <<I as Initial>::Contents as Contents>::Item;
-        let (items, item) = (initial.items(), size_of::<Item<I>>());
-        let kind = core::any::type_name::<Item<I>>();
-        let wanted = Named::new(name, kind, items, item, align_of::<Item<I>>())?;
-        let sizes = [u64::from(self.segment), items as u64, item as u64, wanted.align as u64];
+        let (items, kind) = (initial.items(), core::any::type_name::<Item<I>>());
+        let wanted = Named::new::<Item<I>>(name, items)?;
+        let sizes = [u64::from(self.segment), items as u64, wanted.item_bytes as u64, wanted.align as u64];
         let (names, types) = (words_of(name), words_of(kind));
         let arguments: Vec<u64> = sizes.into_iter().chain(names).chain(types).collect();
         let subject = || format!("`{name}` in partition `{}`, {items} x {kind}", self.name());
@@ -60,7 +60,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         // Types may differ and have one name.
         let asked = (TypeId::of::<Item<I>>(), kind);
         let opened = *shelf.opened.get(name).unwrap_or(&asked);
-        let made = match shelf.directory.find(name) {
+        let made = match shelf.find(name) {
             Some(found) if found.is_like(&wanted) && opened == asked => {
                 let ledger = job.memory.ledger.lock();
                 let found = ledger.starting_at(shelf.start + found.offset).copied();
@@ -77,7 +77,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
                 return Err(NameError::Other { name, partition, found, asked }.into());
             }
             None => {
-                let made = make(shelf, job, wanted)?;
+                let made = self.make(shelf, job, wanted)?;
                 // SAFETY: a fresh block of `items` aligned items of this PE.
                 unsafe { initial.write(world.endpoint().mine(made.offset).cast()) };
                 // SAFETY: the start of this PE's slot; `enter` lets one thread in.
@@ -107,7 +107,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     pub fn names(&self) -> Result<Vec<Named>> {
         let mut shelves = self.world.job().memory.shelves.lock();
-        Ok(self.shelf(&mut shelves)?.directory.objects().to_vec())
+        Ok(self.shelf(&mut shelves)?.objects.clone())
     }
 
     /// Takes the name off an object. Collective. Its memory is used again when every PE has dropped its
@@ -126,12 +126,13 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let mut shelves = job.memory.shelves.lock();
         let shelf = self.shelf(&mut shelves)?;
         shelf.opened.remove(name);
-        let Some(gone) = shelf.directory.remove(name) else {
-            let names = shelf.directory.objects().iter().map(|object| object.name.as_str());
+        let Some(at) = shelf.objects.iter().position(|object| object.name == name) else {
+            let names = shelf.objects.iter().map(|object| object.name.as_str());
             let hint = nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let (name, partition) = (name.escape_debug().to_string(), self.name().to_owned());
             return Err(NameError::Missing { name, partition, hint }.into());
         };
+        let gone = shelf.objects.remove(at);
         let mut ledger = job.memory.ledger.lock();
         if let Some(id) = ledger.starting_at(shelf.start + gone.offset).map(|allocation| allocation.id) {
             ledger.unname(id);
@@ -155,18 +156,16 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let found = shelves.iter_mut().find(|shelf| shelf.segment == self.segment);
         Ok(found.ok_or_else(|| NameError::NotInFile { partition: partition() })?)
     }
-}
 
-/// Reserves a new object, and enters its name. The same on every PE.
-#[track_caller]
-fn make(shelf: &mut Shelf, job: &Job, mut object: Named) -> Result<Allocation> {
-    let mut ledger = job.memory.ledger.lock();
-    if shelf.directory.is_full() {
-        let chunk = ledger.allocate(shelf.segment, CHUNK_BYTES, MIN_ALIGN, Owner::Name)?;
-        shelf.directory.grow(chunk.offset - shelf.start);
+    /// Reserves a new object, and enters its name. The same on every PE.
+    #[track_caller]
+    fn make(&self, shelf: &mut Shelf, job: &Job, mut object: Named) -> Result<Allocation> {
+        let full = |room| NameError::Full { partition: self.name().to_owned(), room };
+        shelf.has_room_for(&object).map_err(full)?;
+        let align = object.align.max(MIN_ALIGN);
+        let made = job.memory.ledger.lock().allocate(shelf.segment, object.bytes(), align, Owner::Name)?;
+        object.offset = made.offset - shelf.start;
+        shelf.objects.push(object);
+        Ok(made)
     }
-    let made = ledger.allocate(shelf.segment, object.bytes(), object.align.max(MIN_ALIGN), Owner::Name)?;
-    object.offset = made.offset - shelf.start;
-    shelf.directory.add(object);
-    Ok(made)
 }

@@ -10,10 +10,10 @@ use shmem_core::memory::{Backing, Found, Identity, MemoryError, PmemFile, agree}
 use shmem_core::partition::{PARTITION_VARIABLE, Policy};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
-use shmem_launch::say::say;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::setup::Setup;
+use crate::state::names::encode;
 use crate::state::shelf::Shelf;
 
 /// How a PE has found a file, for the others.
@@ -109,9 +109,6 @@ fn settle(mut files: Files, setup: &Setup, reports: &[Report]) -> Result<BTreeMa
             (Ok(generation), Some(mut file)) => {
                 let settled = file.settle(generation, reports.first().map_or(0, |report| report.set));
                 settled.map_err(|error| MemoryError::Pmem(Box::new(error)))?;
-                if let Some(remark) = file.remark() {
-                    say(&format!("shmem: warning: {remark}"));
-                }
                 Backing::File(file)
             }
             (Err(why), file) => {
@@ -151,7 +148,8 @@ fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<std::result::Re
         }
         return Ok(Err(why.clone()));
     }
-    agree(&found).map(Ok).map_err(|error| of_files(error.other.0, &format!("{}: {error}", spec.title())))
+    let agreed = agree(&found).map_err(|(pe, why)| of_files(pe, &format!("{}: {why}", spec.title())))?;
+    Ok(Ok(agreed))
 }
 
 /// The files of a PE cannot be used.
@@ -180,7 +178,7 @@ pub(crate) fn shelve(
     });
     let shelves: Result<Vec<_>, String> = shelves.collect();
     let shelves = shelves.map_err(|reason| of_files(pe, &reason))?;
-    let names: Vec<u8> = shelves.iter().flat_map(Shelf::names).collect();
+    let names: Vec<u8> = shelves.iter().flat_map(|shelf| encode(&shelf.objects)).collect();
     if bootstrap.told_by(&[0], "names", &names).map_err(Error::launcher)?.concat() != names {
         let reason = "its files hold other objects than those of PE 0; put back all of one copy";
         return Err(of_files(pe, reason));

@@ -1,16 +1,11 @@
 //! Writing down what is to outlive the job.
 
-use std::panic::Location;
-
 use shmem_core::context::Initiator as _;
 use shmem_core::memory::PmemError;
-use shmem_launch::say::say;
 
-use crate::caller::at;
 use crate::collective::{Agreed, Number as _};
 use crate::error::{ErrorKind, Result};
 use crate::group::Purpose;
-use crate::job::Job;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -47,7 +42,6 @@ impl<L: ThreadLevel> World<L> {
     /// ```
     #[track_caller]
     pub fn persist(&mut self) -> Result<usize> {
-        let location = Location::caller();
         let purpose = Purpose::of_memory("persist", &[], &String::new);
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
@@ -58,21 +52,10 @@ impl<L: ThreadLevel> World<L> {
                 &format!("{error}; what this persist was to keep is safe, and the next job finishes it"),
             )
         };
-        for shelf in job.memory.shelves.lock().iter_mut() {
-            if shelf.file.is_none() {
-                continue;
-            }
+        for shelf in job.memory.shelves.lock().iter_mut().filter(|shelf| shelf.file.is_some()) {
             // Raw addresses reach the list, too. What this PE has made of names is what counts.
             // SAFETY: the start of this PE's slot; `agree_on` lets one thread in, which has the shelves alone.
-            if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
-                say(&format!(
-                    "shmem: warning: PE {}: the list of names of {} was overwritten, which is no object of the \
-                     program; it is written again at {} (a raw address that leads past an object does that)",
-                    self.my_pe(),
-                    shelf.title,
-                    at(location)
-                ));
-            }
+            unsafe { shelf.write_names(self.endpoint().mine(0)) };
             let Some(file) = &mut shelf.file else { continue };
             let last = file.generation();
             let code = |error: PmemError| error.errno().unwrap_or(libc::EIO);
@@ -94,14 +77,6 @@ impl<L: ThreadLevel> World<L> {
             written += 1;
         }
         Ok(written)
-    }
-}
-
-/// The end of the job, when no PE writes any more.
-pub(crate) fn close_files(job: &Job) {
-    for shelf in job.memory.shelves.lock().iter_mut().filter(|shelf| !shelf.failed) {
-        // If it fails, the next job looks closer.
-        _ = shelf.file.as_mut().map(|file| file.close());
     }
 }
 

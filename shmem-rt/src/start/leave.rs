@@ -12,7 +12,6 @@ use shmem_launch::say::say;
 use crate::collective::land_all;
 use crate::group::{END, Operation};
 use crate::job::Job;
-use crate::persistent;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -50,7 +49,6 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
         let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
         concluded.unwrap_or_else(|error| job.abort(1, &error.to_string()));
     }
-    persistent::close_files(job);
     // SAFETY: the caller's promise, and all PEs have met.
     unsafe { finish(job, endpoint) };
 }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! partitions   which partitions there are       later     segments made after the start, and what ends with them
-//! shelf        a partition that outlives the job, with its file and its directory of names
+//! shelf        a partition that outlives the job, with its file      names    the list of the objects that have names there
 //! holdings     who has which unit of the resource        granted   the same for people
 //! threads      registered threads
 //! indexes      which teams the calling PE is in          uses      what it has of each: handle, contexts, objects
@@ -16,6 +16,7 @@ pub(crate) mod granted;
 pub(crate) mod holdings;
 pub(crate) mod indexes;
 pub(crate) mod later;
+pub(crate) mod names;
 pub(crate) mod partitions;
 pub(crate) mod room;
 pub(crate) mod shelf;

@@ -4,10 +4,12 @@ use core::any::TypeId;
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use shmem_core::heap::{CHUNK_BYTES, Directory, Ledger, MIN_ALIGN, Owner};
+use shmem_core::heap::{Ledger, MIN_ALIGN};
 use shmem_core::memory::{Backing, PmemFile};
 use shmem_core::partition::PartitionSpec;
 use shmem_core::shared;
+
+use super::names::{Named, decode, encode, room};
 
 /// A partition that outlives the job; or should have, and lies in memory instead.
 pub(crate) struct Shelf {
@@ -15,7 +17,10 @@ pub(crate) struct Shelf {
     /// Where it starts: bytes from the start of a slot.
     pub(crate) start: usize,
     pub(crate) title: String,
-    pub(crate) directory: Directory,
+    /// Its objects with names, in the order in which they were made.
+    pub(crate) objects: Vec<Named>,
+    /// Where the list of them stands: bytes from the start of a slot.
+    list: Range<usize>,
     /// As what this job has opened the objects: the type of their items, and its name.
     pub(crate) opened: BTreeMap<String, (TypeId, &'static str)>,
     /// `None`: it lies in memory.
@@ -26,7 +31,7 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     /// Reads the names of a partition that lies in the slot at `mine`, and reserves what they stand for; or
-    /// begins a directory. It takes up `range` of the slot, and its heap begins `heap` bytes behind its start. An error is what
+    /// begins a list. It takes up `range` of the slot, and its heap begins `heap` bytes behind its start. An error is what
     /// is wrong, in words.
     ///
     /// # Safety
@@ -41,7 +46,7 @@ impl Shelf {
         mine: *mut u8,
         ledger: &mut Ledger,
     ) -> Result<Self, String> {
-        let start = range.start;
+        let (start, room) = (range.start, room(range.len()));
         let file = match backing {
             Backing::File(file) => Some(file),
             Backing::Instead(_) => None,
@@ -50,60 +55,56 @@ impl Shelf {
             Some(file) => format!("{}: {}: {what}", spec.title(), file.path().display()),
             None => format!("{}: {what}", spec.title()),
         };
-        let first = heap.next_multiple_of(MIN_ALIGN);
-        let directory = if file.as_ref().is_some_and(|file| file.generation() > 0) {
-            let read = |at: usize| {
-                let end = at.checked_add(CHUNK_BYTES)?;
-                let inside = at >= heap && end <= range.len() && at.is_multiple_of(MIN_ALIGN);
-                // SAFETY: the chunk lies in the partition, as just checked, which is mapped and which nobody
-                // writes yet (caller).
-                inside.then(|| unsafe { mine.wrapping_add(start + at).cast::<[u8; CHUNK_BYTES]>().read() })
-            };
-            let directory = Directory::read(first, read).map_err(wrong)?;
-            let chunks = directory.chunks().iter().map(|&at| (at, CHUNK_BYTES, MIN_ALIGN));
-            let objects = directory.objects().iter().map(|o| (o.offset, o.bytes(), o.align.max(MIN_ALIGN)));
-            for (offset, bytes, align) in chunks.chain(objects) {
-                let offset = start.saturating_add(offset);
-                ledger.restore(segment, offset, bytes, align).map_err(|error| wrong(error.to_string()))?;
-            }
-            directory
-        } else {
-            let made = ledger.allocate(segment, CHUNK_BYTES, MIN_ALIGN, Owner::Name);
-            let made = made.map_err(|error| wrong(format!("no room for a list of names: {error}")))?;
-            Directory::new(made.offset - start)
-        };
+        let list = start + heap.next_multiple_of(MIN_ALIGN);
+        let list = list..list + room;
+        let reserved = ledger.restore(segment, list.start, room, MIN_ALIGN);
+        reserved.map_err(|error| wrong(format!("no room for a list of names: {error}")))?;
+        let mut objects = Vec::new();
+        if file.as_ref().is_some_and(|file| file.generation() > 0) {
+            // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` and which nobody
+            // writes yet (caller).
+            let there = unsafe { core::slice::from_raw_parts(mine.wrapping_add(list.start), room) };
+            objects = decode(there).map_err(wrong)?;
+        }
+        for object in &objects {
+            let (offset, align) = (start.saturating_add(object.offset), object.align.max(MIN_ALIGN));
+            let restored = ledger.restore(segment, offset, object.bytes(), align);
+            restored.map_err(|error| wrong(error.to_string()))?;
+        }
         let (title, opened) = (spec.title(), BTreeMap::new());
-        let shelf = Self { segment, start, title, directory, opened, file, failed: false };
+        let shelf = Self { segment, start, title, objects, list, opened, file, failed: false };
         // SAFETY: the caller's promise.
         unsafe { shelf.write_names(mine) };
         Ok(shelf)
     }
 
-    /// The directory, which is the same on all PEs, as it is written.
-    pub(crate) fn names(&self) -> Vec<u8> {
-        let chunks = self.directory.write().into_iter();
-        chunks.flat_map(|(at, bytes)| [&(at as u64).to_le_bytes()[..], &bytes[..]].concat()).collect()
+    /// The object with a name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Named> {
+        self.objects.iter().find(|object| object.name == name)
     }
 
-    /// Writes the directory into the partition; says whether something else was there.
+    /// Whether the list has room for an object more.
+    ///
+    /// # Errors
+    ///
+    /// If not: how many bytes it has.
+    pub(crate) fn has_room_for(&self, object: &Named) -> Result<(), usize> {
+        let objects = [&self.objects[..], core::slice::from_ref(object)].concat();
+        // The place of the object is a number of at most ten bytes.
+        if encode(&objects).len() + 10 <= self.list.len() { Ok(()) } else { Err(self.list.len()) }
+    }
+
+    /// Writes the list of names into the partition.
     ///
     /// # Safety
     ///
     /// `mine` is this PE's slot, and no other thread is here. Raw transfers of PEs may reach what is written.
-    pub(crate) unsafe fn write_names(&self, mine: *mut u8) -> bool {
-        let mut differs = false;
-        for (at, bytes) in self.directory.write() {
-            let to = mine.wrapping_add(self.start + at);
-            let mut there = [0; CHUNK_BYTES];
-            // SAFETY: the ledger has reserved the chunk in the partition, which is mapped at `mine` (caller). A raw
-            // transfer may write it meanwhile, which is no race (`shared`): then some bytes are read.
-            unsafe { shared::copy(there.as_mut_ptr(), to, CHUNK_BYTES) };
-            differs |= there != bytes;
-            // SAFETY: the chunk that was read just now; no reference to it exists, and what a raw transfer writes
-            // meanwhile is no race (`shared`).
-            unsafe { shared::copy(to, bytes.as_ptr(), CHUNK_BYTES) };
-        }
-        differs
+    pub(crate) unsafe fn write_names(&self, mine: *mut u8) {
+        let names = encode(&self.objects);
+        assert!(names.len() <= self.list.len(), "a list of names has room before one is added");
+        // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` (caller), and it has so many
+        // bytes. No reference to it exists, and what a raw transfer writes meanwhile is no race (`shared`).
+        unsafe { shared::copy(mine.wrapping_add(self.list.start), names.as_ptr(), names.len()) };
     }
 }
 

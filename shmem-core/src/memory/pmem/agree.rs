@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// How far the file of one PE is, as told to the others.
+/// How far the file of one PE is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The newest persist in the file; 0: none.
@@ -35,47 +35,36 @@ impl fmt::Display for Found {
     }
 }
 
-/// Files that no crash leaves behind.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the files of the PEs do not belong together: PE {} has {}, PE {} has {}{}; put back all of them from one copy, or name other files",
-    .one.0, .one.1, .other.0, .other.1, if *.sets { " of another heap" } else { "" }
-)]
-pub struct Disagreement {
-    /// A PE and what it has.
-    pub one: (usize, Found),
-    /// Another one.
-    pub other: (usize, Found),
-    /// Whether they were not made together.
-    pub sets: bool,
-}
-
-/// The number of the persist that all files can come to; 0: none, the heap is new.
+/// The number of the persist that all files, by PE, can come to; 0: none, the heap is new.
 ///
 /// # Errors
 ///
-/// If no crash leaves such files behind.
+/// If no crash leaves such files behind: a PE, and why its file does not belong to the others.
 ///
 /// # Panics
 ///
 /// If there are no files.
-pub fn agree(found: &[Found]) -> Result<u64, Disagreement> {
-    let used = || found.iter().copied().enumerate().filter(|(_, file)| !file.is_new());
+pub fn agree(found: &[Found]) -> Result<u64, (usize, String)> {
+    let all = || found.iter().enumerate();
+    let used = || all().filter(|(_, file)| !file.is_new());
     if let Some(one) = used().next()
         && let Some(other) = used().find(|(_, file)| file.set != one.1.set)
     {
-        return Err(Disagreement { one, other, sets: true });
+        return Err(apart(one, other, " of another heap"));
     }
-    let all = || found.iter().copied().enumerate();
     let Some(least) = all().min_by_key(|(_, file)| file.generation) else { panic!("a job has PEs") };
     let target = least.1.generation;
     match all().find(|(_, file)| !file.has(target)) {
-        Some(other) => {
-            let (one, other) = if least.0 < other.0 { (least, other) } else { (other, least) };
-            Err(Disagreement { one, other, sets: false })
-        }
+        Some(other) if other.0 < least.0 => Err(apart(other, least, "")),
+        Some(other) => Err(apart(least, other, "")),
         None => Ok(target),
     }
+}
+
+fn apart(one: (usize, &Found), other: (usize, &Found), whose: &str) -> (usize, String) {
+    let there = format!("PE {} has {}, PE {} has {}{whose}", one.0, one.1, other.0, other.1);
+    let remedy = "put back all of them from one copy, or name other files";
+    (other.0, format!("the files of the PEs do not belong together: {there}; {remedy}"))
 }
 
 #[cfg(test)]
@@ -98,15 +87,11 @@ mod tests {
             [stable(1), copying(3)],
             [copying(4), stable(2)],
         ] {
-            let error = agree(&files).unwrap_err();
-            assert!(!error.sets, "{files:?}");
-            assert!(agree(&[files[0], copying(2), files[1]]).is_err(), "{files:?}");
+            assert!(agree(&files).is_err() && agree(&[files[0], copying(2), files[1]]).is_err(), "{files:?}");
         }
-        let error = agree(&[stable(3), Found { set: 6, ..stable(3) }]).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "the files of the PEs do not belong together: PE 0 has persist 3, PE 1 has persist 3 of another heap; \
-             put back all of them from one copy, or name other files"
+        let (pe, error) = agree(&[stable(3), Found { set: 6, ..stable(3) }]).unwrap_err();
+        assert!(
+            pe == 1 && error.contains("PE 0 has persist 3, PE 1 has persist 3 of another heap; put back")
         );
     }
 }

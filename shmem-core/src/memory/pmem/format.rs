@@ -22,7 +22,8 @@ pub(super) const TEXT: u64 = 2 * SLOT;
 /// What W and C are multiples of: the base page of every machine.
 const UNIT: u64 = 64 << 10;
 
-const MAGIC: u64 = u64::from_le_bytes(*b"shmpmem\0");
+/// Marks a header of this format.
+const MAGIC: u64 = u64::from_le_bytes(*b"shmpmem2");
 
 /// Most bytes of a layout: more than a program has lines, and as much as an opening may take for what a file says.
 pub(super) const MAX_LAYOUT: u64 = 16 << 20;
@@ -30,18 +31,10 @@ pub(super) const MAX_LAYOUT: u64 = 16 << 20;
 /// Persists and headers are counted up to here: no job comes that far, and who adds one to it has a number.
 const MOST: u64 = 1 << 62;
 
-/// The version of this format.
-pub(super) const VERSION: u64 = 1;
+const WORDS: usize = 10;
 
-const WORDS: usize = 13;
-
-/// The states in a header.
-const NEW: u64 = 1;
-const COPYING: u64 = 2;
-const STABLE: u64 = 3;
-
-/// The words in which headers of a file differ: the state, its number, the sequence, whether it is open, the set, the sum.
-const VARYING: [usize; 6] = [2, 3, 4, 5, 6, WORDS - 1];
+/// The words in which headers of a file differ: the state, its number, the sequence, the set, the sum.
+const VARYING: [usize; 5] = [1, 2, 3, 4, WORDS - 1];
 
 /// What a file must be to belong to a partition of a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,9 +87,6 @@ pub(super) struct Header {
     pub(super) generation: u64,
     /// How many headers were written before: the newest one counts.
     pub(super) sequence: u64,
-    /// Whether a job has it open, or had, and did not end in order: then what is seen of W may not be what the
-    /// disk has.
-    pub(super) open: bool,
     /// A number that the files of one heap share, from their first persist on.
     pub(super) set: u64,
     pub(super) pe: u32,
@@ -108,16 +98,6 @@ pub(super) struct Header {
     pub(super) layout_print: u64,
 }
 
-/// What the page of a header holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
-    Header(Header),
-    /// A header of another version of this format.
-    Version(u64),
-    /// None, or a torn one.
-    Nothing,
-}
-
 impl Header {
     /// Where it stands.
     pub(super) fn at(&self) -> u64 {
@@ -125,20 +105,10 @@ impl Header {
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
-        let words: [u64; WORDS - 1] = [
-            MAGIC,
-            VERSION,
-            if self.is_copying { COPYING } else { STABLE },
-            self.generation,
-            self.sequence,
-            u64::from(self.open),
-            self.set,
-            u64::from(self.pe),
-            u64::from(self.pes),
-            self.size,
-            self.layout_bytes,
-            self.layout_print,
-        ];
+        let Self { generation, sequence, set, pe, pes, size, layout_bytes, layout_print, .. } = *self;
+        let (is_copying, pe) = (u64::from(self.is_copying), u64::from(pe) << 32 | u64::from(pes));
+        let words: [u64; WORDS - 1] =
+            [MAGIC, is_copying, generation, sequence, set, pe, size, layout_bytes, layout_print];
         let mut page: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
         let sum = fingerprint(page.iter().copied());
         page.extend(sum.to_le_bytes());
@@ -157,41 +127,19 @@ impl Header {
             .all(|(at, (found, expected))| found == expected || *found == 0 || varies(at / size_of::<u64>()))
     }
 
-    pub(super) fn decode(page: &[u8]) -> Slot {
+    /// `None`: the page holds no header, or a torn one.
+    pub(super) fn decode(page: &[u8]) -> Option<Self> {
         let mut words = [0; WORDS];
         words.iter_mut().zip(page.as_chunks().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
         let sum = fingerprint(page.iter().copied().take((WORDS - 1) * size_of::<u64>()));
-        let [magic, version, state, generation, sequence, open, set, words @ ..] = words;
-        let [pe, pes, size, layout_bytes, layout_print, stored] = words;
-        if magic != MAGIC {
-            return Slot::Nothing;
-        }
-        if version != VERSION {
-            return Slot::Version(version);
-        }
-        let (Ok(pe), Ok(pes)) = (u32::try_from(pe), u32::try_from(pes)) else { return Slot::Nothing };
-        let (is_copying, open) = (state == COPYING, open != 0);
-        // The first persist is number 1. State 1 is what nothing persisted was called once.
-        let is_state = match state {
-            COPYING => generation > 0,
-            STABLE => true,
-            _ => state == NEW && generation == 0,
-        };
-        if stored != sum || !is_state || generation.max(sequence) >= MOST {
-            return Slot::Nothing;
-        }
-        Slot::Header(Self {
-            is_copying,
-            generation,
-            sequence,
-            open,
-            set,
-            pe,
-            pes,
-            size,
-            layout_bytes,
-            layout_print,
-        })
+        let [magic, copying, generation, sequence, set, pe, size, layout_bytes, layout_print, stored] = words;
+        let (is_copying, pe, pes) = (copying != 0, (pe >> 32) as u32, pe as u32);
+        // The first persist is number 1.
+        let is_state = generation > 0 || !is_copying;
+        let is_whole = magic == MAGIC && stored == sum && is_state && generation.max(sequence) < MOST;
+        let header =
+            Self { is_copying, generation, sequence, set, pe, pes, size, layout_bytes, layout_print };
+        is_whole.then_some(header)
     }
 }
 
@@ -203,7 +151,6 @@ mod tests {
         is_copying: true,
         generation: 7,
         sequence: 15,
-        open: true,
         set: 0x1234_5678_9abc_def0,
         pe: 2,
         pes: 4,
@@ -218,27 +165,10 @@ mod tests {
         for at in 0..WORDS * 8 {
             let mut torn = page.clone();
             torn[at] ^= 1;
-            match Header::decode(&torn) {
-                Slot::Nothing => {}
-                Slot::Version(_) => assert!((8..16).contains(&at)),
-                Slot::Header(header) => panic!("byte {at}: {header:?}"),
-            }
+            assert_eq!(Header::decode(&torn), None, "byte {at}");
         }
-        assert_eq!(Header::decode(&[0; SLOT as usize]), Slot::Nothing);
-    }
-
-    #[test]
-    fn nothing_persisted_has_an_older_name() {
-        let stable = Header { is_copying: false, generation: 0, ..HEADER };
-        let older = |header: Header| {
-            let mut page = header.encode();
-            page[16] = NEW as u8;
-            let sum = fingerprint(page.iter().copied().take((WORDS - 1) * 8));
-            page[(WORDS - 1) * 8..WORDS * 8].copy_from_slice(&sum.to_le_bytes());
-            Header::decode(&page)
-        };
-        assert_eq!(older(stable), Slot::Header(stable));
-        assert_eq!(older(Header { generation: 1, ..stable }), Slot::Nothing);
+        assert_eq!(Header::decode(&page), Some(HEADER));
+        assert_eq!(Header::decode(&[0; SLOT as usize]), None);
     }
 
     #[test]

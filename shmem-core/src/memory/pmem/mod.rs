@@ -35,7 +35,7 @@
 //! A crash may lose any part of what was written since the last flush of a file, and keep any other part.
 //! There are two headers. Each has a sequence number and a checksum, and is written over the older one; it is
 //! flushed before the next is begun. So of the two at most the one being written is torn, and the newest one
-//! that is whole counts: a header is there or is not. A job that begins so says it.
+//! that is whole counts: a header is there or is not.
 //!
 //! *Damage that no crash makes* may hit the newest header as well, and the one before says nothing of what a program did
 //! behind the newest. What is left of a torn header has in common with the other one what all headers of a file have,
@@ -72,8 +72,7 @@
 //! there or not, and persist returns the error; the partition is not persisted any more in this job. If
 //! step 3 fails, or going back does, W must not be written any more: the job ends. The next one finds the case
 //! above. A flush that fails leaves pages that are seen and that the disk lacks, and a later flush passes them
-//! over. So a header also says whether a job has the file open: if that job did not end in order, the next opening
-//! writes all pages, and not only those in which W and C differ.
+//! over: so an opening writes all pages, and not only those in which W and C differ.
 //!
 //! # What stays a risk
 //!
@@ -88,7 +87,7 @@ mod format;
 mod open;
 mod store;
 
-pub use agree::{Disagreement, Found, agree};
+pub use agree::{Found, agree};
 pub use error::{Fault, PmemError};
 pub use format::Identity;
 pub use open::{Backing, PmemFile};

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::agree::Found;
-use super::error::{Fault, PmemError};
+use super::error::{FOREIGN, Fault, IN_USE, PmemError, damaged, system};
 use super::format::{Geometry, Header, Identity, MAX_LAYOUT, TEXT};
 use super::store::{Disk, Store, newest};
 use crate::fingerprint::fingerprint;
@@ -28,8 +28,6 @@ pub struct PmemFile {
     what: String,
     /// Whether it did not exist before.
     made: bool,
-    /// Whether one of its headers was cut short.
-    was_torn: bool,
 }
 
 /// What a partition lies in that is to survive the job.
@@ -52,16 +50,16 @@ impl PmemFile {
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
         let (made, opened) = match find(path) {
             Ok(Some(file)) => (false, take_over(file, identity)),
-            Ok(None) => (true, make(path, identity).map(|store| (store, false))),
+            Ok(None) => (true, make(path, identity)),
             Err(fault) => (false, Err(fault)),
         };
         let what = identity.what.clone();
         match opened {
-            Ok((store, was_torn)) => Ok(Self { store, path: path.into(), what, made, was_torn }),
+            Ok(store) => Ok(Self { store, path: path.into(), what, made }),
             // In use: somebody else has made it just now.
             Err(fault) => {
-                let (path, is_without_file) = (path.display().to_string(), made && fault != Fault::InUse);
-                Err(PmemError { what, path, fault, is_without_file })
+                let is_without_file = made && fault != IN_USE.into();
+                Err(PmemError { what, path: path.display().to_string(), fault, is_without_file })
             }
         }
     }
@@ -69,18 +67,6 @@ impl PmemFile {
     /// How far it is.
     pub fn found(&self) -> Found {
         self.store.found()
-    }
-
-    /// What is to be said of a file that a crash has left while a header was written, if this one was, behind
-    /// [`settle`](Self::settle).
-    pub fn remark(&self) -> Option<String> {
-        let (what, path, persist) = (&self.what, self.path.display(), self.generation());
-        self.was_torn.then(|| {
-            format!(
-                "{what}: PMEM: {path}: one of its two headers cannot be read, as after a crash while it was written; the \
-                 other one counts, and the contents are those of persist {persist}"
-            )
-        })
     }
 
     /// Where it lies.
@@ -123,12 +109,6 @@ impl PmemFile {
         self.did("going back", Store::revert)
     }
 
-    /// Says that the job ends in order, which makes the next opening quicker. Nobody writes the memory any more,
-    /// and no [`prepare`](Self::prepare) has failed. Nothing depends on whether the disk fails meanwhile.
-    pub fn close(&mut self) -> Result<(), PmemError> {
-        self.did("closing it", Store::close)
-    }
-
     fn did(
         &mut self,
         call: &'static str,
@@ -149,43 +129,46 @@ impl PmemFile {
     }
 }
 
-/// What is there, locked and checked; and whether one of its headers was cut short.
-fn take_over(file: File, identity: &Identity) -> Result<(Store<File>, bool), Fault> {
+/// What is there, locked and checked.
+fn take_over(file: File, identity: &Identity) -> Result<Store<File>, Fault> {
     lock(&file, PATIENCE)?;
     in_place(&file)?;
     let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
     if bytes == 0 {
-        return Ok((build(file, identity)?, false));
+        return build(file, identity);
     }
     file.flush().map_err(system("fsync"))?;
     if bytes < TEXT {
-        return Err(Fault::Foreign);
+        return Err(FOREIGN.into());
     }
-    let (header, is_other_torn) = newest(&file).map_err(system("pread"))??;
+    let header = newest(&file)?;
     if header.generation == 0 {
         // Nothing was ever persisted in it: it is as good as none.
         rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
-        return Ok((build(file, identity)?, false));
+        return build(file, identity);
     }
     let geometry = check(&file, bytes, &header, identity)?;
     // Blocks may have been taken away by a copy that makes holes of zero pages.
     allocate(&file, geometry.end())?;
-    let store = Store::load(file, header, geometry).map_err(system("writing the header"))?;
-    Ok((store, is_other_torn))
+    Store::load(file, header, geometry).map_err(system("writing the header"))
 }
 
 fn make(path: &Path, identity: &Identity) -> Result<Store<File>, Fault> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-    let file: File = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map(Into::into).map_err(
-        |errno| match errno {
-            Errno::NOENT | Errno::NOTDIR => {
-                let (parent, directory) = (directory_of(path), directory_of(path).display().to_string());
-                if parent.is_dir() { Fault::NoFiles { directory } } else { Fault::NoDirectory { directory } }
-            }
-            Errno::EXIST => Fault::InUse,
-            errno => denied("made", "open", errno),
-        },
-    )?;
+    let made = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR);
+    let file: File = made.map(Into::into).map_err(|errno| match errno {
+        Errno::NOENT | Errno::NOTDIR => {
+            let directory = directory_of(path);
+            let (is_there, directory) = (directory.is_dir(), directory.display());
+            Fault::Refused(if is_there {
+                format!("cannot be made: the file system of {directory} takes no new files; name a file on ext4, xfs or tmpfs")
+            } else {
+                format!("cannot be made: there is no directory {directory}; make it, or name another one")
+            })
+        }
+        Errno::EXIST => IN_USE.into(),
+        errno => denied("made", "open", errno),
+    })?;
     let ready = lock(&file, Duration::ZERO).and_then(|()| in_place(&file));
     let built = ready.and_then(|()| build(file, identity));
     match &built {
@@ -223,29 +206,37 @@ fn find(path: &Path) -> Result<Option<File>, Fault> {
 
 /// Refuses what is no file of this user.
 fn regular(stat: &Stat) -> Result<(), Fault> {
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => owned(stat),
-        FileType::CharacterDevice | FileType::BlockDevice => Err(Fault::Device),
-        FileType::Directory => Err(Fault::NotAFile { is: "a directory" }),
-        _ => Err(Fault::NotAFile { is: "a pipe or socket" }),
-    }
+    let is = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => return owned(stat),
+        FileType::CharacterDevice | FileType::BlockDevice => {
+            return Err("is a device; put a file system on the memory and name a file there: ndctl create-namespace -m fsdax, \
+                        mkfs.ext4, mount -o dax"
+                .into());
+        }
+        FileType::Directory => "a directory",
+        _ => "a pipe or socket",
+    };
+    let remedy = "name a file that does not exist yet, or one that an earlier job has made";
+    Err(Fault::Refused(format!("is no file but {is}; {remedy}")))
 }
 
 fn owned(stat: &Stat) -> Result<(), Fault> {
-    let user = rustix::process::geteuid().as_raw();
-    if stat.st_uid == user { Ok(()) } else { Err(Fault::Owner { owner: stat.st_uid, user }) }
+    let (owner, user) = (stat.st_uid, rustix::process::geteuid().as_raw());
+    let remedy = "run it as the owner, or name another file";
+    let other =
+        || Fault::Refused(format!("belongs to user {owner}, and this job runs as user {user}; {remedy}"));
+    if owner == user { Ok(()) } else { Err(other()) }
 }
 
-fn denied(doing: &'static str, call: &'static str, errno: Errno) -> Fault {
-    match errno {
-        Errno::ACCESS | Errno::PERM => Fault::Permission { doing },
-        Errno::ROFS => Fault::ReadOnly { doing },
-        errno => Fault::System { call, errno },
-    }
-}
-
-fn system(call: &'static str) -> impl Fn(Errno) -> Fault {
-    move |errno| Fault::System { call, errno }
+fn denied(doing: &str, call: &'static str, errno: Errno) -> Fault {
+    let why = match errno {
+        Errno::ACCESS | Errno::PERM => {
+            "permission denied; it must be readable and writable for the user of the job, and so must its directory"
+        }
+        Errno::ROFS => "the file system is mounted read-only; mount it read-write, or name a file elsewhere",
+        errno => return Fault::System { call, errno },
+    };
+    Fault::Refused(format!("cannot be {doing}: {why}"))
 }
 
 /// Locks the file, for as long as any process has it open or mapped.
@@ -255,7 +246,7 @@ fn lock(file: &File, patience: Duration) -> Result<(), Fault> {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => break,
             Err(Errno::AGAIN) if Instant::now() < end => std::thread::sleep(Duration::from_millis(20)),
-            Err(Errno::AGAIN) => return Err(Fault::InUse),
+            Err(Errno::AGAIN) => return Err(IN_USE.into()),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(denied("opened", "flock", errno)),
         }
@@ -263,7 +254,7 @@ fn lock(file: &File, patience: Duration) -> Result<(), Fault> {
     // The job that had it may have removed it.
     match rustix::fs::fstat(file) {
         Ok(stat) if stat.st_nlink > 0 => Ok(()),
-        Ok(_) => Err(Fault::InUse),
+        Ok(_) => Err(IN_USE.into()),
         Err(errno) => Err(Fault::System { call: "fstat", errno }),
     }
 }
@@ -285,8 +276,14 @@ const BTRFS: u64 = 0x9123_683e;
 /// Refuses what [`MOVING`] is about. On btrfs a file can be excepted from it while it is empty.
 fn in_place(file: &File) -> Result<(), Fault> {
     let kind = rustix::fs::fstatfs(file).map_err(system("fstatfs"))?.f_type as u64 & 0xffff_ffff;
+    let moving = |name: &str| {
+        Err(Fault::Refused(format!(
+            "lies on {name}, where room for a page that is written again cannot be reserved, and a full file system would \
+             kill the job; name a file on ext4, xfs or tmpfs, or on one of these on persistent memory (mount -o dax)"
+        )))
+    };
     if let Some((_, name)) = MOVING.iter().find(|(number, _)| *number == kind) {
-        return Err(Fault::FileSystem { name });
+        return moving(name);
     }
     if kind != BTRFS {
         return Ok(());
@@ -294,52 +291,48 @@ fn in_place(file: &File) -> Result<(), Fault> {
     let flags = || rustix::fs::ioctl_getflags(file);
     _ = flags().and_then(|flags| rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW));
     let is_set = flags().is_ok_and(|flags| flags.contains(IFlags::NOCOW));
-    if is_set { Ok(()) } else { Err(Fault::FileSystem { name: "btrfs without chattr +C" }) }
+    if is_set { Ok(()) } else { moving("btrfs without chattr +C") }
 }
 
 /// Makes a new heap of an empty file.
 fn build(file: File, identity: &Identity) -> Result<Store<File>, Fault> {
-    let too_large = Fault::Full { asked: u64::MAX, available: "no file can be that large".into() };
-    let geometry = Geometry::new(identity.size, identity.layout.len() as u64).ok_or(too_large)?;
+    let geometry = Geometry::new(identity.size, identity.layout.len() as u64);
+    let geometry = geometry.ok_or_else(|| no_room(u64::MAX, "no file can be that large"))?;
     match getrlimit(Resource::Fsize).current {
         Some(limit) if limit < geometry.end() => {
-            return Err(Fault::FileSize { asked: geometry.end(), limit });
+            let limit = format!("files may have at most {} (ulimit -f, RLIMIT_FSIZE)", Size(limit));
+            Err(no_room(geometry.end(), &limit))
         }
-        _ => {}
-    }
-    allocate(&file, geometry.end())?;
+        _ => allocate(&file, geometry.end()),
+    }?;
     Store::build(file, identity, geometry).map_err(system("writing the header"))
 }
 
 /// Gives the file all its blocks, so that no store to a mapping needs any.
 fn allocate(file: &File, bytes: u64) -> Result<(), Fault> {
-    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes)) {
-        Err(Errno::OPNOTSUPP) => write_zeroes(file, bytes),
-        result => result,
-    }
-    .map_err(|errno| match errno {
-        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => {
-            let available = match (errno, rustix::fs::fstatvfs(file)) {
-                (Errno::NOSPC, Ok(stat)) => {
-                    format!("the file system has {} left", Size(stat.f_bavail.saturating_mul(stat.f_frsize)))
-                }
-                (Errno::DQUOT, _) => "the quota of the user has less left".into(),
-                _ => "the file system does not hold files of that size".into(),
-            };
-            Fault::Full { asked: bytes, available }
+    let allocated =
+        rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes));
+    allocated.map_err(|errno| match (errno, rustix::fs::fstatvfs(file)) {
+        (Errno::NOSPC, Ok(stat)) => {
+            let left = Size(stat.f_bavail.saturating_mul(stat.f_frsize));
+            no_room(bytes, &format!("the file system has {left} left"))
         }
-        errno => Fault::System { call: "fallocate", errno },
+        (Errno::NOSPC | Errno::DQUOT, _) => no_room(bytes, "the quota of the user has less left"),
+        (Errno::FBIG, _) => no_room(bytes, "the file system does not hold files of that size"),
+        (Errno::OPNOTSUPP, _) => {
+            "lies on a file system that cannot reserve room for it; name a file on ext4, xfs or tmpfs".into()
+        }
+        _ => Fault::System { call: "fallocate", errno },
     })
 }
 
-/// Writes what a file does not have yet, where the file system cannot reserve.
-fn write_zeroes(file: &File, bytes: u64) -> Result<(), Errno> {
-    let has = rustix::fs::fstat(file)?.st_size as u64;
-    let zero = vec![0; 1 << 20];
-    (has..bytes).step_by(zero.len()).try_for_each(|at| {
-        let step = (bytes - at).min(zero.len() as u64) as usize;
-        file.write(at, &zero[..step])
-    })
+/// The error of a file that takes so many bytes.
+fn no_room(asked: u64, available: &str) -> Fault {
+    let asked = Size(asked);
+    Fault::Refused(format!(
+        "cannot be made: it takes {asked} (the partition twice, so that a persist that is interrupted loses nothing), and \
+         {available}; make room, lower SIZE, or name a file elsewhere"
+    ))
 }
 
 fn directory_of(path: &Path) -> &Path {
@@ -357,32 +350,43 @@ fn flush_directory(path: &Path) {
 
 /// Compares what the file holds with what the job has.
 fn check(file: &File, bytes: u64, header: &Header, identity: &Identity) -> Result<Geometry, Fault> {
-    let damaged = |how: String| Err(Fault::Damaged { how });
+    let says = |what: &str, bytes| damaged(format_args!("it says that {what} {}", Size(bytes)));
     let Some(geometry) = Geometry::new(header.size, header.layout_bytes) else {
-        return damaged(format!("it says that it holds {}", Size(header.size)));
+        return Err(says("it holds", header.size));
     };
     if bytes < geometry.end() {
-        return damaged(format!("it has {} and should have {}", Size(bytes), Size(geometry.end())));
+        return Err(damaged(format_args!("it has {} and should have {}", Size(bytes), Size(geometry.end()))));
     }
     if header.layout_bytes > MAX_LAYOUT.max(identity.layout.len() as u64) {
-        return damaged(format!("it says that its layout has {}", Size(header.layout_bytes)));
+        return Err(says("its layout has", header.layout_bytes));
     }
     let mut layout = vec![0; header.layout_bytes as usize];
     file.read(TEXT, &mut layout).map_err(system("pread"))?;
     if fingerprint(layout.iter().copied()) != header.layout_print {
-        return damaged("its description of the layout is not what was written".into());
+        return Err(damaged("its description of the layout is not what was written"));
     }
     let Identity { size, pe, pes, layout: asked, .. } = identity;
-    if (header.pe, header.pes) != (*pe, *pes) {
-        return Err(Fault::Pes { pe: header.pe, pes: header.pes, me: *pe, count: *pes });
-    }
-    if header.size != *size {
-        return Err(Fault::Size { found: header.size, asked: *size });
-    }
     let found = String::from_utf8_lossy(&layout);
-    if found == asked.as_str() {
+    let (there, there_of) = (header.pe, header.pes);
+    let why = if (there, there_of) != (*pe, *pes) {
+        format!(
+            "is that of PE {there} of {there_of}, and this is PE {pe} of {pes}; start as many PEs as it was made by, and keep \
+             the files under their names"
+        )
+    } else if header.size != *size {
+        let found = Size(header.size);
+        format!(
+            "holds a partition of {found}, and {} are asked for; give SIZE={found}, or name another file",
+            Size(*size)
+        )
+    } else if found != asked.as_str() {
+        let (found, asked) = first_difference(&found, asked);
+        format!(
+            "was made by a program with another layout: it has `{found}` where this program has `{asked}`; run the program \
+             that made it, or name another file"
+        )
+    } else {
         return Ok(geometry);
-    }
-    let (found, asked) = first_difference(&found, asked);
-    Err(Fault::Layout { found: found.to_owned(), asked: asked.to_owned() })
+    };
+    Err(Fault::Refused(why))
 }

@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt as _;
 use rustix::io::Errno;
 
 use super::agree::Found;
-use super::error::Fault;
-use super::format::{Geometry, Header, Identity, SLOT, Slot, TEXT};
+use super::error::{FOREIGN, Fault, damaged, system};
+use super::format::{Geometry, Header, Identity, SLOT, TEXT};
 use crate::fingerprint::fingerprint;
 
 /// What is kept of a partition, as bytes at offsets.
@@ -55,28 +55,28 @@ pub(super) struct Store<D> {
     pub(super) geometry: Geometry,
 }
 
-/// The newest header of a file that is whole, and whether the other one may be what a crash has left of it; or why there is none to
-/// go by.
-pub(super) fn newest(disk: &impl Disk) -> Result<Result<(Header, bool), Fault>, Errno> {
+/// The newest header of a file that is whole, where the other one may be what a crash has left of it.
+pub(super) fn newest(disk: &impl Disk) -> Result<Header, Fault> {
     let mut pages = [const { Vec::new() }; 2];
     for (page, at) in pages.iter_mut().zip([0, SLOT]) {
         *page = vec![0; SLOT as usize];
-        disk.read(at, page)?;
+        disk.read(at, page).map_err(system("pread"))?;
     }
     let [first, second] = &pages;
-    let alone = |header: Header, other: &[u8]| match header.may_have_torn(other) {
-        true => Ok((header, other.iter().any(|byte| *byte != 0))),
-        false => Err(Fault::Header { last: header.generation }),
+    let (header, other) = match (Header::decode(first), Header::decode(second)) {
+        (Some(one), Some(other)) => return Ok(if one.sequence > other.sequence { one } else { other }),
+        (Some(header), None) => (header, second),
+        (None, Some(header)) => (header, first),
+        (None, None) => return Err(FOREIGN.into()),
     };
-    Ok(match (Header::decode(first), Header::decode(second)) {
-        (Slot::Header(one), Slot::Header(other)) => {
-            Ok((if one.sequence > other.sequence { one } else { other }, false))
-        }
-        (Slot::Header(header), _) => alone(header, second),
-        (_, Slot::Header(header)) => alone(header, first),
-        (Slot::Version(found), _) | (_, Slot::Version(found)) => Err(Fault::Version { found }),
-        (Slot::Nothing, Slot::Nothing) => Err(Fault::Foreign),
-    })
+    if header.may_have_torn(other) {
+        return Ok(header);
+    }
+    Err(damaged(format_args!(
+        "one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist {}, but \
+         the newest may have been lost",
+        header.generation
+    )))
 }
 
 impl<D: Disk> Store<D> {
@@ -87,7 +87,6 @@ impl<D: Disk> Store<D> {
             is_copying: false,
             generation: 0,
             sequence: 0,
-            open: true,
             set: 0,
             pe: identity.pe,
             pes: identity.pes,
@@ -114,37 +113,25 @@ impl<D: Disk> Store<D> {
     /// Comes to the persist on which all PEs have agreed: then W holds it. For a file without one the
     /// number of the set is what its first persist will write.
     ///
-    /// After a job that did not end in order all pages are written, not only those that differ: if the disk has
-    /// failed, it may lack pages that are still seen here.
+    /// All pages are written, not only those that differ: if the disk has failed, it may lack pages that are still seen here.
     pub(super) fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
         let Geometry { work, copy, .. } = self.geometry;
-        let Header { is_copying, generation: found, open, .. } = self.header;
-        self.header.open = true;
+        let Header { is_copying, generation: found, .. } = self.header;
         if is_copying && found == generation {
             self.transfer(Some(work), copy, true)?;
             return self.seal();
         }
-        if generation == 0 {
-            self.header.set = set;
-            // C may hold part of a first persist that another PE, whose file is gone, does not have.
-            return if is_copying {
-                self.revert().and_then(|()| self.transfer(None, work, true))
-            } else {
-                Ok(())
-            };
+        if generation > 0 {
+            self.put(false, generation)?;
+            return self.transfer(Some(copy), work, true);
         }
-        self.put(false, generation)?;
-        self.transfer(Some(copy), work, open)
-    }
-
-    /// The end of a job in which no flush has failed.
-    pub(super) fn close(&mut self) -> Result<(), Errno> {
-        if self.header.is_copying || self.header.generation == 0 {
+        self.header.set = set;
+        if !is_copying {
             return Ok(());
         }
-        self.disk.flush()?;
-        self.header.open = false;
-        self.put(false, self.header.generation)
+        // C may hold part of a first persist that another PE, whose file is gone, does not have.
+        self.revert()?;
+        self.transfer(None, work, true)
     }
 
     /// The first half of a persist: W is flushed, and the header says so.
