@@ -83,13 +83,8 @@ fn each_downgrade_is_one_line_with_its_pes() {
     );
     let mut one = grants();
     one[5][1].downgrades.clear();
-    assert_eq!(
-        downgrades(&specs(), &by_partition(&one))[..2],
-        [
-            "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), PEs 0-4: no FASTMEM",
-            "partition 2 `fast` (from SHMEM_SYMMETRIC_PARTITION2), PE 3: no pool",
-        ]
-    );
+    let said = downgrades(&specs(), &by_partition(&one));
+    assert!(said[0].ends_with(", PEs 0-4: no FASTMEM") && said[1].ends_with(", PE 3: no pool"), "{said:?}");
 }
 
 #[test]
