@@ -1,8 +1,7 @@
-//! What the PEs were given for their partitions, and where they want it from, as each tells the others.
+//! What the PEs were given for their partitions, as each tells the others.
 
 use serde::{Deserialize, Serialize};
 use shmem_core::alike::Alike;
-use shmem_core::memory::{Placement, Spread};
 use shmem_core::partition::{FileGrant, Grant, Kind, Pages};
 use shmem_launch::codec::{self, Message};
 
@@ -21,15 +20,12 @@ struct Sent {
 
 impl Message for Sent {}
 
-/// Where a PE's partition is to come from, on its way to the others of its node: its kind, nodes, and how it is spread.
-type SentPlacement = (usize, Vec<usize>, usize);
-
 /// A PE's grants, for the others.
 pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
     let each = grants.iter().cloned().map(|grant| {
         let Grant { size, pgsize, pages, kind, nodes, populated, downgrades, file } = grant;
         let file = file.map(|FileGrant { path, generation }| (path, generation));
-        let (pages, kind) = (pages as u32, number(kind));
+        let (pages, kind) = (pages as u32, kind.map_or(0, |kind| kind as u32));
         Sent { size, pgsize, pages, kind, nodes, populated, downgrades, file }
     });
     codec::encode(&each.collect::<Vec<_>>())
@@ -47,25 +43,6 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
     codec::decode::<Vec<Sent>>(bytes).ok()?.into_iter().map(grant).collect()
 }
 
-/// Where a PE's partitions are to come from, for the others of its node.
-pub(crate) fn encode_placements<'a>(placements: impl Iterator<Item = &'a Placement>) -> Vec<u8> {
-    let each = placements.map(|Placement { kind, nodes, spread, .. }| -> SentPlacement {
-        (number(*kind) as usize, nodes.iter().map(|node| *node as usize).collect(), *spread as usize)
-    });
-    codec::encode(&each.collect::<Vec<_>>())
-}
-
-/// What [`encode_placements`] made; `None` if it is something else.
-pub(crate) fn decode_placements(bytes: &[u8]) -> Option<Vec<Placement>> {
-    let all: Vec<SentPlacement> = codec::decode(bytes).ok()?;
-    let placement = |(kind, nodes, spread): SentPlacement| {
-        let (kind, spread) = (Kind::from_number(u32::try_from(kind).ok()?), *SPREADS.get(spread)?);
-        let nodes = nodes.into_iter().map(|node| u32::try_from(node).ok()).collect::<Option<_>>()?;
-        Some(Placement { kind, nodes, spread, downgrade: None })
-    };
-    all.into_iter().map(placement).collect()
-}
-
 /// What each PE was granted of each partition, by what it was granted of all of them, which are so many.
 ///
 /// # Panics
@@ -74,13 +51,6 @@ pub(crate) fn decode_placements(bytes: &[u8]) -> Option<Vec<Placement>> {
 pub(crate) fn by_partition(partitions: usize, pes: &Alike<Vec<Grant>>) -> Vec<Alike<Grant>> {
     (0..partitions).map(|at| pes.map(|granted| granted[at].clone())).collect()
 }
-
-fn number(kind: Option<Kind>) -> u32 {
-    kind.map_or(0, |kind| kind as u32)
-}
-
-/// In the order of their numbers.
-const SPREADS: [Spread; 4] = [Spread::System, Spread::Preferred, Spread::Bound, Spread::Interleaved];
 
 #[cfg(test)]
 mod tests {
@@ -107,21 +77,5 @@ mod tests {
         let mut other: Vec<Sent> = codec::decode(&encode(&grants)).unwrap();
         other[1].pages = 77;
         assert_eq!(decode(&codec::encode(&other)), None);
-    }
-
-    #[test]
-    fn placements_survive_the_journey() {
-        let placement =
-            |kind, nodes: &[u32], spread| Placement { kind, nodes: nodes.into(), spread, downgrade: None };
-        let placements = vec![
-            Placement::system(),
-            placement(None, &[1, 0], Spread::Preferred),
-            placement(Some(Kind::FastMem), &[2], Spread::Bound),
-            placement(Some(Kind::NormalMem), &[0, 1], Spread::Interleaved),
-        ];
-        assert_eq!(decode_placements(&encode_placements(placements.iter())), Some(placements));
-        let other: SentPlacement = (0, vec![], 9);
-        assert_eq!(decode_placements(&codec::encode(&Vec::from([other]))), None);
-        assert_eq!(decode_placements(b"junk"), None);
     }
 }

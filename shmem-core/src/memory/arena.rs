@@ -6,7 +6,6 @@
 //! is not mapped faults.
 
 use core::ops::Range;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
@@ -17,7 +16,6 @@ use super::limits;
 use super::machine::Machine;
 use super::map::OWN_ALIGN;
 use super::map::Reservation;
-use super::placement::Placement;
 use super::pmem::Backing;
 use super::provide::{Mine, Site, adopt, provide, system};
 use super::request::Request;
@@ -36,8 +34,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Reserves addresses for `slots` PEs whose memory comes from the same nodes, and checks that the machine can give them what
-    /// they ask for. No memory is used yet. The slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
+    /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask for. No memory is used yet. The slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
     /// What is to be populated is compared with the memory that is left on the node. So each PE of a
     /// node calls this before any of them calls [`create`](Self::create).
@@ -51,34 +48,6 @@ impl Arena {
         slots: usize,
         machine: Machine,
     ) -> Result<Self, MemoryError> {
-        let alike = layout.requests().iter().map(|request| request.placement.clone()).collect();
-        Self::new(own, layout, slots, machine, || vec![alike; slots].into())
-    }
-
-    /// As [`reserve`](Self::reserve), with the same errors, for PEs whose memory comes from different nodes: `placements` says for
-    /// each PE of the node where its partitions come from, in the order of the slots.
-    ///
-    /// # Panics
-    ///
-    /// If a PE has another number of partitions.
-    pub fn reserve_among(
-        own: usize,
-        layout: SlotLayout,
-        placements: &[Vec<Placement>],
-        machine: Machine,
-    ) -> Result<Self, MemoryError> {
-        let partitions = layout.requests().len();
-        assert!(placements.iter().all(|one| one.len() == partitions), "PEs have the same partitions");
-        Self::new(own, layout, placements.len(), machine, || placements.into())
-    }
-
-    fn new<'p>(
-        own: usize,
-        layout: SlotLayout,
-        slots: usize,
-        machine: Machine,
-        placements: impl FnOnce() -> Cow<'p, [Vec<Placement>]>,
-    ) -> Result<Self, MemoryError> {
         limits::check_each(&layout, &machine)?;
         // Strides are multiples of the unit, and so all slots start at one, too.
         let align = layout.unit().max(OWN_ALIGN);
@@ -87,7 +56,7 @@ impl Arena {
             .checked_mul(slots)
             .and_then(|bytes| Reservation::new(bytes, align, own * layout.stride()).ok())
             .ok_or_else(|| limits::address_space(&layout, slots))?;
-        limits::check_all(&layout, &placements(), &machine)?;
+        limits::check_all(&layout, slots, &machine)?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 

@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use super::error::MemoryError;
 use super::layout::SlotLayout;
+use super::size::Size;
 use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
 
 /// Most later segments.
@@ -41,7 +42,7 @@ impl LaterRange {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::NoLaterRoom`].
+    /// If there is none, or all segments are in use.
     ///
     /// # Panics
     ///
@@ -57,13 +58,12 @@ impl LaterRange {
             (end <= gap.end).then_some((at, start..end))
         });
         let (Some(index), Some((at, range))) = (index, fit) else {
-            return Err(MemoryError::NoLaterRoom {
-                asked: bytes as u64,
-                segments: self.used.len(),
-                most: MOST,
-                largest: self.largest_free() as u64,
-                total: self.range.len() as u64,
-            });
+            let [asked, largest, total] =
+                [bytes, self.largest_free(), self.range.len()].map(|n| Size(n as u64));
+            return Err(MemoryError::Limit(format!(
+                "no room for another segment of {asked}: {} of {MOST} are in use, and the largest free range has {largest} of {total}; drop one, ask for less, or raise SHMEM_LATER_SIZE",
+                self.used.len()
+            )));
         };
         let offset = range.start;
         self.used.insert(at, (range, index));

@@ -18,6 +18,7 @@ use core::ops::Range;
 use super::error::MemoryError;
 use super::map::HUGE;
 use super::request::Request;
+use super::size::Size;
 use crate::partition::{MAX_PARTITIONS, PartitionSpec};
 use crate::segment::{SYSTEM, Segment, Segments};
 use crate::system::SYSTEM_BYTES;
@@ -44,6 +45,8 @@ pub struct SlotLayout {
     stride: usize,
     /// Bytes of addresses that were asked for later segments.
     later: usize,
+    /// Whether this process may have memory of all nodes.
+    pub(super) has_all_nodes: bool,
 }
 
 impl SlotLayout {
@@ -53,8 +56,7 @@ impl SlotLayout {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::TooLarge`] if it does not fit into an address space, and
-    /// [`MemoryError::Placement`] if a partition must have a kind of memory that cannot be placed.
+    /// If it does not fit into an address space, or a partition must have a kind of memory that cannot be placed.
     ///
     /// # Panics
     ///
@@ -74,7 +76,11 @@ impl SlotLayout {
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
         let too_large = || {
             let (what, asked) = largest_claim(&requests, team_bytes, later_bytes);
-            MemoryError::TooLarge { what, asked, most: ADDRESSES }
+            MemoryError::Limit(format!(
+                "{what}: {} are asked for, and a process has {} of addresses for all PEs of its node; lower it",
+                Size(asked),
+                Size(ADDRESSES)
+            ))
         };
         let system = SYSTEM_BYTES.checked_add(team_bytes).ok_or_else(too_large)?;
         let names = partitions.iter().map(|spec| (spec.id, spec.name)).collect();
@@ -87,7 +93,6 @@ impl SlotLayout {
                 continue;
             }
             let stride = odd_multiple(slot_bytes, unit).ok_or_else(too_large)?;
-            let later = later_bytes;
             return Ok(Self {
                 granule,
                 unit,
@@ -98,7 +103,8 @@ impl SlotLayout {
                 bytes,
                 slot_bytes,
                 stride,
-                later,
+                later: later_bytes,
+                has_all_nodes: topology.nodes().iter().all(|node| node.allowed || node.memory == 0),
             });
         }
     }

@@ -4,12 +4,13 @@
 //! Sums of sizes may exceed the memory: pages come when they are touched. What may not exceed it is
 //! one partition alone, which could never be used up, and what is populated at start.
 
+use core::iter::repeat_n;
 use std::collections::BTreeMap;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::Kind;
 
-use super::error::MemoryError;
+use super::error::{MemoryError, node_list};
 use super::layout::{ADDRESSES, SlotLayout};
 use super::machine::{Limit, Machine};
 use super::placement::{Placement, Spread};
@@ -25,16 +26,12 @@ pub(super) fn check_each(layout: &SlotLayout, machine: &Machine) -> Result<(), M
     in_memory.try_for_each(|request| fits(request, &memory))
 }
 
-/// Checks what all PEs of the node ask of the machine together. `placements` says for each of them where its
-/// partitions come from.
-pub(super) fn check_all(
-    layout: &SlotLayout,
-    placements: &[Vec<Placement>],
-    machine: &Machine,
-) -> Result<(), MemoryError> {
-    populated(layout.requests(), placements, machine)?;
+/// Checks what all PEs of the node ask of the machine together. They have the same partitions, on the same nodes, if in another
+/// order; unless a cpuset leaves out nodes, perhaps others for others: then the others count only for the memory of all.
+pub(super) fn check_all(layout: &SlotLayout, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
+    populated(layout.requests(), slots, if layout.has_all_nodes { slots } else { 1 }, machine)?;
     file_size(layout.bytes() as u64)?;
-    descriptors(layout.requests(), placements.len(), machine)
+    descriptors(layout.requests(), slots, machine)
 }
 
 /// Checks one segment that `slots` running PEs ask for at the same time: `alike` of them place theirs as this
@@ -46,9 +43,7 @@ pub(super) fn check_later(
     machine: &Machine,
 ) -> Result<(), MemoryError> {
     fits(request, &machine.memory())?;
-    let mut placements = vec![vec![request.placement.clone()]; alike.clamp(1, slots)];
-    placements.resize(slots, vec![Placement::system()]);
-    populated(core::slice::from_ref(request), &placements, machine)?;
+    populated(core::slice::from_ref(request), slots, alike.clamp(1, slots), machine)?;
     file_size(request.bytes as u64)
 }
 
@@ -57,30 +52,29 @@ fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
     if asked <= memory.bytes {
         return Ok(());
     }
-    Err(MemoryError::LargerThanMemory { what: request.what.clone(), asked, memory: memory.to_string() })
+    Err(MemoryError::Limit(format!(
+        "{}: {} are asked for, and {memory}; lower it",
+        request.what,
+        Size(asked)
+    )))
 }
 
 /// Plays through what the PEs will do, one after the other, on the pages there are now.
-fn populated(
-    requests: &[Request],
-    placements: &[Vec<Placement>],
-    machine: &Machine,
-) -> Result<(), MemoryError> {
-    let of_pe = |placements: &Vec<Placement>| {
-        let all = requests.iter().zip(placements);
-        let placed = all.map(|(request, place)| Request { placement: place.clone(), ..request.clone() });
-        placed.filter(|request| request.populate).collect::<Vec<_>>()
-    };
-    let populated: Vec<_> = placements.iter().map(of_pe).collect();
-    let slots = placements.len();
-    let Some(first) = populated.first().filter(|requests| !requests.is_empty()) else { return Ok(()) };
+fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine) -> Result<(), MemoryError> {
+    let mine: Vec<_> = requests.iter().filter(|request| request.populate).cloned().collect();
+    if mine.is_empty() {
+        return Ok(());
+    }
+    let elsewhere = |request: &Request| Request { placement: Placement::system(), ..request.clone() };
+    let elsewhere: Vec<_> = mine.iter().map(elsewhere).collect();
+    let all = repeat_n(&mine, alike).chain(repeat_n(&elsewhere, slots - alike)).flatten();
     let sizes = machine.page_sizes();
     let mut left = sizes.clone();
     let mut demands = Vec::new();
-    for request in populated.iter().flatten() {
+    for request in all {
         let choice = left
             .choose(request, request.room())
-            .map_err(|_| no_pages(request, slots, sizes.describe(request)))?;
+            .map_err(|_| no_pages(request, slots, &sizes.describe(request)))?;
         left.take(&choice, request);
         if choice.pages != Pages::HugeTlb {
             demands.push((request, (request.bytes as u64).next_multiple_of(choice.size)));
@@ -92,14 +86,17 @@ fn populated(
     if asked <= available.bytes {
         return Ok(());
     }
-    let each = first.iter().map(|request| request.bytes as u64).sum();
-    let mut who: Vec<_> = first.iter().map(|request| request.what.as_str()).collect();
+    let each = Size(mine.iter().map(|request| request.bytes as u64).sum());
+    let mut who: Vec<_> = mine.iter().map(|request| request.what.as_str()).collect();
     if who.len() > 4 {
         who.truncate(3);
         who.push("and more");
     }
-    let who = who.join(", ");
-    Err(MemoryError::NotEnoughMemory { asked, slots, each, who, memory: available.to_string() })
+    Err(MemoryError::Limit(format!(
+        "{} of symmetric memory are to be populated on this node ({slots} x {each}: {}), and {available}; lower these sizes, start fewer PEs on a node, or leave KIND, POLICY and PGSIZE out, so that pages come when they are touched",
+        Size(asked),
+        who.join(", ")
+    )))
 }
 
 /// Checks that what must be on some nodes fits there. A page too many would not be an error but the end
@@ -135,34 +132,42 @@ fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), Memory
                 .iter()
                 .map(|node| format!("node {node} has left {}", Size(there.get(node).copied().unwrap_or(0))))
                 .collect();
-            return Err(MemoryError::NotEnoughOnNodes {
-                what: request.what.clone(),
-                kind: request.placement.kind.unwrap_or(Kind::NormalMem),
-                bytes: request.bytes as u64,
-                nodes: nodes.into(),
-                asked: rivals.map(|(_, bytes)| bytes).sum(),
-                memory: memory.join(", "),
-            });
+            let kind = request.placement.kind.unwrap_or(Kind::NormalMem);
+            return Err(MemoryError::Mandatory(format!(
+                "{}: KIND={kind} with POLICY=MANDATORY needs {}{}; the PEs of this host want {} there in all, and {}; lower the sizes of what is {kind}, start fewer PEs on a node, or take POLICY=PREFERRED",
+                request.what,
+                Size(request.bytes as u64),
+                node_list(" on", nodes),
+                Size(rivals.map(|(_, bytes)| bytes).sum()),
+                memory.join(", ")
+            )));
         }
     }
     Ok(())
 }
 
 /// The error for a mandatory page size that cannot be had.
-pub(super) fn no_pages(request: &Request, slots: usize, has: String) -> MemoryError {
-    MemoryError::NoPages {
-        what: request.what.clone(),
-        asked: request.traits.pgsize.unwrap_or(0),
-        bytes: request.bytes as u64,
-        slots,
-        nodes: request.only_on().unwrap_or_default().into(),
-        has,
-    }
+pub(super) fn no_pages(request: &Request, slots: usize, has: &str) -> MemoryError {
+    let (asked, nodes) = (Size(request.traits.pgsize.unwrap_or(0)), request.only_on().unwrap_or_default());
+    let variable = match nodes {
+        [] => "vm.nr_hugepages".to_owned(),
+        [node, ..] => format!("/sys/devices/system/node/node{node}/hugepages/*/nr_hugepages"),
+    };
+    MemoryError::Mandatory(format!(
+        "{}: PGSIZE={asked} with POLICY=MANDATORY needs {} in pages of at least that size on each of {slots} PEs{}, and this machine has {has}; reserve huge pages ({variable}), lower PGSIZE, or take POLICY=PREFERRED",
+        request.what,
+        Size(request.bytes as u64),
+        node_list(", on", nodes)
+    ))
 }
 
 fn file_size(asked: u64) -> Result<(), MemoryError> {
     match getrlimit(Resource::Fsize).current {
-        Some(limit) if limit < asked => Err(MemoryError::FileSize { asked, limit }),
+        Some(limit) if limit < asked => Err(MemoryError::Limit(format!(
+            "the memory of a PE is a memfd of {}, and files may have at most {} (ulimit -f, RLIMIT_FSIZE); raise the limit, or lower the sizes of the partitions",
+            Size(asked),
+            Size(limit)
+        ))),
         _ => Ok(()),
     }
 }
@@ -185,7 +190,10 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
         return Ok(());
     }
     if let Some(limit) = maximum.filter(|&limit| limit < needed.saturating_add(open)) {
-        return Err(MemoryError::Descriptors { needed, open, limit });
+        let total = needed.saturating_add(open);
+        return Err(MemoryError::Limit(format!(
+            "the PEs of this node hand each other {needed} file descriptors beside the {open} that this process has open, and the hard limit on open files (ulimit -Hn, RLIMIT_NOFILE) is {limit}; raise it to at least {total}, or start fewer PEs on a node"
+        )));
     }
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).map_err(|errno| MemoryError::System {
         call: "setrlimit",
@@ -207,7 +215,11 @@ pub(super) fn address_space(layout: &SlotLayout, slots: usize) -> MemoryError {
         }
     };
     let (what, bytes) = layout.largest_claim();
-    let hint = format!("{raise}lower {what} ({} of these), or start fewer PEs on a node", Size(bytes));
     let place = layout.stride() as u64;
-    MemoryError::AddressSpace { slots, asked: place.saturating_mul(slots as u64), place, limit, hint }
+    MemoryError::Limit(format!(
+        "symmetric memory of the {slots} PEs of this node needs {} of addresses, {} for each, and {limit}; {raise}lower {what} ({} of these), or start fewer PEs on a node",
+        Size(place.saturating_mul(slots as u64)),
+        Size(place),
+        Size(bytes)
+    ))
 }

@@ -29,8 +29,10 @@ pub(super) fn apply(
         errno => format!("mbind: {errno}"),
     };
     if placement.spread == Spread::Bound {
-        let nodes = placement.nodes.clone();
-        return Err(MemoryError::NotPlaced { what: request.what.clone(), nodes, reason });
+        let (what, place) = (&request.what, node_list(" on", &placement.nodes));
+        return Err(MemoryError::Mandatory(format!(
+            "{what}: its pages must lie{place}, and cannot: {reason}; take POLICY=PREFERRED to run all the same"
+        )));
     }
     // Where nobody asked for a kind, nobody misses one.
     let asked = request.traits.kind;

@@ -9,8 +9,9 @@
 
 use core::fmt;
 
-use shmem_grammar::{Kind, Policy};
+use shmem_grammar::Kind;
 
+use super::error::MemoryError;
 use crate::partition::PartitionSpec;
 use crate::topology::Topology;
 
@@ -39,24 +40,6 @@ pub enum Spread {
     Bound,
     /// Page by page over these nodes.
     Interleaved,
-}
-
-/// A partition must have a kind of memory that it cannot get.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{partition} must have KIND={kind} under POLICY={policy} (from {origin}), and {why}; {remedy}")]
-pub struct PlacementError {
-    /// The partition.
-    pub partition: String,
-    /// Who asked.
-    pub origin: String,
-    /// The kind.
-    pub kind: Kind,
-    /// The policy.
-    pub policy: Policy,
-    /// Why it cannot get it, and what there is.
-    pub why: String,
-    /// What to do.
-    pub remedy: &'static str,
 }
 
 impl Placement {
@@ -99,7 +82,7 @@ const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
 /// # Errors
 ///
 /// If it must have a kind of memory that this machine does not have, or that this process may not use.
-pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, PlacementError> {
+pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, MemoryError> {
     let kind = spec.traits.kind;
     if spec.is_in_file() {
         // Its file lies where its path says.
@@ -167,7 +150,7 @@ fn missing(
     spread: Spread,
     topology: &Topology,
     home: u32,
-) -> Result<Placement, PlacementError> {
+) -> Result<Placement, MemoryError> {
     let forbidden = topology.forbidden(kind);
     let (why, remedy) = if forbidden.is_empty() {
         let what = format!("this machine has none: {}", topology.inventory());
@@ -179,14 +162,11 @@ fn missing(
         )
     };
     if spread == Spread::Bound {
-        return Err(PlacementError {
-            partition: spec.title(),
-            origin: spec.origin.to_string(),
-            kind,
-            policy: Policy::Mandatory,
-            why,
-            remedy,
-        });
+        return Err(MemoryError::Mandatory(format!(
+            "{} must have KIND={kind} under POLICY=MANDATORY (from {}), and {why}; {remedy}",
+            spec.title(),
+            spec.origin
+        )));
     }
     let nodes = topology.of_kind(Kind::NormalMem, home);
     let normal = !nodes.is_empty() || is_all_there_is(Kind::NormalMem, topology);

@@ -173,7 +173,12 @@ impl Provider<'_> {
         let page = self.site.machine.base_page();
         let asked = request.traits.pgsize.filter(|&asked| asked > page);
         if let Some(asked) = asked.filter(|_| request.traits.policy == Some(Policy::Mandatory)) {
-            return Err(MemoryError::FilePages { what: request.what.clone(), asked, has: page });
+            return Err(MemoryError::Mandatory(format!(
+                "{}: PGSIZE={} with POLICY=MANDATORY, and the pages of a file have {}; leave PGSIZE out, or take POLICY=PREFERRED",
+                request.what,
+                Size(asked),
+                Size(page)
+            )));
         }
         let (descriptor, at, bytes) = file.work();
         let descriptor = rustix::io::fcntl_dupfd_cloexec(descriptor, 0)
@@ -216,7 +221,7 @@ impl Provider<'_> {
                 Size(unit as u64)
             );
         }
-        no_pages(request, self.site.slots, has)
+        no_pages(request, self.site.slots, &has)
     }
 
     /// Has the pages of a part of the file of base pages come from the nodes asked for.
@@ -309,8 +314,10 @@ impl Provider<'_> {
             return Ok(Found::default());
         }
         let page = self.site.machine.base_page() as usize;
-        let failed =
-            |reason| MemoryError::Populate { what: request.what.clone(), bytes: part.len() as u64, reason };
+        let failed = |reason| {
+            let bytes = Size(part.len() as u64);
+            MemoryError::Mandatory(format!("{}: {bytes} could not be populated: {reason}", request.what))
+        };
         self.site
             .reservation
             .populate(self.site.inside(&part), page)

@@ -97,11 +97,3 @@ impl Arena {
         origin + range.start..origin + range.end
     }
 }
-
-impl MemoryError {
-    /// Whether the system does not place memory on nodes, or does not let this process do so: a kernel
-    /// without NUMA, a container that forbids the calls.
-    pub fn no_nodes(&self) -> bool {
-        matches!(self, Self::System { errno, .. } if numa::unknown(*errno))
-    }
-}

@@ -19,3 +19,23 @@ impl fmt::Display for Size {
         f.write_str(&exact)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Size;
+
+    #[test]
+    fn sizes_are_short_and_say_when_they_are_rounded() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (4096, "4K"),
+            ((3 << 30) / 2, "1.5G"),
+            ((1 << 30) + 1, "about 1G"),
+            (23_683_808 << 10, "about 22.6G"),
+            (2032 << 30, "2032G"),
+            (u64::MAX, "about 16777216T"),
+        ] {
+            assert_eq!(Size(bytes).to_string(), text);
+        }
+    }
+}

@@ -22,7 +22,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use shmem_core::memory::{Arena, Machine, PeList};
-use shmem_core::partition::{PartitionSpec, Policy};
 use shmem_core::pe::Pe;
 use shmem_core::sync::Patience;
 use shmem_core::transport::Transport;
@@ -34,7 +33,7 @@ use self::agreement::{PeMemory, agree};
 pub(crate) use self::assemble::{JobPes, assemble};
 pub(crate) use self::leave::leave;
 use crate::error::{Error, Result};
-use crate::grants::{self, by_partition};
+use crate::grants::by_partition;
 use crate::members::Directory;
 use crate::observe::Observers;
 use crate::persistent;
@@ -60,7 +59,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let slots = pes.iter().filter(|pe| pe.on_node().is_some()).count();
     let my_slot = pes[me].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
 
-    let arena = reserve(&setup, bootstrap.as_ref(), &pes, my_slot, slots)?;
+    let arena = Arena::reserve(my_slot, setup.layout.clone(), slots, Machine::default())?;
     let files = persistent::open(&setup, bootstrap.as_ref())?;
     // What is left of the node's memory is looked at by all before anyone takes of it.
     bootstrap.fence().map_err(Error::launcher)?;
@@ -121,21 +120,4 @@ fn list_of_the_node(own: Vec<Pe>, shared: Option<OwnedFd>) -> Result<PeList> {
             "the list of all PEs that PE {first} has made for its node is not theirs: {why}"
         ))
     })
-}
-
-/// Reserves the addresses of the node's PEs. Where memory must be of a kind, it is checked that the nodes
-/// that have it have enough for all PEs: these differ, when PEs are bound to different ones.
-fn reserve(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], own: usize, slots: usize) -> Result<Arena> {
-    let (layout, machine) = (setup.layout.clone(), Machine::default());
-    let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
-    if !setup.table.specs().iter().any(mandatory) {
-        return Ok(Arena::reserve(own, layout, slots, machine)?);
-    }
-    let mine = grants::encode_placements(layout.requests().iter().map(|request| &request.placement));
-    let all = bootstrap.exchange("places", &mine).map_err(Error::launcher)?;
-    let on_node = pes.iter().zip(&all).filter(|(pe, _)| pe.on_node().is_some());
-    let places = on_node.map(|(_, bytes)| grants::decode_placements(bytes)).collect::<Option<Vec<_>>>();
-    let places = places.filter(|all| all.iter().all(|places| places.len() == layout.requests().len()));
-    let places = places.ok_or_else(|| Error::launcher("a PE's places are garbled"))?;
-    Ok(Arena::reserve_among(own, layout, &places, machine)?)
 }

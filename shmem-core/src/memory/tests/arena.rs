@@ -187,7 +187,7 @@ fn a_file_has_no_large_pages() {
     spec.traits.pgsize = Some(2 << 20);
     let specs = [plain(1, M as u64), spec.clone()];
     let error = arena(&specs, 1).create(0, &files).unwrap_err();
-    assert!(matches!(error, MemoryError::FilePages { .. }), "{error}");
+    assert_says(error, &["PGSIZE=2M with POLICY=MANDATORY, and the pages of a file have 4K"]);
     spec.traits.policy = Some(Policy::Preferred);
     let grants = arena(&[plain(1, M as u64), spec], 1).create(0, &files).unwrap().grants;
     assert_eq!(grants[1].downgrades, ["PGSIZE=2M: the pages of a file have 4K"]);

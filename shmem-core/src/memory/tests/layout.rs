@@ -117,7 +117,7 @@ proptest! {
                     taken[at..at + granules].fill(Some(index));
                     live.push(place);
                 }
-                (Err(MemoryError::NoLaterRoom { .. }), None, _) => {}
+                (Err(MemoryError::Limit(_)), None, _) => {}
                 (got, expected, _) => prop_assert!(false, "{:?}, model: {:?}", got, expected),
             }
         }

@@ -3,10 +3,12 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{NO_FILES, add_pool, layout, paged, plain, reserve};
+use super::{NO_FILES, add_pool, paged, plain, reserve};
 use crate::fixture::{Tree, assert_says, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Placement, Request, Spread};
+use crate::memory::{Arena, Machine, MemoryError, Placement, Request, SlotLayout, Spread};
 use crate::partition::PartitionSpec;
+use crate::topology::tests::{dram, hbm};
+use crate::topology::{NumaNode, Topology};
 
 const M: u64 = 1 << 20;
 const G: u64 = 1 << 30;
@@ -36,7 +38,7 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
     );
     let arena = reserve(&[plain(1, M)], 1, machine).unwrap();
     let error = arena.check_later(&Request::plain("A", 2 << 30), 1).unwrap_err();
-    assert!(matches!(error, MemoryError::LargerThanMemory { .. }), "{error}");
+    assert_says(error, &["A: 2G are asked for, and this node has 1G"]);
 }
 
 #[test]
@@ -54,7 +56,7 @@ fn what_a_later_segment_takes_of_a_node_is_asked_by_those_who_are_next_to_it() {
     let error = arena.check_later(&ask(250 * M), 2).unwrap_err().to_string();
     assert!(error.contains("node 0 has left 392M"), "{error}");
     let error = arena.check_later(&ask(390 * M), 1).unwrap_err();
-    assert!(matches!(error, MemoryError::NotEnoughMemory { slots: 2, .. }), "of the machine: {error}");
+    assert_says(error, &["2 x 390M", "this node has left 600M"]);
 }
 
 #[test]
@@ -63,7 +65,6 @@ fn what_is_populated_on_all_pes_fits_into_what_is_left() {
     let machine = Machine::at(tree.root());
     reserve(&[plain(1, G), explicit(2, 150 * M)], 4, machine.clone()).unwrap();
     let error = reserve(&[plain(1, G), explicit(2, 151 * M)], 4, machine.clone()).unwrap_err();
-    assert!(matches!(error, MemoryError::NotEnoughMemory { slots: 4, .. }), "{error}");
     assert_says(&error, &["partition 2 `partition2`", "4 x 151M", "this node has left 600M"]);
     tree.write("proc/self/cgroup", "0::/job\n");
     tree.write("sys/fs/cgroup/job/memory.max", &(100 * M).to_string());
@@ -90,7 +91,7 @@ fn pages_of_a_pool_do_not_count_as_memory_and_have_to_do_for_all() {
         ],
     );
     let error = reserve(&[paged(1, G, G, Policy::Preferred)], 5, machine).unwrap_err();
-    assert!(matches!(error, MemoryError::NotEnoughMemory { asked: G, .. }), "the fifth: {error:?}");
+    assert_says(error, &["1G of symmetric memory are to be populated"]);
 }
 
 /// [`small`] with two nodes of 512 MiB each, of which node 1 is fast and has a pool.
@@ -106,36 +107,32 @@ fn two_nodes() -> Tree {
     tree
 }
 
-/// Reserves for two PEs, of which one partition comes from these nodes.
-fn among(
+/// Reserves for two PEs that want fast memory: node 1 alone, or also node 2, which a cpuset forbids this one.
+fn fast(
     tree: &Tree,
     bytes: u64,
     pgsize: Option<u64>,
-    spread: Spread,
-    nodes: [&[u32]; 2],
+    policy: Policy,
+    is_one: bool,
 ) -> Result<Arena, MemoryError> {
-    let policy = if spread == Spread::Bound { Policy::Mandatory } else { Policy::Preferred };
     let traits = Traits { kind: Some(Kind::FastMem), policy: Some(policy), pgsize, ..Traits::NONE };
-    // Asked as what every machine has; where it really comes from stands in the placements.
-    let normal = Traits { kind: Some(Kind::NormalMem), ..traits };
-    let spec = PartitionSpec { traits: normal, explicit: true, ..plain(3, bytes) };
-    let place =
-        |nodes: &[u32]| Placement { kind: Some(Kind::FastMem), nodes: nodes.into(), spread, downgrade: None };
-    let layout = layout(&[plain(1, M), spec], 0);
-    let places = nodes.map(|nodes| vec![Placement::system(), place(nodes)]);
-    Arena::reserve_among(0, layout, &places, Machine::at(tree.root()))
+    let spec = PartitionSpec { traits, explicit: true, ..plain(3, bytes) };
+    let mut nodes = vec![dram(0), hbm(1)];
+    if !is_one {
+        nodes.push(NumaNode { allowed: false, ..hbm(2) });
+    }
+    let layout = SlotLayout::new(&[plain(1, M), spec], 0, 0, &Topology::of(nodes, vec![0], None))?;
+    Arena::reserve(0, layout, 2, Machine::at(tree.root()))
 }
 
 #[test]
 fn what_must_be_on_a_node_fits_there_for_all_pes_together() {
     let tree = two_nodes();
     // Some of a node stays the kernel's: 8 MiB.
-    among(&tree, 146 * M, None, Spread::Bound, [&[1], &[1]]).unwrap();
-    among(&tree, 250 * M, None, Spread::Bound, [&[0], &[1]]).unwrap();
-    among(&tree, 250 * M, None, Spread::Bound, [&[0, 1], &[1]]).unwrap();
-    among(&tree, 250 * M, None, Spread::Preferred, [&[1], &[1]]).unwrap();
-    let error = among(&tree, 147 * M, None, Spread::Bound, [&[1], &[1]]).unwrap_err();
-    assert!(matches!(error, MemoryError::NotEnoughOnNodes { .. }), "{error}");
+    fast(&tree, 146 * M, None, Policy::Mandatory, true).unwrap();
+    fast(&tree, 250 * M, None, Policy::Mandatory, false).unwrap();
+    fast(&tree, 250 * M, None, Policy::Preferred, true).unwrap();
+    let error = fast(&tree, 147 * M, None, Policy::Mandatory, true).unwrap_err();
     assert_says(
         error,
         &[
@@ -146,16 +143,11 @@ fn what_must_be_on_a_node_fits_there_for_all_pes_together() {
             "POLICY=PREFERRED",
         ],
     );
-}
-
-#[test]
-fn huge_pages_that_must_be_on_a_node_do_for_all_pes_together() {
-    let tree = two_nodes();
-    among(&tree, 2 * M, Some(2 * M), Spread::Bound, [&[1], &[1]]).unwrap();
-    among(&tree, 6 * M, Some(2 * M), Spread::Bound, [&[0], &[1]]).unwrap();
-    among(&tree, 4 * M, Some(2 * M), Spread::Preferred, [&[1], &[1]]).unwrap();
-    let error = among(&tree, 4 * M, Some(2 * M), Spread::Bound, [&[1], &[1]]).unwrap_err();
-    assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
+    // Of the three huge pages that are free there each PE has one, or one PE has all.
+    fast(&tree, 2 * M, Some(2 * M), Policy::Mandatory, true).unwrap();
+    fast(&tree, 6 * M, Some(2 * M), Policy::Mandatory, false).unwrap();
+    fast(&tree, 4 * M, Some(2 * M), Policy::Preferred, true).unwrap();
+    let error = fast(&tree, 4 * M, Some(2 * M), Policy::Mandatory, true).unwrap_err();
     assert_says(
         error,
         &[
@@ -185,10 +177,7 @@ fn more_addresses_than_there_are() {
     let specs = [plain(1, G), explicit(2, M), paged(3, M, G, Policy::Preferred)];
     for slots in [1 << 20, usize::MAX / 2] {
         let error = reserve(&specs, slots, Machine::at(Tree::new().root())).unwrap_err();
-        assert!(
-            matches!(error, MemoryError::AddressSpace { .. } | MemoryError::Descriptors { .. }),
-            "{error}"
-        );
+        assert!(matches!(error, MemoryError::Limit(_)), "{error}");
     }
 }
 
@@ -204,7 +193,7 @@ fn a_limit_on_open_files_is_raised_or_named() {
         reserve(&[plain(1, M)], 128, Machine::default()).unwrap();
         assert_eq!(getrlimit(Resource::Nofile).current, Some(500), "raised");
         let error = reserve(&[plain(1, M)], 500, Machine::default()).unwrap_err();
-        assert!(matches!(error, MemoryError::Descriptors { needed: 500, limit: 500, .. }), "{error}");
+        assert_says(error, &["hand each other 500 file descriptors", "RLIMIT_NOFILE) is 500; raise it"]);
     });
 }
 

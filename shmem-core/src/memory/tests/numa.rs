@@ -113,7 +113,6 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
             arena.create(0, NO_FILES).unwrap();
             let at = later(&arena);
             let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None), None).unwrap_err();
-            assert!(matches!(error, MemoryError::NotPlaced { .. }), "{error}");
             assert_says(
                 &error,
                 &["must lie on node 0, and cannot", "does not let this process place memory"],
@@ -277,8 +276,7 @@ fn pages_of_a_pool_come_from_the_nodes_asked() {
     let bytes = (there as usize + 1) * HUGE;
     let error =
         arena.create_later(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE)), None).unwrap_err();
-    assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
-    assert!(error.to_string().contains("which could not be taken"), "{error}");
+    assert_says(error, &["which could not be taken"]);
     let wish = request(bytes, &[second], Spread::Preferred, Some(HUGE));
     let mine = arena.create_later(0, at, &wish, None).unwrap();
     let grant = &mine.grants[0];

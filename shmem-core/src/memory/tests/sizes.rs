@@ -37,49 +37,46 @@ fn chosen(sizes: &PageSizes, asked: u64, policy: Policy, bytes: u64) -> Result<(
 const NEVER: Option<&str> = Some("always within_size advise [never] deny force\n");
 const DENY: Option<&str> = Some("always within_size advise never [deny] force\n");
 
+/// The smallest size that is large enough is taken; what is too small is an error or a downgrade that is reported.
 #[test]
-fn nothing_asked_and_no_more_than_a_base_page_asked_are_base_pages() {
-    let sizes = machine(&[(2 * M, 100, 100)], NEVER);
-    let nothing = Request::plain("a", 1 << 20);
-    assert_eq!(sizes.choose(&nothing, nothing.room()).unwrap().pages, Pages::Base);
-    for policy in [Policy::Mandatory, Policy::Preferred] {
-        assert_eq!(chosen(&sizes, 4 * K, policy, M), Ok((Pages::Base, 4 * K, false)));
-    }
-}
-
-#[test]
-fn the_smallest_size_that_is_large_enough_is_taken() {
-    let sizes = machine(&[(G, 2, 2), (2 * M, 100, 100)], NEVER);
-    let policy = Policy::Mandatory;
-    assert_eq!(chosen(&sizes, 8 * K, policy, 64 * M), Ok((Pages::HugeTlb, 2 * M, false)));
-    assert_eq!(chosen(&sizes, 2 * M, policy, 64 * M), Ok((Pages::HugeTlb, 2 * M, false)));
-    assert_eq!(chosen(&sizes, 2 * M, policy, 200 * M), Ok((Pages::HugeTlb, 2 * M, false)));
-    assert_eq!(chosen(&sizes, 2 * M, policy, 200 * M + 1), Ok((Pages::Transparent, 2 * M, false)));
-    assert_eq!(chosen(&sizes, 64 * M, policy, M), Ok((Pages::HugeTlb, G, false)));
-    assert_eq!(chosen(&sizes, G, policy, 2 * G), Ok((Pages::HugeTlb, G, false)));
-    assert!(chosen(&sizes, G, policy, 2 * G + 1).is_err(), "three pages");
-}
-
-#[test]
-fn what_is_too_small_is_an_error_or_a_reported_downgrade() {
-    let sizes = machine(&[(G, 4, 1), (2 * M, 100, 100)], NEVER);
-    let list = chosen(&sizes, G, Policy::Mandatory, 2 * G).unwrap_err();
-    assert_says(
-        &list,
-        &["base pages of 4K", "transparent huge pages of 2M", "2M (100 of 100 can", "1G (1 of 4 can"],
-    );
-    for policy in [Policy::Preferred, Policy::Interleaved, Policy::SysDefault] {
-        assert_eq!(chosen(&sizes, G, policy, 100 * M), Ok((Pages::HugeTlb, G, false)));
-        assert_eq!(chosen(&sizes, G, policy, G + 1), Ok((Pages::Transparent, 2 * M, true)));
-        assert_eq!(chosen(&sizes, 32 * G, policy, 100 * M), Ok((Pages::HugeTlb, G, true)));
-    }
+fn the_whole_choice() {
+    use Pages::{Base, HugeTlb, Transparent};
+    use Policy::{Interleaved, Mandatory, Preferred, SysDefault};
+    let rich = machine(&[(G, 2, 2), (2 * M, 100, 100)], NEVER);
+    let short = machine(&[(G, 4, 1), (2 * M, 100, 100)], NEVER);
     let pool_first = machine(&[(64 * K, 9999, 9999), (2 * M, 1000, 1000)], NEVER);
-    assert_eq!(chosen(&pool_first, G, Policy::Preferred, 64 * M), Ok((Pages::HugeTlb, 2 * M, true)));
     let poor = machine(&[(64 * K, 9999, 9999)], DENY);
-    assert_eq!(chosen(&poor, 2 * M, Policy::Preferred, 64 * M), Ok((Pages::HugeTlb, 64 * K, true)));
     let bare = machine(&[], None);
-    assert_eq!(chosen(&bare, 2 * M, Policy::Preferred, 64 * M), Ok((Pages::Base, 4 * K, true)));
-    assert!(chosen(&bare, 2 * M, Policy::Mandatory, 64 * M).is_err());
+    // A start that is aligned to the pages asked for may not do for larger ones.
+    let large = machine(&[(32 * M, 100, 100)], None);
+    for (sizes, asked, policies, bytes, expected) in [
+        (&rich, 4 * K, &[Mandatory, Preferred][..], M, Some((Base, 4 * K, false))),
+        (&rich, 8 * K, &[Mandatory], 64 * M, Some((HugeTlb, 2 * M, false))),
+        (&rich, 2 * M, &[Mandatory], 200 * M, Some((HugeTlb, 2 * M, false))),
+        (&rich, 2 * M, &[Mandatory], 200 * M + 1, Some((Transparent, 2 * M, false))),
+        (&rich, 64 * M, &[Mandatory], M, Some((HugeTlb, G, false))),
+        (&rich, G, &[Mandatory], 2 * G, Some((HugeTlb, G, false))),
+        (&rich, G, &[Mandatory], 2 * G + 1, None),
+        (&short, G, &[Preferred, Interleaved, SysDefault], 100 * M, Some((HugeTlb, G, false))),
+        (&short, G, &[Preferred, Interleaved, SysDefault], G + 1, Some((Transparent, 2 * M, true))),
+        (&short, 32 * G, &[Preferred, Interleaved, SysDefault], 100 * M, Some((HugeTlb, G, true))),
+        (&pool_first, G, &[Preferred], 64 * M, Some((HugeTlb, 2 * M, true))),
+        (&poor, 2 * M, &[Preferred], 64 * M, Some((HugeTlb, 64 * K, true))),
+        (&bare, 2 * M, &[Preferred], 64 * M, Some((Base, 4 * K, true))),
+        (&bare, 2 * M, &[Mandatory], 64 * M, None),
+        (&large, 2 * M, &[Preferred], M, Some((Base, 4 * K, true))),
+        (&large, 4 * M, &[Preferred], M, Some((HugeTlb, 32 * M, false))),
+    ] {
+        for policy in policies {
+            let choice = chosen(sizes, asked, *policy, bytes).ok();
+            assert_eq!(choice, expected, "{bytes} bytes in pages of {asked}, {policy}");
+        }
+    }
+    let nothing = Request::plain("a", 1 << 20);
+    assert_eq!(rich.choose(&nothing, nothing.room()).unwrap().pages, Base);
+    let list = chosen(&short, G, Mandatory, 2 * G).unwrap_err();
+    let parts = ["base pages of 4K", "transparent huge pages of 2M", "2M (100 of 100 can", "1G (1 of 4 can"];
+    assert_says(&list, &parts);
 }
 
 #[test]
@@ -129,13 +126,6 @@ fn base_pages_are_not_4k_everywhere() {
         let large = chosen(&sizes, 64 * M, Policy::Mandatory, G).unwrap();
         assert_eq!(large, (Pages::HugeTlb, if base == 16 * K { G } else { 512 * M }, false));
     }
-}
-
-#[test]
-fn pages_larger_than_the_start_allows_are_not_taken() {
-    let sizes = machine(&[(32 * M, 100, 100)], None);
-    assert_eq!(chosen(&sizes, 2 * M, Policy::Preferred, M), Ok((Pages::Base, 4 * K, true)));
-    assert_eq!(chosen(&sizes, 4 * M, Policy::Preferred, M), Ok((Pages::HugeTlb, 32 * M, false)));
 }
 
 /// Pools of 2 MiB: free pages on nodes 0, 2 and 3.

@@ -21,7 +21,7 @@ pub(crate) fn dram(number: u32) -> NumaNode {
 }
 
 /// HBM apart from CPUs.
-fn hbm(number: u32) -> NumaNode {
+pub(crate) fn hbm(number: u32) -> NumaNode {
     NumaNode { memory: 16 << 30, speed: speed(400_000, 110), ..NumaNode::new(number) }
 }
 
