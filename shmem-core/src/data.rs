@@ -7,8 +7,6 @@
 //! * [`PlainData`]: may also be moved by put and get. Words are left out, because plain transfers
 //!   and atomic updates of one word are not atomic with respect to each other.
 //! * [`Contents`]: a [`SymmetricData`] or a slice of it: what a place can denote.
-//!
-//! The type of an object also says how it will be used, for those who place memory: [`MemoryHints`].
 
 use core::fmt;
 use core::ops::BitOr;
@@ -31,10 +29,7 @@ use bytemuck::{Pod, Zeroable};
     note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
-pub unsafe trait SymmetricData: Sized + 'static {
-    /// How its values will be used, as far as the type says it.
-    const HINTS: MemoryHints = MemoryHints::NONE;
-}
+pub unsafe trait SymmetricData: Sized + 'static {}
 
 /// A type that put and get can move: plain data, not a word of atomic operations.
 #[diagnostic::on_unimplemented(
@@ -58,9 +53,7 @@ macro_rules! plain {
 plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
 // SAFETY: an array is its elements, one behind the other, without padding between them.
-unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {
-    const HINTS: MemoryHints = T::HINTS;
-}
+unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {}
 
 /// A value of another crate's type, as an element of symmetric memory. That it is plain data its [`Pod`] says, which crates
 /// have by a feature `bytemuck`: `Plain<Complex<f64>>` of `num-complex`, `Plain<Vec3>` of `glam`, `Plain<f16>` of `half`.

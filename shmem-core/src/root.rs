@@ -45,10 +45,7 @@ impl Root {
 
     /// The number behind a word in a file of lines such as `MemTotal: 64 kB` or `Node 2 MemTotal: 64 kB`.
     pub fn field(&self, path: &str, word: &str) -> Option<u64> {
-        let text = self.text(path)?;
-        let mut behind =
-            text.lines().filter_map(|line| line.split_whitespace().skip_while(|w| *w != word).nth(1));
-        behind.next()?.parse().ok()
+        field(&self.text(path)?, word)
     }
 
     /// The names in a directory that begin with `prefix`, without it, in order.
@@ -85,4 +82,10 @@ mod tests {
         assert_eq!(root.number("sys/b"), None);
         assert_eq!(root.numbered("sys", "n", ""), [2, 10]);
     }
+}
+
+/// As [`Root::field`], in the text of a file.
+pub(crate) fn field(text: &str, word: &str) -> Option<u64> {
+    let behind = |line: &'_ str| line.split_whitespace().skip_while(|w| *w != word).nth(1)?.parse().ok();
+    text.lines().find_map(behind)
 }

@@ -7,7 +7,7 @@
 //! cost is the same for 1 partition and for 127.
 
 use core::fmt;
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use shmem_grammar::show_size;
 
@@ -47,7 +47,6 @@ pub struct Segments {
     table: Box<[AtomicU8]>,
     starts: [AtomicUsize; MAX_SEGMENTS],
     lengths: [AtomicUsize; MAX_SEGMENTS],
-    generations: [AtomicU32; MAX_SEGMENTS],
     names: Mutex<Vec<(u32, Segment)>>,
 }
 
@@ -70,7 +69,6 @@ impl Segments {
             table: (0..granules).map(|_| AtomicU8::new(NONE)).collect(),
             starts: [const { AtomicUsize::new(0) }; MAX_SEGMENTS],
             lengths: [const { AtomicUsize::new(0) }; MAX_SEGMENTS],
-            generations: [const { AtomicU32::new(0) }; MAX_SEGMENTS],
             names: Mutex::default(),
         }
     }
@@ -80,7 +78,7 @@ impl Segments {
         1 << self.shift
     }
 
-    /// Enters a segment; gives its generation, which counts the uses of the slot.
+    /// Enters a segment.
     ///
     /// # Panics
     ///
@@ -93,8 +91,8 @@ impl Segments {
     /// [removed](Self::remove), its bytes must be memory of every PE of the job, reached by this index, and
     /// operations on raw addresses must be allowed to read and write them. So nobody may be lent references
     /// to them, but by a phase that all PEs open.
-    pub unsafe fn insert(&self, index: u32, segment: Segment) -> u32 {
-        self.enter(index, segment, index)
+    pub unsafe fn insert(&self, index: u32, segment: Segment) {
+        self.enter(index, segment, index);
     }
 
     /// As [`insert`](Self::insert), for a segment that no raw address finds, as none finds the system's:
@@ -108,11 +106,11 @@ impl Segments {
     /// # Safety
     ///
     /// As [`insert`](Self::insert), but for operations on raw addresses, which do not find it.
-    pub unsafe fn insert_hidden(&self, index: u32, segment: Segment) -> u32 {
-        self.enter(index, segment, SYSTEM)
+    pub unsafe fn insert_hidden(&self, index: u32, segment: Segment) {
+        self.enter(index, segment, SYSTEM);
     }
 
-    fn enter(&self, index: u32, segment: Segment, found: u32) -> u32 {
+    fn enter(&self, index: u32, segment: Segment, found: u32) {
         let slot = index as usize;
         assert!(segment.start.is_multiple_of(self.granule()), "a segment starts on a granule");
         assert_eq!(self.lengths[slot].load(Ordering::Relaxed), 0, "segment {index} is taken");
@@ -126,7 +124,6 @@ impl Segments {
         for entry in &self.table[granules] {
             entry.store(found as u8, Ordering::Release);
         }
-        self.generations[slot].fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Removes a segment.
@@ -151,19 +148,6 @@ impl Segments {
         }
         self.lengths[index as usize].store(0, Ordering::Relaxed);
         segment
-    }
-
-    /// How often the slot has been used: a handle made for an earlier use is stale.
-    ///
-    /// # Panics
-    ///
-    /// If there is no segment of that number, ever.
-    pub fn generation(&self, index: u32) -> u32 {
-        assert!(
-            (index as usize) < MAX_SEGMENTS,
-            "segments have numbers below {MAX_SEGMENTS}, and none is {index}"
-        );
-        self.generations[index as usize].load(Ordering::Relaxed)
     }
 
     fn granules(&self, start: usize, bytes: usize) -> core::ops::Range<usize> {
@@ -293,9 +277,9 @@ mod tests {
     use super::*;
     use crate::fixture::{assert_says, refusal};
 
-    fn insert(segments: &Segments, index: u32, segment: Segment) -> u32 {
+    fn insert(segments: &Segments, index: u32, segment: Segment) {
         // SAFETY: the table of no endpoint.
-        unsafe { segments.insert(index, segment) }
+        unsafe { segments.insert(index, segment) };
     }
 
     fn remove(segments: &Segments, index: u32) -> Segment {
@@ -329,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_counts_its_uses() {
+    fn a_segment_may_be_made_again() {
         let s = three();
         let segment = Segment { start: 16 << 20, bytes: 100, partition: 0, name: Text::head("array") };
-        assert_eq!(insert(&s, FIRST_LATER, segment), 1);
+        insert(&s, FIRST_LATER, segment);
         assert_eq!(s.find(16 << 20, 100), Some(FIRST_LATER));
         assert_eq!(remove(&s, FIRST_LATER), segment);
         assert_eq!(s.find(16 << 20, 1), None);
-        assert_eq!(insert(&s, FIRST_LATER, segment), 2);
+        insert(&s, FIRST_LATER, segment);
     }
 
     #[test]
@@ -344,7 +328,7 @@ mod tests {
         let s = three();
         let segment = Segment { start: 16 << 20, bytes: 4096, partition: 0, name: Text::head("halo") };
         // SAFETY: the table of no endpoint.
-        assert_eq!(unsafe { s.insert_hidden(FIRST_LATER, segment) }, 1);
+        unsafe { s.insert_hidden(FIRST_LATER, segment) };
         for (offset, bytes) in [(16 << 20, 1), (16 << 20, 0), ((16 << 20) + 4088, 8)] {
             assert_eq!(s.find(offset, bytes), None);
         }
@@ -377,8 +361,6 @@ mod tests {
     fn what_no_table_has_is_refused() {
         let why = "a slot of 18446744073709551615 bytes has too many granules of 4096";
         assert_eq!(refusal(|| Segments::new(usize::MAX, 12)), why);
-        let why = "segments have numbers below 255, and none is 255";
-        assert_eq!(refusal(|| three().generation(255)), why);
         let segment = Segment { start: 4 << 20, bytes: 1, partition: 0, name: Text::EMPTY };
         assert_says(refusal(|| insert(&three(), 3, segment)), &["segments overlap"]);
     }

@@ -5,13 +5,12 @@
 //! to the same error, without exchanging anything. Dropping a [`SymBox`] is the exception: it is
 //! local, and the memory is used again after the next collective here that finds it dropped by all.
 
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::panic::Location;
 
 use shmem_core::context::Initiator;
-use shmem_core::data::{Contents, MemoryHints, SymmetricData};
-use shmem_core::heap::{Allocation, Dropped, Grown, HeapError, MIN_ALIGN, Owner, Usage};
+use shmem_core::data::{Contents, MemoryHints};
+use shmem_core::heap::{Allocation, Grown, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, PartitionError, Table, default, show_size};
 use shmem_core::shared;
@@ -19,7 +18,6 @@ use shmem_core::text::Text;
 use shmem_launch::say::say;
 
 use crate::caller::at;
-use crate::collective::Agreed;
 use crate::error::Result;
 use crate::group::Purpose;
 use crate::initial::Initial;
@@ -145,20 +143,8 @@ impl<L: ThreadLevel> World<L> {
         self.heap::<default>()?.malloc_with_hints(bytes, hints)
     }
 
-    /// How the block that holds an address will be used, as far as its allocation said so; `None`: it
-    /// lies in no block of a heap.
-    ///
-    /// # Panics
-    ///
-    /// If the address is no symmetric one at all.
-    #[track_caller]
-    pub fn hints(&self, address: SymAddr) -> Option<MemoryHints> {
-        let offset = self.offset_of("hints", address);
-        self.job().memory.ledger.lock().find(offset).map(|allocation| allocation.hints)
-    }
-
     /// Resizes a block in its partition, whichever that is; contents are kept up to the smaller
-    /// size, hints as well. Collective.
+    /// size. Collective.
     ///
     /// # Errors
     ///
@@ -177,10 +163,8 @@ impl<L: ThreadLevel> World<L> {
         let subject = || format!("{} for the block at offset {offset:#x}", show_size(bytes as u64));
         let purpose = Purpose::of_memory("realloc", &arguments, &subject);
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
-        let (before, segment) =
-            self.job().memory.ledger.lock().find(offset).map_or((0, 0), |found| (found.bytes, found.segment));
-        let grown = self.job().memory.ledger.lock().reallocate_at(offset, bytes);
-        let (allocation, grown) = grown.map_err(|error| agreed.explain(error, segment))?;
+        let before = self.job().memory.ledger.lock().find(offset).map_or(0, |found| found.bytes);
+        let (allocation, grown) = self.job().memory.ledger.lock().reallocate_at(offset, bytes)?;
         let to = self.endpoint().mine(allocation.offset);
         self.renew_pages(allocation.segment, allocation.offset..allocation.offset + bytes);
         if grown != Grown::InPlace {
@@ -237,8 +221,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let item = size_of::<<I::Contents as Contents>::Item>();
         let align = align_of::<<I::Contents as Contents>::Item>().max(MIN_ALIGN);
         let bytes = len.saturating_mul(item);
-        let hints = <<I::Contents as Contents>::Item as SymmetricData>::HINTS;
-        let wish = Wish { operation: "alloc", what, bytes, item, align, owner: Owner::Handle, hints };
+        let wish = Wish { what, item, align, owner: Owner::Handle, ..Wish::new("alloc", bytes) };
         let made = self.allocate(wish, |to| {
             // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
             unsafe { initial.write(to.cast()) };
@@ -291,8 +274,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 
     /// Allocates bytes on a cache line, and says how they will be used. Collective. The hints change
-    /// nothing that a program can see: a transport may place and register the block by them, and shared
-    /// memory needs none. [`alloc`](Self::alloc) takes them from the type of the object.
+    /// nothing: memory of every partition is placed and registered for all uses.
     ///
     /// # Errors
     ///
@@ -327,9 +309,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let purpose = Purpose::of_memory(operation, &arguments, &subject);
         let agreed = world.team().agree_on(world.endpoint(), &purpose);
         world.reclaim_for(&agreed);
-        let made = world.job().memory.ledger.lock().allocate(segment, bytes, align, owner);
-        let made = made.map_err(|error| agreed.explain(error, segment))?;
-        world.job().memory.ledger.lock().hint(made.id, hints);
+        let made = world.job().memory.ledger.lock().allocate(segment, bytes, align, owner)?;
         world.job().describe(&[made.id], what, false, Location::caller());
         world.renew_pages(segment, made.offset..made.offset + bytes);
         initialise(world.endpoint().mine(made.offset));
@@ -366,24 +346,6 @@ pub fn alloc_in<L: ThreadLevel, I: Initial>(
         ));
     }
     heap.alloc_as(name, initial)
-}
-
-impl Agreed<'_> {
-    /// Says of a heap without room, which is so on all PEs, which of them has dropped most of what is not free.
-    pub(crate) fn explain(&self, mut error: HeapError, segment: u32) -> HeapError {
-        if let HeapError::Exhausted { dropped, enough, short, .. } = &mut error {
-            let segments = self.collective.endpoint.segments().list();
-            let size = segments.iter().find(|(index, _)| *index == segment).map(|(_, segment)| segment.bytes);
-            *enough = size.and_then(|bytes| NonZeroUsize::new(bytes.checked_add(*short)?));
-            let team = self.collective.team;
-            let mine = team.job.memory.ledger.lock().dropped_bytes(segment);
-            let all = self.tell([mine as u64]);
-            let most = (0..all.len()).rev().max_by_key(|rank| all[*rank][0]).unwrap_or_default();
-            let (pe, bytes) = (team.member(most).number(), all[most][0] as usize);
-            *dropped = (bytes > 0).then_some(Dropped { pe, bytes });
-        }
-        error
-    }
 }
 
 struct Wish {

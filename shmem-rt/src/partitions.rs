@@ -122,7 +122,7 @@ impl<L: ThreadLevel> World<L> {
 
         let (start, size) = (made.offset, spec.size as usize);
         let colour = statics::colour(made.index, spec.size) as usize;
-        let heap = Allocator::new(spec.id, spec.name, start + colour..start + size);
+        let heap = Allocator::new(spec.id, spec.name, start + colour..start + size, size);
         job.memory.ledger.lock().add_heap(made.index, heap);
         if self.my_pe() == 0 && job.first_time_at(location, &spec.title()) {
             let (specs, grants) = (std::slice::from_ref(&spec), std::slice::from_ref(&granted));

@@ -20,7 +20,7 @@ use crate::initial::Initial;
 pub use crate::testing::test;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};
 
-pub use shmem_core::data::{MemoryHints, PlainData, SymmetricData};
+pub use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::object::SymBox;
 pub use shmem_core::object::{Descriptor, Symmetric};
 pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, default};
@@ -157,7 +157,6 @@ macro_rules! __words_data {
         where
             $holder: $crate::__private::DerivedWords,
         {
-            const HINTS: $crate::__private::MemoryHints = $crate::__private::MemoryHints::ATOMICS_REMOTE;
         }
     };
 }

@@ -170,7 +170,7 @@ mod tests {
         let extent = |offset, bytes| Extent { offset, bytes };
         let statics = [(extent(64, 8), "READY".to_owned()), (extent(128, 80), "FLAGS".to_owned())];
         let mut ledger = Ledger::new();
-        ledger.add_heap(1, Allocator::new(1, Text::head("default"), 4096..8192));
+        ledger.add_heap(1, Allocator::new(1, Text::head("default"), 4096..8192, 4096));
         let block = ledger.allocate(1, 24, 8, Owner::Handle).unwrap();
         let ledger = Mutex::new(ledger);
         let name = |offset| name_at(&statics, &ledger, offset);

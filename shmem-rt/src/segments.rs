@@ -164,7 +164,7 @@ pub(crate) fn enter_whole(
     align: usize,
 ) -> Result<Allocation> {
     let mut ledger = job.memory.ledger.lock();
-    ledger.add_heap(made.index, Allocator::new(partition, name, made.offset..made.offset + bytes));
+    ledger.add_heap(made.index, Allocator::new(partition, name, made.offset..made.offset + bytes, bytes));
     let block = ledger.allocate(made.index, bytes, align, Owner::Handle)?;
     drop(ledger);
     job.memory.later.lock().ends.insert(block.id, End::Segment(made.index));

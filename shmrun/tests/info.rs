@@ -52,7 +52,7 @@ fn check_fails_where_a_job_would() {
     assert_eq!((fails.status.code(), text.as_str()), (Some(1), ""));
     assert_eq!(
         message,
-        "shmem-info: the 1 symmetric static(s) in partition `default` need 8000 bytes, but it has 4K; the largest: `info::GRID` 8000 bytes (tests/info.rs:10); raise SHMEM_SYMMETRIC_SIZE (or SHMEM_SYMMETRIC_PARTITION1=SIZE=..)\n"
+        "shmem-info: the 1 symmetric static(s) in partition `default` need 8000 bytes, but it has 4K; the largest: `info::GRID` 8000 bytes (tests/info.rs:10); raise SHMEM_SYMMETRIC_SIZE=.. (or SHMEM_SYMMETRIC_PARTITION1=SIZE=..)\n"
     );
 
     let shown = info(&["layout", &own()], &small).output().unwrap();

@@ -64,6 +64,8 @@ pub struct Allocator {
     pub(super) name: Text<32>,
     /// Bytes from the start of a PE's slot.
     pub(super) heap: Range<usize>,
+    /// Bytes of the whole partition.
+    size: usize,
     holes: BTreeMap<usize, usize>,
     holes_by_size: BTreeSet<(usize, usize)>,
     used: usize,
@@ -73,12 +75,12 @@ pub struct Allocator {
 
 impl Allocator {
     /// An empty heap over these offsets, as far as whole lines of [`MIN_ALIGN`] lie inside. The
-    /// partition's ID and name are for messages.
-    pub fn new(partition: u32, name: Text<32>, offsets: Range<usize>) -> Self {
+    /// partition's ID, name and `size` are for messages.
+    pub fn new(partition: u32, name: Text<32>, offsets: Range<usize>, size: usize) -> Self {
         let start = offsets.start.next_multiple_of(MIN_ALIGN);
         let heap = start..(offsets.end - offsets.end % MIN_ALIGN).max(start);
         let (holes, holes_by_size) = (BTreeMap::new(), BTreeSet::new());
-        let mut new = Self { partition, name, heap, holes, holes_by_size, used: 0, peak: 0, blocks: 0 };
+        let mut new = Self { partition, name, heap, size, holes, holes_by_size, used: 0, peak: 0, blocks: 0 };
         if !new.heap.is_empty() {
             new.add_hole(start, new.heap.len());
         }
@@ -220,10 +222,9 @@ impl Allocator {
         let end = self.heap.end;
         let last = self.holes.last_key_value().filter(|&(hole, bytes)| hole + bytes == end);
         let from = last.map_or(end, |(&hole, _)| hole);
-        let short = from
+        let needed = from
             .checked_next_multiple_of(align.max(MIN_ALIGN))
-            .and_then(|offset| offset.checked_add(bytes)?.checked_next_multiple_of(MIN_ALIGN))
-            .map_or(usize::MAX, |needed| needed - end);
+            .and_then(|offset| offset.checked_add(bytes)?.checked_next_multiple_of(MIN_ALIGN));
         HeapError::Exhausted {
             partition: self.partition,
             name: self.name,
@@ -232,9 +233,7 @@ impl Allocator {
             size: self.heap.len(),
             free,
             largest_free,
-            short,
-            enough: None,
-            dropped: None,
+            enough: needed.and_then(|needed| self.size.checked_add(needed - end)),
         }
     }
 }

@@ -18,7 +18,6 @@ use shmem_grammar::show_size;
 
 use super::allocator::room_of;
 use super::{Allocator, Grown, HeapError, Usage};
-use crate::data::MemoryHints;
 use crate::primitive::{Mutex, mutant};
 
 /// Who gives an allocation back.
@@ -47,8 +46,6 @@ pub struct Allocation {
     pub align: usize,
     /// Who gives it back.
     pub owner: Owner,
-    /// How it will be used.
-    pub hints: MemoryHints,
     /// As what the program has made it, if that is known.
     pub made: Option<Made>,
 }
@@ -190,21 +187,13 @@ impl Ledger {
     fn enter(&mut self, segment: u32, offset: usize, bytes: usize, align: usize, owner: Owner) -> Allocation {
         self.last += 1;
         let id = self.last;
-        let (hints, made) = (MemoryHints::NONE, None);
-        let allocation = Allocation { id, segment, offset, bytes, align, owner, hints, made };
+        let allocation = Allocation { id, segment, offset, bytes, align, owner, made: None };
         self.live.insert(id, allocation);
         self.by_offset.insert(offset, id);
         if owner == Owner::Handle {
             self.groups.entry(id / 64).or_default().live |= 1 << (id % 64);
         }
         allocation
-    }
-
-    /// Notes how an allocation will be used. It keeps that when it is resized.
-    pub fn hint(&mut self, id: u64, hints: MemoryHints) {
-        if let Some(allocation) = self.live.get_mut(&id) {
-            allocation.hints = hints;
-        }
     }
 
     /// Notes as what allocations have been made: all of one object.
@@ -362,14 +351,6 @@ impl Ledger {
         self.heaps.get(&segment).map(Allocator::usage)
     }
 
-    /// Bytes in a segment that this PE has dropped, and that are not free yet, because others hold them.
-    pub fn dropped_bytes(&self, segment: u32) -> usize {
-        let dropped =
-            |id: u64| self.groups.get(&(id / 64)).is_some_and(|group| group.pending >> (id % 64) & 1 == 1);
-        let there = self.live.values().filter(|a| a.segment == segment && dropped(a.id));
-        there.map(|a| a.bytes).sum()
-    }
-
     fn owned_by_address(&self, operation: &'static str, offset: usize) -> Result<u64, HeapError> {
         match self.starting_at(offset) {
             Some(&Allocation { id, owner: Owner::Address, .. }) => Ok(id),
@@ -381,13 +362,13 @@ impl Ledger {
 
     /// Why no block starts at `offset`.
     fn not_a_block(&self, operation: &'static str, offset: usize) -> HeapError {
+        let refused = |why| HeapError::NotABlock { operation, offset, why };
         let Some(Allocator { heap, name, .. }) = self.heaps.values().find(|one| one.heap.contains(&offset))
         else {
-            let each = self
-                .heaps
-                .values()
-                .map(|Allocator { heap, name, .. }| format!("{:#x}..{:#x} (`{name}`)", heap.start, heap.end));
-            return HeapError::Foreign { operation, offset, heaps: each.collect::<Vec<_>>().join(", ") };
+            let show =
+                |one: &Allocator| format!("{:#x}..{:#x} (`{}`)", one.heap.start, one.heap.end, one.name);
+            let heaps = self.heaps.values().map(show).collect::<Vec<_>>().join(", ");
+            return refused(format!(": that is on no symmetric heap; heaps are {heaps}"));
         };
         let show = |block: &Allocation| {
             format!("{} at offset {:#x}", show_size(block.bytes.max(1) as u64), block.offset)
@@ -398,8 +379,11 @@ impl Ledger {
         let inside =
             |block: &&Allocation| room_of(block.bytes).is_some_and(|room| offset - block.offset < room);
         if let Some(block) = before.filter(inside) {
-            let (inside, block) = (offset - block.offset, show(block));
-            return HeapError::InsideBlock { operation, offset, name: *name, inside, block };
+            return refused(format!(
+                " in partition `{name}`: that is {} inside a block of {}; give the address that the allocation returned",
+                show_size((offset - block.offset) as u64),
+                show(block)
+            ));
         }
         let near = match (before.map(show), after.map(show)) {
             (None, None) => "the heap has no blocks".to_owned(),
@@ -409,7 +393,9 @@ impl Ledger {
                 format!("the last block before it has {before}, the first behind it has {after}")
             }
         };
-        HeapError::DoubleFree { operation, offset, name: *name, near }
+        refused(format!(
+            " in partition `{name}`: that memory is free; it was freed before or never allocated ({near})"
+        ))
     }
 
     /// Takes in what this PE has dropped.

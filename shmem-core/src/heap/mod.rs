@@ -11,5 +11,5 @@ mod ledger;
 pub mod statics;
 
 pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
-pub use error::{Dropped, HeapError};
+pub use error::HeapError;
 pub use ledger::{Allocation, Ledger, Made, Owner, Reclaimed, Released};

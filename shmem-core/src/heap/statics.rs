@@ -17,7 +17,7 @@ use crate::fingerprint::fingerprint;
 use crate::partition::{PartitionSpec, StaticEntry};
 use crate::text::Text;
 
-use super::error::variable;
+use super::error::setting;
 use super::{MAX_ALIGN, MIN_ALIGN};
 
 /// Where one object lies.
@@ -59,37 +59,14 @@ pub struct Layout {
 
 /// Statics cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum LayoutError {
     /// They need more than their partition has.
-    #[error(
-        "the {count} symmetric static(s) in partition `{name}` need {}, but it has {}; the largest: {}; raise {}",
-        show_size(*.needed), show_size(*.size), list(.largest), remedy(*.id, .declared.as_deref())
-    )]
-    TooLarge {
-        id: u32,
-        name: Text<32>,
-        size: u64,
-        /// Bytes of all objects in it, with what alignment costs.
-        needed: u64,
-        count: usize,
-        largest: Vec<StaticEntry>,
-        /// Where the program declares the partition, if it does: file and line.
-        declared: Option<String>,
-    },
-    /// An object's partition is not one of the job's.
-    #[error(
-        "symmetric static `{}::{}` ({}:{}) wants partition `{}`, which this job does not have",
-        .object.module, .object.name, .object.file, .object.line, .object.partition.name
-    )]
-    NoPartition { object: Box<StaticEntry> },
-    /// A descriptor makes no sense.
-    #[error(
-        "symmetric static `{}::{}` ({}:{}) has alignment {}, which is no power of two up to {}",
-        .object.module, .object.name, .object.file, .object.line, .object.align, MAX_ALIGN
-    )]
-    Alignment { object: Box<StaticEntry> },
+    #[error("{0}")]
+    TooLarge(String),
+    /// An object has no partition of the job, or an alignment that is none.
+    #[error("symmetric static {0}")]
+    Object(String),
 }
 
 /// How many objects [`LayoutError::TooLarge`] names.
@@ -135,11 +112,13 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
     let mut objects: Vec<Vec<Placed>> = vec![Vec::new(); partitions.len()];
     for (entry, object) in entries.iter().enumerate() {
         if !object.align.is_power_of_two() || object.align > MAX_ALIGN as u64 {
-            return Err(LayoutError::Alignment { object: Box::new(*object) });
+            let why = format!("has alignment {}, which is no power of two up to {MAX_ALIGN}", object.align);
+            return Err(LayoutError::Object(format!("{} {why}", name_of(object))));
         }
         let name = object.partition.name.as_str();
         let Some(at) = partitions.iter().position(|p| p.name.as_str().eq_ignore_ascii_case(name)) else {
-            return Err(LayoutError::NoPartition { object: Box::new(*object) });
+            let why = format!("wants partition `{name}`, which this job does not have");
+            return Err(LayoutError::Object(format!("{} {why}", name_of(object))));
         };
         objects[at].push(Placed { entry, offset: 0, object: *object });
     }
@@ -202,18 +181,23 @@ impl PartitionLayout {
         }
         let declarations = self.objects.iter().map(|placed| placed.object.partition);
         let declared = declarations.filter(|d| d.built_in == 0).map(|d| (d.file, d.line)).min();
-        let mut largest: Vec<StaticEntry> = self.objects.iter().map(|placed| placed.object).collect();
+        let mut largest: Vec<&StaticEntry> = self.objects.iter().map(|placed| &placed.object).collect();
         largest.sort_by_key(|object| core::cmp::Reverse(object.size));
-        largest.truncate(NAMED);
-        Err(LayoutError::TooLarge {
-            id: self.id,
-            name: self.name,
-            size: self.size,
-            needed: self.end,
-            count: self.objects.len(),
-            largest,
-            declared: declared.map(|(file, line)| format!("{file}:{line}")),
-        })
+        let show = |o: &&StaticEntry| {
+            format!("`{}::{}` {} ({}:{})", o.module, o.name, show_size(o.size), o.file, o.line)
+        };
+        let largest: Vec<_> = largest.iter().take(NAMED).map(show).collect();
+        let declared =
+            declared.map_or_else(String::new, |(file, line)| format!(", or its `size` at {file}:{line}"));
+        Err(LayoutError::TooLarge(format!(
+            "the {} symmetric static(s) in partition `{}` need {}, but it has {}; the largest: {}; raise {}{declared}",
+            self.objects.len(),
+            self.name,
+            show_size(self.end),
+            show_size(self.size),
+            largest.join(", "),
+            setting(self.id, "..")
+        )))
     }
 }
 
@@ -256,17 +240,9 @@ impl Layout {
     }
 }
 
-/// What makes room.
-fn remedy(id: u32, declared: Option<&str>) -> String {
-    variable(id) + &declared.map_or_else(String::new, |place| format!(", or its `size` at {place}"))
-}
-
-/// The largest objects, in words.
-fn list(largest: &[StaticEntry]) -> String {
-    let each = largest
-        .iter()
-        .map(|o| format!("`{}::{}` {} ({}:{})", o.module, o.name, show_size(o.size), o.file, o.line));
-    each.collect::<Vec<_>>().join(", ")
+/// An object in words: `heat::GRID` and where it is declared.
+fn name_of(object: &StaticEntry) -> String {
+    format!("`{}::{}` ({}:{})", object.module, object.name, object.file, object.line)
 }
 
 #[cfg(test)]

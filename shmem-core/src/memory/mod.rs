@@ -5,7 +5,7 @@
 //! provide   makes one PE's memory, with the pages it can get     later     who has which addresses behind the partitions
 //! limits    what is checked beforehand                           machine   what /proc and /sys say
 //! pages     page sizes and the choice among them                 request   what is asked of the memory of a segment
-//! placement which NUMA nodes       placed    pages on them       residence where the pages of a slot are
+//! placement which NUMA nodes       placed    pages on them
 //! map, numa system calls           file_part what peers are told    sealed    what several processes read
 //! pmem      partitions in files, which survive the job
 //! ```
@@ -30,7 +30,6 @@ mod placement;
 mod pmem;
 mod provide;
 mod request;
-mod residence;
 mod sealed;
 mod size;
 

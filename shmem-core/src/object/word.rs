@@ -9,7 +9,7 @@
 
 use bytemuck::Pod;
 
-use crate::data::{MemoryHints, SymmetricData};
+use crate::data::SymmetricData;
 use crate::strided::{Shape, Shaped};
 use crate::transport::{AtomicOp, Number};
 
@@ -36,7 +36,7 @@ pub struct Atomic<T>(T);
 pub struct Signal(u64);
 
 macro_rules! words {
-    ($([$($parameter:tt)*] $word:ty: $value:ty, $hints:ident;)*) => {$(
+    ($([$($parameter:tt)*] $word:ty: $value:ty;)*) => {$(
         impl<$($parameter)*> $word {
             /// A word with an initial value, for the image of a static.
             pub const fn new(value: $value) -> Self {
@@ -62,9 +62,7 @@ macro_rules! words {
         }
 
         // SAFETY: transparent over a number (`AmoValue` is sealed to them).
-        unsafe impl<$($parameter)*> SymmetricData for $word {
-            const HINTS: MemoryHints = MemoryHints::$hints;
-        }
+        unsafe impl<$($parameter)*> SymmetricData for $word {}
 
         // SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
         unsafe impl<$($parameter)*> Shaped for $word {
@@ -81,8 +79,8 @@ macro_rules! words {
     )*};
 }
 words! {
-    [T: AmoValue] Atomic<T>: T, ATOMICS_REMOTE;
-    [] Signal: u64, SIGNAL_REMOTE;
+    [T: AmoValue] Atomic<T>: T;
+    [] Signal: u64;
 }
 
 mod sealed {

@@ -49,11 +49,8 @@ impl Topology {
         let running = nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.number);
         #[cfg(feature = "numa")]
         {
-            let kernel = Self::of(nodes, cpus, running);
-            // Of several nodes the CPUs of the one on which it runs, because speeds differ from node to node.
-            let own = kernel.home().map(|home| kernel.cpus_of(home)).unwrap_or_default();
-            let Self { mut nodes, cpus, running, .. } = kernel;
-            let asked = hwloc::ask(&mut nodes, &own);
+            let mut nodes = nodes;
+            let asked = hwloc::ask(&mut nodes);
             let mut topology = Self::of(nodes, cpus, running);
             asked.unwrap_or_else(|remark| topology.basis += &format!("; hwloc was asked in vain: {remark}"));
             topology
@@ -125,8 +122,7 @@ impl Topology {
         let highest = nodes.iter().filter_map(|node| node.speed.bandwidth).max().unwrap_or(0);
         nodes.sort_by_key(|node| {
             let second = kind == Kind::FastMem && classify::second_to(highest, node);
-            let here = core::cmp::Reverse(node.here.bandwidth);
-            (second, node.number != home, distance(node), here, node.number)
+            (second, node.number != home, distance(node), node.number)
         });
         nodes.into_iter().map(|node| node.number).collect()
     }

@@ -27,10 +27,6 @@ pub struct NumaNode {
     pub distances: Vec<u32>,
     /// The speed of its memory as seen from the nearest CPUs.
     pub speed: Speed,
-    /// The nodes whose CPUs see this speed; empty: not known.
-    pub initiators: Vec<u32>,
-    /// The speed as seen from this process's CPUs. The firmware's tables often tell of the nearest CPUs only.
-    pub here: Speed,
     /// What the kernel's drivers or hwloc call the memory: `HBM`, `NVM`.
     pub subtype: Option<String>,
     /// Which of the kernel's memory tiers it is in; lower numbers are faster.

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::node::{NumaNode, Speed};
 use crate::ranges;
-use crate::root::Root;
+use crate::root::{Root, field};
 
 /// The nodes of the machine in `root`, without their kinds, and the CPUs that this process may use.
 pub(super) fn read(root: &Root) -> (Vec<NumaNode>, Vec<usize>) {
@@ -22,53 +22,41 @@ pub(super) fn read(root: &Root) -> (Vec<NumaNode>, Vec<usize>) {
     }
     let all = || nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
     let cpus: Vec<usize> = listed("Cpus_allowed_list:").unwrap_or_else(all);
-    let is_home = |node: &&NumaNode| node.cpus.iter().any(|cpu| cpus.contains(cpu));
-    let homes: Vec<u32> = nodes.iter().filter(is_home).map(|node| node.number).collect();
-    for node in &mut nodes {
-        if !homes.is_empty() && homes.iter().all(|home| node.initiators.contains(home)) {
-            node.here = node.speed;
-        }
-    }
     (nodes, cpus)
 }
 
 fn node(root: &Root, number: usize) -> NumaNode {
     let directory = format!("sys/devices/system/node/node{number}");
-    let bytes = |key| root.field(&format!("{directory}/meminfo"), key)?.checked_mul(1024);
+    let memory = root.text(&format!("{directory}/meminfo")).unwrap_or_default();
+    let bytes = |key| field(&memory, key).and_then(|kibibytes| kibibytes.checked_mul(1024)).unwrap_or(0);
     let distances = root.text(&format!("{directory}/distance")).unwrap_or_default();
-    let (speed, initiators) = speed(root, &directory);
     NumaNode {
-        memory: bytes("MemTotal:").unwrap_or(0),
-        free: bytes("MemFree:").unwrap_or(0),
+        memory: bytes("MemTotal:"),
+        free: bytes("MemFree:"),
         cpus: root.list(&format!("{directory}/cpulist")).unwrap_or_default(),
         distances: distances.split_whitespace().flat_map(str::parse).collect(),
-        speed,
-        initiators,
+        speed: speed(root, &directory),
         ..NumaNode::new(number as u32)
     }
 }
 
 /// How the nearest CPUs see a node. `access1` is about CPUs, `access0` about anything that uses memory,
 /// which is the same where nothing else does.
-fn speed(root: &Root, node: &str) -> (Speed, Vec<u32>) {
-    for access in ["access1", "access0"] {
-        let directory = format!("{node}/{access}/initiators");
+fn speed(root: &Root, node: &str) -> Speed {
+    let through = |access: &str| {
         let mean = |what: &str| {
+            let file = |how: &str| format!("{node}/{access}/initiators/{how}_{what}");
             // 0 stands for what firmware leaves out.
-            let of =
-                |how: &str| root.number(&format!("{directory}/{how}_{what}")).filter(|&number| number > 0);
+            let of = |how: &str| root.number(&file(how)).filter(|&number| number > 0);
             match (of("read"), of("write")) {
                 (Some(read), Some(write)) => Some(read.midpoint(write)),
                 (one, other) => one.or(other),
             }
         };
-        let speed = Speed { bandwidth: mean("bandwidth"), latency: mean("latency") };
-        if speed != Speed::default() {
-            let initiators = root.numbered(&directory, "node", "").into_iter();
-            return (speed, initiators.flat_map(u32::try_from).collect());
-        }
-    }
-    (Speed::default(), Vec::new())
+        Speed { bandwidth: mean("bandwidth"), latency: mean("latency") }
+    };
+    let found = ["access1", "access0"].into_iter().map(through).find(|speed| *speed != Speed::default());
+    found.unwrap_or_default()
 }
 
 /// The kernel's memory tiers with the nodes in them.

@@ -121,7 +121,7 @@ impl<const D: usize> Maker<'_, D> {
         // Pools of different nodes do not start in the same sets of the caches, where there is room.
         let spare = bytes - needed;
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
-        let heap = Allocator::new(self.spec.id, name, start + colour..end);
+        let heap = Allocator::new(self.spec.id, name, start + colour..end, bytes);
         self.job.memory.ledger.lock().add_heap(made.index, heap);
         self.job.memory.later.lock().pools.push(Pool { traits, class, segment: made.index, populated });
         Ok((made.index, populated))

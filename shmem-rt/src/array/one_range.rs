@@ -33,7 +33,7 @@ impl<const D: usize> Maker<'_, D> {
         let slide = if by_pages { slide(self.chunking, self.element, page) } else { 0 };
         let room = (slide + self.bytes()).next_multiple_of(page);
         let block = job.memory.ledger.lock().allocate(segment, room, self.align.max(page), Owner::Handle);
-        let block = block.map_err(|error| self.agreed.explain(error, segment))?;
+        let block = block?;
         let range = block.offset..block.offset + room;
         let part = Part { segment, offset: block.offset + slide, elements: self.chunking.len() };
 

@@ -187,7 +187,7 @@ fn heaps(setup: &Setup) -> Ledger {
     for part in &setup.statics.partitions {
         let start = setup.layout.partition(part.index as usize - 1).start;
         let heap = start + part.end as usize..start + part.size as usize;
-        ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap));
+        ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap, part.size as usize));
     }
     ledger
 }

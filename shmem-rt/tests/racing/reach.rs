@@ -1,7 +1,6 @@
-//! Which PEs and which addresses a PE can reach; and hints of allocations, which are kept with the block.
+//! Which PEs and which addresses a PE can reach.
 
 use shmem::prelude::*;
-use shmem::{MemoryHints, filled, zeroed};
 
 #[symmetric]
 static WORD: [u64; 4];
@@ -56,14 +55,4 @@ fn a_pointer_into_another_pe_is_that_pe_s_memory(world: &mut World) {
 #[shmem::test(pes = 2, env("SHMEM_STATS" = "1"))]
 fn a_pointer_into_another_pe_that_is_observed_is_the_same(world: &mut World) {
     pointers_into_other_pes(world);
-}
-
-#[shmem::test(pes = 2)]
-fn the_type_of_an_object_is_its_hint(world: &mut World) {
-    let atomics = world.alloc(zeroed::<Atomic<u64>>(8)).unwrap();
-    let signals = world.alloc(zeroed::<[Signal; 2]>(4)).unwrap();
-    let numbers = world.alloc(filled(1.0, 8)).unwrap();
-    assert_eq!(world.hints(atomics.here(world).addr()), Some(MemoryHints::ATOMICS_REMOTE));
-    assert_eq!(world.hints(signals.here(world).addr()), Some(MemoryHints::SIGNAL_REMOTE));
-    assert_eq!(world.hints(numbers.here(world).addr()), Some(MemoryHints::NONE));
 }

@@ -70,16 +70,14 @@ fn statics_that_do_not_fit_are_named() {
     let error = layout(&objects, &[spec(1, "default", 16384)]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the 6 symmetric static(s) in partition `default` need 21184 bytes, but it has 16K; the largest: `heat::GRID6` 6000 bytes (src/main.rs:7), `heat::GRID5` 5000 bytes (src/main.rs:7), `heat::GRID4` 4000 bytes (src/main.rs:7), `heat::GRID3` 3000 bytes (src/main.rs:7); raise SHMEM_SYMMETRIC_SIZE (or SHMEM_SYMMETRIC_PARTITION1=SIZE=..), or its `size` at src/parts.rs:3"
+        "the 6 symmetric static(s) in partition `default` need 21184 bytes, but it has 16K; the largest: `heat::GRID6` 6000 bytes (src/main.rs:7), `heat::GRID5` 5000 bytes (src/main.rs:7), `heat::GRID4` 4000 bytes (src/main.rs:7), `heat::GRID3` 3000 bytes (src/main.rs:7); raise SHMEM_SYMMETRIC_SIZE=.. (or SHMEM_SYMMETRIC_PARTITION1=SIZE=..), or its `size` at src/parts.rs:3"
     );
     assert!(layout(&objects, &[spec(1, "default", 21184)]).is_ok(), "so much is enough");
     let arranged = arrange(&objects, &[spec(1, "default", 16384)]).unwrap();
     assert_eq!((arranged.partitions[0].end, arranged.partitions[0].room()), (21184, 0));
     objects.push(object("default", "heat", "HUGE", u64::MAX, 64));
-    assert!(matches!(
-        layout(&objects, &[spec(1, "default", 16384)]),
-        Err(LayoutError::TooLarge { needed: u64::MAX, count: 7, .. })
-    ));
+    let error = layout(&objects, &[spec(1, "default", 16384)]).unwrap_err().to_string();
+    assert!(error.starts_with("the 7 symmetric static(s)"), "{error}");
 }
 
 #[test]
@@ -93,7 +91,7 @@ fn what_makes_no_sense_is_refused() {
     );
     for align in [48, 2 * MAX_ALIGN as u64] {
         let error = layout(&[object("default", "heat", "GRID", 8, align)], &default).unwrap_err();
-        assert!(matches!(error, LayoutError::Alignment { .. }));
+        assert!(matches!(error, LayoutError::Object(_)));
     }
 }
 

@@ -2,8 +2,8 @@ use hwlocality::Topology as Hwloc;
 use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
 
 use super::{cxl, dram, hbm, speed, untold};
-use crate::topology::hwloc::{ask, set, supplement};
-use crate::topology::{Evidence, NumaNode, Speed, Topology};
+use crate::topology::hwloc::{ask, supplement};
+use crate::topology::{Evidence, NumaNode, Topology};
 
 /// Two sockets of two CPUs; memory next to each, and nodes 2 and 3 at the first one. `values` go by
 /// node, first CPU of the socket, and number.
@@ -58,28 +58,16 @@ fn kernels() -> Vec<NumaNode> {
 }
 
 #[test]
-fn speeds_are_taken_from_the_nearest_and_from_here() {
+fn speeds_are_taken_from_the_nearest() {
     let hwloc = described(
         [""; 4],
-        &[
-            (0, 0, 100_000),
-            (0, 2, 50_000),
-            (1, 2, 100_000),
-            (1, 0, 50_000),
-            (2, 0, 400_000),
-            (2, 2, 90_000),
-            (3, 0, 20_000),
-        ],
+        &[(0, 0, 100_000), (0, 2, 50_000), (1, 2, 100_000), (2, 0, 400_000), (2, 2, 90_000), (3, 0, 20_000)],
         &[(0, 0, 80), (0, 2, 140), (1, 2, 80), (2, 0, 110), (3, 0, 250)],
     );
     let mut nodes = kernels();
-    supplement(&mut nodes, &hwloc, &set([2]));
-    assert_eq!(nodes[0].speed, speed(100_000, 80));
-    assert_eq!(nodes[0].here, speed(50_000, 140));
-    assert_eq!((nodes[0].initiators.as_slice(), nodes[1].initiators.as_slice()), (&[0][..], &[1][..]));
-    assert_eq!(nodes[2].speed, speed(400_000, 110));
-    assert_eq!(nodes[2].here, Speed { bandwidth: Some(90_000), latency: None });
-    assert_eq!((nodes[3].speed, nodes[3].here), (speed(20_000, 250), Speed::default()));
+    supplement(&mut nodes, &hwloc);
+    let found = [0, 2, 3].map(|number: usize| nodes[number].speed);
+    assert_eq!(found, [speed(100_000, 80), speed(400_000, 110), speed(20_000, 250)]);
     let topology = Topology::of(nodes, vec![2], None);
     let kinds: Vec<_> = topology.nodes().iter().map(|node| node.kind.unwrap()).collect();
     assert_eq!(kinds, [NormalMem, NormalMem, FastMem, LargeMem]);
@@ -87,43 +75,24 @@ fn speeds_are_taken_from_the_nearest_and_from_here() {
 }
 
 #[test]
-fn names_are_taken_where_there_are_no_speeds() {
-    let hwloc = described(["", "", "HBM", "NVM"], &[], &[]);
+fn names_are_taken_where_there_are_no_speeds_and_what_hwloc_does_not_know_stays() {
     let mut nodes = kernels();
     nodes[2].memory = 1 << 40;
     nodes[3].memory = 1 << 30;
-    supplement(&mut nodes, &hwloc, &set([0]));
+    supplement(&mut nodes, &described(["", "", "HBM", "NVM"], &[], &[]));
     let topology = Topology::of(nodes, vec![0], None);
     let found = |number: usize| topology.nodes()[number].kind.zip(topology.nodes()[number].evidence);
     assert_eq!(found(2), Some((FastMem, Evidence::Subtype)));
     assert_eq!(found(3), Some((LargeMem, Evidence::Subtype)));
-}
-
-#[test]
-fn what_hwloc_does_not_know_stays() {
-    let hwloc = described([""; 4], &[], &[]);
     let told = vec![dram(0), NumaNode { subtype: Some("NVM".into()), ..cxl(3) }, hbm(9)];
     let mut nodes = told.clone();
-    supplement(&mut nodes, &hwloc, &set([0]));
+    supplement(&mut nodes, &described([""; 4], &[], &[]));
     assert_eq!(nodes, told);
-    supplement(&mut nodes, &hwloc, &set([]));
-    supplement(&mut nodes, &hwloc, &set([700]));
-    assert_eq!(nodes, told, "CPUs that hwloc does not know see nothing");
-}
-
-#[test]
-fn invented_machines_of_hwloc_are_all_alike() {
-    let hwloc =
-        Hwloc::builder().from_synthetic("Package:2 [NUMANode(memory=1GB)] PU:2").unwrap().build().unwrap();
-    let mut nodes = untold(vec![dram(0), dram(1)]);
-    supplement(&mut nodes, &hwloc, &set([0]));
-    assert_eq!(Topology::of(nodes, vec![0], None).of_kind(FastMem, 0), []);
 }
 
 #[test]
 fn this_machine_is_asked() {
     let read = Topology::read(&crate::root::Root::default());
     assert!(!read.basis().contains("in vain"), "{}", read.basis());
-    let mut nodes = read.nodes().to_vec();
-    assert_eq!(ask(&mut nodes, &[0]), Ok(()));
+    assert_eq!(ask(&mut read.nodes().to_vec()), Ok(()));
 }

@@ -70,15 +70,6 @@ fn the_fastest_come_before_the_nearest() {
 }
 
 #[test]
-fn without_distances_the_speed_from_here_decides() {
-    let mut nodes: Vec<NumaNode> =
-        sockets().into_iter().map(|node| NumaNode { distances: vec![], ..node }).collect();
-    nodes[3].here = speed(400_000, 110);
-    nodes[2].here = speed(200_000, 170);
-    assert_eq!(Topology::of(nodes, vec![2], None).of_kind(FastMem, 1), [3, 2]);
-}
-
-#[test]
 fn forbidden_nodes_are_not_given() {
     let mut nodes = sockets();
     nodes[2].allowed = false;
