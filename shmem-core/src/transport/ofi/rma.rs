@@ -189,7 +189,7 @@ impl Fabric {
             awaited = started.unwrap_or_else(|error| port.refuse(what, error));
             awaited.map_or(Sent::Full, |_| Sent::Done)
         };
-        self.engine.signal_behind(&self.line_with(port), channel, signal, op, write);
+        self.engine.on(&self.line_with(port), channel).signal_behind(signal, op, write);
         if let Some(number) = awaited {
             port.wait_for(number, what, |_| {});
         }
@@ -293,10 +293,9 @@ unsafe impl Transport for Ofi {
         let (fabric, change) = (&*self.fabric, Signal { channel, signal, op });
         if fabric.engine.fits(bytes) && fabric.row().prefers_one_message(bytes) {
             let (line, patient) = (fabric.line(), fabric.stream(channel).is_patient());
+            let initiator = fabric.engine.on(&line, channel);
             // SAFETY: the caller's promise.
-            return unsafe {
-                fabric.engine.put_signal(&line, channel, to, source, bytes, signal, op, patient);
-            };
+            return unsafe { initiator.put_signal(to, source, bytes, (signal, op), patient) };
         }
         let described = fabric.keys.describe(&fabric.domain, source, bytes);
         if let Some(description) = described.filter(|_| bytes > 0 && fabric.writes_both(to, bytes)) {
@@ -328,7 +327,7 @@ unsafe impl Transport for Ofi {
         let Fabric { engine, .. } = &*self.fabric;
         if self.fabric.packs(pattern, engine.carries(to.pe.number(), pattern.bytes())) {
             // SAFETY: the caller's promise.
-            return unsafe { engine.put(&self.fabric.line(), channel, to, source, pattern) };
+            return unsafe { engine.on(&self.fabric.line(), channel).put(to, source, pattern) };
         }
         // SAFETY: the caller's promise.
         unsafe { singly::put_blocks(self, channel, to, source, pattern, until) };
@@ -345,7 +344,7 @@ unsafe impl Transport for Ofi {
         let Fabric { engine, .. } = &*self.fabric;
         if self.fabric.packs(pattern, engine.limits().carries(pattern.bytes(), false)) {
             // SAFETY: the caller's promise.
-            return unsafe { engine.get(&self.fabric.line(), channel, into, from, pattern, until) };
+            return unsafe { engine.on(&self.fabric.line(), channel).get(into, from, pattern, until) };
         }
         // SAFETY: the caller's promise.
         unsafe { singly::get_blocks(self, channel, into, from, pattern, until) };
@@ -377,7 +376,9 @@ unsafe impl Transport for Ofi {
         let fabric = &*self.fabric;
         if fabric.lists(elements, deed) {
             // SAFETY: the caller's promise.
-            return unsafe { fabric.engine.list(&fabric.line(), channel, elements, deed, positions, until) };
+            return unsafe {
+                fabric.engine.on(&fabric.line(), channel).list(elements, deed, positions, until)
+            };
         }
         // SAFETY: the caller's promise.
         unsafe { singly::list(self, channel, elements, deed, positions, until) };

@@ -36,7 +36,6 @@ mod arrival;
 mod bounce;
 mod initiate;
 mod limits;
-mod lists;
 mod message;
 mod pending;
 mod requests;
@@ -48,6 +47,8 @@ use std::sync::OnceLock;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) use bounce::{Region, SLOTS, Slot};
+#[cfg(test)]
+pub(crate) use initiate::Initiator;
 #[cfg(test)]
 pub(crate) use limits::Asked;
 pub(crate) use limits::LEAST_MESSAGE;

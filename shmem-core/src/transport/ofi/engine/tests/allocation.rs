@@ -28,21 +28,21 @@ fn messages_allocate_nothing() {
             end.put_signal(channel, remote(1, 0), &source[..64], signal, patient);
         }
         if engine.has_borrowed(&end, 1) {
-            engine.signal_behind(&end, channel, remote(1, 144), SignalOp::Add(1), |slot, bytes, write| {
+            end.on(channel).signal_behind(remote(1, 144), SignalOp::Add(1), |slot, bytes, write| {
                 end.try_write(1, slot, bytes, write)
             });
         }
         // SAFETY: all blocks lie in `into`, which stays until the channel is quiet.
-        unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &back, Until::Quiet) };
+        unsafe { end.on(channel).get(into.as_mut_ptr(), remote(1, 0), &back, Until::Quiet) };
         for before in &mut before {
-            end.update(channel, word, AtomicOp::Add(1));
+            end.on(channel).update(word, Width::W8, AtomicOp::Add(1));
             let into = core::ptr::from_mut(before).cast();
             // SAFETY: the word is one, and `before` stays.
-            unsafe { engine.atomic_nbi(&end, channel, word, Width::W8, AtomicOp::Fetch, into) };
+            unsafe { end.on(channel).atomic_nbi(word, Width::W8, AtomicOp::Fetch, into) };
         }
         network.quiet(0, channel);
         end.get(channel, &mut into, remote(1, 0), &back);
-        end.atomic(channel, word, AtomicOp::Fetch);
+        end.on(channel).atomic(word, Width::W8, AtomicOp::Fetch);
         network.settle();
     };
     // The tables grow to the window.
@@ -54,5 +54,5 @@ fn messages_allocate_nothing() {
     network.settle();
     assert!((1..8).contains(&(allocations() - allocated)), "one for each message of a list");
     assert!(engine.has_borrowed(&end, 1), "some were written to slots");
-    assert_eq!(end.atomic(Channel(0), word, AtomicOp::Fetch), 4 * 260);
+    assert_eq!(end.on(Channel(0)).atomic(word, Width::W8, AtomicOp::Fetch), 4 * 260);
 }

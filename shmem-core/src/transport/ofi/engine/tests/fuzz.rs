@@ -26,16 +26,16 @@ fn network(window: u16) -> Network {
 fn messages() -> Vec<Vec<u8>> {
     let network = network(64);
     _ = network.heard();
-    let (engine, end, channel) = (&network.engines[0], network.end(0), Channel(5));
+    let (end, channel) = (network.end(0), Channel(5));
     let source: Vec<u8> = (0..2048).map(|i: usize| i as u8).collect();
     let levels = [Level { count: 3, to: 400, from: 300 }, Level { count: 5, to: 40, from: 50 }];
     let pattern = Pattern::of_levels(24, &levels);
     end.put(channel, remote(1, 8), &source, &pattern);
     end.put_signal(channel, remote(1, 16), &source[..40], (remote(1, 8), SignalOp::Add(1)), false);
     end.get(channel, &mut vec![0; 2048], remote(1, 0), &pattern);
-    engine.update(&end, channel, remote(1, 4), Width::W4, AtomicOp::Add(1));
-    end.atomic(channel, remote(1, 8), AtomicOp::CompareSwap { expected: 1, desired: 2 });
-    end.update(channel, remote(1, 8), AtomicOp::Max(Number::Float, 1.0_f64.to_bits()));
+    end.on(channel).update(remote(1, 4), Width::W4, AtomicOp::Add(1));
+    end.on(channel).atomic(remote(1, 8), Width::W8, AtomicOp::CompareSwap { expected: 1, desired: 2 });
+    end.on(channel).update(remote(1, 8), Width::W8, AtomicOp::Max(Number::Float, 1.0_f64.to_bits()));
     let indices = [3, 1, 4, 1, 5];
     let words = |size| Elements { first: remote(1, 64), size, length: 100, indices: &indices };
     let own = |bytes| Operand::Own(&source[..bytes]);
@@ -354,8 +354,8 @@ fn an_answer_that_comes_again_is_refused() {
     let network = network(8);
     _ = network.heard();
     let end = network.end(0);
-    end.update(Channel(0), remote(1, 0), AtomicOp::Add(1));
-    end.atomic(Channel(0), remote(1, 0), AtomicOp::Add(1));
+    end.on(Channel(0)).update(remote(1, 0), Width::W8, AtomicOp::Add(1));
+    end.on(Channel(0)).atomic(remote(1, 0), Width::W8, AtomicOp::Add(1));
     network.settle();
     for answer in network.heard().iter().filter(|message| message[0] == 5) {
         assert_eq!(network.arrived(0, answer), Err(Flaw::Answer));
@@ -381,27 +381,27 @@ fn answer(network: &Network) -> Vec<u8> {
 fn an_answer_to_something_else_is_refused() {
     let network = network(8);
     _ = network.heard();
-    let (engine, end, channel) = (&network.engines[0], network.end(0), Channel(0));
-    end.atomic(channel, remote(1, 0), AtomicOp::Add(1));
+    let (end, channel) = (network.end(0), Channel(0));
+    end.on(channel).atomic(remote(1, 0), Width::W8, AtomicOp::Add(1));
     let stale = network.heard().pop().unwrap();
     let mut before = 0_u64;
     let into = (&raw mut before).cast();
     // SAFETY: `before` stays until all is answered.
-    unsafe { engine.atomic_nbi(&end, channel, remote(1, 0), Width::W8, AtomicOp::Fetch, into) };
+    unsafe { end.on(channel).atomic_nbi(remote(1, 0), Width::W8, AtomicOp::Fetch, into) };
     assert_eq!(network.arrived(0, &stale), Err(Flaw::Answer));
     network.settle();
     assert_eq!(before, 1);
 
     let (mut into, whole) = ([0_u8; 64], Pattern::contiguous(64));
     // SAFETY: `into` has so many bytes, and stays until all is answered.
-    unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &whole, Until::Quiet) };
+    unsafe { end.on(channel).get(into.as_mut_ptr(), remote(1, 0), &whole, Until::Quiet) };
     let data = answer(&network);
     assert_eq!(data[0], 4);
     assert_eq!(network.arrived(0, &data[..data.len() - 1]), Err(Flaw::Length));
 
     let network = self::network(8);
     _ = network.heard();
-    network.end(0).update(channel, remote(1, 0), AtomicOp::Add(1));
+    network.end(0).on(channel).update(remote(1, 0), Width::W8, AtomicOp::Add(1));
     let mut answer = answer(&network);
     answer[24] = 1;
     assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
@@ -416,11 +416,11 @@ fn an_acknowledgement_stands_for_no_result() {
         let (mut into, limits) = ([0_u8; 64], *network(8).engines[0].limits());
         let network = Network::new(3, BYTES, limits, 64, 77);
         let (engine, end) = (&network.engines[0], network.end(0));
-        end.update(updates, remote(1, 0), AtomicOp::Add(1));
+        end.on(updates).update(remote(1, 0), Width::W8, AtomicOp::Add(1));
         let mut answer = answer(&network);
         let pattern = Pattern::contiguous(64);
         // SAFETY: `into` has so many bytes, and stays longer than the network.
-        unsafe { engine.get(&end, reads, into.as_mut_ptr(), remote(of, 0), &pattern, Until::Quiet) };
+        unsafe { end.on(reads).get(into.as_mut_ptr(), remote(of, 0), &pattern, Until::Quiet) };
         assert_eq!((answer[24], answer[28]), (updates.0 as u8, 1));
         if updates == reads {
             answer[28] = 2;
@@ -436,7 +436,7 @@ fn an_acknowledgement_stands_for_no_result() {
 fn a_forgotten_segment_is_reached_by_nobody() {
     let network = network(8);
     _ = network.heard();
-    network.end(0).update(Channel(0), remote(1, 0), AtomicOp::Add(1));
+    network.end(0).on(Channel(0)).update(remote(1, 0), Width::W8, AtomicOp::Add(1));
     network.engines[1].forget(SEGMENT);
     let update = network.heard().remove(0);
     assert_eq!(network.arrived(1, &update), Err(Flaw::Segment(SEGMENT)));

@@ -36,14 +36,14 @@ fn pes_that_flood_each_other_go_on() {
         let mut before = vec![vec![vec![0_u64; COUNT + 1]; ROUNDS]; 2];
         for round in 0..ROUNDS {
             for (me, before) in before.iter_mut().enumerate() {
-                let (engine, end) = (&network.engines[me], network.end(me));
+                let end = network.end(me);
                 let words = Elements { first: remote(1 - me, 0), ..words(&lists[me]) };
                 // With positions or without.
                 let positions: Vec<u32> = (0..words.len() as u32).rev().collect();
                 let positions = (round % 2 == 0).then_some(&positions[..]);
                 let deed = Deed::Change(ONE, Some(before[round].as_mut_ptr().cast()));
                 // SAFETY: there is room for all words until the channel is quiet.
-                unsafe { engine.list(&end, CHANNEL, words, deed, positions, Until::Quiet) };
+                unsafe { end.on(CHANNEL).list(words, deed, positions, Until::Quiet) };
                 end.change(CHANNEL, words, ONE);
             }
         }

@@ -47,7 +47,7 @@ fn word() -> Remote {
 fn list(engine: &Engine, wire: &dyn Wire, deed: Deed<'_>, positions: Option<&[u32]>) {
     let words = Elements { first: word(), size: 8, length: 10, indices: &[1, 2, 1] };
     // SAFETY: callers give room for three elements, which stays until the process ends.
-    unsafe { engine.list(wire, CHANNEL, words, deed, positions, Until::Quiet) };
+    unsafe { engine.on(wire, CHANNEL).list(words, deed, positions, Until::Quiet) };
 }
 
 /// Nor does the answer to what was asked for a long message, a grant, wait for a lock that the asking thread holds.
@@ -56,11 +56,11 @@ fn what_is_acknowledged_was_sent() {
     let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
     let source = vec![0_u8; 4096];
     let acts: [Act<'_>; 3] = [
-        &|engine, liar| engine.update(liar, CHANNEL, word(), Width::W8, AtomicOp::Add(1)),
+        &|engine, liar| engine.on(liar, CHANNEL).update(word(), Width::W8, AtomicOp::Add(1)),
         &|engine, liar| list(engine, liar, Deed::Change(one, None), None),
         // SAFETY: both sides have so many bytes.
         &|engine, liar| unsafe {
-            engine.put(liar, CHANNEL, word(), source.as_ptr(), &Pattern::contiguous(source.len()));
+            engine.on(liar, CHANNEL).put(word(), source.as_ptr(), &Pattern::contiguous(source.len()));
         },
     ];
     for act in acts {
@@ -74,7 +74,7 @@ fn what_is_acknowledged_was_sent() {
 fn a_request_that_is_answered_was_sent() {
     aborts(ANSWERED, || {
         let network = network();
-        network.engines[0].atomic(&Liar(&network), CHANNEL, word(), Width::W8, AtomicOp::Fetch);
+        network.engines[0].on(&Liar(&network), CHANNEL).atomic(word(), Width::W8, AtomicOp::Fetch);
     });
 }
 
@@ -107,6 +107,6 @@ impl Wire for Broken {
 fn a_wire_that_unwinds_ends_the_process() {
     aborts("the wire is broken", || {
         let engine = Engine::new(0, 2, Limits { grants: 0, ..Limits::DEFAULT }, secret());
-        engine.atomic(&Broken, CHANNEL, remote(1, 0), Width::W8, AtomicOp::Fetch);
+        engine.on(&Broken, CHANNEL).atomic(remote(1, 0), Width::W8, AtomicOp::Fetch);
     });
 }

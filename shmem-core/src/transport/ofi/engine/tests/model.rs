@@ -217,7 +217,7 @@ impl Cluster {
                 if nbi {
                     let to = into.as_mut_ptr();
                     // SAFETY: `into` has room for all blocks, and stays where it is until quiet.
-                    unsafe { end.engine().get(&end, channel, to, from, &pattern, Until::Quiet) };
+                    unsafe { end.on(channel).get(to, from, &pattern, Until::Quiet) };
                     self.reading[me].push(Reading { into, wanted });
                 } else {
                     end.get(channel, &mut into, from, &pattern);
@@ -226,7 +226,7 @@ impl Cluster {
             }
             Act::Update(op) => {
                 let at = word(me);
-                self.network.end(me).update(channel, remote(pe, at), op);
+                self.network.end(me).on(channel).update(remote(pe, at), Width::W8, op);
                 let after = op.applied_to(self.model_word(pe, at), Width::W8);
                 self.set_model_word(pe, at, after);
                 self.quiet(me);
@@ -234,8 +234,7 @@ impl Cluster {
             Act::Atomic(op, width) => {
                 let at = word(me);
                 let before = self.model_word(pe, at);
-                let network = &self.network;
-                let got = network.engines[me].atomic(&network.end(me), channel, remote(pe, at), width, op);
+                let got = self.network.end(me).on(channel).atomic(remote(pe, at), width, op);
                 let mask = if width == Width::W4 { u64::from(u32::MAX) } else { u64::MAX };
                 assert_eq!(got, before & mask, "{op:?} {width:?}");
                 let after = op.applied_to(before, width);
@@ -245,13 +244,13 @@ impl Cluster {
                 self.added[pe] += 1;
                 let (end, at, one) = (self.network.end(me), remote(pe, ALL_ADD), AtomicOp::Add(1));
                 match (fetch, nbi) {
-                    (false, _) => end.update(channel, at, one),
-                    (true, false) => self.found[pe].push(end.atomic(channel, at, one)),
+                    (false, _) => end.on(channel).update(at, Width::W8, one),
+                    (true, false) => self.found[pe].push(end.on(channel).atomic(at, Width::W8, one)),
                     (true, true) => {
                         let mut result = Box::new(u64::MAX);
                         let into = (&raw mut *result).cast();
                         // SAFETY: `result` stays where it is until quiet.
-                        unsafe { end.engine().atomic_nbi(&end, channel, at, Width::W8, one, into) };
+                        unsafe { end.on(channel).atomic_nbi(at, Width::W8, one, into) };
                         self.finding[me].push((pe, result));
                     }
                 }
@@ -272,7 +271,7 @@ impl Cluster {
         let op = if count.is_multiple_of(2) { SignalOp::Add(1) } else { SignalOp::Set(count) };
         let (end, channel) = (self.network.end(me), Self::channel(me));
         if borrows {
-            end.engine().signal_behind(&end, channel, remote(pe, word), op, |slot, head, write| {
+            end.on(channel).signal_behind(remote(pe, word), op, |slot, head, write| {
                 end.try_write_both(pe, slot, head, write, (at, &source))
             });
         } else {
@@ -381,8 +380,8 @@ fn acknowledgements_that_nobody_waits_for_come_late() {
 fn a_channel_does_not_wait_for_another() {
     let network = Network::new(3, 4096, Limits::DEFAULT, 64, 5);
     let (engine, end) = (&network.engines[0], network.end(0));
-    end.update(Channel(1), remote(1, 0), AtomicOp::Add(1));
-    end.update(Channel(2), remote(2, 0), AtomicOp::Add(1));
+    end.on(Channel(1)).update(remote(1, 0), Width::W8, AtomicOp::Add(1));
+    end.on(Channel(2)).update(remote(2, 0), Width::W8, AtomicOp::Add(1));
     network.deliver_all(2);
     network.engines[2].drain(&network.end(2)).unwrap();
     network.deliver_all(0);

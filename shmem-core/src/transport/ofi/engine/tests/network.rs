@@ -6,7 +6,7 @@ use crate::pe::Pe;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target;
-use crate::transport::{AtomicOp, Change, Deed, Elements, Remote, SignalOp, Until, Width};
+use crate::transport::{Change, Deed, Elements, Remote, SignalOp, Until};
 
 /// The segment that all memory of the tests lies in.
 pub(super) const SEGMENT: u32 = 1;
@@ -214,15 +214,16 @@ impl Network {
     }
 }
 
-impl<'a> End<'a> {
-    pub(super) fn engine(&self) -> &'a Engine {
-        &self.network.engines[self.me]
+impl End<'_> {
+    /// What this PE sends on a channel.
+    pub(super) fn on(&self, channel: Channel) -> Initiator<'_> {
+        self.network.engines[self.me].on(self, channel)
     }
 
     pub(super) fn put(&self, channel: Channel, to: Remote, source: &[u8], pattern: &Pattern) {
         assert!(pattern.hulls().1 <= source.len());
         // SAFETY: the source holds all blocks (asserted); where they go is checked at the target.
-        unsafe { self.engine().put(self, channel, to, source.as_ptr(), pattern) };
+        unsafe { self.on(channel).put(to, source.as_ptr(), pattern) };
     }
 
     pub(super) fn put_signal(
@@ -230,40 +231,31 @@ impl<'a> End<'a> {
         channel: Channel,
         to: Remote,
         source: &[u8],
-        (signal, op): (Remote, SignalOp),
+        signal: (Remote, SignalOp),
         patient: bool,
     ) {
-        let (from, bytes) = (source.as_ptr(), source.len());
         // SAFETY: the source has so many bytes; where they go, and the signal, are checked at the target.
-        unsafe { self.engine().put_signal(self, channel, to, from, bytes, signal, op, patient) };
+        unsafe { self.on(channel).put_signal(to, source.as_ptr(), source.len(), signal, patient) };
     }
 
     /// Reads blocks, which are there on return.
     pub(super) fn get(&self, channel: Channel, into: &mut [u8], from: Remote, pattern: &Pattern) {
         assert!(pattern.hulls().0 <= into.len());
         // SAFETY: all blocks lie in `into` (asserted), which stays until this returns; where they are is checked at the target.
-        unsafe { self.engine().get(self, channel, into.as_mut_ptr(), from, pattern, Until::Return) };
-    }
-
-    pub(super) fn update(&self, channel: Channel, word: Remote, op: AtomicOp) {
-        self.engine().update(self, channel, word, Width::W8, op);
-    }
-
-    pub(super) fn atomic(&self, channel: Channel, word: Remote, op: AtomicOp) -> u64 {
-        self.engine().atomic(self, channel, word, Width::W8, op)
+        unsafe { self.on(channel).get(into.as_mut_ptr(), from, pattern, Until::Return) };
     }
 
     /// Changes words of which nobody wants to know what was there.
     pub(super) fn change(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
         // SAFETY: no memory is given, operands are counted (`Change`), and words are checked at the target.
-        unsafe { self.engine().list(self, channel, words, Deed::Change(change, None), None, Until::Return) };
+        unsafe { self.on(channel).list(words, Deed::Change(change, None), None, Until::Return) };
     }
 
     pub(super) fn place(&self, channel: Channel, to: Elements<'_>, source: &[u8]) {
         assert!(to.len() * to.size <= source.len());
         let deed = Deed::Place(source.as_ptr());
         // SAFETY: the source has so many elements (asserted); where they go is checked at the target.
-        unsafe { self.engine().list(self, channel, to, deed, None, Until::Return) };
+        unsafe { self.on(channel).list(to, deed, None, Until::Return) };
     }
 
     /// Reads elements, or changes words and gives what was there, one behind the other.
@@ -273,7 +265,7 @@ impl<'a> End<'a> {
         let into = found.as_mut_ptr().cast();
         let deed = change.map_or(Deed::Pick(into), |change| Deed::Change(change, Some(into)));
         // SAFETY: there is room for all elements until this returns; where they are is checked at the target.
-        unsafe { self.engine().list(self, channel, list, deed, None, Until::Return) };
+        unsafe { self.on(channel).list(list, deed, None, Until::Return) };
         bytemuck::cast_slice(&found)[..list.len() * list.size].to_vec()
     }
 

@@ -15,7 +15,7 @@ const LIST: usize = 500;
 
 /// What one thread does: blocks to the next PE and back, words and signals of all.
 fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
-    let (engine, end) = (&network.engines[me], network.end(me));
+    let end = network.end(me);
     let channel = Channel((me * THREADS + thread) as u32);
     let mine = 4096 * (1 + channel.0 as usize);
     let (mut source, mut back) = (vec![0_u8; 4096], vec![0_u8; 4096]);
@@ -25,22 +25,22 @@ fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
         end.put(channel, remote(to, mine), &source, &Pattern::blocks(100, 20, 200, 150));
         let signal = (remote(to, 8), SignalOp::Add(1));
         end.put_signal(channel, remote(to, mine + 4000), &source[..64], signal, round % 2 == 0);
-        end.update(channel, remote(to, 0), AtomicOp::Add(1));
+        end.on(channel).update(remote(to, 0), Width::W8, AtomicOp::Add(1));
         network.quiet(me, channel);
         let pattern = Pattern::blocks(100, 20, 150, 200);
         let mut before = 0_u64;
         // SAFETY: both sides hold all blocks until quiet.
-        unsafe { engine.get(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern, Until::Quiet) };
+        unsafe { end.on(channel).get(back.as_mut_ptr(), remote(to, mine), &pattern, Until::Quiet) };
         let into = (&raw mut before).cast();
         // SAFETY: `before` stays until quiet.
-        unsafe { engine.atomic_nbi(&end, channel, remote(to, 0), Width::W8, AtomicOp::Fetch, into) };
+        unsafe { end.on(channel).atomic_nbi(remote(to, 0), Width::W8, AtomicOp::Fetch, into) };
         network.quiet(me, channel);
         assert!(before > 0);
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         back.fill(0);
         end.get(channel, &mut back, remote(to, mine), &pattern);
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
-        assert!(end.atomic(channel, remote(to, 8), AtomicOp::Fetch) > 0);
+        assert!(end.on(channel).atomic(remote(to, 8), Width::W8, AtomicOp::Fetch) > 0);
         elements(&end, channel, to, mine);
     }
     // The others still need answers.
@@ -60,7 +60,7 @@ fn elements(end: &End<'_>, channel: Channel, to: usize, mine: usize) {
     let mut before = vec![u64::MAX; LIST];
     let deed = Deed::Change(one, Some(before.as_mut_ptr().cast()));
     // SAFETY: there is room for all words.
-    unsafe { end.engine().list(end, channel, words, deed, Some(&positions), Until::Return) };
+    unsafe { end.on(channel).list(words, deed, Some(&positions), Until::Return) };
     assert!(!before.contains(&u64::MAX));
     let own = Elements { first: remote(to, mine), size: 6, length: 600, indices: &positions };
     let source: Vec<u8> = (0..6 * LIST).map(|i| (i * 3) as u8 ^ channel.0 as u8).collect();

@@ -135,9 +135,9 @@ impl Cluster {
         let elements = Elements { first: remote(pe, at), size, length: AREA / size, indices };
         let (until, positions) =
             (if *nbi { Until::Quiet } else { Until::Return }, spreads.then_some(&positions[..]));
-        let (engine, end) = (&self.network.engines[me], self.network.end(me));
+        let end = self.network.end(me);
         // SAFETY: there is room for an element at each position until quiet, and the source holds all elements.
-        unsafe { engine.list(&end, Self::channel(me), elements, deed, positions, until) };
+        unsafe { end.on(Self::channel(me)).list(elements, deed, positions, until) };
         if deed.into().is_some() && *nbi {
             self.reading[me].push(Reading { into, wanted });
         } else {
