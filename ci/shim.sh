@@ -14,7 +14,7 @@ if ! ci/install libfabric1; then
 fi
 
 # --workspace here and below, as in unit.sh: nothing is built twice, and the library lies where tests link what they depend
-# on. Both sides of each demand, by a program that calls libfabric directly, are seen by README's test command and by equipped.sh.
+# on. Each demand by itself, by a program that calls libfabric directly, is seen by README's test command and by equipped.sh.
 cargo test --quiet --workspace --no-run --test demands
 # Whatever other networks come and go on this machine.
 # The last that was built: the place is up to the version of cargo.

@@ -19,21 +19,17 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Most addresses that there is room for at first. Providers compute with the number, and some do not look whether
-    /// the product is one; what is entered beyond makes room when it comes.
-    pub const MOST_AT_FIRST: usize = 1 << 20;
-
-    /// An empty table, with room for so many at first, at most [`MOST_AT_FIRST`](Self::MOST_AT_FIRST).
+    /// An empty table, with room for so many at first, at most a million: what is entered beyond makes room when it comes.
     ///
     /// # Errors
     ///
-    /// If they are more, or the provider refuses.
+    /// If the provider refuses.
     pub fn open(domain: &Arc<Domain>, count: usize) -> Result<Arc<Self>, Refused> {
-        Refused::unless_few("fi_av_open", count, Self::MOST_AT_FIRST)?;
         // SAFETY: numbers and pointers: all zeroes ask for nothing.
         let mut attributes: fi_av_attr = unsafe { core::mem::zeroed() };
         attributes.type_ = FI_AV_TABLE;
-        attributes.count = count;
+        // Providers compute with the number, and some do not look whether the product is one.
+        attributes.count = count.min(1 << 20);
         let open = |table| {
             // SAFETY: an open domain; the attributes are read during the call.
             unsafe { calls::av_open(domain.as_ptr(), &raw mut attributes, table, core::ptr::null_mut()) }

@@ -28,7 +28,6 @@ pub const FI_ENOMEM: u32 = 12;
 pub const FI_EINVAL: u32 = 22;
 pub const FI_ENOSYS: u32 = 38;
 pub const FI_ENODATA: u32 = 61;
-pub const FI_EOPNOTSUPP: u32 = 95;
 pub const FI_EADDRINUSE: u32 = 98;
 pub const FI_MSG: u32 = 2;
 pub const FI_RMA: u32 = 4;
@@ -445,7 +444,6 @@ pub union fi_mr_attr__bindgen_ty_1 {
 }
 pub const FI_UINT32: fi_datatype = 5;
 pub const FI_UINT64: fi_datatype = 7;
-pub const FI_DATATYPE_LAST: fi_datatype = 14;
 pub type fi_datatype = c_uint;
 pub const FI_SUM: fi_op = 2;
 pub const FI_BOR: fi_op = 6;
@@ -454,7 +452,6 @@ pub const FI_BXOR: fi_op = 9;
 pub const FI_ATOMIC_READ: fi_op = 10;
 pub const FI_ATOMIC_WRITE: fi_op = 11;
 pub const FI_CSWAP: fi_op = 12;
-pub const FI_MSWAP: fi_op = 18;
 pub type fi_op = c_uint;
 pub type fi_collective_op = c_uint;
 #[repr(C)]
@@ -695,13 +692,7 @@ pub struct fi_ops_atomic {
             flags: u64,
         ) -> isize,
     >,
-    pub writevalid: Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int,
-    >,
-    pub readwritevalid: Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int,
-    >,
-    pub compwritevalid: Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int,
-    >,
+    pub writevalid: Option<unsafe extern "C" fn()>,
+    pub readwritevalid: Option<unsafe extern "C" fn()>,
+    pub compwritevalid: Option<unsafe extern "C" fn()>,
 }

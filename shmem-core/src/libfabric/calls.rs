@@ -71,9 +71,6 @@ calls! {
     atomicmsg: writemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, flags: u64) -> isize;
     fetch_atomicmsg: readwritemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, resultv: *mut fi_ioc, result_desc: *mut *mut c_void, result_count: usize, flags: u64) -> isize;
     compare_atomicmsg: compwritemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, comparev: *const fi_ioc, compare_desc: *mut *mut c_void, compare_count: usize, resultv: *mut fi_ioc, result_desc: *mut *mut c_void, result_count: usize, flags: u64) -> isize;
-    atomicvalid: writevalid of atomic (ep: fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int;
-    fetch_atomicvalid: readwritevalid of atomic (ep: fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int;
-    compare_atomicvalid: compwritevalid of atomic (ep: fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int;
 
     cq_read: read of ops (cq: fid_cq, buf: *mut c_void, count: usize) -> isize;
     cq_readerr: readerr of ops (cq: fid_cq, buf: *mut fi_cq_err_entry, flags: u64) -> isize;

@@ -1,9 +1,7 @@
 //! Operations, with the queue and the counter that tell of them.
 
-use core::ffi::{c_int, c_void};
-use core::marker::PhantomData;
+use core::ffi::c_void;
 use core::mem::MaybeUninit;
-use core::ptr::NonNull;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
 
@@ -13,6 +11,16 @@ use super::calls;
 use super::object::{Object, Refused};
 
 /// An endpoint, its completion queue and its counter. Fields are closed in order.
+///
+/// Operations are named as in libfabric and documented there. Each is one indirect call, and gives the answer of libfabric:
+/// 0, or a negative error, `-FI_EAGAIN` where there is no room now, `-FI_ENOSYS` where the endpoint has no such operation.
+///
+/// All read what describes the operation during the call. What it reads and writes locally must stay until it is complete,
+/// and be described as the provider demands; where it is injected (`FI_INJECT`), what it reads, until the call returns.
+/// What it reads and writes at the peer must be registered there under the key that it names, and be such that this may
+/// happen to it. Its context must stay until it is complete, with as much room as the provider has asked for in its mode.
+///
+/// So each operation is `unsafe`, and has these conditions, and no others.
 #[derive(Debug)]
 pub struct Endpoint {
     endpoint: Object<fid_ep>,
@@ -32,81 +40,40 @@ pub enum Reports {
     All,
 }
 
-/// An endpoint, as operations are posted to it: its address alone.
-///
-/// Operations are named as in libfabric and documented there. Each is one indirect call, and gives the answer of libfabric:
-/// 0, or a negative error, `-FI_EAGAIN` where there is no room now, `-FI_ENOSYS` where the endpoint has no such operation.
-///
-/// All read what describes the operation during the call. What it reads and writes locally must stay until it is complete,
-/// and be described as the provider demands; where it is injected (`FI_INJECT`), what it reads, until the call returns.
-/// What it reads and writes at the peer must be registered there under the key that it names, and be such that this may
-/// happen to it. Its context must stay until it is complete, with as much room as the provider has asked for in its mode.
-///
-/// So each of its functions is `unsafe`, and has these conditions, and no others.
-#[derive(Clone, Copy, Debug)]
-pub struct Poster<'e> {
-    endpoint: NonNull<fid_ep>,
-    open: PhantomData<&'e Endpoint>,
-}
-
-// SAFETY: endpoints belong to no thread, as `Endpoint`, which this borrows.
-unsafe impl Send for Poster<'_> {}
-// SAFETY: endpoints belong to no thread, as `Endpoint`, which this borrows.
-unsafe impl Sync for Poster<'_> {}
-
-macro_rules! has {
-    ($($(#[$doc:meta])* $name:ident = $call:ident;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(&self, datatype: fi_datatype, op: fi_op) -> c_int {
-            let mut count = 0;
-            if !is_known(datatype, op) {
-                return UNSUPPORTED;
-            }
-            // SAFETY: an open endpoint, numbers that every libfabric knows, and room for one.
-            unsafe { calls::$call(self.endpoint.as_ptr(), datatype, op, &raw mut count) }
-        }
-    )*};
-}
-
 macro_rules! posts {
     ($($name:ident($message:ty);)*) => {$(
         #[doc = concat!("`fi_", stringify!($name), "`.")]
         ///
         /// # Safety
         ///
-        /// As [`Poster`] says.
+        /// As [`Endpoint`] says.
         #[inline(always)]
-        pub unsafe fn $name(self, message: &$message, flags: u64) -> isize {
-            // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
+        pub unsafe fn $name(&self, message: &$message, flags: u64) -> isize {
+            // SAFETY: an open endpoint; the message is read during the call, the rest is the caller's promise.
             unsafe { calls::$name(self.endpoint.as_ptr(), message, flags) }
         }
     )*};
 }
 
 impl Endpoint {
-    /// Most entries of a queue. Providers compute with the number, and some do not look whether the product is one.
-    pub const MOST_ENTRIES: usize = 1 << 20;
-
-    /// Opens an endpoint that knows those of a table, with a queue of so many entries, at most
-    /// [`MOST_ENTRIES`](Self::MOST_ENTRIES), on which threads can sleep or not, and with a counter of operations that
-    /// are complete.
+    /// Opens an endpoint that knows those of a table, with a queue of so many entries, at most a million, on which threads can
+    /// sleep or not, and with a counter of operations that are complete.
     ///
     /// # Errors
     ///
-    /// If they are more, or the provider refuses. `fi_cq_open` or `fi_control` where threads cannot sleep.
+    /// If the provider refuses. `fi_cq_open` or `fi_control` where threads cannot sleep.
     pub fn open(
         addresses: &Arc<Addresses>,
         entries: usize,
         sleeps: bool,
         reports: Reports,
     ) -> Result<Self, Refused> {
-        Refused::unless_few("fi_cq_open", entries, Self::MOST_ENTRIES)?;
         let (domain, none) = (addresses.domain(), core::ptr::null_mut());
         // SAFETY: numbers and pointers: all zeroes ask for nothing.
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
         attributes.format = FI_CQ_FORMAT_DATA;
         attributes.wait_obj = if sleeps { FI_WAIT_FD } else { FI_WAIT_NONE };
-        attributes.size = entries;
+        attributes.size = entries.min(MOST_ENTRIES);
         // SAFETY: an open domain; the attributes are read during the call.
         let open = |queue| unsafe { calls::cq_open(domain.as_ptr(), &raw mut attributes, queue, none) };
         // SAFETY: only this value knows it, which keeps its domain by the table, and closes it before.
@@ -181,12 +148,6 @@ impl Endpoint {
         &self.addresses
     }
 
-    /// As operations are posted to it.
-    #[inline(always)]
-    pub fn poster(&self) -> Poster<'_> {
-        Poster { endpoint: self.endpoint.non_null(), open: PhantomData }
-    }
-
     /// Puts and gets of this endpoint that are complete. Providers do their work in it.
     #[inline(always)]
     pub fn completed(&self) -> u64 {
@@ -249,30 +210,14 @@ impl Endpoint {
         unsafe { calls::trywait(fabric, &raw mut queue, 1) == 0 }
     }
 
-    has! {
-        /// Whether it has an atomic operation that gives nothing: 0, or libfabric's answer.
-        has_atomic = atomicvalid;
-        /// Whether it has one that gives what was there: 0, or libfabric's answer.
-        has_fetch_atomic = fetch_atomicvalid;
-        /// Whether it has one that compares and gives what was there: 0, or libfabric's answer.
-        has_compare_atomic = compare_atomicvalid;
-    }
-
-    /// For calls that bind something to it.
-    pub(super) fn fid(&self) -> *mut fid {
-        self.endpoint.fid()
-    }
-}
-
-impl Poster<'_> {
     /// `fi_recv`.
     ///
     /// # Safety
     ///
-    /// As [`Poster`] says; the buffer is what is written.
+    /// As [`Endpoint`] says; the buffer is what is written.
     #[inline(always)]
     pub unsafe fn recv(
-        self,
+        &self,
         buffer: (*mut u8, usize),
         description: *mut c_void,
         context: *mut c_void,
@@ -280,7 +225,7 @@ impl Poster<'_> {
         // `FI_ADDR_UNSPEC`, which bindgen leaves out: a number with a cast.
         const ANYBODY: fi_addr_t = fi_addr_t::MAX;
         let (start, bytes) = buffer;
-        // SAFETY: an open endpoint (type), and the caller's promise.
+        // SAFETY: an open endpoint, and the caller's promise.
         unsafe { calls::recv(self.endpoint.as_ptr(), start.cast(), bytes, description, ANYBODY, context) }
     }
 
@@ -295,16 +240,16 @@ impl Poster<'_> {
     ///
     /// # Safety
     ///
-    /// As [`Poster`] says; the result is what is written.
+    /// As [`Endpoint`] says; the result is what is written.
     #[inline(always)]
     pub unsafe fn fetch_atomicmsg(
-        self,
+        &self,
         message: &fi_msg_atomic,
         (result, description): (&mut fi_ioc, &mut *mut c_void),
         flags: u64,
     ) -> isize {
         let endpoint = self.endpoint.as_ptr();
-        // SAFETY: an open endpoint (type); the message and the place of the result are read during the call, the rest is
+        // SAFETY: an open endpoint; the message and the place of the result are read during the call, the rest is
         // the caller's promise.
         unsafe { calls::fetch_atomicmsg(endpoint, message, result, description, 1, flags) }
     }
@@ -313,39 +258,41 @@ impl Poster<'_> {
     ///
     /// # Safety
     ///
-    /// As [`Poster`] says; the result is what is written.
+    /// As [`Endpoint`] says; the result is what is written.
     #[inline(always)]
     pub unsafe fn compare_atomicmsg(
-        self,
+        &self,
         message: &fi_msg_atomic,
         (compare, described): (&fi_ioc, &mut *mut c_void),
         (result, description): (&mut fi_ioc, &mut *mut c_void),
         flags: u64,
     ) -> isize {
         let endpoint = self.endpoint.as_ptr();
-        // SAFETY: an open endpoint (type); the message and the places of operand and result are read during the call, the
+        // SAFETY: an open endpoint; the message and the places of operand and result are read during the call, the
         // rest is the caller's promise.
         unsafe {
             calls::compare_atomicmsg(endpoint, message, compare, described, 1, result, description, 1, flags)
         }
     }
+
+    /// For calls that bind something to it.
+    pub(super) fn fid(&self) -> *mut fid {
+        self.endpoint.fid()
+    }
 }
 
-/// What providers answer that do not have an operation.
-const UNSUPPORTED: c_int = -(FI_EOPNOTSUPP as c_int);
-
-/// Whether every libfabric knows these numbers: providers look into tables by them.
-fn is_known(datatype: fi_datatype, op: fi_op) -> bool {
-    datatype < FI_DATATYPE_LAST && op <= FI_MSWAP
-}
+/// Most entries of a queue. Providers compute with the number, and some do not look whether the product is one.
+const MOST_ENTRIES: usize = 1 << 20;
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use super::super::{Domain, Entry, Hints, Library, Registration, Unfit};
+    use super::super::{Domain, Entry, Hints, Library, Registration};
+    use core::ffi::CStr;
+
     use super::*;
 
     /// The provider that runs anywhere.
-    const ANYWHERE: &str = "tcp;ofi_rxm";
+    const ANYWHERE: &CStr = c"tcp;ofi_rxm";
 
     /// The system's libfabric, if there is one.
     fn library() -> Option<&'static Library> {
@@ -366,14 +313,14 @@ mod tests {
     }
 
     /// The same of any provider that this libfabric may have.
-    fn addresses_of(provider: &str, capabilities: u32) -> Option<Result<Arc<Addresses>, Refused>> {
+    fn addresses_of(provider: &CStr, capabilities: u32) -> Option<Result<Arc<Addresses>, Refused>> {
         let library = library()?;
         let hints = Hints { capabilities: capabilities.into(), provider: Some(provider), ..Hints::default() };
         let offers = match library.offers(&hints) {
             Ok(offers) => offers,
             Err(refused) => return Some(Err(refused)),
         };
-        assert!(offers.entries().all(|entry| entry.provider() == provider));
+        assert!(offers.entries().all(|entry| Ok(&*entry.provider()) == provider.to_str()));
         assert_eq!(offers.on(Some("no-such-interface")).unwrap_err().code, FI_ENODATA.cast_signed());
         let is_there =
             |entry: &Entry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
@@ -406,76 +353,42 @@ mod tests {
         assert_eq!(registered.unwrap().key(), 7);
     }
 
-    #[test]
-    fn what_is_no_operation_is_not_there() {
-        let Some(endpoint) = endpoint(false) else { return };
-        assert_eq!(endpoint.has_fetch_atomic(FI_UINT64, FI_SUM), 0);
-        for (datatype, op) in [(FI_DATATYPE_LAST, FI_SUM), (u32::MAX, FI_SUM), (FI_UINT64, FI_MSWAP + 1)] {
-            assert_eq!(endpoint.has_atomic(datatype, op), UNSUPPORTED);
-            assert_eq!(endpoint.has_fetch_atomic(datatype, op), UNSUPPORTED);
-            assert_eq!(endpoint.has_compare_atomic(datatype, op), UNSUPPORTED);
-        }
-        assert!(endpoint.descriptor().is_none() && !endpoint.may_sleep());
-    }
-
     /// This provider, up to some version, gives an endpoint no table of what was not asked for.
     #[test]
     fn operations_that_were_not_asked_for_are_not_there() {
         const NOT_THERE: i32 = -FI_ENOSYS.cast_signed();
         let Some(addresses) = addresses(FI_MSG) else { return };
         let endpoint = Endpoint::open(&addresses, 16, false, Reports::All).unwrap();
-        if endpoint.has_atomic(FI_UINT64, FI_SUM) != NOT_THERE {
+        assert!(endpoint.descriptor().is_none() && !endpoint.may_sleep());
+        // SAFETY: an open endpoint.
+        if !unsafe { (*endpoint.endpoint.as_ptr()).atomic }.is_null() {
             return eprintln!("skipped: this libfabric gives every endpoint a table of atomics");
         }
-        assert_eq!(endpoint.has_fetch_atomic(FI_UINT64, FI_SUM), NOT_THERE);
-        assert_eq!(endpoint.has_compare_atomic(FI_UINT64, FI_CSWAP), NOT_THERE);
         // SAFETY: numbers and pointers: all zeroes are a message of nothing.
         let message: fi_msg_atomic = unsafe { core::mem::zeroed() };
         // SAFETY: numbers and pointers: all zeroes are a place for nothing.
         let (compare, mut result): (fi_ioc, fi_ioc) = unsafe { core::mem::zeroed() };
         let (mut described, mut description) = (core::ptr::null_mut(), core::ptr::null_mut());
-        let poster = endpoint.poster();
         // SAFETY: nothing is named that it reads or writes.
-        assert_eq!(unsafe { poster.atomicmsg(&message, 0) }, NOT_THERE as isize);
+        assert_eq!(unsafe { endpoint.atomicmsg(&message, 0) }, NOT_THERE as isize);
         // SAFETY: nothing is named that it reads or writes.
-        let answer = unsafe { poster.fetch_atomicmsg(&message, (&mut result, &mut description), 0) };
+        let answer = unsafe { endpoint.fetch_atomicmsg(&message, (&mut result, &mut description), 0) };
         assert_eq!(answer, NOT_THERE as isize);
         let (compare, result) = ((&compare, &mut described), (&mut result, &mut description));
         // SAFETY: nothing is named that it reads or writes.
-        assert_eq!(unsafe { poster.compare_atomicmsg(&message, compare, result, 0) }, NOT_THERE as isize);
+        assert_eq!(unsafe { endpoint.compare_atomicmsg(&message, compare, result, 0) }, NOT_THERE as isize);
     }
 
+    /// Providers that compute with the number are asked for as many as they survive.
     #[test]
-    fn more_entries_than_libfabric_computes_with_are_refused() {
+    fn any_number_of_entries_may_be_asked_for() {
         let Some(addresses) = addresses(FI_MSG) else { return };
-        let library = addresses.domain().library();
-        let most = (Endpoint::MOST_ENTRIES, Addresses::MOST_AT_FIRST);
-        for asked in [most.0.max(most.1) + 1, 1 << 32, 1 << 58, 1 << 60, usize::MAX] {
-            let queue = Endpoint::open(&addresses, asked, false, Reports::All).unwrap_err();
-            let table = Addresses::open(addresses.domain(), asked).unwrap_err();
-            let unfit = |most| Some(Unfit::Entries { asked, most });
-            assert_eq!((queue.call, queue.unfit), ("fi_cq_open", unfit(most.0)));
-            assert_eq!((table.call, table.unfit), ("fi_av_open", unfit(most.1)));
-            let said = queue.describe(library);
-            assert!(said.contains(&asked.to_string()) && said.contains(&most.0.to_string()), "{said}");
-        }
-        // As many as are allowed are there, if there is memory for them.
-        for opened in [
-            Endpoint::open(&addresses, most.0, false, Reports::All).map(|_| ()),
-            Addresses::open(addresses.domain(), most.1).map(|_| ()),
-        ] {
-            assert!(opened.is_ok() || opened.is_err_and(|refused| refused.code == libc::ENOMEM));
-        }
-    }
-
-    /// Otherwise it would end inside, and any provider would do.
-    #[test]
-    fn a_name_with_a_zero_byte_is_no_providers() {
-        let Some(library) = library() else { return };
-        for (name, at) in [("\0", 0), ("tcp;ofi_rxm\0", 11)] {
-            let refused = library.offers(&Hints { provider: Some(name), ..Hints::default() }).unwrap_err();
-            assert_eq!(refused.unfit, Some(Unfit::Name { at }));
-            assert!(refused.describe(library).contains("zero byte"));
+        let domain = addresses.domain();
+        for asked in [1 << 32, 1 << 58, 1 << 60, usize::MAX] {
+            let queue = Endpoint::open(&addresses, asked, false, Reports::All).map(drop);
+            for opened in [queue, Addresses::open(domain, asked).map(drop)] {
+                assert!(opened.is_ok() || opened.is_err_and(|refused| refused.code == libc::ENOMEM));
+            }
         }
     }
 
@@ -492,11 +405,11 @@ mod tests {
         assert_eq!(unsafe { libc::mprotect(behind.cast(), PAGE, libc::PROT_NONE) }, 0);
         let place = behind.wrapping_sub(16);
         let families = [libc::AF_INET, libc::AF_INET6, libc::AF_UNSPEC, 27, 0xFF].map(|family| family as u8);
-        for provider in [ANYWHERE, "sockets"] {
+        for provider in [ANYWHERE, c"sockets"] {
             let addresses = match addresses_of(provider, FI_MSG) {
                 Some(Ok(addresses)) => addresses,
                 Some(Err(why)) => {
-                    eprintln!("skipped: {provider}: {why:?}");
+                    eprintln!("skipped: {provider:?}: {why:?}");
                     continue;
                 }
                 None => return,
@@ -509,7 +422,7 @@ mod tests {
                 let address = unsafe { core::slice::from_raw_parts(place, address.len()) };
                 // SAFETY: as long as an address of this provider.
                 let inserted = unsafe { addresses.insert(address) };
-                assert!(inserted.is_ok() || i32::from(family) != libc::AF_INET, "{provider}: {inserted:?}");
+                assert!(inserted.is_ok() || i32::from(family) != libc::AF_INET, "{provider:?}: {inserted:?}");
             }
         }
     }

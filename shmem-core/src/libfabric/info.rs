@@ -3,11 +3,10 @@
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use std::ffi::{CString, NulError};
 
 use super::bindings::*;
 use super::library::{Library, VERSION};
-use super::object::{Refused, Unfit};
+use super::object::Refused;
 use crate::dispositions;
 
 /// What is asked of providers: endpoints that need no connection (`FI_EP_RDM`), which any thread may use
@@ -23,7 +22,7 @@ pub struct Hints<'a> {
     /// Who guards queues against overruns.
     pub resources: fi_resource_mgmt,
     /// The provider; `None`: any.
-    pub provider: Option<&'a str>,
+    pub provider: Option<&'a CStr>,
 }
 
 /// Entries that libfabric has made, at least one; freed with this value. Nobody changes them.
@@ -52,19 +51,16 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// What libfabric says: `FI_ENODATA` where nothing fits. If the name of the provider has a zero byte.
+    /// What libfabric says: `FI_ENODATA` where nothing fits.
     pub fn offers(&'static self, asked: &Hints<'_>) -> Result<Info, Refused> {
         let refused = |code| Refused::of("fi_getinfo", code);
-        let provider = asked.provider.map(CString::new).transpose();
-        let unfit = |zero: NulError| Unfit::Name { at: zero.nul_position() };
-        let provider = provider.map_err(|zero| Refused::unfit("fi_getinfo", unfit(zero)))?;
         // SAFETY: a null pointer asks for an empty one.
         let hints = unsafe { (self.symbols().fi_dupinfo)(core::ptr::null()) };
         let hints = NonNull::new(hints).ok_or(refused(FI_ENOMEM.cast_signed()))?;
         let hints = Info { library: self, first: hints };
         hints.fill_in(asked);
-        if let Some(provider) = provider {
-            hints.name(&provider).ok_or(refused(FI_ENOMEM.cast_signed()))?;
+        if let Some(provider) = asked.provider {
+            hints.name(provider).ok_or(refused(FI_ENOMEM.cast_signed()))?;
         }
         let mut list = core::ptr::null_mut();
         let (node, service) = (core::ptr::null(), core::ptr::null());

@@ -11,8 +11,8 @@
 //! makes, [`calls`] are the functions that the headers define inline, and [`Library`] has the few symbols that a
 //! library exports. Above, objects of libfabric are types. Each is closed when it is dropped, and keeps what it was made
 //! from: so nothing is closed before what stands on it, and calls that do no more than ask an open object are safe. What
-//! libfabric does not survive it is not asked for ([`Unfit`]). What stays `unsafe` is what an object alone cannot know: that
-//! memory stays while the provider has it, and that an address is one.
+//! libfabric does not survive it is not asked for. What stays `unsafe` is what an object alone cannot know: that memory stays
+//! while the provider has it, and that an address is one.
 //!
 //! ```text
 //! endpoint      operations, with the queue and the counter that tell of them
@@ -40,8 +40,8 @@ mod registration;
 
 pub use addresses::Addresses;
 pub use domain::Domain;
-pub use endpoint::{Endpoint, Poster, Reports};
+pub use endpoint::{Endpoint, Reports};
 pub use info::{Entry, Hints, Info};
 pub use library::{Library, LibraryError, NAMES, Symbols, VERSION};
-pub use object::{Refused, Unfit};
+pub use object::Refused;
 pub use registration::Registration;

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use core::ptr::NonNull;
 
-use super::bindings::{FI_EINVAL, FI_ENOMEM, fid};
+use super::bindings::{FI_ENOMEM, fid};
 use super::calls;
 use super::library::Library;
 
@@ -15,30 +15,6 @@ pub struct Refused {
     pub call: &'static str,
     /// The error number of libfabric, positive.
     pub code: c_int,
-    /// Why it was not even called, if it was not; the error number is `FI_EINVAL` then.
-    pub unfit: Option<Unfit>,
-}
-
-/// What libfabric is not asked for, because it does not look before it computes with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Unfit {
-    /// Room for too many.
-    #[error("{asked} entries were asked for, and at most {most} are allowed; ask for fewer")]
-    Entries {
-        /// How many were asked for.
-        asked: usize,
-        /// How many are allowed.
-        most: usize,
-    },
-    /// A text that ends inside.
-    #[error(
-        "the name of a provider was asked for that has a zero byte, at {at}, and names have none; leave it out (`fi_info -l` lists names)"
-    )]
-    Name {
-        /// Where the first one is.
-        at: usize,
-    },
 }
 
 /// An open object, closed when it is dropped. It starts with a `fid`, as every object.
@@ -53,22 +29,12 @@ unsafe impl<T> Sync for Object<T> {}
 impl Refused {
     /// An error number of libfabric's, positive.
     pub(crate) const fn of(call: &'static str, code: c_int) -> Self {
-        Self { call, code, unfit: None }
-    }
-
-    /// What a call is not asked for.
-    pub(super) const fn unfit(call: &'static str, unfit: Unfit) -> Self {
-        Self { call, code: FI_EINVAL.cast_signed(), unfit: Some(unfit) }
-    }
-
-    /// Says no where more than `most` entries are asked of a call.
-    pub(super) const fn unless_few(call: &'static str, asked: usize, most: usize) -> Result<(), Self> {
-        if asked <= most { Ok(()) } else { Err(Self::unfit(call, Unfit::Entries { asked, most })) }
+        Self { call, code }
     }
 
     /// Why, in words of a library.
     pub fn describe(&self, library: &Library) -> String {
-        self.unfit.map_or_else(|| library.describe(self.code.into()), |unfit| unfit.to_string())
+        library.describe(self.code.into())
     }
 
     /// What a call has answered: 0, or a negative error.
@@ -96,11 +62,6 @@ impl<T> Object<T> {
     #[inline(always)]
     pub(super) fn as_ptr(&self) -> *mut T {
         self.0.as_ptr()
-    }
-
-    #[inline(always)]
-    pub(super) fn non_null(&self) -> NonNull<T> {
-        self.0
     }
 
     /// For calls that take any object.

@@ -265,7 +265,7 @@ impl Operation {
     }
 }
 
-pub(crate) fn size_of_element(datatype: fi_datatype) -> usize {
+fn size_of_element(datatype: fi_datatype) -> usize {
     const BYTES: [usize; 14] = [1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16, 16, 32];
     BYTES.get(datatype as usize).copied().unwrap_or(16)
 }

@@ -143,7 +143,7 @@ pub(super) fn result_of(record: &Record, width: Width) -> u64 {
     }
 }
 
-fn operands_of(posting: &Posting<'_>) -> Local {
+pub(super) fn operands_of(posting: &Posting<'_>) -> Local {
     Local { from: record_of(posting).operands().cast(), description: posting.description }
 }
 

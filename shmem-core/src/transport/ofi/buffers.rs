@@ -135,11 +135,6 @@ impl Buffers {
     }
 }
 
-/// Most bytes of buffers, for messages of at most so many.
-pub(super) fn most_bytes(message: usize) -> usize {
-    stride(message) * 2 * MOST
-}
-
 /// Bytes from one buffer to the next.
 fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
@@ -161,7 +156,11 @@ unsafe impl Sync for Pool {}
 impl Pool {
     /// So many bytes.
     pub(super) fn new(bytes: usize) -> Result<Self, OfiError> {
-        let start = map(bytes).map_err(|error| OfiError::Memory { bytes, why: error.to_string() })?;
+        let start = map(bytes).map_err(|why| {
+            OfiError::Unusable(format!(
+                "{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)"
+            ))
+        })?;
         Ok(Self { start, bytes })
     }
 

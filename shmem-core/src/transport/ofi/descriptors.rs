@@ -48,7 +48,10 @@ impl Descriptors {
         let Self { limit, open } = self;
         let (left, needed) = (limit.saturating_sub(open), 2 * units as u64 * peers as u64);
         if left < needed {
-            return Err(OfiError::Descriptors { units, peers, left, needed, limit });
+            return Err(OfiError::Unusable(format!(
+                "{left} of {limit} file descriptors are left, and connections of {units} units to {peers} PEs and back may need \
+                 {needed}; raise the limit of open descriptors (ulimit -n)"
+            )));
         }
         Ok(())
     }

@@ -44,7 +44,7 @@ impl Domain {
         let refused = |refused| OfiError::refused(entry.library(), &provider, refused);
         let opened = libfabric::Domain::open(entry).map_err(refused)?;
         // What comes later makes room when it comes.
-        let at_first = if demands.late { pes.min(FEW) } else { pes.min(Addresses::MOST_AT_FIRST) };
+        let at_first = if demands.late { pes.min(FEW) } else { pes };
         let addresses = Addresses::open(&opened, at_first).map_err(refused)?;
         let (told, entries, entering) = (OnceLock::new(), Entries::new(pes), Mutex::default());
         let names = Names::new(secret, demands.key);
@@ -107,7 +107,7 @@ impl Domain {
         // The provider reads as many bytes as its addresses have.
         match said.get(head..) {
             Some(address) if said.len() == own.len() && said[..head] == own[..head] => Ok(address),
-            _ => Err(OfiError::Elsewhere { pe, theirs: describe(said), ours: describe(own) }),
+            _ => Err(elsewhere(pe, &describe(said), own)),
         }
     }
 
@@ -123,8 +123,7 @@ impl Domain {
     pub(super) unsafe fn tell(&self, told: Whereabouts, own: &[u8]) -> Result<(), OfiError> {
         let each = own.len() - self.provider.len() - 1;
         if told.each() != each {
-            let theirs = format!("addresses of {} bytes", told.each());
-            return Err(OfiError::Elsewhere { pe: 0, theirs, ours: describe(own) });
+            return Err(elsewhere(0, &format!("addresses of {} bytes", told.each()), own));
         }
         let told = self.told.get_or_init(|| told);
         if self.demands.late {
@@ -188,6 +187,15 @@ impl fmt::Debug for Whereabouts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Whereabouts").field("each", &self.each).finish_non_exhaustive()
     }
+}
+
+/// Another PE uses another provider, or addresses of another kind.
+fn elsewhere(pe: usize, theirs: &str, own: &[u8]) -> OfiError {
+    OfiError::Unusable(format!(
+        "PE {pe} is reached by {theirs}, and this one by {}: name a provider and a network that all hosts have \
+         (SHMEM_OFI_PROVIDER, SHMEM_OFI_INTERFACE)",
+        describe(own)
+    ))
 }
 
 /// The provider and the kind of addresses in what a PE says of where it is.

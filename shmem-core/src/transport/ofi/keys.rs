@@ -39,9 +39,6 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Bytes of the keys of segments.
-    pub(super) const BYTES: usize = MAX_SEGMENTS * size_of::<u64>();
-
     /// Keys of so many bytes.
     pub(super) fn new(secret: Secret, bytes: usize) -> Self {
         let bits = if (1..size_of::<u64>()).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };
@@ -107,15 +104,6 @@ struct KeyOnWire {
 }
 
 impl Keys {
-    /// Bytes whatever the number of PEs, before there are segments.
-    pub(super) const FIXED: usize = Sparse::<OfSegment>::bytes(MAX_SEGMENTS);
-
-    /// Bytes besides for the first segments.
-    pub(super) const OF_FIRST: usize = Sparse::<OfSegment>::OF_REGION + Sparse::<OfSegment>::OF_BLOCK;
-
-    /// Bytes for each PE and segment, where PEs tell their keys.
-    pub(super) const FOR_EACH_KEY: usize = size_of::<KeyOnWire>();
-
     pub(super) fn new(pes: usize) -> Self {
         Self { segments: Sparse::new(MAX_SEGMENTS), own: RwLock::default(), pes }
     }

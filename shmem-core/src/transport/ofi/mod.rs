@@ -17,7 +17,7 @@
 //!   interface     which interface, of several of one network
 //!   domain        what all endpoints share: addresses of PEs, limits
 //!   secret, keys  what the PEs of a job know, and nobody else; keys that follow from it, and registered memory
-//!   sparse        what is kept for those that one has to do with; `footprint`: bytes of all of it
+//!   sparse        what is kept for those that one has to do with
 //! RMA and atomics by the provider
 //!   operation     messages for the provider
 //!   rma, amo      the operations of a transport
@@ -44,7 +44,6 @@ mod descriptors;
 mod domain;
 mod engine;
 mod error;
-mod footprint;
 mod interface;
 mod keys;
 mod operation;
@@ -66,12 +65,12 @@ use core::convert::Infallible;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
 pub use domain::Whereabouts;
 pub use error::OfiError;
-pub use footprint::Footprint;
 pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
 pub use secret::Secret;
@@ -181,7 +180,7 @@ impl Ofi {
             row: OnceLock::new(),
             domain,
             slot: OnceLock::new(),
-            handover: Handover::new().map_err(|error| OfiError::Thread(error.to_string()))?,
+            handover: Handover::new().map_err(no_thread)?,
             asides: Mutex::default(),
             atomics: AtomicBool::new(false),
             timeout: options.timeout,
@@ -191,7 +190,7 @@ impl Ofi {
         fabric.make_unit(0)?;
         fabric.listen();
         let fabric = Arc::new(fabric);
-        let thread = ProgressThread::start(&fabric).map_err(|error| OfiError::Thread(error.to_string()))?;
+        let thread = ProgressThread::start(&fabric).map_err(no_thread)?;
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
@@ -237,6 +236,13 @@ impl Ofi {
         // SAFETY: the caller's promise.
         unsafe { self.fabric.domain.tell(all, &own) }
     }
+}
+
+fn no_thread(why: io::Error) -> OfiError {
+    OfiError::Unusable(format!(
+        "the thread that serves other PEs cannot be started: {why}; raise the limits of threads and of open descriptors \
+         (ulimit -u, ulimit -n)"
+    ))
 }
 
 /// Room for units, of which a provider has so many.

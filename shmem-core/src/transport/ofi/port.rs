@@ -17,7 +17,7 @@ use super::streams::Stream;
 use super::unit::Unit;
 use super::wire::Arrival;
 use crate::libfabric::bindings::*;
-use crate::libfabric::{Poster, Registration};
+use crate::libfabric::{Endpoint, Registration};
 use crate::transport::Channel;
 
 /// Completions read at a time.
@@ -45,7 +45,7 @@ pub(super) struct What {
 
 /// How an operation is handed to the provider.
 pub(super) struct Posting<'u> {
-    pub(super) endpoint: Poster<'u>,
+    pub(super) endpoint: &'u Endpoint,
     /// What the operation keeps, if it keeps anything.
     pub(super) record: Option<&'u Record>,
     /// Description of the records' memory, where local memory must be registered.
@@ -91,7 +91,7 @@ impl Port<'_> {
         } else {
             // Who asks for contexts (FI_CONTEXT) ignores that of an operation that is not reported.
             let posting = Posting {
-                endpoint: self.unit.endpoint.poster(),
+                endpoint: &self.unit.endpoint,
                 record: None,
                 description: core::ptr::null_mut(),
                 context: core::ptr::null_mut(),
@@ -151,7 +151,7 @@ impl Port<'_> {
         let record = self.unit.records.get(number);
         let registered = self.unit.registered.as_ref();
         let posting = Posting {
-            endpoint: self.unit.endpoint.poster(),
+            endpoint: &self.unit.endpoint,
             record: Some(record),
             description: registered.map_or(core::ptr::null_mut(), Registration::description),
             context: record.context(),

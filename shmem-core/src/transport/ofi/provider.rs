@@ -227,11 +227,12 @@ impl Chosen {
             let mut offered: Vec<_> = entries.iter().map(|entry| entry.offer.to_string()).collect();
             offered.sort();
             offered.dedup();
-            return Err(OfiError::NoProvider {
-                version: format!("{major}.{minor}"),
-                asked: options.describe(),
-                offered: if offered.is_empty() { "none".to_owned() } else { offered.join(", ") },
-            });
+            let offered = if offered.is_empty() { "none".to_owned() } else { offered.join(", ") };
+            return Err(OfiError::Unusable(format!(
+                "no provider of libfabric {major}.{minor} fits {}; here are: {offered}. Name one with SHMEM_OFI_PROVIDER and an \
+                 interface of it with SHMEM_OFI_INTERFACE, or unset both",
+                options.describe()
+            )));
         };
         let Offer { provider, interface, .. } = offer.clone();
         Ok(Self { info: entry.copy(), demands: Demands::of(*entry, offer), provider, domain: interface })

@@ -5,13 +5,13 @@
 use std::sync::OnceLock;
 
 /// Numbers of a block.
-pub(super) const BLOCK: usize = 16;
+const BLOCK: usize = 16;
 
 /// Blocks of a region.
 const BLOCKS: usize = 32;
 
 /// Numbers of a region.
-pub(super) const REGION: usize = BLOCK * BLOCKS;
+const REGION: usize = BLOCK * BLOCKS;
 
 /// A value for each number, in blocks that are made when one of their numbers is first asked for.
 #[derive(Debug)]
@@ -22,20 +22,9 @@ pub(super) struct Sparse<T> {
 type Region<T> = [OnceLock<Box<[T; BLOCK]>>; BLOCKS];
 
 impl<T: Default> Sparse<T> {
-    /// Bytes of a block, once something is kept for one of its numbers.
-    pub(super) const OF_BLOCK: usize = size_of::<[T; BLOCK]>();
-
-    /// Bytes of a region besides, likewise.
-    pub(super) const OF_REGION: usize = size_of::<Region<T>>();
-
     /// Nothing yet for so many numbers.
     pub(super) fn new(count: usize) -> Self {
         Self { regions: (0..count.div_ceil(REGION)).map(|_| OnceLock::new()).collect() }
-    }
-
-    /// Bytes for so many numbers before anything is kept for one.
-    pub(super) const fn bytes(count: usize) -> usize {
-        count.div_ceil(REGION) * size_of::<OnceLock<Box<Region<T>>>>()
     }
 
     /// What there is for a number, if there is anything for it or for one near it.

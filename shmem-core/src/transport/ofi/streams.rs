@@ -54,12 +54,6 @@ pub(super) enum Due {
 }
 
 impl Streams {
-    /// Bytes of the table before any is open.
-    pub(super) const BYTES: usize = Sparse::<Stream>::bytes(STREAMS);
-
-    /// Bytes of it besides while there are no more than a block has.
-    pub(super) const OF_FIRST: usize = Sparse::<Stream>::OF_REGION + Sparse::<Stream>::OF_BLOCK;
-
     pub(super) fn new() -> Self {
         Self { streams: Sparse::new(STREAMS), open: Mutex::default() }
     }

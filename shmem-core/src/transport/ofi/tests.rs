@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 use super::engine::tests::fuzz::corpus;
-use super::engine::{Sent, TOKEN, Wire as _};
+use super::engine::{Limits, Sent, TOKEN, Wire as _};
 use super::*;
-use crate::fixture::Slots;
+use crate::fixture::{Slots, live};
 use crate::system::SYSTEM_BYTES;
 use crate::transport::{AtomicOp, Remote, Tracking, Transport as _, Width};
 
@@ -254,4 +254,19 @@ fn what_nobody_waits_for_may_stay_under_way() {
     assert!(!sender.fabric.awaits_more());
     // SAFETY: a word of the slot; all that was sent there is complete.
     assert_eq!(unsafe { pair.places.start_of(0).wrapping_add(SYSTEM_BYTES).cast::<u64>().read() }, 4);
+}
+
+/// What a PE keeps for the fabric of all PEs of a large job, before it has to do with any: docs/scale.md counts on it.
+#[test]
+fn tables_of_a_large_job_are_small() {
+    let secret = Secret::of_bytes(SECRET);
+    for pes in [2, 64, 1000, 100_000] {
+        let before = live();
+        let names = keys::Names::new(secret.clone(), 8);
+        let engine = Engine::new(0, pes, Limits::DEFAULT, secret.clone());
+        let kept = (names, engine, keys::Keys::new(pes), domain::Entries::new(pes), units(usize::MAX));
+        let bytes = live() - before;
+        assert!(bytes <= (7 << 10) + 32 * pes.div_ceil(512), "{bytes} bytes for {pes} PEs");
+        drop(kept);
+    }
 }

@@ -11,12 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use super::amo::{fetch_to_record, keep, result_of};
+use super::amo::{fetch_to_record, keep, operands_of, result_of};
 use super::operation::Word;
-use super::port::What;
+use super::port::{Posting, What};
 use super::record::Purpose;
 use super::{Fabric, Ofi};
-use crate::libfabric::bindings::{FI_ATOMIC_READ, FI_CSWAP};
 use crate::pe::Pe;
 use crate::segment::SYSTEM;
 use crate::system::{MAX_TEAMS, SystemArea, TeamArea};
@@ -137,39 +136,22 @@ impl Fabric {
         let at = |inside| Remote { pe, segment: SYSTEM, offset: OFFSET + inside };
         let shared = [offset_of!(Words, narrow), offset_of!(Words, wide)];
         for (k, (width, shared)) in WIDTHS.into_iter().zip(shared).enumerate() {
-            self.look_at(width)?;
             self.try_each(at(offset_of!(Words, alone) + 8 * k), width)?;
-            (0..ADDITIONS).try_for_each(|_| self.attempt(at(shared), width, AtomicOp::Add(1)).map(|_| ()))?;
+            (0..ADDITIONS)
+                .try_for_each(|_| self.attempt(at(shared), width, AtomicOp::Add(1), true).map(drop))?;
         }
         Ok(())
     }
 
-    /// Whether the provider says that it has every operation on words of a width.
-    fn look_at(&self, width: Width) -> Result<(), String> {
-        let endpoint = &self.first().unit.endpoint;
-        for (op, _) in SEQUENCE {
-            let Word { datatype, op: name, .. } = word_of(width, op)?;
-            let fetches = match name {
-                FI_CSWAP => endpoint.has_compare_atomic(datatype, name),
-                _ => endpoint.has_fetch_atomic(datatype, name),
-            };
-            let updates = match name {
-                FI_CSWAP | FI_ATOMIC_READ => 0,
-                _ => endpoint.has_atomic(datatype, name),
-            };
-            if fetches != 0 || updates != 0 {
-                return Err(format!("{op:?} of {} bytes is not there", width.bytes()));
-            }
-        }
-        Ok(())
-    }
-
-    /// Each operation once. What it leaves is what the next one finds.
+    /// Each operation once, in the form that gives what was there, then in the other one, where it has one and that may be asked for.
+    /// What it leaves is what the next one finds.
     fn try_each(&self, at: Remote, width: Width) -> Result<(), String> {
+        let forms: &[bool] = if self.domain.demands.results { &[true] } else { &[true, false] };
         let mut before = 0;
-        for (op, after) in SEQUENCE {
-            let found = self.attempt(at, width, op)?;
-            if found != before {
+        for (fetches, (op, after)) in forms.iter().flat_map(|form| SEQUENCE.map(|each| (*form, each))) {
+            let fetches = fetches || matches!(op, AtomicOp::Fetch | AtomicOp::CompareSwap { .. });
+            let found = self.attempt(at, width, op, fetches)?;
+            if fetches && found != before {
                 let bytes = width.bytes();
                 return Err(format!("{op:?} of {bytes} bytes found {found:#b}, not {before:#b}"));
             }
@@ -178,30 +160,25 @@ impl Fabric {
         Ok(())
     }
 
-    /// An operation that may fail.
-    fn attempt(&self, at: Remote, width: Width, op: AtomicOp) -> Result<u64, String> {
-        let (port, target, word) = (self.first(), self.target(at), word_of(width, op)?);
+    /// An operation that may fail; gives what was there if it `fetches`.
+    fn attempt(&self, at: Remote, width: Width, op: AtomicOp, fetches: bool) -> Result<u64, String> {
+        let (port, target) = (self.first(), self.target(at));
+        let word = Word::of(width, op).ok_or_else(|| format!("{op:?} is never the provider's"))?;
         let what = What { operation: "trial of atomics", pe: at.pe.number(), bytes: width.bytes() };
-        // SAFETY: one operation, which is waited for just below. The record has operands and result.
-        let started = unsafe {
-            port.try_start(
-                what,
-                Purpose::Awaited,
-                true,
-                |record| keep(record, word),
-                |posting| fetch_to_record(target, posting, word),
-            )
+        let change = |posting: &Posting<'_>| match fetches {
+            true => fetch_to_record(target, posting, word),
+            // SAFETY: the operand is the operation's until it is complete.
+            false => unsafe { target.change(posting, operands_of(posting), None, word, 0) },
         };
+        // SAFETY: one operation, which is waited for just below. The record has operands and result.
+        let started =
+            unsafe { port.try_start(what, Purpose::Awaited, true, |record| keep(record, word), change) };
         let number = started.map_err(|error| {
             format!("{op:?} of {} bytes: {}", width.bytes(), self.domain.library().describe(error as i64))
         })?;
         let number = number.unwrap_or_else(|| unreachable!("there was room in the end"));
         Ok(port.wait_for(number, what, |record| result_of(record, width)))
     }
-}
-
-fn word_of(width: Width, op: AtomicOp) -> Result<Word, String> {
-    Word::of(width, op).ok_or_else(|| format!("{op:?} is never the provider's"))
 }
 
 const _: () = assert!(size_of::<Words>() <= crate::system::SCRATCH_BYTES);

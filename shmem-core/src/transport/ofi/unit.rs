@@ -31,7 +31,7 @@ use crate::libfabric::bindings::FI_EADDRINUSE;
 use crate::libfabric::{Endpoint, Registration, Reports};
 
 /// Records of a unit: most operations under way whose completion is reported.
-pub(super) const RECORDS: usize = 256;
+const RECORDS: usize = 256;
 
 /// How often an endpoint is opened whose port was taken. Providers that choose from a range look which is free before they
 /// listen at it, and every process in the same order: PEs that start together on a host choose the same.

@@ -49,11 +49,10 @@ impl Fabric {
     /// Whether a buffer was posted; otherwise there is no room for it yet.
     fn post(&self, number: usize) -> bool {
         let (buffers, unit) = (&self.buffers, self.first().unit);
-        let (poster, context) = (unit.endpoint.poster(), buffers.context(number));
-        let to = (buffers.bytes(number), buffers.message);
+        let (context, to) = (buffers.context(number), (buffers.bytes(number), buffers.message));
         let answer = unit.exclusively(|| {
             // SAFETY: the buffer, and its context in front of it, are the provider's until the message has arrived.
-            unsafe { poster.recv(to, buffers.description(), context) }
+            unsafe { unit.endpoint.recv(to, buffers.description(), context) }
         });
         match answer {
             0 => true,
@@ -170,7 +169,7 @@ impl Fabric {
         let unit = self.first().unit;
         let answer = unit.exclusively(|| {
             // SAFETY: the bytes are the caller's promise; contexts are in front of buffers, or none.
-            unsafe { unit.endpoint.poster().sendmsg(&message, flags) }
+            unsafe { unit.endpoint.sendmsg(&message, flags) }
         });
         match answer {
             0 => Sent::Done,
@@ -234,7 +233,7 @@ impl Wire for Line<'_> {
         let (at, told) = fabric.slot_of(pe, slot, bytes);
         fabric.send_buffer(pe, bytes, write, |local, context| {
             let port = fabric.first();
-            let (endpoint, description) = (port.unit.endpoint.poster(), core::ptr::null_mut());
+            let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
             let flags = u64::from(FI_COMPLETION);
             let posting = Posting { endpoint, record: None, description, context, flags };
             // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until

@@ -2,6 +2,7 @@
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
+use std::ffi::CString;
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -53,10 +54,11 @@ impl Outsider {
     pub(crate) fn open(provider: &str, port: u16) -> Self {
         // SAFETY: the system's.
         let library = unsafe { Library::load(None) }.expect("the stranger has a libfabric");
+        let named = CString::new(provider).expect("the name of a provider");
         let asked = Hints {
             capabilities: u64::from(FI_MSG | FI_RMA),
             mode: FI_CONTEXT | FI_CONTEXT2,
-            provider: Some(provider),
+            provider: Some(&named),
             ..Hints::default()
         };
         // There are no connections: what is refused is never heard of again.
@@ -102,7 +104,7 @@ impl Outsider {
             context: context(),
             data: told.unwrap_or_default(),
         };
-        let (endpoint, patience) = (self.endpoint.poster(), self.patience);
+        let (endpoint, patience) = (&self.endpoint, self.patience);
         let tells = told.map_or(0, |_| u64::from(FI_REMOTE_CQ_DATA));
         let flags = u64::from(FI_COMPLETION | FI_DELIVERY_COMPLETE) | tells;
         self.finish(patience, || match touch {
@@ -125,7 +127,7 @@ impl Outsider {
             data: 0,
         };
         // SAFETY: neither the buffer nor the context is ever freed.
-        self.finish(wait, || unsafe { self.endpoint.poster().sendmsg(&message, FI_COMPLETION.into()) })
+        self.finish(wait, || unsafe { self.endpoint.sendmsg(&message, FI_COMPLETION.into()) })
     }
 
     fn finish(&self, wait: Duration, mut call: impl FnMut() -> isize) -> Outcome {

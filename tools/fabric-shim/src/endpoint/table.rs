@@ -9,11 +9,9 @@ use shmem_core::libfabric::calls;
 
 use super::Endpoint;
 use crate::at_once;
-use crate::demand::demands;
-use crate::object::{Object, called, close, failure, identity, left, table};
+use crate::object::{called, close, failure, identity, left, table};
 use crate::operation::{
     ATOMIC, COMPARE_ATOMIC, Call, Elements, FETCH_ATOMIC, Operation, READ, RECEIVE, SEND, WRITE,
-    size_of_element,
 };
 
 /// What users see of an endpoint.
@@ -29,10 +27,7 @@ pub(super) fn seen(context: *mut c_void) -> fid_ep {
         atomic: table!(fi_ops_atomic {
             writemsg: atomicmsg,
             readwritemsg: fetch_atomicmsg,
-            compwritemsg: compare_atomicmsg,
-            writevalid: valid::<0>,
-            readwritevalid: valid::<1>,
-            compwritevalid: valid::<2>
+            compwritemsg: compare_atomicmsg
         }),
         collective: null_mut(),
     }
@@ -154,32 +149,4 @@ impl Endpoint {
         // SAFETY: the endpoint is open while users call it; the buffers stay (caller).
         unsafe { self.take(operation) }
     }
-}
-
-/// How libfabric asks whether there is an atomic.
-type Valid = unsafe fn(*mut fid_ep, fi_datatype, fi_op, *mut usize) -> c_int;
-
-/// One that gives nothing, one that fetches, one that compares.
-const VALID: [Valid; 3] = [calls::atomicvalid, calls::fetch_atomicvalid, calls::compare_atomicvalid];
-
-unsafe extern "C" fn valid<const KIND: usize>(
-    endpoint: *mut fid_ep,
-    datatype: fi_datatype,
-    operation: fi_op,
-    count: *mut usize,
-) -> c_int {
-    if demands().no_atomics {
-        return failure(FI_EOPNOTSUPP);
-    }
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
-    // SAFETY: an open endpoint, and a place for the count (user).
-    let result = unsafe { VALID[KIND](endpoint.real(), datatype, operation, count) };
-    if result == 0 {
-        let most = endpoint.limits.message / size_of_element(datatype);
-        // SAFETY: the place for the count, which the library has filled in.
-        let count = unsafe { &mut *count };
-        *count = most.min(*count);
-    }
-    result
 }

@@ -54,7 +54,7 @@ impl Memory {
 }
 
 /// A new context for one operation: memory of the provider's, never freed.
-pub(crate) fn context() -> *mut c_void {
+fn context() -> *mut c_void {
     Box::into_raw(Box::new(fi_context2 { internal: [null_mut(); 8] })).cast()
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn asked(atomics: bool) -> Hints<'static> {
         capabilities: u64::from(FI_MSG | FI_RMA | if atomics { FI_ATOMIC } else { 0 }),
         mode: FI_CONTEXT | FI_CONTEXT2,
         registration: FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT,
-        provider: Some("tcp;ofi_rxm"),
+        provider: Some(c"tcp;ofi_rxm"),
         ..Hints::default()
     }
 }
@@ -160,18 +160,11 @@ impl Pair {
         let message = transfer.message(&mut descriptors);
         let flags = u64::from(transfer.flags | FI_DELIVERY_COMPLETE);
         // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
-        unsafe { self.first.poster().writemsg(&message, flags) }
+        unsafe { self.first.writemsg(&message, flags) }
     }
 
     pub(crate) fn put(&self, transfer: &Transfer) {
         self.start("put", || self.try_put(transfer));
-    }
-
-    pub(crate) fn get(&self, transfer: &Transfer) {
-        let mut descriptors = transfer.descriptors.clone();
-        let message = transfer.message(&mut descriptors);
-        // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
-        self.start("get", || unsafe { self.first.poster().readmsg(&message, 0) });
     }
 
     /// Tries once to add 1 to the first word of the target; what was there goes to the local word 1.
@@ -196,7 +189,7 @@ impl Pair {
             data: 0,
         };
         // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
-        unsafe { self.first.poster().fetch_atomicmsg(&message, (&mut before, result), flags.into()) }
+        unsafe { self.first.fetch_atomicmsg(&message, (&mut before, result), flags.into()) }
     }
 
     /// Adds to the first word of the target, and waits.

@@ -1,16 +1,12 @@
-//! What the user does, one thing at a time: what an obedient one does, and what no provider of hardware forgives. Without the
-//! demand, all of it passes.
+//! What the user does, one thing at a time: what no provider of hardware forgives, and what shows what hardware does.
 
-use core::ffi::c_int;
 use core::ptr::{null_mut, without_provenance_mut};
 
 use libc::iovec;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Refused, Registration, Reports};
-use shmem_core::loader::Loaded;
 
-use crate::SHIM;
-use crate::pair::{AGAIN, ANY_USE, Memory, Pair, Transfer, address_of, asked, context};
+use crate::pair::{AGAIN, ANY_USE, Memory, Pair, Transfer, address_of, asked};
 
 /// Puts in flight at a time.
 const BATCH: usize = 16;
@@ -26,7 +22,6 @@ pub(crate) fn run(step: &str, library: &'static Library) {
         put.descriptors[0] = memory.registration.description();
     };
     match step {
-        "everything" => everything(&pair()),
         "own key" => put(&|_, put| put.remote[0].key = 2),
         "large key" => assert_eq!(pair().another(1 << 40, ANY_USE).registration.key(), 1 << 40),
         // Memory that is enabled before it is bound, or never; to which something is put, or from which.
@@ -76,15 +71,9 @@ pub(crate) fn run(step: &str, library: &'static Library) {
             let asked = Hints { mode: 0, registration: 0, ..asked(true) };
             assert_eq!(code(library.offers(&asked)), FI_ENODATA.cast_signed());
         }
-        "try atomics" => {
-            assert!(library.offers(&asked(true)).is_err());
-            let answer = pair().first.has_fetch_atomic(FI_UINT64, FI_SUM);
-            assert_eq!(answer, -FI_EOPNOTSUPP.cast_signed());
-        }
         "call atomics" => {
             let pair = pair();
             assert_eq!(pair.try_add(0), -(FI_ENOSYS.cast_signed() as isize));
-            assert_eq!(pair.first.has_fetch_atomic(FI_UINT64, FI_SUM), 0, "they are advertised");
         }
         "lose atomics" => {
             let pair = pair();
@@ -116,7 +105,6 @@ pub(crate) fn run(step: &str, library: &'static Library) {
             assert_eq!(code(sleepy), FI_ENOSYS.cast_signed());
         }
         "fail first" => fail_first(&pair()),
-        "at once" => at_once(&pair()),
         "reorder" => reorder(&pair()),
         "fill" => fill(&pair()),
         other => panic!("there is no step {other}"),
@@ -134,53 +122,6 @@ fn put(pair: &Pair, change: &dyn Fn(&Pair, &mut Transfer)) {
     change(pair, &mut transfer);
     pair.put(&transfer);
     pair.wait();
-}
-
-/// Puts, gets, sends and, where there are some, atomics.
-fn everything(pair: &Pair) {
-    for round in 0..8 {
-        pair.local.store(round, 100 + round as u64);
-        let transfer = pair.transfer(round, round + 8);
-        pair.put(&transfer);
-        assert_eq!(pair.wait(), transfer.context);
-        assert_eq!(pair.target.load(round + 8), 100 + round as u64);
-        let transfer = pair.transfer(round + 64, round + 8);
-        pair.get(&transfer);
-        assert_eq!(pair.wait(), transfer.context);
-        assert_eq!(pair.local.load(round + 64), 100 + round as u64);
-    }
-    send(pair);
-    if pair.first.has_fetch_atomic(FI_UINT64, FI_SUM) == 0 {
-        pair.target.store(0, 40);
-        for before in 40..44 {
-            pair.add(0);
-            assert_eq!(pair.local.load(1), before);
-        }
-    }
-}
-
-/// One message from the first to the second.
-fn send(pair: &Pair) {
-    pair.local.store(20, 2020);
-    let receive = context();
-    let (buffer, descriptor) = (pair.target.at(21).cast::<u8>(), pair.target.registration.description());
-    // SAFETY: neither the buffer nor the context is ever freed.
-    pair.start("receive", || unsafe { pair.second.poster().recv((buffer, 8), descriptor, receive) });
-    let transfer = pair.transfer(20, 0);
-    let mut descriptors = transfer.descriptors.clone();
-    let message = fi_msg {
-        msg_iov: transfer.local.as_ptr(),
-        desc: descriptors.as_mut_ptr(),
-        iov_count: 1,
-        addr: transfer.peer,
-        context: transfer.context,
-        data: 0,
-    };
-    // SAFETY: neither the buffer nor the context is ever freed.
-    pair.start("send", || unsafe { pair.first.poster().sendmsg(&message, 0) });
-    let completed = [pair.wait(), pair.wait()];
-    assert!(completed.contains(&receive) && completed.contains(&transfer.context));
-    assert_eq!(pair.target.load(21), 2020);
 }
 
 /// A context that its user writes to while the operation is in flight.
@@ -235,37 +176,6 @@ fn fail_first(pair: &Pair) {
         assert_eq!(answers, [AGAIN, AGAIN, AGAIN, 0]);
         assert_eq!(pair.wait(), transfer.context);
     }
-}
-
-/// The switch of the shim that completes writes at once.
-fn switch() -> extern "C" fn(c_int) {
-    let shim = std::env::var(SHIM).expect("the shim is named");
-    // SAFETY: it is loaded: what its initialisers do is done.
-    let library = unsafe { Loaded::open(&shim) }.expect("a library that is loaded");
-    // SAFETY: the one function of that name is the shim's, and has this type.
-    unsafe { library.function(c"fabric_shim_at_once", None) }.expect("the shim has a switch")
-}
-
-/// A write is complete before the call returns, is counted and reported, and reaches nobody; the next one is what it always is.
-fn at_once(pair: &Pair) {
-    let switch = switch();
-    let put = |number| {
-        pair.local.store(0, number);
-        let put = pair.transfer(0, 0);
-        pair.put(&put);
-        put.context
-    };
-    assert_eq!((put(1), 1), (pair.wait(), pair.target.load(0)));
-    let counted = pair.first.completed();
-    switch(1);
-    switch(1);
-    let contexts = [2, 3].map(put);
-    assert_eq!(pair.first.completed(), counted + 2);
-    assert_eq!([pair.poll(), pair.poll(), pair.poll()], [Some(contexts[0]), Some(contexts[1]), None]);
-    switch(0);
-    assert_eq!(pair.target.load(0), 1, "it went nowhere");
-    assert_eq!((put(4), 4), (pair.wait(), pair.target.load(0)));
-    assert_eq!(pair.first.completed(), counted + 3);
 }
 
 /// Completions come in another order, and so do the puts themselves.

@@ -76,14 +76,14 @@ impl Lane {
             context: ptr::null_mut(),
             data: 0,
         };
-        let poster = self.endpoint.poster();
+        let endpoint = &self.endpoint;
         if is_put {
             let flags = FI_DELIVERY_COMPLETE | if bytes <= bare.inject_size { FI_INJECT } else { 0 };
             // SAFETY: the message names registered memory, here and there; both stay until the job ends.
-            self.issue("fi_writemsg", || unsafe { poster.writemsg(&message, flags.into()) });
+            self.issue("fi_writemsg", || unsafe { endpoint.writemsg(&message, flags.into()) });
         } else {
             // SAFETY: the message names registered memory, here and there; both stay until the job ends.
-            self.issue("fi_readmsg", || unsafe { poster.readmsg(&message, 0) });
+            self.issue("fi_readmsg", || unsafe { endpoint.readmsg(&message, 0) });
         }
     }
 
@@ -112,23 +112,23 @@ impl Lane {
             context: ptr::null_mut(),
             data: 0,
         };
-        let poster = self.endpoint.poster();
+        let endpoint = &self.endpoint;
         match operation {
             "add" => {
                 let flags = FI_DELIVERY_COMPLETE | if bare.inject_size < 8 { 0 } else { FI_INJECT };
                 // SAFETY: the message names aligned words of registered memory, here and there.
-                self.issue("fi_atomicmsg", || unsafe { poster.atomicmsg(&message, flags.into()) });
+                self.issue("fi_atomicmsg", || unsafe { endpoint.atomicmsg(&message, flags.into()) });
             }
             "compare-swap" => self.issue("fi_compare_atomicmsg", || {
                 let (compare, result) = ((&compare, &mut of_compare), (&mut result, &mut of_result));
                 // SAFETY: the message names aligned words of registered memory, here and there; so is the result, and
                 // what is expected is read during the call.
-                unsafe { poster.compare_atomicmsg(&message, compare, result, 0) }
+                unsafe { endpoint.compare_atomicmsg(&message, compare, result, 0) }
             }),
             _ => self.issue("fi_fetch_atomicmsg", || {
                 // SAFETY: the message names aligned words of registered memory, here and there; the result is a word of
                 // registered memory, too.
-                unsafe { poster.fetch_atomicmsg(&message, (&mut result, &mut of_result), 0) }
+                unsafe { endpoint.fetch_atomicmsg(&message, (&mut result, &mut of_result), 0) }
             }),
         }
     }

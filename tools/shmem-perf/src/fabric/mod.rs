@@ -5,7 +5,7 @@
 mod lane;
 mod pair;
 
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -92,10 +92,11 @@ impl Bare {
         let library = unsafe { Library::load(variable(LIBFABRIC).as_deref()) };
         let library = library.map_err(|error| error.to_string())?;
         let failed = |refused| failed(library, provider, refused);
+        let named = CString::new(provider).map_err(|error| error.to_string())?;
         let asked = Hints {
             capabilities: u64::from(FI_RMA | FI_ATOMIC),
             registration: FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
-            provider: Some(provider),
+            provider: Some(&named),
             ..Hints::default()
         };
         let offers = library.offers(&asked).map_err(failed)?;

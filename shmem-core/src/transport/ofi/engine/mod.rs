@@ -112,19 +112,6 @@ struct Peer {
 }
 
 impl Engine {
-    /// Bytes for the PEs of a block, with the first message to one of them or from it.
-    #[cfg(test)]
-    pub(crate) const OF_BLOCK: usize = Sparse::<Entry>::OF_BLOCK;
-
-    /// Bytes for a region besides, likewise.
-    #[cfg(test)]
-    pub(crate) const OF_REGION: usize = Sparse::<Entry>::OF_REGION;
-
-    /// Bytes for so many PEs, before the first message to one or from one.
-    pub(crate) const fn table_bytes(pes: usize) -> usize {
-        Sparse::<Entry>::bytes(pes)
-    }
-
     /// The engine of PE `me` of `pes`, in the job with that secret.
     pub(crate) fn new(me: usize, pes: usize, limits: Limits, secret: Secret) -> Self {
         assert!(
@@ -257,12 +244,6 @@ impl Engine {
     /// What there is of a PE, if there was a message.
     fn met(&self, pe: usize) -> Option<&Peer> {
         self.peers.get(pe)?.get().map(Box::as_ref)
-    }
-
-    /// Makes a PE's place in the table, and nothing else.
-    #[cfg(test)]
-    pub(super) fn make_place(&self, pe: usize) {
-        self.peers.entry(pe);
     }
 
     fn peer(&self, pe: usize) -> &Peer {
