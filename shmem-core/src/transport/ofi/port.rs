@@ -345,9 +345,6 @@ impl Port<'_> {
         if arrived > 0 || engine.owes() || buffers.wait() || signals.due() > 0 {
             self.fabric.take(&arrivals[..arrived]);
         }
-        if !any {
-            self.fabric.looked();
-        }
         any
     }
 

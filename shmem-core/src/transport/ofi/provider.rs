@@ -93,12 +93,12 @@ const KNOWN: [Known; 14] = [
     Known { is_named_only: true, connects: true, ..Known::of("net;ofi_rxm", Row::HARDWARE) },
 ];
 
-/// ofi_rxm sends so many bytes of a message at once, and has the receiver read longer ones, which takes a round trip more.
-const OF_RXM: Limits = Limits { at_once: 16 << 10, message: 129 << 10, ..Limits::DEFAULT };
+/// ofi_rxm sends so many bytes of a message at once, and has the receiver read longer ones. That takes a round trip more, and over tcp
+/// ofi_rxm itself makes up the keys under which receivers read there, one number after the other, which anybody can guess.
+const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
-/// Over tcp, writes to memory that was lent are faster than both; and ofi_rxm itself makes up the keys under
-/// which receivers read there, one number after the other, which anybody can guess: so no message is longer.
-const OVER_TCP: Limits = Limits { message: 16 << 10, grants: bounce::MOST, slot: 65 << 10, ..OF_RXM };
+/// Over tcp, writes to memory that was lent are faster than either.
+const OVER_TCP: Limits = Limits { grants: bounce::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {
     const fn of(name: &'static str, row: Row) -> Self {

@@ -91,6 +91,7 @@ fn run(fabric: &Fabric) {
         watch.look(fabric);
         let sleeps = handover.sleeps();
         if let Some(park) = polling.park(fabric.activity(), sleeps) {
+            fabric.hurry();
             handover.park(sleeps, || handover.sleep(None, park));
             continue;
         }

@@ -91,13 +91,7 @@ impl Fabric {
         self.hand_signals_over();
     }
 
-    /// Nothing has come.
-    #[inline]
-    pub(super) fn looked(&self) {
-        self.engine.looked(&self.line()).unwrap_or_else(|fault| self.end(fault.to_string()));
-    }
-
-    /// Nobody looks for a while: what lingers is sent.
+    /// Sends what lingers.
     pub(super) fn hurry(&self) {
         self.engine.hurry(&self.line()).unwrap_or_else(|fault| self.end(fault.to_string()));
     }

@@ -5,8 +5,8 @@ use std::sync::RwLockReadGuard;
 
 use super::super::streams::Due;
 use super::bounce::Grant;
-use super::message::{self, Address, List, Message, Sender, Task};
-use super::pending::{Acknowledged, Answer, Found, Owed, Read, Standing, Value};
+use super::message::{self, Address, INDEX, List, Message, Sender, Task};
+use super::pending::{Acknowledged, Answer, Found, Owed, Read, Standing};
 use super::requests::{Arriving, Destination};
 use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Limits, Peer, SLOTS, token};
@@ -16,7 +16,7 @@ use crate::shared;
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
-use crate::transport::{AtomicOp, Channel, SignalOp, Width};
+use crate::transport::{Channel, SignalOp, Width};
 
 /// The memory that messages are for.
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
@@ -33,10 +33,10 @@ impl Memory<'_> {
         Ok((target, address))
     }
 
-    /// The target of a word.
-    fn word(&self, spot: Address, width: Width) -> Result<Target, Flaw> {
-        let (target, _) = self.at(spot, width.bytes())?;
-        if spot.offset.is_multiple_of(width.bytes()) { Ok(target) } else { Err(Flaw::Alignment(spot.offset)) }
+    /// The target of a signal.
+    fn signal(&self, spot: Address) -> Result<Target, Flaw> {
+        let (target, _) = self.at(spot, Width::W8.bytes())?;
+        if spot.offset.is_multiple_of(8) { Ok(target) } else { Err(Flaw::Alignment(spot.offset)) }
     }
 }
 
@@ -107,11 +107,7 @@ impl Engine {
                 // A slot is wanted again.
                 done(is_patient && slot.is_none())
             }
-            // In a slot: written there with the data that it is behind.
-            Message::Atomic { word, width, op, is_wanted: false } => {
-                self.change(word, width, op)?;
-                done(false)
-            }
+            // Of one word in a slot: written there with the data that it is behind.
             Message::List(list, Task::Change(change, false)) => {
                 self.with_elements(list, |words| words.change(change, None))?;
                 done(false)
@@ -129,9 +125,6 @@ impl Engine {
                 Memory(self.segments.read()).at(at, pattern.hulls().1)?;
                 Owed::Answer(Answer::Read(Read { request: number, from: at, pattern }))
             }
-            Message::Atomic { word, width, op, .. } => {
-                Owed::Value(Value { request: number, before: self.change(word, width, op)? })
-            }
             Message::List(list, Task::Change(change, _)) => {
                 self.find((from, number), list, |words, before| words.change(change, Some(before)))?
             }
@@ -139,19 +132,17 @@ impl Engine {
                 self.find((from, number), list, |elements, into| elements.pick(into))?
             }
             Message::Data(_) => return self.data(peer, number, data),
-            Message::Answers { acknowledged, values, slots } => {
-                return self.answered(peer, acknowledged, values, slots);
-            }
+            Message::Answers { acknowledged, slots } => return self.answered(peer, acknowledged, slots),
             Message::Borrow => Owed::Answer(Answer::Grant),
             Message::Grant(grant) => {
                 peer.borrowed.lock().answered(grant)?;
                 return peer.requests.lock().answered(1);
             }
         };
-        let standing = peer.pending.lock().owe(owed, &self.limits)?;
+        let standing = peer.pending.lock().owe(owed, &self.limits);
         match standing {
             Standing::New => self.enlist(from),
-            Standing::Lingering => self.linger(from),
+            Standing::Lingering => self.late.lock().push(from),
             Standing::Same => {}
         }
         Ok(())
@@ -167,14 +158,14 @@ impl Engine {
     ) -> Result<(), Flaw> {
         let memory = Memory(self.segments.read());
         if let Some((spot, _)) = signal {
-            memory.word(spot, Width::W8)?;
+            memory.signal(spot)?;
         }
         if pattern.block() > 0 {
             let (target, _) = memory.at(to, pattern.hulls().0)?;
             target.unpack(to.offset, pattern, data);
         }
         if let Some((spot, op)) = signal {
-            memory.word(spot, Width::W8)?.update(spot.offset, Width::W8, op.into());
+            memory.signal(spot)?.update(spot.offset, Width::W8, op.into());
         }
         Ok(())
     }
@@ -199,18 +190,24 @@ impl Engine {
     /// Has `work` done on elements, all of which are registered.
     fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
         let List { first: Address { segment, offset }, size, indices } = list;
-        // Read once: in a slot may stand something else when it is read again.
-        let indices: Vec<u32> = indices.iter().map(|index| u32::from_le_bytes(*index)).collect();
+        // Read once: in a slot may stand something else when it is read again. One word allocates nothing.
+        let index = |index: &[u8; INDEX]| u32::from_le_bytes(*index);
+        let (one, many): ([u32; 1], Vec<u32>);
+        let indices = match indices {
+            [only] => {
+                one = [index(only)];
+                &one[..]
+            }
+            all => {
+                many = all.iter().map(index).collect();
+                &many
+            }
+        };
         let memory = Memory(self.segments.read());
         let of =
             |Beyond { bytes }| bytes.map_or(Flaw::Elements, |bytes| Flaw::Bounds { segment, offset, bytes });
-        work(memory.target(segment)?.listed(offset, size, &indices).map_err(of)?);
+        work(memory.target(segment)?.listed(offset, size, indices).map_err(of)?);
         Ok(())
-    }
-
-    fn change(&self, word: Address, width: Width, op: AtomicOp) -> Result<u64, Flaw> {
-        let memory = Memory(self.segments.read());
-        Ok(memory.word(word, width)?.update(word.offset, width, op))
     }
 
     /// Blocks that this PE wanted to have.
@@ -234,22 +231,12 @@ impl Engine {
                     Some(positions) => unsafe { spread(into, size, &positions, data) },
                 }
             }
-            Destination::Word { .. } => return Err(Flaw::Answer),
             Destination::Blocks { .. } | Destination::Elements { .. } => return Err(Flaw::Length),
         }
         self.finish(peer, arriving, channel)
     }
 
-    fn answered(&self, peer: &Peer, acknowledged: &[u8], values: &[u8], slots: u32) -> Result<(), Flaw> {
-        for value in values.as_chunks().0 {
-            let value = u128::from_le_bytes(*value);
-            let (arriving, channel, destination) = peer.requests.lock().take(value as u32)?;
-            let Destination::Word { into, width } = destination else { return Err(Flaw::Answer) };
-            // SAFETY: aligned, and writable until the request is finished (`atomic_nbi`). Only the holder of `arriving` finishes
-            // it, which is `self.finish` below: before that it is neither withdrawn nor answered again.
-            unsafe { width.write(into, (value >> 64) as u64) };
-            self.finish(peer, arriving, channel)?;
-        }
+    fn answered(&self, peer: &Peer, acknowledged: &[u8], slots: u32) -> Result<(), Flaw> {
         peer.borrowed.lock().give_back(slots)?;
         for one in acknowledged.as_chunks().0 {
             let Acknowledged { channel, count } = Acknowledged::decoded(u64::from_le_bytes(*one));

@@ -148,7 +148,7 @@ impl Initiator<'_> {
         op: SignalOp,
         mut write: impl FnMut(Slot, usize, &mut dyn FnMut(&mut [u8])) -> Sent,
     ) {
-        let (pe, message) = (signal.pe.number(), atomic(signal, Width::W8, op.into(), false));
+        let (pe, message) = (signal.pe.number(), Message::word(signal, Width::W8, op.into(), false));
         let (from, bytes) = (self.engine.peer(pe).sender, message.bytes());
         self.start(pe, None, |_| {
             self.engine.with_slot(pe, |slot| {
@@ -164,7 +164,7 @@ impl Initiator<'_> {
     /// As [`Transport::get_strided`](crate::transport::Transport::get_strided).
     pub(crate) unsafe fn get(self, into: *mut u8, from: Remote, pattern: &Pattern, until: Until) {
         let mut asking = Asking::new(self, from.pe.number(), until);
-        let most = self.engine.limits.message_for(pattern.bytes(), false) - BEFORE_ANSWER;
+        let most = self.engine.limits.message - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, pattern| {
             let from = Remote { offset: from.offset + of, ..from };
             // The part's blocks are some of the pattern's.
@@ -205,7 +205,7 @@ impl Initiator<'_> {
             (Task::of(deed).bytes_of_each(size), || self.engine.has_borrowed(self.wire, pe));
         let Some(into) = deed.into() else {
             let borrows = limits.lends(list.len().saturating_mul(each)) && has_borrowed();
-            for (_, part, deed) in cut(list, deed, limits.sent(list.len(), each, borrows)) {
+            for (_, part, deed) in cut(list, deed, limits.sent(each, borrows)) {
                 let fill = &mut |room: &mut [u8]| {
                     if let Deed::Place(source) = deed {
                         // SAFETY: all elements of the source are readable (caller), and there is room for those of one message.
@@ -233,12 +233,12 @@ impl Initiator<'_> {
 
     /// Changes a word; nothing comes back but an acknowledgement.
     pub(crate) fn update(self, word: Remote, width: Width, op: AtomicOp) {
-        self.send(word.pe.number(), &atomic(word, width, op, false), &mut |_| {}, false);
+        self.send(word.pe.number(), &Message::word(word, width, op, false), &mut |_| {}, false);
     }
 
     /// As [`update`](Self::update), if there is room for it now.
     pub(crate) fn try_update(self, word: Remote, width: Width, op: AtomicOp) -> Sent {
-        let (pe, message) = (word.pe.number(), atomic(word, width, op, false));
+        let (pe, message) = (word.pe.number(), Message::word(word, width, op, false));
         let hand_over =
             |_| self.engine.hand_over(self.wire, pe, self.channel.0, &message, &mut |_| {}, false);
         self.try_start(pe, None, hand_over).map_or(Sent::Full, |_| Sent::Done)
@@ -248,10 +248,10 @@ impl Initiator<'_> {
     pub(crate) fn atomic(self, word: Remote, width: Width, op: AtomicOp) -> u64 {
         let (pe, mut before) = (word.pe.number(), 0_u64);
         let into: *mut u8 = (&raw mut before).cast();
-        let destination = Destination::Word { into, width };
-        // `before` is aligned for both widths, and stays until the request has been answered: this returns when it has, and does
+        let destination = Destination::Elements { into, size: width.bytes(), count: 1, positions: None };
+        // `before` stays until the request has been answered: this returns when it has, and does
         // not unwind (`Awaited`).
-        let ticket = self.ask(pe, destination, &atomic(word, width, op, true));
+        let ticket = self.ask(pe, destination, &Message::word(word, width, op, true));
         self.wait(pe, Some(ticket));
         // SAFETY: the answer has written four bytes here, or all eight; those behind four are zeroes, and the low ones come first.
         unsafe { into.cast::<u64>().read() }
@@ -263,8 +263,9 @@ impl Initiator<'_> {
     ///
     /// As [`Transport::atomic_nbi`](crate::transport::Transport::atomic_nbi).
     pub(crate) unsafe fn atomic_nbi(self, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
-        let destination = Destination::Word { into: result, width };
-        self.ask(word.pe.number(), destination, &atomic(word, width, op, true));
+        let destination =
+            Destination::Elements { into: result, size: width.bytes(), count: 1, positions: None };
+        self.ask(word.pe.number(), destination, &Message::word(word, width, op, true));
     }
 
     /// Sends a put with its data, or writes it to a slot, if the sender `borrows`.
@@ -359,10 +360,6 @@ impl Initiator<'_> {
         }
         core::mem::forget(awaited);
     }
-}
-
-fn atomic(word: Remote, width: Width, op: AtomicOp, is_wanted: bool) -> Message<'static> {
-    Message::Atomic { word: word.into(), width, op, is_wanted }
 }
 
 /// The parts of a list of at most so many elements: where in it each begins, its elements, and what is done to them.

@@ -12,9 +12,6 @@ pub struct Limits {
     pub window: u16,
     /// Bytes of a message, at least [`LEAST_MESSAGE`].
     pub message: usize,
-    /// Bytes that the wire sends at once. What fits one message of [`message`](Self::message) bytes is cut into messages
-    /// of so many, because a few of them arrive sooner than one that the wire has to arrange with the receiver.
-    pub at_once: usize,
     /// PEs that memory for long messages is lent to.
     pub grants: usize,
     /// Bytes of a message that goes through it. More of them overlap better, fewer cost less.
@@ -43,14 +40,8 @@ impl Asked {
 impl Limits {
     /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
     /// the wire and unpacking go on at the same time.
-    pub const DEFAULT: Self = Self {
-        window: 64,
-        message: 64 << 10,
-        at_once: usize::MAX,
-        grants: 0,
-        slot: 64 << 10,
-        asked: Asked::DEFAULT,
-    };
+    pub const DEFAULT: Self =
+        Self { window: 64, message: 64 << 10, grants: 0, slot: 64 << 10, asked: Asked::DEFAULT };
 
     /// With messages of at most so many bytes.
     #[must_use]
@@ -65,33 +56,29 @@ impl Limits {
 
     /// Bytes of the shortest of the longest, by the way that they go.
     pub(super) fn least(&self) -> usize {
-        self.message.min(self.at_once).min(self.slot)
+        self.message.min(self.slot)
     }
 
     /// Bytes of blocks that each message of a transfer of so many bytes carries, at least: to a PE that has lent memory
     /// for them, or to one that has not.
     pub fn carries(&self, bytes: usize, borrows: bool) -> usize {
-        self.message_for(bytes, borrows && self.lends(bytes)) - MOST_BEFORE_DATA
+        self.message_for(borrows && self.lends(bytes)) - MOST_BEFORE_DATA
     }
 
     /// Whether so many bytes go through memory that is lent, where there is some.
     pub(super) fn lends(&self, bytes: usize) -> bool {
-        self.grants > 0 && bytes + MOST_BEFORE_DATA > self.at_once
+        self.grants > 0 && bytes + MOST_BEFORE_DATA > self.message
     }
 
-    /// Bytes of the messages that a transfer of so many bytes is cut into.
-    pub(super) fn message_for(&self, bytes: usize, borrows: bool) -> usize {
-        match () {
-            () if borrows => self.slot,
-            () if bytes > self.message => self.message,
-            () => self.message.min(self.at_once),
-        }
+    /// Bytes of the messages that a transfer is cut into.
+    pub(super) fn message_for(&self, borrows: bool) -> usize {
+        if borrows { self.slot } else { self.message }
     }
 
     /// Bytes of a list that may be asked for at a time, of a PE that has lent memory for messages, or of any other.
     pub(super) fn answer(&self, borrows: bool) -> usize {
         let most = if borrows { self.asked.lent.max(self.asked.bytes) } else { self.asked.bytes };
-        most.min(self.message.min(self.at_once) - BEFORE_ANSWER)
+        most.min(self.message - BEFORE_ANSWER)
     }
 
     /// Whether a message has room for an element of so many bytes, whichever way it goes.
@@ -104,14 +91,14 @@ impl Limits {
         size <= self.answer(false)
     }
 
-    /// Elements that a message of a list of so many brings, each of which takes so many bytes of it.
-    pub(super) fn sent(&self, elements: usize, each: usize, borrows: bool) -> usize {
-        (self.message_for(elements.saturating_mul(each), borrows) - MOST_BESIDE_ELEMENTS) / each
+    /// Elements that a message of a list brings, each of which takes so many bytes of it.
+    pub(super) fn sent(&self, each: usize, borrows: bool) -> usize {
+        (self.message_for(borrows) - MOST_BESIDE_ELEMENTS) / each
     }
 
     /// Elements of `size` bytes that are asked for at a time, each of which takes so many bytes of the request.
     pub(super) fn asked(&self, size: usize, each: usize, borrows: bool) -> usize {
-        let request = self.message.min(self.at_once) - MOST_BESIDE_ELEMENTS;
+        let request = self.message - MOST_BESIDE_ELEMENTS;
         // Where they go takes as many bytes as indices do.
         (self.answer(borrows) / size.max(INDEX)).min(request / each)
     }

@@ -7,9 +7,8 @@
 //! kind, three bytes of its own | PE that sends | channel or request | segment | token
 //! put      ..., offset, block, (count, distance) of each loop, [offset and value of a signal], data
 //! get      ..., offset, block, (count, distance) of each loop
-//! atomic   ..., offset, two operands
 //! data     ..., data
-//! answers  ..., (channel, count) of each acknowledgement, (request, value) of each value
+//! answers  ..., (channel, count) of each acknowledgement
 //! borrow   ...
 //! grant     ..., address, key, mark
 //! each     ..., offset, (count, size), [operand], [expected], indices, [operands], [expected ones]
@@ -18,10 +17,10 @@
 //! pick     ..., offset, (count, size), indices
 //! ```
 //!
-//! Bytes of a kind: of a put its loops, how its signal is changed and whether the sender is patient, and the signal's segment; of an
-//! atomic its operation, its width and whether the old value is wanted; of answers their counts; of a list its operation, and
-//! which operands each word has of its own. Indices have 32 bits, and zeroes behind them up to a multiple of eight bytes. Answers
-//! name free slots in the place of a segment, and grants their first slot.
+//! Bytes of a kind: of a put its loops, how its signal is changed and whether the sender is patient, and the signal's segment; of
+//! answers their count; of a list its operation, and which operands each word has of its own. One word is a list of one. Indices have
+//! 32 bits, and zeroes behind them up to a multiple of eight bytes. Answers name free slots in the place of a segment, and grants
+//! their first slot.
 //!
 //! The receiver believes nothing: what does not fit together is a [`Flaw`].
 
@@ -48,18 +47,17 @@ pub(super) const MOST_BESIDE_ELEMENTS: usize = HEAD + 16 + 2 * 8 + INDEX;
 
 const PUT: u8 = 1;
 const GET: u8 = 2;
-const ATOMIC: u8 = 3;
-const DATA: u8 = 4;
-const ANSWERS: u8 = 5;
-const BORROW: u8 = 6;
-const GRANT: u8 = 7;
-const EACH: u8 = 8;
-const FETCH: u8 = 9;
-const PLACE: u8 = 10;
-const PICK: u8 = 11;
+const DATA: u8 = 3;
+const ANSWERS: u8 = 4;
+const BORROW: u8 = 5;
+const GRANT: u8 = 6;
+const EACH: u8 = 7;
+const FETCH: u8 = 8;
+const PLACE: u8 = 9;
+const PICK: u8 = 10;
 
-/// In the byte of an atomic's width, its old value is wanted; in the byte of a put's signal, its sender is patient.
-const FLAG: u8 = 0x80;
+/// In the byte of a put's signal: its sender is patient.
+const PATIENT: u8 = 0x80;
 /// In the byte of operands: each word has its own.
 const OWN: [u8; 2] = [1, 2];
 
@@ -87,13 +85,10 @@ pub(super) enum Message<'a> {
     Put { at: Address, pattern: Pattern, signal: Option<(Address, SignalOp)>, is_patient: bool },
     /// A request for blocks.
     Get { at: Address, pattern: Pattern },
-    /// A change of a word, whose old value is wanted or not.
-    Atomic { word: Address, width: Width, op: AtomicOp, is_wanted: bool },
     /// The answer to a request, of so many bytes.
     Data(usize),
-    /// [Acknowledgements](super::pending::Acknowledged), [old values](super::pending::Value), and a bit for each slot that is
-    /// free again.
-    Answers { acknowledged: &'a [u8], values: &'a [u8], slots: u32 },
+    /// [Acknowledgements](super::pending::Acknowledged), and a bit for each slot that is free again.
+    Answers { acknowledged: &'a [u8], slots: u32 },
     /// A request for bounce buffers.
     Borrow,
     /// Its answer: what is lent, if there is anything to lend.
@@ -176,6 +171,18 @@ impl<'a> Task<'a> {
     }
 }
 
+impl Message<'static> {
+    /// A change of one word, whose old value is wanted or not.
+    pub(super) fn word(word: Remote, width: Width, op: AtomicOp, is_wanted: bool) -> Self {
+        let (code, first, second) = op.into_words();
+        let op = EachOp::ALL[code as usize];
+        let (operand, expected) = if op == EachOp::CompareSwap { (second, first) } else { (first, second) };
+        let (operand, expected) = (Operand::Same(operand), Operand::Same(expected));
+        let list = List { first: word.into(), size: width.bytes(), indices: &[[0; INDEX]] };
+        Self::List(list, Task::Change(Change { op, width, operand, expected }, is_wanted))
+    }
+}
+
 impl<'a> Message<'a> {
     /// Bytes of data behind the fields.
     fn data(&self) -> usize {
@@ -216,16 +223,15 @@ impl<'a> Message<'a> {
                     Some((_, SignalOp::Add(_))) => 2,
                 };
                 let signal = signal.map_or(0, |(at, _)| at.segment as u8);
-                ([PUT, pattern.levels().len() as u8, code | flag(*is_patient), signal], at.segment)
+                (
+                    [PUT, pattern.levels().len() as u8, code | if *is_patient { PATIENT } else { 0 }, signal],
+                    at.segment,
+                )
             }
             Self::Get { at, pattern } => ([GET, pattern.levels().len() as u8, 0, 0], at.segment),
-            Self::Atomic { word, width, op, is_wanted } => {
-                let (code, ..) = op.into_words();
-                ([ATOMIC, code as u8, width.bytes() as u8 | flag(*is_wanted), 0], word.segment)
-            }
             Self::Data(_) => ([DATA, 0, 0, 0], 0),
-            Self::Answers { acknowledged, values, slots } => {
-                ([ANSWERS, (acknowledged.len() / 8) as u8, (values.len() / 16) as u8, 0], *slots)
+            Self::Answers { acknowledged, slots } => {
+                ([ANSWERS, (acknowledged.len() / 8) as u8, 0, 0], *slots)
             }
             Self::Borrow => ([BORROW, 0, 0, 0], 0),
             Self::Grant(grant) => {
@@ -265,13 +271,7 @@ impl<'a> Message<'a> {
                     [at.offset as u64, *value].into_iter().for_each(number);
                 }
             }
-            Self::Atomic { word, op, .. } => {
-                let (_, first, second) = op.into_words();
-                [word.offset as u64, first, second].into_iter().for_each(number);
-            }
-            Self::Answers { acknowledged, values, .. } => {
-                [acknowledged, values].into_iter().for_each(|all| put(all))
-            }
+            Self::Answers { acknowledged, .. } => put(acknowledged),
             Self::Grant(grant) => {
                 let Region { address, key, mark } = grant.map(|grant| grant.region).unwrap_or_default();
                 [address, key, mark.into()].into_iter().for_each(number);
@@ -306,27 +306,16 @@ impl<'a> Message<'a> {
             PUT => {
                 let at = reader.address(segment)?;
                 let pattern = reader.pattern(a, most, |count, to, from| Level { count, to, from })?;
-                let signal = reader.signal(b & !FLAG, c)?;
-                Self::Put { at, pattern, signal, is_patient: b & FLAG != 0 }
+                let signal = reader.signal(b & !PATIENT, c)?;
+                Self::Put { at, pattern, signal, is_patient: b & PATIENT != 0 }
             }
             GET => {
                 let at = reader.address(segment)?;
                 let pattern = reader.pattern(a, most, |count, from, to| Level { count, to, from })?;
                 Self::Get { at, pattern }
             }
-            ATOMIC => {
-                let word = reader.address(segment)?;
-                let (first, second) = (reader.u64()?, reader.u64()?);
-                let width = width_of((b & !FLAG).into())?;
-                let op = EachOp::of_code(a).ok_or(Flaw::Operation)?.of_words(first, second);
-                Self::Atomic { word, width, op, is_wanted: b & FLAG != 0 }
-            }
             DATA => Self::Data(reader.0.len()),
-            ANSWERS => {
-                let (acknowledged, values) =
-                    (reader.take(8 * usize::from(a))?, reader.take(16 * usize::from(b))?);
-                Self::Answers { acknowledged, values, slots: segment }
-            }
+            ANSWERS => Self::Answers { acknowledged: reader.take(8 * usize::from(a))?, slots: segment },
             BORROW => Self::Borrow,
             GRANT => {
                 let (address, key, mark) = (reader.u64()?, reader.u64()?, reader.u64()?);
@@ -349,10 +338,6 @@ impl<'a> Message<'a> {
         };
         if reader.0.len() == message.data() { Ok((number, message, reader.0)) } else { Err(Flaw::Length) }
     }
-}
-
-fn flag(is_set: bool) -> u8 {
-    if is_set { FLAG } else { 0 }
 }
 
 /// The width of words of so many bytes.

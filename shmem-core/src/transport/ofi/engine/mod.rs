@@ -8,8 +8,8 @@
 //!                     <--acknowledgement, many in one message--  drain: what is owed is sent
 //! put of the patient                            arrived: carried out at once
 //!                     <--acknowledgement, of many--              hurry: when there is nothing else to do
-//! get, atomic, list that reads  --request-->    arrived: queued, or carried out
-//!                     <--data or value, into its destination--   drain
+//! get, list that reads --request-->             arrived: queued, or carried out
+//!                     <--data, into its destination--            drain
 //! long put or list    --written to a slot that was lent-->       landed: as above
 //!                     <--acknowledgement, and the slot--         drain
 //! put, signal         --data to its place, and the update of
@@ -44,7 +44,7 @@ mod wire;
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) use bounce::{Region, SLOTS, Slot};
 #[cfg(test)]
@@ -69,12 +69,6 @@ use crate::segment::MAX_SEGMENTS;
 use crate::transport::Channel;
 use crate::transport::target::Target;
 
-/// Looks without anything that has arrived, after which acknowledgements do not linger any more.
-const LOOKS: u32 = 256;
-
-/// In the place of looks: no acknowledgement lingers.
-const NOBODY: u32 = u32::MAX;
-
 /// What there is of another PE; made when it is first needed.
 type Entry = OnceLock<Box<Peer>>;
 
@@ -91,9 +85,8 @@ pub(crate) struct Engine {
     creditors: Mutex<VecDeque<u32>>,
     /// How many those are: a look at it costs no lock.
     owing: AtomicUsize,
-    /// PEs whose acknowledgements linger, and [looks](Self::looked) since there are any.
+    /// PEs whose acknowledgements linger.
     late: Mutex<Vec<u32>>,
-    looks: AtomicU32,
     borrowers: Borrowers,
     secret: Secret,
     /// Messages that were dropped.
@@ -128,7 +121,6 @@ impl Engine {
             creditors: Mutex::default(),
             owing: AtomicUsize::new(0),
             late: Mutex::default(),
-            looks: AtomicU32::new(NOBODY),
             borrowers: Borrowers::default(),
             secret,
             strangers: AtomicU64::new(0),
@@ -197,43 +189,16 @@ impl Engine {
         self.owing.load(Ordering::Relaxed) > 0
     }
 
-    /// Notes that somebody who makes progress has found nothing that has arrived. After some of these, acknowledgements that linger
-    /// [are sent](Self::hurry).
-    #[inline]
-    pub(crate) fn looked(&self, wire: &dyn Wire) -> Result<(), Fault> {
-        let looks = self.looks.load(Ordering::Relaxed);
-        if looks == NOBODY {
-            return Ok(());
-        }
-        if looks < LOOKS {
-            // Of two at a time one may be lost.
-            _ = self.looks.compare_exchange(looks, looks + 1, Ordering::Relaxed, Ordering::Relaxed);
-            return Ok(());
-        }
-        self.hurry(wire)
-    }
-
-    /// Sends the acknowledgements that linger, as far as there is room; the rest is owed as everything else is. To be called before
-    /// nobody looks for a while.
+    /// Sends the acknowledgements that linger, as far as there is room; the rest is owed as everything else is. To be called now and
+    /// then, and before nobody looks for a while.
     pub(crate) fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
-        let next = || {
-            let mut late = self.late.lock();
-            self.looks.store(NOBODY, Ordering::Relaxed);
-            late.pop()
-        };
+        let next = || self.late.lock().pop();
         while let Some(creditor) = next() {
             if self.peer(creditor as usize).pending.lock().hurry() == Standing::New {
                 self.enlist(creditor);
             }
         }
         self.drain(wire)
-    }
-
-    /// An acknowledgement of a PE's lingers.
-    fn linger(&self, creditor: u32) {
-        let mut late = self.late.lock();
-        late.push(creditor);
-        self.looks.store(0, Ordering::Relaxed);
     }
 
     fn enlist(&self, creditor: u32) {

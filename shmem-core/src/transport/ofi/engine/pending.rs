@@ -1,20 +1,18 @@
 //! Pending answers: what this PE owes another for its messages.
 //!
 //! They are sent when there is room on the wire, by whoever makes progress. Until then they wait in queues that the sender's window
-//! bounds. Acknowledgements are counted, and go out together with the old values of words, one message for all that has come since
-//! the last.
+//! bounds. Acknowledgements are counted, one message for all that have come since the last.
 //!
 //! Nobody waits for the acknowledgements of a patient sender. They [linger](Standing::Lingering): they go out with the next message
-//! of answers, or when they take half the window, or when this PE has had nothing else to do for a while.
+//! of answers, or when they take half the window, or when the progress thread comes round.
 
 use std::collections::VecDeque;
 
 use super::limits::Limits;
 use super::message::{Address, Message};
-use super::wire::Flaw;
 use crate::strided::Pattern;
 
-/// Most acknowledgements, and most values, in one message.
+/// Most acknowledgements in one message.
 const MOST: usize = 16;
 
 /// Messages of a channel that have been carried out.
@@ -35,13 +33,6 @@ impl Acknowledged {
     }
 }
 
-/// The old value of a word, with the request that wants it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Value {
-    pub(super) request: u32,
-    pub(super) before: u64,
-}
-
 /// Blocks that another PE wants to have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
@@ -51,27 +42,32 @@ pub(super) struct Read {
     pub(super) pattern: Pattern,
 }
 
-/// Values of a list that another PE wants to have: what was found when it asked, since old values cannot be found again.
+/// Values of words or elements that another PE wants to have: what was found when it asked, since old values cannot be found again.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) request: u32,
-    /// Aligned for words; of the last one the first bytes may count alone.
-    values: Box<[u64]>,
+    /// The value of one word, for which nothing is allocated.
+    one: u64,
+    /// Several; of the last word the first bytes may count alone.
+    many: Box<[u64]>,
     bytes: usize,
 }
 
 impl Found {
     /// Room for so many bytes.
     pub(super) fn new(request: u32, bytes: usize) -> Self {
-        Self { request, values: vec![0; bytes.div_ceil(size_of::<u64>())].into(), bytes }
+        let words = if bytes <= size_of::<u64>() { 0 } else { bytes.div_ceil(size_of::<u64>()) };
+        Self { request, one: 0, many: vec![0; words].into(), bytes }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.values)[..self.bytes]
+        let words = if self.many.is_empty() { core::slice::from_ref(&self.one) } else { &self.many };
+        &bytemuck::cast_slice(words)[..self.bytes]
     }
 
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut bytemuck::cast_slice_mut(&mut self.values)[..self.bytes]
+        let words = if self.many.is_empty() { core::slice::from_mut(&mut self.one) } else { &mut self.many };
+        &mut bytemuck::cast_slice_mut(words)[..self.bytes]
     }
 }
 
@@ -81,8 +77,6 @@ impl Found {
 pub(super) enum Owed {
     /// That it was carried out, by its channel, and slots that are free again with it. It may come late.
     Acknowledgement { channel: u32, is_late: bool, slots: u32 },
-    /// The old value of a word.
-    Value(Value),
     /// A message of its own.
     Answer(Answer),
 }
@@ -90,7 +84,7 @@ pub(super) enum Owed {
 /// What is sent next.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// Acknowledgements and values of several messages.
+    /// Acknowledgements of several messages.
     Batch(Batch),
     /// What there is to lend.
     Grant,
@@ -98,42 +92,22 @@ pub(super) enum Answer {
     Found(Found),
 }
 
-/// Acknowledgements and values in one message, as they stand there.
+/// Acknowledgements in one message, as they stand there.
 #[derive(Debug)]
 pub(super) struct Batch {
-    words: [u64; 3 * MOST],
-    acknowledged: usize,
-    values: usize,
+    acknowledged: [u64; MOST],
+    count: usize,
     /// Slots that are free again, a bit for each.
     slots: u32,
 }
 
 impl Batch {
-    fn acknowledged(&self) -> impl Iterator<Item = Acknowledged> {
-        self.words[..self.acknowledged].iter().map(|entry| Acknowledged::decoded(*entry))
-    }
-
-    fn values(&self) -> &[[u64; 2]] {
-        &self.words[self.acknowledged..].as_chunks().0[..self.values]
+    fn acknowledged(&self) -> &[u64] {
+        &self.acknowledged[..self.count]
     }
 
     pub(super) fn message(&self) -> Message<'_> {
-        let acknowledged = bytemuck::cast_slice(&self.words[..self.acknowledged]);
-        Message::Answers { acknowledged, values: bytemuck::cast_slice(self.values()), slots: self.slots }
-    }
-}
-
-impl Answer {
-    /// How many messages it answers, and how many of them are lists.
-    fn counts(&self) -> (u32, u16) {
-        match self {
-            Self::Batch(batch) => {
-                let acknowledged: u32 = batch.acknowledged().map(|one| one.count).sum();
-                (acknowledged + batch.values as u32, 0)
-            }
-            Self::Grant | Self::Read(_) => (1, 0),
-            Self::Found(_) => (1, 1),
-        }
+        Message::Answers { acknowledged: bytemuck::cast_slice(self.acknowledged()), slots: self.slots }
     }
 }
 
@@ -152,15 +126,11 @@ pub(super) enum Standing {
 #[derive(Default)]
 pub(super) struct Pending {
     acknowledged: Vec<Acknowledged>,
-    values: VecDeque<Value>,
     /// Messages of their own, in the order in which they were asked for.
     answers: VecDeque<Answer>,
-    /// Lists among them.
-    lists: u16,
     /// Slots that the PE may write to again, named with the acknowledgements of what was in them.
     slots: u32,
-    owed: u32,
-    /// Acknowledgements among them that linger.
+    /// Acknowledgements that linger.
     lingering: u32,
     /// Whether the PE stands in the engine's list of those who are owed something.
     is_listed: bool,
@@ -173,12 +143,7 @@ impl Pending {
     ///
     /// An acknowledgement that may come late lingers. A sender whose window is full waits for answers: half of it is always left
     /// for what is answered at once.
-    pub(super) fn owe(&mut self, owed: Owed, limits: &Limits) -> Result<Standing, Flaw> {
-        let is_list = matches!(owed, Owed::Answer(Answer::Found(_)));
-        if self.owed >= limits.window.into() || (is_list && self.lists >= limits.asked.lists) {
-            return Err(Flaw::Window);
-        }
-        self.owed += 1;
+    pub(super) fn owe(&mut self, owed: Owed, limits: &Limits) -> Standing {
         match owed {
             Owed::Acknowledgement { channel, is_late, slots } => {
                 self.add(Acknowledged { channel, count: 1 });
@@ -186,16 +151,12 @@ impl Pending {
                 if is_late && !self.is_listed && self.lingering + 1 < u32::from(limits.window / 2) {
                     self.lingering += 1;
                     let is_known = core::mem::replace(&mut self.lingers, true);
-                    return Ok(if is_known { Standing::Same } else { Standing::Lingering });
+                    return if is_known { Standing::Same } else { Standing::Lingering };
                 }
             }
-            Owed::Value(value) => self.values.push_back(value),
-            Owed::Answer(answer) => {
-                self.lists += u16::from(is_list);
-                self.answers.push_back(answer);
-            }
+            Owed::Answer(answer) => self.answers.push_back(answer),
         }
-        Ok(self.list())
+        self.list()
     }
 
     /// The PE stands no more in the list of those whose acknowledgements linger.
@@ -205,41 +166,27 @@ impl Pending {
     }
 
     /// Takes what is to be sent next; if there is nothing, the PE is no longer listed.
-    ///
-    /// What is taken is owed no more: when its answer has arrived, the next message may come sooner than the
-    /// sender of the answer comes back here.
     pub(super) fn next(&mut self) -> Option<Answer> {
-        let answer = if !self.acknowledged.is_empty() || !self.values.is_empty() {
-            let (acknowledged, values) = (self.acknowledged.len().min(MOST), self.values.len().min(MOST));
-            let slots = core::mem::take(&mut self.slots);
-            let mut batch = Batch { words: [0; 3 * MOST], acknowledged, values, slots };
-            let acknowledged = self.acknowledged.drain(..acknowledged).map(Acknowledged::encoded);
-            let values = self.values.drain(..values).flat_map(|value| [value.request.into(), value.before]);
-            batch.words.iter_mut().zip(acknowledged.chain(values)).for_each(|(to, word)| *to = word);
+        let answer = if self.acknowledged.is_empty() {
+            self.answers.pop_front()
+        } else {
+            let (count, slots) = (self.acknowledged.len().min(MOST), core::mem::take(&mut self.slots));
+            let mut batch = Batch { acknowledged: [0; MOST], count, slots };
+            let all = batch.acknowledged.iter_mut().zip(self.acknowledged.drain(..count));
+            all.for_each(|(entry, one)| *entry = one.encoded());
             self.lingering = 0;
             Some(Answer::Batch(batch))
-        } else {
-            self.answers.pop_front()
         };
-        if let Some(answer) = &answer {
-            let (owed, lists) = answer.counts();
-            (self.owed, self.lists) = (self.owed - owed, self.lists - lists);
-        }
         self.is_listed = answer.is_some();
         answer
     }
 
     /// Owes again what found no room.
     pub(super) fn put_back(&mut self, answer: Answer) {
-        let (owed, lists) = answer.counts();
-        (self.owed, self.lists) = (self.owed + owed, self.lists + lists);
         match answer {
             Answer::Batch(batch) => {
                 self.slots |= batch.slots;
-                batch.acknowledged().for_each(|one| self.add(one));
-                for &[request, before] in batch.values().iter().rev() {
-                    self.values.push_front(Value { request: request as u32, before });
-                }
+                batch.acknowledged().iter().for_each(|entry| self.add(Acknowledged::decoded(*entry)));
             }
             answer => self.answers.push_front(answer),
         }

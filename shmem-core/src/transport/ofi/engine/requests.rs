@@ -8,16 +8,14 @@ use std::sync::Arc;
 use super::limits::Limits;
 use super::wire::Flaw;
 use crate::strided::Pattern;
-use crate::transport::{Channel, Width};
+use crate::transport::Channel;
 
 /// Where the answer to a request goes, in the memory of whoever asked.
 #[derive(Clone, Debug)]
 pub(super) enum Destination {
     /// Blocks, where the pattern says, from the packed data.
     Blocks { into: *mut u8, pattern: Pattern },
-    /// A word.
-    Word { into: *mut u8, width: Width },
-    /// So many elements of `size` bytes, from where that of position 0 is written. Without positions they lie one behind the other;
+    /// So many words or elements of `size` bytes, from where that of position 0 is written. Without positions they lie one behind the other;
     /// the caller's own may be used for something else before the elements come.
     Elements { into: *mut u8, size: usize, count: usize, positions: Option<Arc<[u32]>> },
 }
@@ -87,7 +85,7 @@ impl Requests {
         limits: &Limits,
         wanted: Option<(Channel, Destination)>,
     ) -> Option<Option<Ticket>> {
-        let is_list = matches!(wanted, Some((_, Destination::Elements { .. })));
+        let is_list = matches!(wanted, Some((_, Destination::Elements { count: 2.., .. })));
         if self.unanswered() >= limits.window.into() || (is_list && self.lists >= limits.asked.lists) {
             return None;
         }
@@ -165,55 +163,29 @@ impl Requests {
 mod tests {
     use super::*;
 
-    const WINDOW: u16 = 64;
-
-    fn start(requests: &mut Requests, wanted: Option<Destination>) -> Option<Option<Ticket>> {
-        let mut limits = Limits { window: WINDOW, ..Limits::DEFAULT };
-        limits.asked.lists = 2;
-        requests.start(&limits, wanted.map(|destination| (Channel(0), destination)))
-    }
-
-    fn ask(requests: &mut Requests) -> Option<Ticket> {
+    fn ask(requests: &mut Requests) -> Ticket {
         let into = core::ptr::null_mut();
-        start(requests, Some(Destination::Word { into, width: Width::W8 })).flatten()
+        let destination = Destination::Elements { into, size: 8, count: 1, positions: None };
+        requests.start(&Limits::DEFAULT, Some((Channel(0), destination))).unwrap().unwrap()
     }
 
     /// Whoever asked waits on: its memory is written to until the answer is there.
     #[test]
     fn what_is_being_answered_is_not_withdrawn() {
         let mut requests = Requests::default();
-        let ticket = ask(&mut requests).unwrap();
+        let ticket = ask(&mut requests);
         let (arriving, ..) = requests.take(ticket.name()).unwrap();
         assert_eq!(requests.withdraw(Some(ticket)), Err(Flaw::Answer));
         assert!(!requests.is_finished(ticket));
         assert!(requests.take(ticket.name()).is_err(), "it is answered once");
         requests.finish(arriving);
         assert!(requests.is_finished(ticket));
-        let next = ask(&mut requests).unwrap();
+        let next = ask(&mut requests);
         assert_eq!(requests.withdraw(Some(ticket)), Err(Flaw::Answer), "it is not the next one's");
         assert!(!requests.is_finished(next));
-        assert_ne!(ask(&mut requests).unwrap().slot, next.slot, "a place is free once");
+        assert_ne!(ask(&mut requests).slot, next.slot, "a place is free once");
         requests.withdraw(Some(next)).unwrap();
         assert!(requests.take(next.name()).is_err() && requests.is_finished(next));
         assert_eq!(requests.unanswered(), 1);
-    }
-
-    #[test]
-    fn what_something_comes_back_for_is_not_acknowledged() {
-        let mut requests = Requests::default();
-        for place in 0..WINDOW {
-            assert_eq!(ask(&mut requests).unwrap().slot, place);
-            assert_eq!(requests.withdraw(None), Err(Flaw::Answer), "nothing was only to be acknowledged");
-        }
-        assert!(
-            ask(&mut requests).is_none() && start(&mut requests, None).is_none(),
-            "the window has no more"
-        );
-        let (arriving, ..) = requests.take(name(7, 0)).unwrap();
-        requests.finish(arriving);
-        assert!(start(&mut requests, None).is_some());
-        assert_eq!(requests.unanswered(), WINDOW.into());
-        requests.answered(1).unwrap();
-        assert_eq!(ask(&mut requests).unwrap().slot, 7);
     }
 }

@@ -82,9 +82,6 @@ pub(crate) enum Flaw {
     /// An atomic word.
     #[error("the word at offset {0:#x} is not aligned")]
     Alignment(usize),
-    /// The sender has more messages unanswered than it may.
-    #[error("it is one more than may be unanswered")]
-    Window,
     /// It was written to a slot that was not lent to its sender, or is none of those that may be.
     #[error("it was written to slot {0}, which was not lent for that")]
     Slot(u32),

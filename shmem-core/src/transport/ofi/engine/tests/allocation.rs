@@ -10,7 +10,7 @@ const BYTES: usize = 1 << 16;
 
 #[test]
 fn messages_allocate_nothing() {
-    let limits = Limits { window: 8, message: 4096, at_once: 2048, grants: 1, slot: 4096, ..Limits::DEFAULT };
+    let limits = Limits { window: 8, message: 2048, grants: 1, slot: 4096, ..Limits::DEFAULT };
     let network = Network::new(2, BYTES, limits, 16, 3);
     let (engine, end) = (&network.engines[0], network.end(0));
     let (source, mut into) = (vec![7_u8; BYTES], vec![0_u8; BYTES]);

@@ -8,8 +8,7 @@ const CHANNEL: Channel = Channel(4);
 const ONE: Change<'static> = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
 
 /// As over a provider that sends 16 KiB at once.
-const LIMITS: Limits =
-    Limits { message: 16 << 10, at_once: 16 << 10, grants: 1, slot: 65 << 10, ..Limits::DEFAULT };
+const LIMITS: Limits = Limits { message: 16 << 10, grants: 1, slot: 65 << 10, ..Limits::DEFAULT };
 
 fn words(indices: &[u32]) -> Elements<'_> {
     Elements { first: remote(1, 0), size: 8, length: 1 << 12, indices }

@@ -31,7 +31,7 @@ impl Wire for Liar<'_> {
 }
 
 fn network() -> Network {
-    let limits = Limits { window: 8, message: 4096, at_once: 2048, grants: 1, slot: 4096, ..Limits::DEFAULT };
+    let limits = Limits { window: 8, message: 2048, grants: 1, slot: 4096, ..Limits::DEFAULT };
     Network::new(2, 8192, limits, 64, 1)
 }
 

@@ -1,5 +1,7 @@
 //! PEs of one process, and a wire between them that loses nothing, has little room, and keeps no order. Threads may share it.
 
+use core::sync::atomic::AtomicU32;
+
 use super::super::*;
 use crate::fixture::{Slots, uncounted};
 use crate::pe::Pe;
@@ -139,7 +141,7 @@ impl Network {
             let idle = self.idle.fetch_add(1, Ordering::Relaxed);
             assert!(idle < PATIENCE || self.is_shared, "somebody waits, and nothing is under way");
             std::thread::yield_now();
-            pes.clone().for_each(|pe| self.engines[pe].looked(&self.end(pe)).unwrap());
+            pes.clone().for_each(|pe| self.engines[pe].hurry(&self.end(pe)).unwrap());
         }
         for pe in pes {
             self.engines[pe].drain(&self.end(pe)).unwrap();

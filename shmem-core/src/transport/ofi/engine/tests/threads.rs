@@ -72,8 +72,7 @@ fn elements(end: &End<'_>, channel: Channel, to: usize, mine: usize) {
 #[test]
 fn threads_share_an_engine() {
     // Of the two others one finds something to borrow.
-    let limits =
-        Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, grants: 1, slot: 1024, ..Limits::DEFAULT };
+    let limits = Limits { window: 3, message: LEAST_MESSAGE, grants: 1, slot: 1024, ..Limits::DEFAULT };
     let mut network = Network::new(PES, BYTES, limits, 2, 7);
     network.is_shared = true;
     let done = AtomicUsize::new(0);

@@ -135,9 +135,10 @@ impl Cluster {
         let elements = Elements { first: remote(pe, at), size, length: AREA / size, indices };
         let (until, positions) =
             (if *nbi { Until::Quiet } else { Until::Return }, spreads.then_some(&positions[..]));
+        let channel = self.channel(me);
         let end = self.network.end(me);
         // SAFETY: there is room for an element at each position until quiet, and the source holds all elements.
-        unsafe { end.on(Self::channel(me)).list(elements, deed, positions, until) };
+        unsafe { end.on(channel).list(elements, deed, positions, until) };
         if deed.into().is_some() && *nbi {
             self.reading[me].push(Reading { into, wanted });
         } else {
