@@ -50,7 +50,7 @@ impl Fabric {
         };
         let (what, target) = (of_word("atomic update", at, width), self.target(at));
         let (demands, tracking) = (&self.domain.demands, self.stream(channel).tracking());
-        let fetches = word.op == FI_CSWAP || demands.results;
+        let fetches = word.op == FI_CSWAP || demands.known.results;
         // What is reported is not injected: ofi_rxm counts updates that are, and does not report them.
         let injects = !fetches && width.bytes() <= demands.inject && !tracking.is_event(width.bytes());
         let update = |posting: &Posting<'_>| {

@@ -6,7 +6,7 @@
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
@@ -37,8 +37,6 @@ pub(super) struct Buffers {
     pub(super) message: usize,
     /// How many are for what arrives; the others are for what is sent.
     arrivals: usize,
-    /// To whom each buffer was sent last, for messages.
-    pub(super) receivers: Box<[AtomicU32]>,
     /// Buffers that may be used to send.
     pub(super) free: Mutex<Vec<usize>>,
     /// Buffers that are to be posted, and how many these are.
@@ -72,7 +70,6 @@ impl Buffers {
             pool: Pool::new(count * stride(message))?,
             message,
             arrivals,
-            receivers: (0..count).map(|_| AtomicU32::new(0)).collect(),
             free: Mutex::new((arrivals..count).collect()),
             unposted: Mutex::new((0..arrivals).collect()),
             waiting: AtomicUsize::new(arrivals),
@@ -122,11 +119,6 @@ impl Buffers {
     pub(super) fn give_back(&self, number: usize) {
         self.moved.fetch_add(1, Ordering::Relaxed);
         self.free.lock().push(number);
-    }
-
-    /// To whom a buffer was sent.
-    pub(super) fn receiver(&self, number: usize) -> usize {
-        self.receivers[number].load(Ordering::Relaxed) as usize
     }
 
     /// A number that changes when a message has arrived or left.

@@ -44,7 +44,7 @@ impl Domain {
         let refused = |refused| OfiError::refused(entry.library(), &provider, refused);
         let opened = libfabric::Domain::open(entry).map_err(refused)?;
         // What comes later makes room when it comes.
-        let at_first = if demands.late { pes.min(FEW) } else { pes };
+        let at_first = if demands.known.late { pes.min(FEW) } else { pes };
         let addresses = Addresses::open(&opened, at_first).map_err(refused)?;
         let (told, entries, entering) = (OnceLock::new(), Entries::new(pes), Mutex::default());
         let names = Names::new(secret, demands.key);
@@ -96,6 +96,12 @@ impl Domain {
         self.entered(pe).is_some() || self.told.get().is_some_and(|told| told.of(pe).is_some())
     }
 
+    /// The PEs that were addressed.
+    pub(super) fn addressed(&self) -> impl Iterator<Item = usize> {
+        let entered = self.entries.iter().filter(|(_, entry)| entry.load(Ordering::Acquire) > 0);
+        entered.map(|(pe, _)| pe)
+    }
+
     /// PEs that are reached through the fabric.
     pub(super) fn peers_known(&self) -> usize {
         self.told.get().map_or(0, Whereabouts::count)
@@ -126,7 +132,7 @@ impl Domain {
             return Err(elsewhere(0, &format!("addresses of {} bytes", told.each()), own));
         }
         let told = self.told.get_or_init(|| told);
-        if self.demands.late {
+        if self.demands.known.late {
             return Ok(());
         }
         (0..told.len()).try_for_each(|pe| self.enter(pe).map(drop))

@@ -27,7 +27,7 @@
 //! messages for what the provider does not do
 //!   engine        what the target carries out
 //!   wire, buffers how those messages travel, and where they lie
-//!   bounce        bounce buffers that are lent to others, for long messages
+//!   landing       bounce buffers that are lent to others, for long messages
 //! ```
 //!
 //! Nothing is allocated per operation but for lists, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
@@ -38,7 +38,6 @@
 
 mod amo;
 mod backoff;
-mod bounce;
 mod buffers;
 mod descriptors;
 mod domain;
@@ -46,6 +45,7 @@ mod engine;
 mod error;
 mod interface;
 mod keys;
+mod landing;
 mod operation;
 mod port;
 mod provider;
@@ -81,12 +81,12 @@ use crate::libfabric::bindings::fi_addr_t;
 use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
-use bounce::BounceBuffers;
 use buffers::Buffers;
 use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
 use keys::Keys;
+use landing::Landing;
 use port::Port;
 use provider::Chosen;
 use signals::Signals;
@@ -111,7 +111,7 @@ pub struct Ofi {
 /// What everything on the fabric shares. Fields are closed in order.
 struct Fabric {
     keys: Keys,
-    bounce: BounceBuffers,
+    landing: Landing,
     units: Box<[OnceLock<Box<Unit>>]>,
     /// Behind it, units are made.
     making: Mutex<()>,
@@ -170,7 +170,7 @@ impl Ofi {
         let buffers = unsafe { Buffers::new(&domain, limits.longest()) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
-            bounce: BounceBuffers::new(limits.grants, limits.slot),
+            landing: Landing::new(limits.grants, limits.slot),
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),
@@ -311,7 +311,7 @@ impl Fabric {
                 unit = Unit::open(&self.domain, false);
             }
             let unit = unit?;
-            if number > 0 && self.domain.demands.connects {
+            if number > 0 && self.domain.demands.known.connects {
                 let peers = self.domain.peers_known();
                 let made = self.made().count();
                 Descriptors::of_this_process().map_or(Ok(()), |here| here.leave_room(made + 1, peers))?;

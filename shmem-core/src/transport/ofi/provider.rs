@@ -9,10 +9,10 @@ use std::path::Path;
 
 use ipnet::IpNet;
 
-use super::bounce;
 use super::engine::Limits;
 use super::error::OfiError;
 use super::interface::{Nearness, Offer, is_virtual, node_of};
+use super::landing;
 use super::strided::Row;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Entry, Hints, Info, Library};
@@ -36,20 +36,17 @@ pub struct Options {
 }
 
 /// What is known of a provider beside what it says of itself. docs/fabrics.md shows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     name: &'static str,
-    /// Taken only if it is named, because it reaches no other host or does not do what it says (`net` offers atomics and
-    /// refuses each).
-    is_named_only: bool,
     /// It has a connection, which is a file descriptor, between each two endpoints that talk.
-    connects: bool,
+    pub(super) connects: bool,
     /// It takes what comes from a PE whose address it was not given: it is given one when it is addressed. `udp;ofi_rxd` does
     /// not survive what comes from elsewhere, and of others it is not known.
-    late: bool,
+    pub(super) late: bool,
     /// Its atomics are delivered whole only if they give a result: `shm` gives the operand's buffer back twice where delivery is
     /// asked of one that gives none, and then two operations have it.
-    results: bool,
+    pub(super) results: bool,
     /// Its atomics are not even tried: `udp;ofi_rxd` dies of those that give a result, while it connects.
     is_untried: bool,
     /// How long messages are.
@@ -58,11 +55,9 @@ pub(super) struct Known {
     pub(super) row: Row,
 }
 
-/// How many of the first in the table are preferred, in this order. All others come behind them.
-const PREFERRED: usize = 8;
-
-/// What is known of providers.
-const KNOWN: [Known; 14] = [
+/// What is known of providers. The first of these that is offered is taken. All others are taken only if they are named: they reach no
+/// other host, do not do what they say (`net` offers atomics and refuses each), or nobody knows.
+const KNOWN: [Known; 9] = [
     Known::of("cxi", Row { byte: 40, ..Row::HARDWARE }),
     Known::of("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
     Known::of("psm3", Row { operation: 400_000, ..Row::HARDWARE }),
@@ -79,26 +74,20 @@ const KNOWN: [Known; 14] = [
         ..Known::of("udp;ofi_rxd", Row { latency: 7_500_000, operation: 5_000_000, byte: 4_000, ..Row::TCP })
     },
     Known { connects: true, ..Known::of("tcp", Row::TCP) },
-    Known {
-        is_named_only: true,
-        results: true,
-        ..Known::of(
-            "shm",
-            Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP },
-        )
-    },
-    Known { is_named_only: true, results: true, ..Known::of("sm2", Row::HARDWARE) },
-    Known { is_named_only: true, ..Known::of("lnx", Row::HARDWARE) },
-    Known { is_named_only: true, connects: true, ..Known::of("net", Row::HARDWARE) },
-    Known { is_named_only: true, connects: true, ..Known::of("net;ofi_rxm", Row::HARDWARE) },
 ];
+
+/// Of providers that reach this host only.
+const SHM: Known = Known {
+    results: true,
+    ..Known::of("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP })
+};
 
 /// ofi_rxm sends so many bytes of a message at once, and has the receiver read longer ones. That takes a round trip more, and over tcp
 /// ofi_rxm itself makes up the keys under which receivers read there, one number after the other, which anybody can guess.
 const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
 /// Over tcp, writes to memory that was lent are faster than either.
-const OVER_TCP: Limits = Limits { grants: bounce::MOST, slot: 65 << 10, ..OF_RXM };
+const OVER_TCP: Limits = Limits { grants: landing::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {
     const fn of(name: &'static str, row: Row) -> Self {
@@ -106,7 +95,6 @@ impl Known {
         let is_rxm = bytes.len() > 3 && matches!(bytes.split_at(bytes.len() - 3).1, b"rxm");
         Self {
             name,
-            is_named_only: false,
             connects: false,
             late: false,
             results: false,
@@ -118,8 +106,8 @@ impl Known {
 
     /// What is known of a provider of that name.
     pub(super) fn about(provider: &str) -> Self {
-        let known = KNOWN.into_iter().find(|known| known.name == provider);
-        known.unwrap_or_else(|| {
+        let mut all = KNOWN.into_iter().chain([SHM, Known { name: "sm2", ..SHM }]);
+        all.find(|known| known.name == provider).unwrap_or_else(|| {
             // Another layer over one that is known costs as much.
             let core = provider.split(';').next();
             let like = KNOWN.into_iter().find(|known| known.name.split(';').next() == core);
@@ -159,12 +147,8 @@ pub(super) struct Demands {
     pub(super) key: usize,
     /// Bytes that a write may tell its target.
     pub(super) told: usize,
-    /// Connections are file descriptors.
-    pub(super) connects: bool,
-    /// Addresses may be entered when they are needed.
-    pub(super) late: bool,
-    /// Atomics are to give a result, needed or not.
-    pub(super) results: bool,
+    /// What it does not say.
+    pub(super) known: Known,
     /// Whether it has atomics, by what it says.
     pub(super) atomics: bool,
 }
@@ -186,10 +170,8 @@ impl Demands {
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             key: domain.mr_key_size,
             told: domain.cq_data_size,
-            connects: known.connects,
-            late: known.late,
-            results: known.results,
             atomics: offer.atomics && !known.is_untried,
+            known,
         }
     }
 
@@ -322,7 +304,7 @@ impl<'l> Offered<'l> {
         let provider = match &options.provider {
             // `tcp` names `tcp;ofi_rxm`, too.
             Some(name) => provider == name || provider.split(';').next() == Some(name),
-            None => !Known::about(provider).is_named_only,
+            None => KNOWN.iter().any(|known| known.name == provider),
         };
         let is_named =
             |name: &str| interface == name || address.is_some_and(|address| lies_in(address, name));
@@ -333,7 +315,7 @@ impl<'l> Offered<'l> {
 
     /// The lowest is the best. libfabric's own order decides between equals.
     fn rank(&self) -> (usize, bool, u32, bool) {
-        let preference = KNOWN.iter().take(PREFERRED).position(|known| known.name == self.offer.provider);
+        let preference = KNOWN.iter().position(|known| known.name == self.offer.provider);
         let reach = match self.offer.address {
             None => 0,
             Some(IpAddr::V4(address)) if !address.is_loopback() => 0,
@@ -341,7 +323,7 @@ impl<'l> Offered<'l> {
             // Reaches this host only, or needs to be told which link.
             Some(_) => 2,
         };
-        (preference.unwrap_or(PREFERRED), !self.offer.atomics, reach, self.offer.is_virtual)
+        (preference.unwrap_or(KNOWN.len()), !self.offer.atomics, reach, self.offer.is_virtual)
     }
 }
 
@@ -391,13 +373,10 @@ mod tests {
         // A package has no documents.
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fabrics.md");
         let Ok(text) = std::fs::read_to_string(file) else { return };
-        for (number, known) in KNOWN.iter().enumerate() {
+        for (number, known) in KNOWN.iter().chain([&SHM]).enumerate() {
             let says = |is: bool| if is { " yes" } else { "" };
-            let taken = match () {
-                () if known.is_named_only => "if it is named".to_owned(),
-                () if number < PREFERRED => (number + 1).to_string(),
-                () => "behind these".to_owned(),
-            };
+            let taken =
+                if number < KNOWN.len() { (number + 1).to_string() } else { "if it is named".to_owned() };
             let atomics = match () {
                 () if known.is_untried => " not tried",
                 () if known.results => " with results",

@@ -6,7 +6,7 @@
 //! * **One message**: the target's [engine](super::engine) copies the data to its place and then changes the signal. For what
 //!   is short enough to be sent at once.
 //! * **One write to two places**: the data to where it belongs, and a message about the signal to a slot that the target has
-//!   [lent](super::bounce). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`). It takes a provider that tells eight
+//!   [lent](super::landing). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`). It takes a provider that tells eight
 //!   bytes and writes to two places at once, and a grant; the first put that would need it asks for that, and goes the third way.
 //! * **Delivered, then signalled**: the data as operations that are reported when they are delivered, and the signal
 //!   [when all of them are](super::signals): a round trip later.

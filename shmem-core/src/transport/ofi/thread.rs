@@ -143,7 +143,8 @@ impl Watch {
         }
         self.looked = now;
         self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(DESCRIPTORS) && !self.has_warned && fabric.domain.demands.connects {
+        if self.looks.is_multiple_of(DESCRIPTORS) && !self.has_warned && fabric.domain.demands.known.connects
+        {
             self.has_warned = fabric.warn_of_descriptors(fabric.handover.descriptor.as_fd());
         }
         let moved = fabric.moved();

@@ -146,7 +146,7 @@ impl Fabric {
     /// Each operation once, in the form that gives what was there, then in the other one, where it has one and that may be asked for.
     /// What it leaves is what the next one finds.
     fn try_each(&self, at: Remote, width: Width) -> Result<(), String> {
-        let forms: &[bool] = if self.domain.demands.results { &[true] } else { &[true, false] };
+        let forms: &[bool] = if self.domain.demands.known.results { &[true] } else { &[true, false] };
         let mut before = 0;
         for (fetches, (op, after)) in forms.iter().flat_map(|form| SEQUENCE.map(|each| (*form, each))) {
             let fetches = fetches || matches!(op, AtomicOp::Fetch | AtomicOp::CompareSwap { .. });

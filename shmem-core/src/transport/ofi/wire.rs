@@ -2,7 +2,7 @@
 //!
 //! [Buffers](super::buffers) for what arrives are posted from the start on, and again when the engine has taken what was
 //! in them. What is short enough is handed over at once, without a buffer. Long messages are written to memory that the
-//! target has [lent](super::bounce); the number of the slot and their length come there with the completion of the
+//! target has [lent](super::landing); the number of the slot and their length come there with the completion of the
 //! write (`FI_REMOTE_CQ_DATA`), which says that all their bytes are there.
 
 use core::cell::UnsafeCell;
@@ -11,8 +11,8 @@ use core::sync::atomic::Ordering;
 
 use super::Fabric;
 use super::backoff::Backoff;
-use super::bounce::Written;
 use super::engine::{Region, Sent, Slot, Wire};
+use super::landing::Written;
 use super::operation::{Local, Piece, Target, write_told};
 use super::port::{Port, Posting};
 use crate::libfabric::bindings::*;
@@ -76,7 +76,7 @@ impl Fabric {
                     self.buffers.keep(number);
                     carried_out
                 }
-                Arrival::Written(written) => match self.bounce.message(written) {
+                Arrival::Written(written) => match self.landing.message(written) {
                     Some((message, token)) => self.engine.landed(&line, written.slot, token, message),
                     None => {
                         self.engine.ignore();
@@ -112,7 +112,6 @@ impl Fabric {
     /// not, or when the operation that has its context is complete.
     fn send_buffer(
         &self,
-        pe: usize,
         bytes: usize,
         write: &mut dyn FnMut(&mut [u8]),
         hand_over: impl FnOnce(Local, *mut c_void) -> Sent,
@@ -123,7 +122,6 @@ impl Fabric {
         assert!(bytes <= buffers.message, "a message of {bytes} bytes fits no buffer");
         // SAFETY: the buffer is ours until it is given back.
         write(unsafe { core::slice::from_raw_parts_mut(from, bytes) });
-        buffers.receivers[number].store(pe as u32, Ordering::Relaxed);
         let sent = hand_over(Local { from, description: buffers.description() }, buffers.context(number));
         if sent == Sent::Full {
             buffers.free.lock().push(number);
@@ -134,7 +132,7 @@ impl Fabric {
     /// A slot of a PE, and what a write of a message of so many bytes tells about it.
     pub(super) fn slot_of(&self, pe: usize, slot: Slot, bytes: usize) -> (Target, u64) {
         let Region { address, key, mark } = slot.region;
-        let at = Target { peer: self.peer(pe), address, key }.plus(self.bounce.offset(slot.index));
+        let at = Target { peer: self.peer(pe), address, key }.plus(self.landing.offset(slot.index));
         (at, Written { slot: slot.number, bytes, mark }.told())
     }
 
@@ -205,7 +203,7 @@ impl Wire for Line<'_> {
             // SAFETY: the provider copies the bytes (FI_INJECT).
             return unsafe { self.fabric.send(pe, from, bytes, none, none, FI_INJECT.into()) };
         }
-        self.fabric.send_buffer(pe, bytes, write, |local, context| {
+        self.fabric.send_buffer(bytes, write, |local, context| {
             let Local { from, description } = local;
             // SAFETY: the buffer is given back when the provider says that it is done with it.
             unsafe { self.fabric.send(pe, from, bytes, description, context, FI_COMPLETION.into()) }
@@ -217,15 +215,15 @@ impl Wire for Line<'_> {
     }
 
     fn lend(&self, grant: usize) -> Option<Region> {
-        let Fabric { bounce, domain, .. } = self.fabric;
-        bounce.lend(grant, domain, &self.fabric.first().unit.endpoint)
+        let Fabric { landing, domain, .. } = self.fabric;
+        landing.lend(grant, domain, &self.fabric.first().unit.endpoint)
     }
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Self { fabric, .. } = self;
         fabric.must_know(pe, bytes);
         let (at, told) = fabric.slot_of(pe, slot, bytes);
-        fabric.send_buffer(pe, bytes, write, |local, context| {
+        fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();
             let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
             let flags = u64::from(FI_COMPLETION);
@@ -233,7 +231,7 @@ impl Wire for Line<'_> {
             // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until
             // we have told that a message lies there.
             let write = || unsafe { write_told(&posting, [Piece { at, local, bytes }], told) };
-            match port.post_once(pe, write) {
+            match port.post_once(write) {
                 Ok(posted) => posted.map_or(Sent::Full, |()| Sent::Done),
                 Err(answer) => fabric.refuse_message(pe, bytes, answer),
             }

@@ -9,7 +9,7 @@ use super::message::{self, Address, INDEX, List, Message, Sender, Task};
 use super::pending::{Acknowledged, Answer, Found, Owed, Read, Standing};
 use super::requests::{Arriving, Destination};
 use super::wire::{Fault, Flaw, Sent, Wire};
-use super::{Engine, Limits, Peer, SLOTS, token};
+use super::{Engine, Peer, SLOTS, token};
 use crate::primitive::mutant;
 use crate::segment::MAX_SEGMENTS;
 use crate::shared;
@@ -126,10 +126,10 @@ impl Engine {
                 Owed::Answer(Answer::Read(Read { request: number, from: at, pattern }))
             }
             Message::List(list, Task::Change(change, _)) => {
-                self.find((from, number), list, |words, before| words.change(change, Some(before)))?
+                self.find(number, list, |words, before| words.change(change, Some(before)))?
             }
             Message::List(list, Task::Pick) => {
-                self.find((from, number), list, |elements, into| elements.pick(into))?
+                self.find(number, list, |elements, into| elements.pick(into))?
             }
             Message::Data(_) => return self.data(peer, number, data),
             Message::Answers { acknowledged, slots } => return self.answered(peer, acknowledged, slots),
@@ -173,13 +173,12 @@ impl Engine {
     /// Has `find` write what a PE wants to have of a list to room for as many bytes: that is owed.
     fn find(
         &self,
-        (from, request): (u32, u32),
+        request: u32,
         list: List<'_>,
         find: impl FnOnce(Listed<'_>, &mut [u8]),
     ) -> Result<Owed, Flaw> {
-        let Limits { asked, .. } = self.limits;
         let bytes = list.bytes();
-        if bytes > self.limits.answer(bytes > asked.bytes && self.borrowers.has(from)) {
+        if bytes > self.limits.answer() {
             return Err(Flaw::Elements);
         }
         let mut found = Found::new(request, bytes);

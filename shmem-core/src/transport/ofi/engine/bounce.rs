@@ -116,11 +116,6 @@ impl Borrowers {
         })
     }
 
-    /// Whether a PE has borrowed, or has asked for it when there was something to lend.
-    pub(super) fn has(&self, pe: u32) -> bool {
-        self.0.lock().contains(&pe)
-    }
-
     /// The bit of a slot, in the grant of a PE.
     pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Flaw> {
         let borrowers = self.0.lock();
@@ -140,15 +135,5 @@ mod tests {
         assert_eq!(borrowed.answered(Some(grant(u32::MAX - 3))), Err(Flaw::Slot(u32::MAX - 3)));
         borrowed.answered(Some(grant(u32::MAX - SLOTS as u32))).unwrap();
         assert_eq!((0..=SLOTS).filter_map(|_| borrowed.take()).count(), SLOTS);
-    }
-
-    #[test]
-    fn what_was_not_asked_after_all_is_asked_again() {
-        let mut borrowed = Borrowed::Asked;
-        borrowed.withdraw();
-        assert_eq!(borrowed, Borrowed::Unasked);
-        let mut borrowed = Borrowed::Refused;
-        borrowed.withdraw();
-        assert_eq!(borrowed, Borrowed::Refused);
     }
 }

@@ -6,7 +6,7 @@
 use super::super::streams::Due;
 use super::Engine;
 use super::bounce::{Borrowed, Slot};
-use super::message::{BEFORE_ANSWER, INDEX, List, Message, Task};
+use super::message::{BEFORE_ANSWER, List, Message, Task};
 use super::requests::{Destination, Ticket};
 use super::wire::{Flaw, Sent, Wire};
 use crate::shared;
@@ -178,7 +178,7 @@ impl Initiator<'_> {
     /// Does something to elements; what comes back is there on return, or when the channel is quiet, as `until` says.
     ///
     /// A list is cut into as many messages as it needs, each of which its target carries out by itself. What is to come back takes one
-    /// of a few [places](super::Limits::asked), and who finds none makes progress until there is one.
+    /// of a few [places](super::Limits::lists), and who finds none makes progress until there is one.
     ///
     /// # Safety
     ///
@@ -201,10 +201,10 @@ impl Initiator<'_> {
         let is_for = positions.is_none_or(|positions| positions.len() == list.len());
         assert!(is_for, "a position for each of {} elements", list.len());
         let (limits, pe, size) = (&self.engine.limits, list.first.pe.number(), list.size);
-        let (each, has_borrowed) =
-            (Task::of(deed).bytes_of_each(size), || self.engine.has_borrowed(self.wire, pe));
+        let each = Task::of(deed).bytes_of_each(size);
         let Some(into) = deed.into() else {
-            let borrows = limits.lends(list.len().saturating_mul(each)) && has_borrowed();
+            let borrows =
+                limits.lends(list.len().saturating_mul(each)) && self.engine.has_borrowed(self.wire, pe);
             for (_, part, deed) in cut(list, deed, limits.sent(each, borrows)) {
                 let fill = &mut |room: &mut [u8]| {
                     if let Deed::Place(source) = deed {
@@ -216,10 +216,8 @@ impl Initiator<'_> {
             }
             return;
         };
-        let bytes = list.len().saturating_mul(size.max(INDEX));
-        let borrows = bytes > limits.asked.bytes && has_borrowed();
         let mut asking = Asking::new(self, pe, until);
-        for (from, part, deed) in cut(list, deed, limits.asked(size, each, borrows)) {
+        for (from, part, deed) in cut(list, deed, limits.wanted(size, each)) {
             // There is room for an element at each position (caller), which stays as long as `until` says.
             let (into, positions) = match positions {
                 None => (into.wrapping_add(from * size), None),

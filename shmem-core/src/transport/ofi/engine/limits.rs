@@ -16,32 +16,18 @@ pub struct Limits {
     pub grants: usize,
     /// Bytes of a message that goes through it. More of them overlap better, fewer cost less.
     pub slot: usize,
-    /// What lists may ask for.
-    pub asked: Asked,
-}
-
-/// What lists may ask for at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// Lists that one PE has asked of another, and that have not been answered.
+    /// Lists that one PE has asked of another, and that have not been answered: so few that what all PEs may ask for at a time comes to
+    /// 64 KiB for each.
     pub lists: u16,
-    /// Bytes that such a list brings, of a PE that has lent memory to the one that asks.
-    pub lent: usize,
-    /// Bytes that it brings, of any other.
-    pub bytes: usize,
-}
-
-impl Asked {
-    /// As many as keep a wire busy, of as many bytes as a message has; and so few of those that all PEs may ask for that they
-    /// come to 8 KiB for each PE.
-    pub const DEFAULT: Self = Self { lists: 4, lent: 16 << 10, bytes: 2 << 10 };
+    /// Bytes that such a list brings.
+    pub asked: usize,
 }
 
 impl Limits {
     /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
     /// the wire and unpacking go on at the same time.
     pub const DEFAULT: Self =
-        Self { window: 64, message: 64 << 10, grants: 0, slot: 64 << 10, asked: Asked::DEFAULT };
+        Self { window: 64, message: 64 << 10, grants: 0, slot: 64 << 10, lists: 4, asked: 16 << 10 };
 
     /// With messages of at most so many bytes.
     #[must_use]
@@ -75,10 +61,9 @@ impl Limits {
         if borrows { self.slot } else { self.message }
     }
 
-    /// Bytes of a list that may be asked for at a time, of a PE that has lent memory for messages, or of any other.
-    pub(super) fn answer(&self, borrows: bool) -> usize {
-        let most = if borrows { self.asked.lent.max(self.asked.bytes) } else { self.asked.bytes };
-        most.min(self.message - BEFORE_ANSWER)
+    /// Bytes of a list that may be asked for at a time.
+    pub(super) fn answer(&self) -> usize {
+        self.asked.min(self.message - BEFORE_ANSWER)
     }
 
     /// Whether a message has room for an element of so many bytes, whichever way it goes.
@@ -88,7 +73,7 @@ impl Limits {
 
     /// Whether elements of so many bytes may be asked for, of any PE.
     pub fn picks(&self, size: usize) -> bool {
-        size <= self.answer(false)
+        size <= self.answer()
     }
 
     /// Elements that a message of a list brings, each of which takes so many bytes of it.
@@ -97,9 +82,9 @@ impl Limits {
     }
 
     /// Elements of `size` bytes that are asked for at a time, each of which takes so many bytes of the request.
-    pub(super) fn asked(&self, size: usize, each: usize, borrows: bool) -> usize {
+    pub(super) fn wanted(&self, size: usize, each: usize) -> usize {
         let request = self.message - MOST_BESIDE_ELEMENTS;
         // Where they go takes as many bytes as indices do.
-        (self.answer(borrows) / size.max(INDEX)).min(request / each)
+        (self.answer() / size.max(INDEX)).min(request / each)
     }
 }

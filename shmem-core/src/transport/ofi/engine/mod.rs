@@ -19,7 +19,7 @@
 //!
 //! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to send more makes progress
 //!   until an answer comes. What a target keeps for a sender is bounded by that. Answers to lists are kept until they are sent, since
-//!   old values cannot be found again: fewer of them may be unanswered, and they are short (`Limits::asked`).
+//!   old values cannot be found again: fewer of them may be unanswered ([`Limits::lists`]), and they are short.
 //! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room for it. Answers that
 //!   find no room on the wire wait in those queues, and nothing waits for them but whoever asked. Answers are not answered.
 //! * **No order.** A message says all that is needed to carry it out. A transfer of more bytes than a message has is cut into parts
@@ -49,8 +49,6 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub(crate) use bounce::{Region, SLOTS, Slot};
 #[cfg(test)]
 pub(crate) use initiate::Initiator;
-#[cfg(test)]
-pub(crate) use limits::Asked;
 pub(crate) use limits::LEAST_MESSAGE;
 pub(crate) use limits::Limits;
 pub(crate) use message::TOKEN;

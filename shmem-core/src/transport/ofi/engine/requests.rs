@@ -86,7 +86,7 @@ impl Requests {
         wanted: Option<(Channel, Destination)>,
     ) -> Option<Option<Ticket>> {
         let is_list = matches!(wanted, Some((_, Destination::Elements { count: 2.., .. })));
-        if self.unanswered() >= limits.window.into() || (is_list && self.lists >= limits.asked.lists) {
+        if self.unanswered() >= limits.window.into() || (is_list && self.lists >= limits.lists) {
             return None;
         }
         let Some((channel, destination)) = wanted else {

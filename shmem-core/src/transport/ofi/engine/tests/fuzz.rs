@@ -210,17 +210,6 @@ proptest! {
         prop_assert!(*system == *vec![0; SYSTEM_BYTES], "memory that is not registered was written");
     }
 
-    #[test]
-    fn noise_is_a_strangers(noise in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..13) {
-        prop_assert!(is_a_strangers(&noise));
-        let mut noise = noise;
-        if let Some(first) = noise.first_mut() {
-            *first = kind;
-        }
-        prop_assert!(is_a_strangers(&noise));
-        _ = network(4).arrived(1, &sealed(noise));
-    }
-
     /// Any other token than the one that follows from the secret, the sender and the receiver.
     #[test]
     fn who_does_not_know_the_token_is_a_stranger(
@@ -271,19 +260,6 @@ fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
     assert_eq!((fault, network.engines[1].strangers()), (Ok(()), 1), "without a token it is a stranger's");
 }
 
-/// A list that asks for much needs a grant.
-#[test]
-fn long_lists_are_answered_where_something_was_lent() {
-    let limits = Limits { asked: Asked { bytes: 14, ..Asked::DEFAULT }, ..*network(64).engines[1].limits() };
-    for (lends, expected) in [(false, Err(Flaw::Elements)), (true, Ok(()))] {
-        let network = Network::new(2, BYTES, limits, 64, 77);
-        if lends {
-            network.engines[1].borrowers.lend(0, 1);
-        }
-        assert_eq!(network.arrived(1, &of_kind(10)), expected);
-    }
-}
-
 /// PEs of one host have other ways to each other: messages that say they are of such a PE are not answered.
 #[test]
 fn a_pe_that_is_reached_in_another_way_sends_nothing() {
@@ -306,35 +282,6 @@ fn a_pe_that_is_reached_in_another_way_sends_nothing() {
         assert_eq!(said, Err(Flaw::Sender));
         network.engines[1].drain(&Nowhere).unwrap();
     }
-}
-
-/// What lay in a slot once is no message again, and neither is what lies there without the borrower's word.
-#[test]
-fn what_was_taken_from_a_slot_is_not_taken_again() {
-    let network = network(4);
-    let (engine, end, mut message) = (&network.engines[1], network.end(1), of_kind(1));
-    engine.borrowers.lend(0, 1);
-    for strangers in [0, 1] {
-        let token = take_token(&mut message);
-        engine.landed(&end, 0, token, &message).unwrap();
-        assert_eq!((engine.strangers(), engine.owes()), (strangers, strangers == 0), "it is answered once");
-        engine.drain(&end).unwrap();
-    }
-}
-
-/// What was asked once is answered once.
-#[test]
-fn an_answer_that_comes_again_is_refused() {
-    let network = network(8);
-    _ = network.heard();
-    let end = network.end(0);
-    end.on(Channel(0)).update(remote(1, 0), Width::W8, AtomicOp::Add(1));
-    end.on(Channel(0)).atomic(remote(1, 0), Width::W8, AtomicOp::Add(1));
-    network.settle();
-    for answer in network.heard().iter().filter(|message| message[0] == 4) {
-        assert_eq!(network.arrived(0, answer), Err(Flaw::Answer));
-    }
-    assert!(network.engines[0].is_quiet(Channel(0)));
 }
 
 /// What PE 1 answers to what is under way.

@@ -324,11 +324,9 @@ proptest! {
         acts in prop::collection::vec((0..PES, 1..PES, act()), 1..80),
         (window, message, grants) in (1u16..9, LEAST_MESSAGE..900, 0..PES),
         (slot, room, seed) in (LEAST_MESSAGE..1200, 1usize..5, any::<u64>()),
-        asked in (1u16..5, 24usize..1200, 24usize..1200),
+        (lists, asked) in (1u16..5, 24usize..1200),
     ) {
-        let (lists, lent, bytes) = asked;
-        let asked = Asked { lists, lent, bytes };
-        let limits = Limits { window, message, grants, slot, asked };
+        let limits = Limits { window, message, grants, slot, lists, asked };
         let mut cluster = Cluster::new(limits, room, seed);
         for (me, further, act) in acts {
             cluster.run(me, (me + further) % PES, act);

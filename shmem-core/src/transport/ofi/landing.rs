@@ -49,7 +49,7 @@ impl Written {
 }
 
 /// The memory of all grants, by number.
-pub(super) struct BounceBuffers {
+pub(super) struct Landing {
     grants: Box<[OnceLock<Option<Granted>>]>,
     /// Bytes of a slot.
     slot: usize,
@@ -64,7 +64,7 @@ struct Granted {
     mark: u32,
 }
 
-impl BounceBuffers {
+impl Landing {
     /// So many grants of slots of `slot` bytes.
     pub(super) fn new(count: usize, slot: usize) -> Self {
         Self { grants: (0..count).map(|_| OnceLock::new()).collect(), slot }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn messages_are_where_they_were_written_and_nowhere_else() {
         const SLOT: u32 = SLOTS as u32 + 2;
-        let grants = BounceBuffers::new(2, 1000);
+        let grants = Landing::new(2, 1000);
         let written = |slot, bytes, mark| {
             let written = Written { slot, bytes, mark };
             assert_eq!(Written::of(written.told()), written, "what is told comes back");
