@@ -99,7 +99,7 @@ mod waiting;
 mod world;
 
 pub use channel::Channel;
-pub use collective::{BitNumber, BitOperands, BitReducible, Located, Number, Operands, Reducible, Started};
+pub use collective::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible, Started};
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, init_with, initialized};
 pub use error::{ContextError, Error, ErrorKind, NameError, Result, TeamError};

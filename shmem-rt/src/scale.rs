@@ -22,11 +22,10 @@ pub enum Collective {
     Barrier,
     /// `broadcast`: bytes of the root.
     Broadcast(usize),
-    /// `sum` of floating-point numbers, for all or for one (`sum_to`), or whatever else is done in order (`reduce`,
-    /// `reduce_to`): bytes of each member.
+    /// `sum` of floating-point numbers, or whatever else is done in order (`reduce`): bytes of each member. `sum_scatter` and
+    /// `reduce_scatter` are sums of all parts.
     Sum(usize),
-    /// `sum` of whole numbers, for all or for one, or whatever else can be done in any order: bytes of each member. `min_at` and
-    /// `max_at` bring 40.
+    /// `sum` of whole numbers, or whatever else can be done in any order: bytes of each member.
     ExactSum(usize),
     /// `sum_inscan`, `sum_exscan`, or those by an operation of the program: bytes of each member.
     Scan(usize),
@@ -123,17 +122,6 @@ impl Cost {
         Self::of_way(way, collective, true, shape)
     }
 
-    /// That of sums of parts of so many bytes, of which each PE has its own (`sum_scatter`, `reduce_scatter`); whether they can be
-    /// made in any order.
-    pub fn of_parts_of_a_sum(part: usize, exact: bool, shape: Shape, model: &Model) -> Self {
-        let all = part * shape.pes();
-        match shape.choice(model).combines_for_all(CollectiveWays::default(), part, exact) {
-            true if exact => Self::of(Collective::ExactSum(all), shape, model),
-            true => Self::of(Collective::Sum(all), shape, model),
-            false => Self::of(Collective::Alltoall(part), shape, model),
-        }
-    }
-
     /// That of a collective whose data go a way; whether they lie in symmetric objects.
     ///
     /// # Panics
@@ -216,7 +204,7 @@ impl Cost {
 
 #[cfg(test)]
 mod tests {
-    use shmem_core::transport::ofi::strided::{Row, row_of};
+    use shmem_core::transport::ofi::strided::row_of;
 
     use super::*;
 
@@ -250,15 +238,6 @@ mod tests {
         }
         slow.sort_by(|a, b| b.0.total_cmp(&a.0));
         assert!(slow.len() * 50 < all && slow.iter().all(|(ratio, _)| *ratio < 1.8), "of {all}: {slow:#?}");
-    }
-
-    #[test]
-    fn parts_of_a_sum_take_as_many_rounds_as_the_documents_say() {
-        let model = Model::from(Row::TCP);
-        let shapes = [(2, 1), (32, 2), (64, 16), (160, 64)];
-        let rounds =
-            |(nodes, per_node)| Cost::of_parts_of_a_sum(8, false, Shape { nodes, per_node }, &model).rounds;
-        assert_eq!(shapes.map(rounds), [1, 5, 42, 656]);
     }
 
     #[test]

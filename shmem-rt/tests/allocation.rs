@@ -154,12 +154,6 @@ fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut 
         alltoall(source, &mut *into);
         alltoalls(&all_given, 2, all_taken, 3, len / 3);
         alltoalls(source, 3, &mut *into, 2, len / 3);
-        sum_to(given, root);
-        sum_to(&mut into[..len], root);
-        xor_to(given, root);
-        reduce_to(given, root, u64::wrapping_mul);
-        fcollect_to(&given, all_taken, root);
-        fcollect_to(&source[..len], &mut *into, root);
         scatter_from(&all_given, taken, root);
         scatter_from(source, &mut into[..len], root);
         sum_scatter(&all_given, taken);
@@ -169,8 +163,6 @@ fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut 
         reduce(&mut into[..len], u64::wrapping_mul);
         reduce_inscan(&mut into[..len], u64::wrapping_mul);
         reduce_exscan(Wide([2; 7]), widen);
-        min_at(&given);
-        max_at(source);
     }
 }
 
@@ -198,9 +190,7 @@ fn collectives_between_nodes_do_not_allocate(world: &mut World) {
         let has_lists = is_of(&["alltoalls", "sum_scatter", "reduce_scatter"]);
         // What goes through windows lies where it is.
         let comes_in_chunks = len == LENGTHS[4] && !call.contains("scan");
-        // Of what is combined for one there is a copy.
-        let has_copy = is_of(&["sum_to", "xor_to", "reduce_to"]) && len > LENGTHS[2];
-        if has_lists || has_copy || call.contains("given") && !comes_in_chunks { 2 } else { 0 }
+        if has_lists || call.contains("given") && !comes_in_chunks { 2 } else { 0 }
     });
 }
 

@@ -183,7 +183,6 @@ families! {
         Alltoalls = "alltoalls", Collective, "shmem_alltoalls", "Gives every PE its elements of everybody, at strides.";
         Alltoallv = "alltoallv", Collective, "", "Gives every PE its part of everybody, of any length.";
         CollectTo = "collect_to", Collective, "", "Puts together on one PE what all have, of any length.";
-        FcollectTo = "fcollect_to", Collective, "", "Puts together on one PE what all have, of one length.";
         ScatterFrom = "scatter_from", Collective, "", "Gives every PE its part of what one has.";
         Sum = "sum", Collective, "shmem_sum_reduce", "Sums.";
         Min = "min", Collective, "shmem_min_reduce", "Least values.";
@@ -194,18 +193,8 @@ families! {
         Xor = "xor", Collective, "shmem_xor_reduce", "Bitwise exclusive or.";
         SumInscan = "sum_inscan", Collective, "shmem_sum_inscan", "Sums up to each PE.";
         SumExscan = "sum_exscan", Collective, "shmem_sum_exscan", "Sums before each PE.";
-        SumTo = "sum_to", Collective, "", "Sums, for one PE.";
-        MinTo = "min_to", Collective, "", "Least values, for one PE.";
-        MaxTo = "max_to", Collective, "", "Largest values, for one PE.";
-        ProdTo = "prod_to", Collective, "", "Products, for one PE.";
-        AndTo = "and_to", Collective, "", "Bitwise and, for one PE.";
-        OrTo = "or_to", Collective, "", "Bitwise or, for one PE.";
-        XorTo = "xor_to", Collective, "", "Bitwise exclusive or, for one PE.";
         SumScatter = "sum_scatter", Collective, "", "Sums, of which every PE gets a part.";
-        MinAt = "min_at", Collective, "", "The least value, and where it is.";
-        MaxAt = "max_at", Collective, "", "The largest value, and where it is.";
         Reduce = "reduce", Collective, "", "Combines by an operation of the program.";
-        ReduceTo = "reduce_to", Collective, "", "The same for one PE.";
         ReduceInscan = "reduce_inscan", Collective, "", "The same up to each PE.";
         ReduceExscan = "reduce_exscan", Collective, "", "The same before each PE.";
         ReduceScatter = "reduce_scatter", Collective, "", "The same, of which every PE gets a part.";

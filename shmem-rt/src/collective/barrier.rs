@@ -29,9 +29,9 @@ use shmem_core::transport::{Remote, SignalOp, Until};
 use super::argument::Argument;
 use super::mismatch::Stranger;
 use super::payload::{Message, Nothing, Payload, straight, word_of};
+use super::request::Started;
 use super::request::Task;
 use super::schedule::Round;
-use super::start::Started;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};
 
 impl Team {

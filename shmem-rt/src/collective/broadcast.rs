@@ -14,9 +14,9 @@ use super::argument::{Argument, Root};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
 use super::payload::{Shares, room_of_one};
+use super::request::Started;
 use super::request::Task;
 use super::staging::{Direct, Ring, Staged, Turn};
-use super::start::Started;
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {

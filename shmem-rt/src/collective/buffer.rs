@@ -208,7 +208,7 @@ impl<'b> RecvBuf<'b> {
 }
 
 /// Lends `bytes` bytes of zeroes: on the stack, if they are few.
-fn with_room<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
+pub(super) fn with_room<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     match bytes {
         // Of few bytes more zeroes would take longer than what is done with them.
         _ if bytes <= FEW => work(&mut [0; FEW][..bytes]),

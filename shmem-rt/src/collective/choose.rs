@@ -64,11 +64,6 @@ impl Team {
     pub(crate) fn way(&self, pattern: Pattern, symmetric: bool) -> Way {
         Shape::of(self).way(self.job.settings.collective_ways, pattern, symmetric)
     }
-
-    /// Whether that is where they lie, on this node.
-    pub(super) fn is_direct(&self, pattern: Pattern) -> bool {
-        self.way(pattern, true) == Way::Direct
-    }
 }
 
 impl Shape {
@@ -141,17 +136,6 @@ impl Shape {
                 self.time_in_windows(pattern, symmetric) < self.time_in_meetings(pattern, symmetric)
             }
         }
-    }
-
-    /// Whether parts of so many bytes that each combines for itself are sooner combined for all, where each takes its own: between
-    /// nodes, where all members of a node would send theirs.
-    pub(crate) fn combines_for_all(self, asked: CollectiveWays, part: usize, is_exact: bool) -> bool {
-        let time = |pattern| match self.way(asked, pattern, false) {
-            Way::Windows => self.time_in_windows(pattern, false),
-            _ => self.time_in_meetings(pattern, false),
-        };
-        let all = Pattern::reduction(part.saturating_mul(self.members), is_exact);
-        self.nodes > 1 && part > 0 && time(all) < time(Pattern::Alltoall(part))
     }
 
     /// Bytes of a ring's chunk for each other member. None, of very many.
@@ -435,14 +419,6 @@ mod tests {
                 assert!(private(shape, pattern) != Way::Rings || shape.room_of_chunk() > 0, "{members}");
             }
         }
-    }
-
-    #[test]
-    fn parts_are_combined_for_all_where_that_is_less() {
-        let combines = |shape: Shape, part| shape.combines_for_all(CollectiveWays::default(), part, true);
-        // A sum has few messages, and parts go straight.
-        assert!(combines(of(64, 64), 8) && !combines(of(2, 2), 64 << 10));
-        assert!(!combines(of(4, 1), 8) && !combines(of(64, 64), 0), "nothing goes between nodes");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Short data go with the barrier, longer ones on one node through each member's ring. Objects of one node are written where they
 //! belong, and much data between nodes go round a [ring](super::schedule::RingAllgather) of all members.
 
+use core::ops::Range;
+
 use shmem_core::context::{Collected, Destination, Initiator};
 use shmem_core::data::PlainData;
 use shmem_core::object::Extent;
@@ -12,19 +14,15 @@ use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, Root, new_list};
-use super::buffer::{RecvBuf, SendBuf};
+use super::buffer::{RecvBuf, SendBuf, with_room};
 use super::choose::Pattern;
 use super::payload::{Shares, room_of_each};
-use super::request::{Sent, Task};
-use super::staging::{Direct, Piece as _, Ring, Room as _, Staged, Step, Turn, of_one_node};
-use super::start::Started;
+use super::request::{Sent, Started, Task};
+use super::staging::{Direct, Piece as _, Ring, Room as _, Staged, Step, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
 
-/// Bytes of the length that goes before what a member has.
-const LENGTH: usize = size_of::<u64>();
-
-/// Bytes of the first message of each member to other nodes, its length included.
-const SHORT: usize = 64;
+/// Bytes of the word that says how much a member has.
+const WORD: usize = size_of::<u64>();
 
 impl Team {
     /// Writes what all members have, of the same length on each, to `all` in the order of ranks. `mine` is a reference to
@@ -137,8 +135,9 @@ impl Team {
     ///
     /// If `root` is not a member, or an object is of a team that lacks a member.
     ///
-    /// Source: MPI 4.1, `MPI_Gatherv`.
+    /// Source: MPI 4.1, `MPI_Gather` and `MPI_Gatherv`.
     #[doc(alias = "gather")]
+    #[doc(alias = "MPI_Gather")]
     #[doc(alias = "MPI_Gatherv")]
     #[track_caller]
     pub fn collect_to<T, I>(&self, token: &(impl Initiator + ?Sized), mine: &T, root: Pe) -> Option<Vec<I>>
@@ -154,52 +153,6 @@ impl Team {
             is_here.then(|| new_list(all.insert(Vec::new()), items))
         });
         all
-    }
-
-    /// Writes what all members have, of the same length on each, to `all` of `root` in the order of ranks. On the others
-    /// `all` is left alone, and may be empty: `&mut []`. Both are as in [`fcollect`](Self::fcollect), which gives it to all; an
-    /// object that is `all` need not be the same on all members.
-    ///
-    /// # Panics
-    ///
-    /// If `all` of the root has not room for exactly that, `root` is not a member, or an object is of a team that lacks a member.
-    ///
-    /// Source: MPI 4.1, `MPI_Gather`.
-    #[doc(alias = "gather")]
-    #[doc(alias = "MPI_Gather")]
-    #[track_caller]
-    pub fn fcollect_to<T, I, D>(&self, token: &(impl Initiator + ?Sized), mine: &T, all: D, root: Pe)
-    where
-        T: Collected<I> + ?Sized,
-        I: PlainData,
-        D: Destination<I>,
-    {
-        let root = Root::of(self, root, "fcollect_to");
-        let argument = Argument::of::<I>(self, token, mine.place(token));
-        // Where `all` lies is the root's own affair.
-        let result = Argument::of::<I>(self, token, all.place(token));
-        let (room, size, is_here) = (all.items(token), size_of::<I>(), root.is_here(self));
-        let gather = |items: usize, mine: SendBuf<'_>, all: Option<RecvBuf<'_>>| {
-            let words = [root.word(), items as u64, size as u64];
-            let subject = || format!("{} to PE {}", argument.show(items), root.pe);
-            argument.run(Family::FcollectTo, words, &subject, mine.len(), |collective, purpose| {
-                collective.gather_to(purpose, argument.place, mine, all);
-            });
-        };
-        let items = argument.given(mine, result.place, |items, mine| {
-            match is_here {
-                false => gather(items, mine, None),
-                true if is_room(self.size(), items, room) => {
-                    result.destination(all, |all| gather(items, mine, Some(all)));
-                }
-                true => {}
-            }
-            items
-        });
-        if is_here {
-            require_room(self.size(), items, room);
-            result.tell(Family::HereStore, 0..room * size);
-        }
     }
 
     /// Starts to write what all members have to `all`, and goes on: it is written as by [`fcollect`](Self::fcollect) when the
@@ -260,7 +213,7 @@ fn collected<'r, T, I>(
         let what = || argument.show_to(items, to);
         let subject = || root.map_or_else(what, |root| format!("{} to PE {}", what(), root.pe));
         argument.run(operation, [number, size as u64], &subject, mine.len(), |collective, purpose| {
-            collective.allgatherv(purpose, (items, size), mine, to.is_some(), room);
+            collective.allgatherv(purpose, (items, size), mine, room);
         });
     });
 }
@@ -283,24 +236,33 @@ fn require_room(members: usize, items: usize, room: usize) {
 enum Lengths<'l> {
     /// As many each.
     Equal(usize),
-    /// By their ranks.
-    Each(&'l [usize]),
+    /// Where that of each ends among those of all, in words.
+    Ends(&'l [u8]),
 }
 
 impl Lengths<'_> {
-    fn of(self, rank: usize) -> usize {
+    /// Where that of a rank lies among those of all.
+    fn range(self, rank: usize) -> Range<usize> {
         match self {
-            Self::Equal(bytes) => bytes,
-            Self::Each(bytes) => bytes[rank],
+            Self::Equal(bytes) => rank * bytes..(rank + 1) * bytes,
+            Self::Ends(ends) => {
+                let start = rank.checked_sub(1).map_or(0, |before| word(ends, before));
+                start..word(ends, rank)
+            }
         }
     }
 
-    fn longest(self) -> usize {
+    fn longest(self, members: usize) -> usize {
         match self {
             Self::Equal(bytes) => bytes,
-            Self::Each(bytes) => bytes.iter().copied().max().unwrap_or_default(),
+            Self::Ends(_) => (0..members).map(|rank| self.range(rank).len()).max().unwrap_or_default(),
         }
     }
+}
+
+/// One of several words.
+fn word(words: &[u8], k: usize) -> usize {
+    words[k * WORD..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word) as usize)
 }
 
 impl Collective<'_> {
@@ -325,184 +287,94 @@ impl Collective<'_> {
             return;
         }
         match (way, places) {
-            (Way::Windows, _) => {
-                return self.pipelined(purpose, (Pattern::Fcollect(bytes), 0), mine, all, None);
-            }
+            (Way::Windows, _) => self.pipelined(purpose, (Pattern::Fcollect(bytes), 0), mine, all, None),
             (Way::Direct, Some((_, to))) => {
                 let direct = Direct::meet(self, purpose);
                 // Each writes: what it gives was written by itself, and may still lie in its cache.
                 direct.ranks().for_each(|other| direct.to(other, to).copy_from(rank * bytes, mine));
-                return direct.leave();
+                direct.leave();
             }
-            (Way::Rings, _) => {}
-            _ => return self.gather_by_steps(purpose, mine, 0, Lengths::Equal(bytes), Some(all)),
+            _ => self.gather_pieces(purpose, way == Way::Rings, mine, Lengths::Equal(bytes), Some(all)),
         }
-        let most = (bytes / 4).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK);
-        let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
-        let staged =
-            Staged { by_ring: true, pieces: bytes.div_ceil(most), bytes: most, writes: true, reads: true };
-        self.staged(purpose, staged, of_one_node, |turn| match turn {
-            Turn::Write(piece, room) => {
-                let part = part(piece);
-                mine.read(part.start, room.room(0, part.len()));
-            }
-            Turn::Read(piece, come) => {
-                let part = part(piece);
-                // Others may have yet to show theirs, and it is in the cache.
-                all.copy_from(rank * bytes + part.start, mine.part(part.clone()));
-                // Each begins with another one, so that not all read the same.
-                for from in (rank + 1..members).chain(0..rank) {
-                    all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
-                }
-            }
-        });
-    }
-
-    /// Writes what each member has, as many bytes as the others, to who gives room for all of it in the order of ranks. `place` is where
-    /// all have it, if that is an object.
-    fn gather_to(
-        &self,
-        purpose: &Purpose<'_>,
-        place: Option<Extent>,
-        mine: SendBuf<'_>,
-        all: Option<RecvBuf<'_>>,
-    ) {
-        let bytes = mine.len();
-        let Some(place) = place.filter(|_| self.team.is_direct(Pattern::Fcollect(bytes))) else {
-            return self.gather_by_steps(purpose, mine, 0, Lengths::Equal(bytes), all);
-        };
-        let direct = Direct::meet(self, purpose);
-        if let Some(mut all) = all {
-            for of in direct.ranks() {
-                // The own one may be a copy, where it lies in what is written.
-                all.copy_from(of * bytes, if of == self.team.rank() { mine } else { direct.of(of, place) });
-            }
-        }
-        direct.leave();
     }
 
     /// Writes what each member has, `items` items of `size` bytes, to who gives room for all of it in the order of ranks: `room` is asked
-    /// for that, in items, when all know how many they are. What is short takes one barrier, on one node what fits scratch.
-    ///
-    /// `into_object` says whether all members give room in an object. Then who has more than comes with its length writes it to where it
-    /// belongs, if all have room for it.
+    /// for that, in items, when all know how many they are.
     pub(super) fn allgatherv<'r>(
         &self,
         purpose: &Purpose<'_>,
         (items, size): (usize, usize),
         mine: SendBuf<'_>,
-        into_object: bool,
         room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
     ) {
-        let team = self.team;
-        let ((most, at_once), members, rank) =
-            (room_of_each(team.size(), team.node_count()), team.size(), team.rank());
-        if at_once < members {
-            // Lengths alone come in several steps.
-            let mut lengths = vec![0_u64; members];
-            let own = (items as u64).to_le_bytes();
-            self.gather_equal(purpose, &own, bytemuck::cast_slice_mut(&mut lengths));
-            let all = room(lengths.iter().fold(0, |all: usize, items| all.saturating_add(*items as usize)));
-            let bytes: Vec<usize> =
-                lengths.iter().map(|items| (*items as usize).saturating_mul(size)).collect();
-            return self.gather_by_steps(purpose, mine, 0, Lengths::Each(&bytes), all);
-        }
-        let is_far = team.node_count() > 1;
-        // Bytes of the first step of each member, its length included.
-        let first = if is_far { most.min(SHORT) } else { most };
-        let length = |step: &Step<'_>, rank| {
-            step.slice(rank, 0, LENGTH).first_chunk().map_or(0, |word| u64::from_le_bytes(*word) as usize)
-        };
-        let is_direct = into_object && team.is_direct(Pattern::Fcollect(most));
-        // What comes with its length of what a member has: of an object that is longer nothing.
-        let piece = |bytes: usize| match bytes.min(first - LENGTH) {
-            some if is_direct && some < bytes => 0,
-            some => some,
-        };
-        let bring = || {
-            let mut step = Step::next(self, first);
-            step.room(0, LENGTH).copy_from_slice(&(items as u64).to_le_bytes());
-            mine.read(0, step.room(LENGTH, piece(mine.len())));
-            step.meet(purpose, || Shares::Equal(first));
-            step
-        };
-        let mut step = bring();
-        let (mut longest, mut found, mut before) = (0, 0_usize, 0);
-        for of in 0..members {
-            let items = length(&step, of);
-            if of == rank {
-                before = found;
+        let members = self.team.size();
+        with_room(members * WORD, |words| {
+            self.gather_equal(purpose, &(items as u64).to_le_bytes(), words);
+            let (mut found, mut end) = (0_usize, 0_usize);
+            for rank in 0..members {
+                let items = word(words, rank);
+                found = found.saturating_add(items);
+                end = end.saturating_add(items.saturating_mul(size));
+                words[rank * WORD..][..WORD].copy_from_slice(&(end as u64).to_le_bytes());
             }
-            longest = longest.max(items.saturating_mul(size));
-            found = found.saturating_add(items);
-        }
-        let (mut all, mut start) = (room(found), 0_usize);
-        for of in 0..members {
-            let bytes = length(&step, of).saturating_mul(size);
-            if let (Some(all), some @ 1..) = (&mut all, piece(bytes)) {
-                all.write(start, step.slice(of, LENGTH, some));
+            let (all, lengths) = (room(found), Lengths::Ends(words));
+            let longest = lengths.longest(members);
+            if longest > 0 {
+                let way = self.team.way(Pattern::Fcollect(longest), false);
+                self.gather_pieces(purpose, way == Way::Rings, mine, lengths, all);
             }
-            start = start.saturating_add(bytes);
-        }
-        let mut done = first - LENGTH;
-        if longest <= done {
-            return;
-        }
-        if is_direct {
-            let place = all.as_ref().and_then(RecvBuf::object);
-            // Whether all have room, for what all know to be as much. Programs in C do not say where before.
-            let alike = place.map(|place| place.offset as u64);
-            if let (Some(direct), Some(place)) = (Direct::meet_alike(self, purpose, alike), place) {
-                let later = if mine.len() > done { mine } else { SendBuf::EMPTY };
-                direct.ranks().for_each(|to| direct.to(to, place).copy_from(before * size, later));
-                return direct.leave();
-            }
-            // What came with the first barrier may be gone behind others.
-            (step, done) = (bring(), 0);
-        }
-        let bytes: Vec<usize> = (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
-        self.gather_by_steps(purpose, mine, done, Lengths::Each(&bytes), all);
+        });
     }
 
-    /// Brings what each member has, from a byte on, to who gives room for all of it in the order of ranks: a step for each piece, and of
-    /// very many members for some at a time.
-    fn gather_by_steps(
+    /// Brings what each member has to who gives room for all of it in the order of ranks, piece by piece, and of very many members for
+    /// some at a time.
+    fn gather_pieces(
         &self,
         purpose: &Purpose<'_>,
+        by_ring: bool,
         mine: SendBuf<'_>,
-        from: usize,
         lengths: Lengths<'_>,
         mut all: Option<RecvBuf<'_>>,
     ) {
-        let team = self.team;
-        let (most, at_once) = room_of_each(team.size(), team.node_count());
-        let longest = lengths.longest();
-        let mut done = from;
+        let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
+        let longest = lengths.longest(members);
+        let (most, at_once) = match by_ring {
+            true => ((longest / 4).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK), members),
+            false => room_of_each(members, team.node_count()),
+        };
+        let part = |piece: usize, of: usize| {
+            let bytes = lengths.range(of).len();
+            bytes.min(piece * most)..bytes.min((piece + 1) * most)
+        };
         // At least one piece, so that empty data meets as well.
-        while done == from || done < longest {
-            let left = |rank: usize| lengths.of(rank).saturating_sub(done).min(most);
-            // Where what the first ranks have begins, of all members, and the next of them.
-            let (mut start, mut first) = (0, 0);
-            while first < team.size() {
-                let ranks = first..(first + at_once).min(team.size());
-                first = ranks.end;
-                let mut step = Step::next(self, longest.saturating_sub(done).min(most));
-                if ranks.contains(&team.rank()) {
-                    mine.read(done.min(mine.len()), step.room(0, left(team.rank())));
+        let pieces = longest.div_ceil(most).max(1);
+        for first in (0..members).step_by(at_once) {
+            let ranks = first..(first + at_once).min(members);
+            let (bytes, writes) = (most.min(longest), ranks.contains(&rank));
+            let staged = Staged { by_ring, pieces, bytes, writes, reads: true };
+            let shares = |piece| match lengths {
+                // Who receives nothing need not look at all members.
+                Lengths::Equal(_) if ranks.len() == members => Shares::Equal(part(piece, 0).len()),
+                _ => Shares::each(team, |of| if ranks.contains(&of) { part(piece, of).len() } else { 0 }),
+            };
+            self.staged(purpose, staged, shares, |turn| match turn {
+                Turn::Write(piece, room) => {
+                    let part = part(piece, rank);
+                    mine.read(part.start, room.room(0, part.len()));
                 }
-                step.meet(purpose, || match lengths {
-                    // Who receives nothing need not look at all members.
-                    Lengths::Equal(_) if ranks.len() == team.size() => Shares::Equal(left(0)),
-                    _ => Shares::each(team, |rank| if ranks.contains(&rank) { left(rank) } else { 0 }),
-                });
-                for from in ranks {
-                    if let (Some(all), true) = (&mut all, left(from) > 0) {
-                        all.write(start + done, step.slice(from, 0, left(from)));
+                Turn::Read(piece, come) => {
+                    let Some(all) = &mut all else { return };
+                    // Each begins with itself, so that not all read the same, and since others may have yet to show theirs.
+                    let start = rank.clamp(ranks.start, ranks.end - 1);
+                    for of in (start..ranks.end).chain(ranks.start..start) {
+                        let (part, begin) = (part(piece, of), lengths.range(of).start);
+                        match of == rank {
+                            true => all.copy_from(begin + part.start, mine.part(part)),
+                            false => all.write(begin + part.start, come.slice(of, 0, part.len())),
+                        }
                     }
-                    start += lengths.of(from);
                 }
-            }
-            done += most;
+            });
         }
     }
 
@@ -512,7 +384,7 @@ impl Collective<'_> {
         let framed = [&(said.len() as u64).to_le_bytes(), said].concat();
         let mut all = Vec::<u8>::new();
         let given = SendBuf::of(&framed);
-        self.allgatherv(purpose, (framed.len(), 1), given, false, |bytes| Some(new_list(&mut all, bytes)));
+        self.allgatherv(purpose, (framed.len(), 1), given, |bytes| Some(new_list(&mut all, bytes)));
         let mut rest = &all[..];
         core::iter::from_fn(|| {
             let (length, behind) = rest.split_first_chunk()?;

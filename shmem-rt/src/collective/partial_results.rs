@@ -13,7 +13,7 @@ use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::layout::Layout;
 use super::payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
-use super::reduction::Reduction;
+use super::reduce_op::ReduceOp;
 use super::schedule::Round;
 use super::tree::{Operands, Vertex, fold, fold_vertices};
 use crate::group::{Collective, Purpose, Team};
@@ -24,7 +24,7 @@ pub(super) struct PartialResults<'p> {
     half: usize,
     /// Bytes of a value: what a member contributes.
     bytes: usize,
-    op: &'p dyn Reduction,
+    op: &'p dyn ReduceOp,
     is_scan: bool,
     /// Whether one value stands for all nodes of a set.
     is_exact: bool,
@@ -41,7 +41,7 @@ impl Collective<'_> {
         purpose: &Purpose<'_>,
         scan: Option<usize>,
         piece: &mut [u8],
-        op: &dyn Reduction,
+        op: &dyn ReduceOp,
     ) {
         let (team, half) = (self.team, (self.next_meeting() % 2) as usize);
         let (bytes, is_scan) = (piece.len(), scan.is_some());
@@ -68,7 +68,7 @@ impl Collective<'_> {
 
 /// Most bytes of a value, a multiple of [`GRAIN`]; 0 where ranks are dealt out to nodes in another order, of which a cover would have
 /// nearly as many values as members, unless one value stands for all.
-pub(super) fn most_bytes(layout: &Layout, op: &dyn Reduction, is_scan: bool) -> usize {
+pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
         return 0;
@@ -85,7 +85,7 @@ pub(super) fn most_bytes(layout: &Layout, op: &dyn Reduction, is_scan: bool) -> 
 
 impl<'p> PartialResults<'p> {
     /// Those of members that lie so among nodes, of values of one byte.
-    pub(super) fn of(layout: &'p Layout, op: &'p dyn Reduction, is_scan: bool) -> Self {
+    pub(super) fn of(layout: &'p Layout, op: &'p dyn ReduceOp, is_scan: bool) -> Self {
         let is_exact = op.is_exact() && !is_scan;
         Self { layout, half: 0, bytes: 1, op, is_scan, is_exact, alone: None, others: None }
     }
@@ -360,7 +360,7 @@ impl<'r> Cover<'r> {
         given: impl Iterator<Item = (Vertex, usize)> + Clone,
         operand: &dyn Fn(usize) -> &'v [u8],
         into: &mut [u8],
-        op: &dyn Reduction,
+        op: &dyn ReduceOp,
     ) {
         fold_vertices(self.vertices(), given, Operands::InPlace(operand), into, op);
     }
@@ -371,7 +371,7 @@ impl<'r> Cover<'r> {
         (one, ones): (Cover<'_>, &[u8]),
         (other, others): (Cover<'_>, &[u8]),
         into: &mut [u8],
-        op: &dyn Reduction,
+        op: &dyn ReduceOp,
     ) {
         let mut one_given = one.numbered(0).peekable();
         let mut other_given = other.numbered(1).peekable();

@@ -43,7 +43,7 @@ use shmem_core::transport::{Remote, SignalOp, Until, under_way};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
 use super::engine::{Transfers, progress_of, with_schedules};
-use super::reduction::Reduction;
+use super::reduce_op::ReduceOp;
 use super::schedule::{Cut, Memory, Place, Radices, Schedule, SendStep};
 use super::tree::{Operands, PARTIALS, fold};
 use crate::group::{Collective, Purpose, Team};
@@ -70,9 +70,9 @@ impl Collective<'_> {
         (pattern, root): (Pattern, usize),
         source: SendBuf<'_>,
         result: RecvBuf<'_>,
-        op: Option<&dyn Reduction>,
+        op: Option<&dyn ReduceOp>,
     ) {
-        let (ranks, rank, item) = (self.team.size(), self.team.rank(), op.map_or(1, Reduction::size));
+        let (ranks, rank, item) = (self.team.size(), self.team.rank(), op.map_or(1, ReduceOp::size));
         let cut = pattern.cut(ranks, result.object().is_some());
         // What goes no way: from where in the source, to where in the result.
         let own = match pattern {
@@ -92,7 +92,7 @@ impl Collective<'_> {
         (schedules, cut): (&[impl Schedule], Cut),
         (source, own): (SendBuf<'_>, Option<(Range<usize>, usize)>),
         result: RecvBuf<'_>,
-        op: Option<&dyn Reduction>,
+        op: Option<&dyn ReduceOp>,
     ) {
         let Self { team, endpoint, .. } = *self;
         // The stream of the runtime: what the program has started is not waited for here.
@@ -278,7 +278,7 @@ pub(super) struct Carrier<'c> {
     /// The object that the result is on every member, and its segment.
     pub(super) object: Option<(u32, Extent)>,
     /// What a reduction combines with.
-    pub(super) op: Option<&'c dyn Reduction>,
+    pub(super) op: Option<&'c dyn ReduceOp>,
 }
 
 impl Carrier<'_> {

@@ -1,23 +1,52 @@
-//! Reductions and scans: by operations on numbers, which stand in one table, and by operations of the program.
-
-use core::ops::Range;
+//! Reductions and scans, by operations on numbers, which stand in one table, and by operations of the program.
+//!
+//! The result is that of a [tree](super::tree) over ranks, whatever the way. On one node every member combines all, of short data; of
+//! longer ones it combines a slice and gives that to the others (a reduce-scatter and an allgather through rings), or does so in objects
+//! where they lie. Between nodes [partial results](super::partial_results) go with the barrier, and much data by
+//! [recursive halving and doubling](super::schedule::HalvingDoubling). Scans go by meetings.
 
 use bytemuck::Pod;
-use shmem_core::context::{Collected, Contribution, Initiator};
+use shmem_core::context::{Contribution, Initiator};
 use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::object::Extent;
 use shmem_core::observe::Family;
-use shmem_core::pe::Pe;
+use shmem_core::system::SCRATCH_BYTES;
+use shmem_launch::env::CollectiveWay as Way;
 
-use super::argument::{Argument, Root, word_of};
+use super::argument::{Argument, word_of};
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::Pattern;
-use super::combine::Combined;
-use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
+use super::choose::{Pattern, Shape};
+use super::layout::Layout;
+use super::partial_results::most_bytes;
+use super::payload::{GRAIN, room_of_each};
 use super::placement::fits_a_tile;
-use super::reduction::{Guarded, Reduction, Typed};
-use super::request::Task;
-use super::start::Started;
+use super::reduce_op::{BitNumber, BitOperands, BitReducible, Number, Operands, ReduceOp, Reducible, Typed};
+use super::request::{Started, Task};
+use super::staging::{Direct, Piece as _, Ring, Room as _, Step};
+use super::tree::{self, fold};
 use crate::group::{Collective, Purpose, Team};
+
+/// Whose items a member combines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combined {
+    /// Those of all members.
+    All,
+    /// Those of lower ranks, and its own.
+    UpTo,
+    /// Those of lower ranks: of none it is all zeroes.
+    Before,
+}
+
+impl Combined {
+    /// How many members these are for one rank of so many, from rank 0 on.
+    fn of(self, rank: usize, members: usize) -> usize {
+        match self {
+            Self::All => members,
+            Self::UpTo => rank + 1,
+            Self::Before => rank,
+        }
+    }
+}
 
 /// An operation on the numbers that items consist of; whether rounded numbers give the same in any order.
 macro_rules! typed {
@@ -28,11 +57,10 @@ macro_rules! typed {
 }
 pub(super) use typed;
 
-/// A row has the names and families of an operation for all members, for one, and started; the numbers that it takes, its method of
-/// these, and whether the order makes no difference even to numbers that round; and what it is in words.
+/// A row has the names and families of an operation, and of it started; the numbers that it takes, its method of these, and whether the
+/// order makes no difference even to numbers that round; and what it is in words.
 macro_rules! reductions {
-    ($($all:ident $of_all:ident, $to:ident $of_one:ident, $start:ident $started:ident,
-        ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
+    ($($all:ident $of_all:ident, $start:ident $started:ident, ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
         impl Team {$(
             #[doc = concat!("The ", $what, $note, ".")]
             ///
@@ -66,31 +94,7 @@ macro_rules! reductions {
                 X: $operands<R>,
             {
                 let op = typed!(X::Item, $reducible::$number, $op, $exact);
-                self.reduction(token, (Family::$of_all, Combined::All, None), data, op)
-            }
-
-            #[doc = concat!("The ", $what, " for one PE", $note, ".")]
-            ///
-            #[doc = concat!("As [`", stringify!($all), "`](Self::", stringify!($all), "), for one member, as [`reduce_to`](Self::reduce_to):")]
-            /// on `root` the result is `Some` of what it would be there, on the others `None`. What they have given stays as
-            /// it is.
-            ///
-            /// # Panics
-            ///
-            /// If `root` is not a member, or an object is of a team that lacks a member.
-            ///
-            #[doc = concat!("Source: MPI 4.1, `MPI_Reduce`; ", "as `shmem_", stringify!($all), "_reduce` of OpenSHMEM 1.6.")]
-            #[doc(alias = "MPI_Reduce")]
-            #[track_caller]
-            pub fn $to<X, R>(&self, token: &(impl Initiator + ?Sized), data: X, root: Pe) -> Option<R>
-            where
-                X: $operands<R>,
-            {
-                let op = typed!(X::Item, $reducible::$number, $op, $exact);
-                let root = Root::of(self, root, stringify!($to));
-                let is_here = root.is_here(self);
-                let result = self.reduction(token, (Family::$of_one, Combined::All, Some(root)), data, op);
-                is_here.then_some(result)
+                self.reduction(token, (Family::$of_all, Combined::All), data, op)
             }
 
             #[doc = concat!("Starts the ", $what)]
@@ -116,13 +120,13 @@ macro_rules! reductions {
     };
 }
 reductions! {
-    sum Sum, sum_to SumTo, start_sum StartSum, (Operands: Reducible::Number) added false, "sum", "; integers wrap";
-    prod Prod, prod_to ProdTo, start_prod StartProd, (Operands: Reducible::Number) multiplied false, "product", "; integers wrap";
-    min Min, min_to MinTo, start_min StartMin, (Operands: Reducible::Number) lesser true, "minimum", "";
-    max Max, max_to MaxTo, start_max StartMax, (Operands: Reducible::Number) greater true, "maximum", "";
-    and And, and_to AndTo, start_and StartAnd, (BitOperands: BitReducible::Bits) anded true, "bitwise and", "";
-    or Or, or_to OrTo, start_or StartOr, (BitOperands: BitReducible::Bits) ored true, "bitwise or", "";
-    xor Xor, xor_to XorTo, start_xor StartXor, (BitOperands: BitReducible::Bits) xored true, "bitwise exclusive or", "";
+    sum Sum, start_sum StartSum, (Operands: Reducible::Number) added false, "sum", "; integers wrap";
+    prod Prod, start_prod StartProd, (Operands: Reducible::Number) multiplied false, "product", "; integers wrap";
+    min Min, start_min StartMin, (Operands: Reducible::Number) lesser true, "minimum", "";
+    max Max, start_max StartMax, (Operands: Reducible::Number) greater true, "maximum", "";
+    and And, start_and StartAnd, (BitOperands: BitReducible::Bits) anded true, "bitwise and", "";
+    or Or, start_or StartOr, (BitOperands: BitReducible::Bits) ored true, "bitwise or", "";
+    xor Xor, start_xor StartXor, (BitOperands: BitReducible::Bits) xored true, "bitwise exclusive or", "";
 }
 
 macro_rules! scans {
@@ -143,7 +147,7 @@ macro_rules! scans {
                 X: Operands<R>,
             {
                 let op = typed!(X::Item, Reducible::Number, added, false);
-                self.reduction(token, (Family::$family, $combined, None), data, op)
+                self.reduction(token, (Family::$family, $combined), data, op)
             }
         )*}
     };
@@ -153,68 +157,6 @@ scans! {
     sum_inscan as SumInscan = Combined::UpTo;
     /// Each element becomes its sum over the members before the calling one: zero on the first.
     sum_exscan as SumExscan = Combined::Before;
-}
-
-/// A number that members of a team have found together ([`min_at`](crate::Team::min_at)), and where it lies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Located<N> {
-    /// The number.
-    pub value: N,
-    /// The rank of the member that has it; in a world, the number of the PE.
-    pub rank: usize,
-    /// Its place in what that member has given.
-    pub index: usize,
-}
-
-macro_rules! extremes {
-    ($($(#[$doc:meta])* $name:ident as $family:ident = $op:ident, $alias:literal;)*) => {
-        impl Team {$(
-            $(#[$doc])*
-            ///
-            /// Of all numbers that members have, of any length on each; `None` if nobody has any. `mine` is as in
-            /// [`collect`](Self::collect). Of equal ones it is that of the lowest rank, and there the first; `-0.0` is less than
-            /// `0.0`, and a NaN is found only where all are.
-            ///
-            /// ```no_run
-            /// # use shmem::prelude::*;
-            /// # #[shmem::main]
-            /// # fn main(world: &mut World) {
-            /// let errors = vec![0.5; 100];
-            #[doc = concat!("if let Some(found) = world.", stringify!($name), "(&errors) {")]
-            ///     println!("{} on PE {}, at {}", found.value, world.pes()[found.rank], found.index);
-            /// }
-            /// # }
-            /// ```
-            ///
-            /// # Panics
-            ///
-            /// If an object is of a team that lacks a member.
-            ///
-            #[doc = concat!("Source: MPI 4.1, `", $alias, "`.")]
-            #[doc(alias = $alias)]
-            #[track_caller]
-            pub fn $name<T, N>(&self, token: &(impl Initiator + ?Sized), mine: &T) -> Option<Located<N>>
-            where
-                T: Collected<N> + ?Sized,
-                N: Number,
-            {
-                let argument = Argument::of::<N>(self, token, mine.place(token));
-                let words = [word_of(core::any::type_name::<N>())];
-                argument.given(mine, None, |items, mine| {
-                    let subject = || argument.show(items);
-                    argument.run(Family::$family, words, &subject, mine.len(), |collective, purpose| {
-                        collective.locate(purpose, (items, mine), N::$op)
-                    })
-                })
-            }
-        )*}
-    };
-}
-extremes! {
-    /// The least number, and where it lies.
-    min_at as MinAt = lesser, "MPI_MINLOC";
-    /// The largest number, and where it lies.
-    max_at as MaxAt = greater, "MPI_MAXLOC";
 }
 
 impl Team {
@@ -263,44 +205,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, (Family::Reduce, Combined::All, None), data, op)
-    }
-
-    /// As [`reduce`](Self::reduce), for one member: on `root` the result is `Some` of what it would be there, on the others
-    /// `None`. What they have given stays as it is.
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let root = world.pes()[0];
-    /// if let Some(divisor) = world.reduce_to(12_u64, root, |a, b| if a % b == 0 { b } else { 1 }) {
-    ///     println!("{divisor}");
-    /// }
-    /// # }
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// As [`reduce`](Self::reduce), and if `root` is not a member.
-    ///
-    /// Source: MPI 4.1, `MPI_Reduce` with an operation of `MPI_Op_create`.
-    #[doc(alias = "MPI_Reduce")]
-    #[track_caller]
-    pub fn reduce_to<X, R>(
-        &self,
-        token: &(impl Initiator + ?Sized),
-        data: X,
-        root: Pe,
-        op: impl Fn(X::Item, X::Item) -> X::Item,
-    ) -> Option<R>
-    where
-        X: Contribution<R>,
-    {
-        let root = Root::of(self, root, "reduce_to");
-        let is_here = root.is_here(self);
-        let result = self.operation(token, (Family::ReduceTo, Combined::All, Some(root)), data, op);
-        is_here.then_some(result)
+        self.operation(token, (Family::Reduce, Combined::All), data, op)
     }
 
     /// As [`reduce`](Self::reduce), over the members up to the calling one, which is included.
@@ -321,7 +226,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, (Family::ReduceInscan, Combined::UpTo, None), data, op)
+        self.operation(token, (Family::ReduceInscan, Combined::UpTo), data, op)
     }
 
     /// As [`reduce`](Self::reduce), over the members before the calling one: `Some` on all but the first, which has none
@@ -343,7 +248,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        let result = self.operation(token, (Family::ReduceExscan, Combined::Before, None), data, op);
+        let result = self.operation(token, (Family::ReduceExscan, Combined::Before), data, op);
         (self.rank() > 0).then_some(result)
     }
 
@@ -351,7 +256,7 @@ impl Team {
     fn operation<X, R>(
         &self,
         token: &(impl Initiator + ?Sized),
-        form: Form,
+        form: (Family, Combined),
         data: X,
         op: impl Fn(X::Item, X::Item) -> X::Item,
     ) -> R
@@ -370,7 +275,7 @@ impl Team {
     fn reduction<X: Contribution<R>, R, N: Pod>(
         &self,
         token: &(impl Initiator + ?Sized),
-        form: Form,
+        form: (Family, Combined),
         data: X,
         op: Typed<N, impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) -> R {
@@ -380,37 +285,26 @@ impl Team {
         })
     }
 
-    /// Carries out `reduce`, of items of a kind; it is told whose items are combined, and which ranks have the result.
+    /// Carries out `reduce`, of items of a kind.
     #[inline]
     #[track_caller]
     fn reduced<X: Contribution<R>, R>(
         &self,
         token: &(impl Initiator + ?Sized),
-        (family, combined, root): Form,
+        (family, combined): (Family, Combined),
         data: X,
         kind: Kind,
-        reduce: impl FnOnce(&Collective<'_>, &Purpose<'_>, (Combined, Range<usize>), RecvBuf<'_>),
+        reduce: impl FnOnce(&Collective<'_>, &Purpose<'_>, (Combined, bool), RecvBuf<'_>),
     ) -> R {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
-        let results = match &root {
-            Some(root) => root.rank..root.rank + 1,
-            None => usize::from(family == Family::ReduceExscan)..self.size(),
-        };
-        argument.changed(data, (true, results.contains(&self.rank())), |items, data| {
+        let has_result = family != Family::ReduceExscan || self.rank() > 0;
+        argument.changed(data, (true, has_result), |items, data| {
             let bytes = data.len();
             // Of items without bytes the number is compared.
             let amount = if argument.size() == 0 { items } else { bytes } as u64;
-            let kinds =
-                root.as_ref().map_or(kind.word, |root| fingerprint_of_words([root.word(), kind.word]));
-            let subject = || {
-                let what = argument.name_or(|| kind.show(bytes, items));
-                match &root {
-                    None => what,
-                    Some(root) => format!("{what} to PE {}", root.pe),
-                }
-            };
-            argument.run(family, [amount, kinds], &subject, bytes, |collective, purpose| {
-                reduce(collective, purpose, (combined, results), data);
+            let subject = || argument.name_or(|| kind.show(bytes, items));
+            argument.run(family, [amount, kind.word], &subject, bytes, |collective, purpose| {
+                reduce(collective, purpose, (combined, has_result), data);
             });
         })
     }
@@ -447,9 +341,6 @@ impl Team {
     }
 }
 
-/// A form of a reduction: whose items it combines, and the one that has the result, if not all have.
-type Form = (Family, Combined, Option<Root>);
-
 /// What is combined: a number to compare, the name of a type, and its bytes.
 #[derive(Clone, Copy)]
 struct Kind {
@@ -474,96 +365,252 @@ pub(super) fn type_of<F>(_: &F) -> u64 {
     word_of(core::any::type_name::<F>())
 }
 
-impl Collective<'_> {
-    /// The program's operation: a panic inside it ends the job.
-    pub(super) fn guarded<'g, I: Pod>(
-        &'g self,
-        purpose: &'g Purpose<'g>,
-        op: impl Fn(I, I) -> I,
-    ) -> impl Reduction {
-        Guarded { op: Typed::new(op, |item| item, false), collective: self, purpose }
-    }
+/// Room for the operands of a tile of a direct reduction, and its result: they stay in the first cache.
+const OPERANDS: usize = 8 << 10;
 
-    /// Finds the number that `op` chooses of all.
-    fn locate<N: Number>(
+/// Bytes of a line of the cache, which slices do not share.
+const LINE: usize = 64;
+
+// A tile of a direct reduction has a line, or more.
+const _: () = assert!(Shape::MOST_DIRECT == OPERANDS / LINE - 1);
+
+/// Bytes of each operand of a tile of a direct reduction.
+fn room_of_operand(members: usize) -> usize {
+    OPERANDS / (members + 1) / GRAIN * GRAIN
+}
+
+impl Collective<'_> {
+    /// Combines the items that members in `combined` have in `source`, or without it in `data`, to `data`: where it has the result, and
+    /// otherwise `data` stays. Objects are the same on all members.
+    pub(super) fn reduce(
         &self,
         purpose: &Purpose<'_>,
-        (items, mine): (usize, SendBuf<'_>),
-        op: fn(N, N) -> N,
-    ) -> Option<Located<N>> {
-        let (rank, members) = (self.team.rank(), self.team.size());
-        let (mut room, mut best) = ([N::zeroed(); 32], None::<(usize, N)>);
-        for first in (0..items).step_by(room.len()) {
-            let some = &mut room[..(items - first).min(32)];
-            mine.read(first * size_of::<N>(), bytemuck::cast_slice_mut(some));
-            for (k, number) in some.iter().enumerate() {
-                if best.is_none_or(|(_, best)| beats(*number, best, op)) {
-                    best = Some((first + k, *number));
+        (combined, has_result): (Combined, bool),
+        source: Option<SendBuf<'_>>,
+        mut data: RecvBuf<'_>,
+        op: &dyn ReduceOp,
+    ) {
+        let (team, bytes, size) = (self.team, data.len(), op.size());
+        if bytes == 0 {
+            return self.meet(purpose);
+        }
+        let place = data.object().filter(|_| size <= room_of_operand(team.size()));
+        let pattern = Pattern::reduction(bytes, op.is_exact());
+        let way = match combined {
+            Combined::All => self.way(purpose, pattern, place.is_some()),
+            Combined::UpTo | Combined::Before => Way::Meetings,
+        };
+        if let (Way::Direct, Some(to)) = (way, place) {
+            let from = source.and_then(|source| source.object()).unwrap_or(to);
+            return self.reduce_directly(purpose, (from, to), op);
+        }
+        if let Some(source) = source {
+            data.copy_from(0, source);
+        }
+        match way {
+            Way::Windows if fits_a_tile(size) => {
+                self.pipelined(purpose, (pattern, 0), SendBuf::EMPTY, data, Some(op));
+            }
+            Way::Rings if self.slice_of(bytes, size) > 0 => {
+                let slice = self.slice_of(bytes, size);
+                data.with_private(true, |data| self.reduce_sliced(purpose, slice, data, op));
+            }
+            _ if team.node_count() == 1 && size <= SCRATCH_BYTES => {
+                self.reduce_by_steps(purpose, combined, (data, has_result), op);
+            }
+            _ => data.with_private(has_result, |data| {
+                self.reduce_between_nodes(purpose, combined, data, op);
+                op.settle(data);
+            }),
+        }
+    }
+
+    /// Combines the numbers in `data` of all members, for a purpose of the caller's, by an operation that is exact.
+    pub(crate) fn reduce_for<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
+        let op = Typed::new(op, |number| number, true);
+        if self.team.node_count() > 1 {
+            self.reduce_between_nodes(purpose, Combined::All, data, &op);
+        } else {
+            self.reduce_by_steps(purpose, Combined::All, (RecvBuf::of(data), true), &op);
+        }
+    }
+
+    /// On one node: every member combines what those in `combined` have contributed, in place.
+    fn reduce_by_steps(
+        &self,
+        purpose: &Purpose<'_>,
+        combined: Combined,
+        (mut data, has_result): (RecvBuf<'_>, bool),
+        op: &dyn ReduceOp,
+    ) {
+        let members = combined.of(self.team.rank(), self.team.size());
+        let (bytes, size) = (data.len(), op.size());
+        // Short data are one piece, for which nothing is divided.
+        let most = if bytes <= SCRATCH_BYTES { bytes } else { SCRATCH_BYTES / size * size };
+        let mut start = 0;
+        while start < bytes {
+            let piece = start..bytes.min(start + most);
+            start = piece.end;
+            let mut step = Step::next(self, piece.len());
+            data.source().read(piece.start, step.room(0, piece.len()));
+            self.meet(purpose);
+            if !has_result {
+                continue;
+            }
+            data.fill(piece, size, &mut |at, tile| {
+                if members == 0 {
+                    // Zero of all numbers.
+                    return tile.fill(0);
+                }
+                let bytes = tile.len();
+                let of = |rank| step.slice(rank, at, bytes);
+                match members {
+                    // The usual small case.
+                    2 => op.combine(tile, Some(of(0)), of(1)),
+                    _ => fold(members, tree::Operands::InPlace(&of), tile, op),
+                }
+                op.settle(tile);
+            });
+        }
+    }
+
+    /// Bytes of the slices in which members combine data of their node, in whole items and grains; 0 if there is no room for any.
+    fn slice_of(&self, bytes: usize, size: usize) -> usize {
+        // Some pieces, so that there is something to do while a chunk is waited for.
+        let wanted = (bytes / self.team.size() / 4).next_multiple_of(GRAIN).clamp(4 << 10, 16 << 10);
+        let unit = size * (GRAIN / size.min(GRAIN));
+        wanted.min(Shape::of(self.team).room_of_chunk()) / unit * unit
+    }
+
+    /// A reduce-scatter and an allgather through rings: every member combines a slice of each piece, on one node. Of a piece it brings the
+    /// others their slices, combines its own, and brings them the result; meanwhile the next piece is on its way. Chunks are
+    /// contributions to a piece and results of one in turn: a contribution goes before the result of the piece before, so that it is on its
+    /// way while that is combined.
+    ///
+    /// Where members share cores, each chunk would wake everybody, who would sleep again until that of the next one. There they
+    /// meet behind each piece, the last to come wakes all, and nobody finds a chunk missing or a slot that is not free: what is read
+    /// in a round was shown in the one before, and what is overwritten was taken there.
+    fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn ReduceOp) {
+        let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
+        let mut ring = Ring::new(self, purpose);
+        let pieces = bytes.div_ceil(slice * members);
+        let contribution = |piece: usize| (2 * piece).saturating_sub(1);
+        let result_of = |piece: usize| (2 * piece + 2).min(2 * pieces - 1);
+        let unit = op.size() * (GRAIN / op.size().min(GRAIN));
+        let slice_of = |piece: usize, rank: usize| {
+            let start = piece * slice * members;
+            let end = (start + slice * members).min(bytes);
+            let each = (end - start).div_ceil(members).next_multiple_of(unit);
+            (start + rank * each).min(end)..(start + (rank + 1) * each).min(end)
+        };
+        // Where the slice for a rank lies in a chunk of another one.
+        let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice;
+        let meets = !self.team.job.site.has_cores;
+        let contribute = |ring: &Ring<'_>, data: &[u8], piece: usize| {
+            let mut slot = ring.slot(contribution(piece));
+            for to in (0..members).filter(|to| *to != rank) {
+                let part = slice_of(piece, to);
+                SendBuf::of(&data[part.clone()]).read(0, slot.room(place(rank, to), part.len()));
+            }
+            if meets { slot.show_unheard() } else { slot.show() }
+        };
+        contribute(&ring, data, 0);
+        self.meet(purpose);
+        for piece in 0..=pieces {
+            if piece + 1 < pieces {
+                contribute(&ring, data, piece + 1);
+            }
+            if piece < pieces {
+                let own = slice_of(piece, rank);
+                let mut slot = ring.slot(result_of(piece));
+                let result = slot.room(0, own.len());
+                let operand = |of: usize| match of == rank {
+                    true => &data[own.clone()],
+                    false => ring.read(contribution(piece), of, place(of, rank), own.len()),
+                };
+                fold(members, tree::Operands::InPlace(&operand), result, op);
+                op.settle(result);
+                data[own].copy_from_slice(result);
+                slot.show_unheard();
+                ring.take(contribution(piece));
+                if !meets {
+                    ring.ring_others();
+                }
+            }
+            if let Some(before) = piece.checked_sub(1) {
+                // Each begins with another one, so that not all read the same.
+                for of in (rank + 1..members).chain(0..rank) {
+                    let part = slice_of(before, of);
+                    RecvBuf::of(&mut data[part.clone()])
+                        .write(0, ring.read(result_of(before), of, 0, part.len()));
+                }
+                ring.take(result_of(before));
+            }
+            if meets && piece < pieces {
+                self.meet(purpose);
+            }
+        }
+    }
+
+    /// Combines what lies at one place of all members of a node, to another one or there. Every member makes a slice, and writes it to
+    /// all: nobody else reads that slice.
+    fn reduce_directly(&self, purpose: &Purpose<'_>, (from, to): (Extent, Extent), op: &dyn ReduceOp) {
+        let (members, rank, size) = (self.team.size(), self.team.rank(), op.size());
+        let direct = Direct::meet(self, purpose);
+        let mut room = [0; OPERANDS];
+        let (operands, tile) = room.split_at_mut(members * room_of_operand(members));
+        let tile = &mut tile[..room_of_operand(members) / size * size];
+        // Whole lines, and whole items.
+        let grain = size << (LINE.trailing_zeros() - size.trailing_zeros().min(LINE.trailing_zeros()));
+        let each = from.bytes.div_ceil(members).next_multiple_of(grain);
+        let slice = (rank * each).min(from.bytes)..((rank + 1) * each).min(from.bytes);
+        for at in slice.clone().step_by(tile.len()) {
+            let bytes = tile.len().min(slice.end - at);
+            let tile = &mut tile[..bytes];
+            for (of, operand) in operands.chunks_exact_mut(room_of_operand(members)).enumerate() {
+                direct.of(of, from).read(at, &mut operand[..bytes]);
+            }
+            let operand = |of: usize| &operands[of * room_of_operand(members)..][..bytes];
+            fold(members, tree::Operands::InPlace(&operand), tile, op);
+            op.settle(tile);
+            direct.ranks().for_each(|rank| direct.to(rank, to).write(at, tile));
+        }
+        direct.leave();
+    }
+
+    /// Between nodes, with the barrier: by partial results, if there is room for them. What comes of it is not settled.
+    fn reduce_between_nodes(
+        &self,
+        purpose: &Purpose<'_>,
+        combined: Combined,
+        data: &mut [u8],
+        op: &dyn ReduceOp,
+    ) {
+        let team = self.team;
+        let ranks = combined.of(team.rank(), team.size());
+        let scan = (combined != Combined::All).then_some(ranks);
+        let near = team.node_count() == 1;
+        let most =
+            if near { 0 } else { most_bytes(Layout::of(team), op, scan.is_some()) / op.size() * op.size() };
+        if most > 0 {
+            return data
+                .chunks_mut(most)
+                .for_each(|piece| self.combine_between_nodes(purpose, scan, piece, op));
+        }
+        // Every member gets the items of all, and combines them: of ranks that are dealt out to nodes in another order, and of items that
+        // are larger than a room, on one node as well.
+        let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
+        let mut all = vec![0; most.min(data.len()) * team.size()];
+        for piece in data.chunks_mut(most) {
+            let bytes = piece.len();
+            let all = &mut all[..bytes * team.size()];
+            self.gather_equal(purpose, piece, all);
+            match ranks {
+                0 => piece.fill(0),
+                ranks => {
+                    fold(ranks, tree::Operands::InPlace(&|rank| &all[rank * bytes..][..bytes]), piece, op)
                 }
             }
         }
-        let best = best.map(|(index, number)| Candidate::of(number, rank, index));
-        let mut best = best.unwrap_or(Candidate::NONE).0;
-        let better = Typed::new(|a, b| Candidate(a).better(Candidate(b), op).0, |found| found, true);
-        let data = RecvBuf::of(bytemuck::bytes_of_mut(&mut best));
-        self.reduce(purpose, (Combined::All, 0..members), None, data, &better);
-        let best = Candidate(best);
-        best.is_there().then(|| best.located())
     }
-}
-
-/// What members tell each other of the best they have: the number's bytes in two words, its rank, its index, and whether
-/// there is one.
-#[derive(Clone, Copy)]
-struct Candidate([u64; 5]);
-
-impl Candidate {
-    const NONE: Self = Self([0; 5]);
-
-    fn of<N: Number>(number: N, rank: usize, index: usize) -> Self {
-        const {
-            assert!(size_of::<N>() <= 16, "a place is found of a number, and not of several that go together")
-        };
-        let mut words = [0, 0, rank as u64, index as u64, 1];
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
-        bytes[..size_of::<N>()].copy_from_slice(bytemuck::bytes_of(&number));
-        Self(words)
-    }
-
-    fn number<N: Number>(self) -> N {
-        let bytes: &[u8] = bytemuck::cast_slice(&self.0);
-        bytemuck::pod_read_unaligned(&bytes[..size_of::<N>()])
-    }
-
-    fn is_there(self) -> bool {
-        self.0[4] != 0
-    }
-
-    fn located<N: Number>(self) -> Located<N> {
-        let [_, _, rank, index, _] = self.0;
-        Located { value: self.number(), rank: rank as usize, index: index as usize }
-    }
-
-    /// The better one, or of two that are alike that of the lower rank: so it makes no difference in which order they come.
-    fn better<N: Number>(self, other: Self, op: impl Fn(N, N) -> N + Copy) -> Self {
-        if !self.is_there() || !other.is_there() {
-            return if self.is_there() { self } else { other };
-        }
-        let (mine, others) = (self.number::<N>(), other.number::<N>());
-        match (beats(mine, others, op), beats(others, mine, op)) {
-            (true, false) => self,
-            (false, true) => other,
-            _ if self.rank() < other.rank() => self,
-            _ => other,
-        }
-    }
-
-    fn rank(self) -> u64 {
-        self.0[2]
-    }
-}
-
-/// Whether a number takes the place of one before it.
-fn beats<N: Number>(number: N, before: N, op: impl Fn(N, N) -> N) -> bool {
-    bytemuck::bytes_of(&op(before, number)) != bytemuck::bytes_of(&before)
 }

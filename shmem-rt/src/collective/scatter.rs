@@ -1,26 +1,19 @@
 //! scatter: what one member has for each of the others, and sums of what all have for each.
 
 use core::any::type_name;
-use core::ops::Range;
 
 use shmem_core::context::{Collected, Contribution, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
+use super::alltoall::most_in_a_step;
 use super::argument::{Argument, Root, word_of};
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Pattern, Shape};
-use super::combine::Combined;
-use super::exchange::most_in_a_step;
-use super::layout::Layout;
-use super::number::{self, Number, Reducible};
-use super::partial_results::most_bytes;
 use super::payload::{GRAIN, Shares};
-use super::placement::fits_a_tile;
-use super::reduce::{type_of, typed};
-use super::reduction::{Reduction, Typed};
-use super::staging::{Direct, Staged, Turn};
+use super::reduce::{Combined, type_of, typed};
+use super::reduce_op::{self, Number, ReduceOp, Reducible, Typed};
+use super::staging::{Staged, Turn};
 use super::tree::{Operands, fold};
 use crate::group::{Collective, Purpose, Team};
 
@@ -93,7 +86,7 @@ impl Team {
     pub fn sum_scatter<T, X, R>(&self, token: &(impl Initiator + ?Sized), all: &T, mine: X) -> R
     where
         T: Collected<X::Item> + ?Sized,
-        X: number::Operands<R>,
+        X: reduce_op::Operands<R>,
     {
         let (op, kind) =
             (typed!(X::Item, Reducible::Number, added, false), type_name::<<X::Item as Reducible>::Number>());
@@ -187,15 +180,6 @@ impl Collective<'_> {
     /// Gives every member its part of what the root has in `all`, as many bytes each, in `mine`.
     fn scatter(&self, purpose: &Purpose<'_>, root: &Root, all: SendBuf<'_>, mut mine: RecvBuf<'_>) {
         let (members, rank, part) = (self.team.size(), self.team.rank(), mine.len());
-        if let Some(place) = mine.object().filter(|_| self.team.is_direct(Pattern::Alltoall(part))) {
-            let direct = Direct::meet(self, purpose);
-            if root.is_here(self.team) {
-                for to in direct.ranks() {
-                    direct.to(to, place).copy_from(0, all.part(to * part..(to + 1) * part));
-                }
-            }
-            return direct.leave();
-        }
         // As many members are served in one step as scratch has room for.
         let width = members.min(SCRATCH_BYTES / GRAIN);
         let most = SCRATCH_BYTES / width / GRAIN * GRAIN;
@@ -228,54 +212,27 @@ impl Collective<'_> {
         purpose: &Purpose<'_>,
         all: SendBuf<'_>,
         mut mine: RecvBuf<'_>,
-        op: &dyn Reduction,
+        op: &dyn ReduceOp,
     ) {
         let (team, size, part) = (self.team, op.size(), mine.len());
         let (members, rank) = (team.size(), team.rank());
         if part == 0 {
             return self.meet(purpose);
         }
-        if self.is_combined_for_all(purpose, part, op) {
+        if team.node_count() > 1 || size > SCRATCH_BYTES || members > most_in_a_step(size) {
+            // Each combines all, and takes its own.
             let mut combined = vec![0; all.len()];
             all.read(0, &mut combined);
             let data = RecvBuf::of(&mut combined);
-            self.reduce(purpose, (Combined::All, 0..members), None, data, op);
+            self.reduce(purpose, (Combined::All, true), None, data, op);
             return mine.write(0, &combined[rank * part..][..part]);
         }
-        // Makes some bytes of the result, of parts that are read from a byte on.
-        let mut make = |range: Range<usize>, read: &dyn Fn(usize, usize, &mut [u8])| {
-            mine.fill(range, size, &mut |at, into| {
+        let pack = |to: usize, first: usize, into: &mut [u8]| all.read(to * part + first * size, into);
+        self.exchange_on_the_node(purpose, (part / size, size), pack, |some, _, read| {
+            mine.fill(some.start * size..some.end * size, size, &mut |at, into| {
                 fold(members, Operands::Read(&|of, first, tile| read(of, at + first, tile)), into, op);
                 op.settle(into);
             });
-        };
-        // What is written lies elsewhere: otherwise all is a copy.
-        if let Some(place) = all.object()
-            && team.is_direct(Pattern::Alltoall(part))
-        {
-            let direct = Direct::meet(self, purpose);
-            make(0..part, &|of, at, into| direct.of(of, place).read(rank * part + at, into));
-            return direct.leave();
-        }
-        if team.node_count() == 1 && size <= SCRATCH_BYTES && members <= most_in_a_step(size) {
-            let pack = |to: usize, first: usize, into: &mut [u8]| all.read(to * part + first * size, into);
-            return self.exchange_on_the_node(purpose, (part / size, size), pack, |some, _, read| {
-                make(some.start * size..some.end * size, read);
-            });
-        }
-        let mut rows = vec![0; all.len()];
-        self.alltoall(purpose, all, RecvBuf::of(&mut rows));
-        make(0..part, &|of, at, into| into.copy_from_slice(&rows[of * part + at..][..into.len()]));
-    }
-
-    /// Whether parts of so many bytes are sooner combined for all, where each takes its own.
-    fn is_combined_for_all(&self, purpose: &Purpose<'_>, part: usize, op: &dyn Reduction) -> bool {
-        let (team, size, exact) = (self.team, op.size(), op.is_exact());
-        if team.node_count() == 1 || !fits_a_tile(size) || most_bytes(Layout::of(team), op, false) < size {
-            return false;
-        }
-        // Windows are taken where they would be the way.
-        self.way(purpose, Pattern::reduction(part * team.size(), exact), false);
-        Shape::of(team).combines_for_all(team.job.settings.collective_ways, part, exact)
+        });
     }
 }

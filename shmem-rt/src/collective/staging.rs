@@ -381,22 +381,6 @@ impl<'c> Direct<'c> {
     /// Meets all members. What they have done to the objects before is visible to all.
     pub(super) fn meet(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         collective.meet(purpose);
-        Self::met(collective, purpose)
-    }
-
-    /// As [`meet`](Self::meet), if all have come with one number, or none of it: what the arguments do not say.
-    pub(super) fn meet_alike(
-        collective: &'c Collective<'c>,
-        purpose: &'c Purpose<'c>,
-        number: Option<u64>,
-    ) -> Option<Self> {
-        let mut ends = ends(number);
-        collective.reduce_for(purpose, bytemuck::cast_slice_mut(&mut ends), u64::max);
-        is_one(ends).then(|| Self::met(collective, purpose))
-    }
-
-    /// Behind a barrier of all members.
-    pub(super) fn met(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         Self { collective, purpose }
     }
 
@@ -433,17 +417,6 @@ impl<'c> Direct<'c> {
             self.collective.meet(self.purpose);
         }
     }
-}
-
-/// A number and its complement, or what no number has: the largest of both, of all members, are those of one number if all have come
-/// with the same.
-pub(super) fn ends(number: Option<u64>) -> [u64; 2] {
-    number.map_or([u64::MAX; 2], |number| [number, !number])
-}
-
-/// Whether all have come with one number.
-pub(super) fn is_one([highest, lowest]: [u64; 2]) -> bool {
-    highest == !lowest
 }
 
 const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);

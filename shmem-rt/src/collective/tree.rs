@@ -19,7 +19,7 @@ use core::ops::Range;
 
 use shmem_core::primitive::mutant;
 
-use super::reduction::Reduction;
+use super::reduce_op::ReduceOp;
 
 /// Bytes on the stack for partial results. They stay in the first cache whatever there is to fold: of more ranks the tiles are shorter.
 pub(super) const PARTIALS: usize = 4 << 10;
@@ -94,7 +94,7 @@ impl Vertex {
         (operands, tile): (Operands<'_, 'v>, &Range<usize>),
         into: &mut [u8],
         partials: &mut [u8],
-        op: &dyn Reduction,
+        op: &dyn ReduceOp,
     ) -> Option<&'v [u8]> {
         if let Some((_, number)) = given.next_if(|(vertex, _)| *vertex == self) {
             return match operands {
@@ -116,7 +116,7 @@ impl Vertex {
 
 /// Combines the operands of `ranks` ranks into `into`, each as long as that.
 #[inline]
-pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op: &dyn Reduction) {
+pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op: &dyn ReduceOp) {
     if let (2, Operands::InPlace(of)) = (ranks, operands) {
         // The usual small case, without partial results.
         return op.combine(into, Some(of(0)), of(1));
@@ -132,7 +132,7 @@ pub(super) fn fold_vertices(
     given: impl Iterator<Item = (Vertex, usize)> + Clone,
     operands: Operands<'_, '_>,
     into: &mut [u8],
-    op: &dyn Reduction,
+    op: &dyn ReduceOp,
 ) {
     let bytes = into.len().checked_div(vertices.clone().count()).unwrap_or_default();
     let depth = vertices.clone().map(Vertex::depth).max().unwrap_or_default();
@@ -165,10 +165,10 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collective::reduction::Typed;
+    use crate::collective::reduce_op::Typed;
 
     /// Floating sums.
-    pub(in crate::collective) fn added() -> impl Reduction {
+    pub(in crate::collective) fn added() -> impl ReduceOp {
         Typed::new(|a: f64, b: f64| a + b, |sum| sum, false)
     }
 

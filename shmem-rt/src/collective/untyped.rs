@@ -15,8 +15,8 @@ use shmem_core::text::counted;
 
 use super::argument::{Argument, word_of};
 use super::buffer::{RecvBuf, SendBuf};
-pub use super::combine::Combined;
-use super::reduction::{Reduction, require_same};
+pub use super::reduce::Combined;
+use super::reduce_op::{ReduceOp, require_same};
 use super::tree::{self, Operands};
 use crate::group::{Collective, Purpose, Team};
 
@@ -126,7 +126,7 @@ pub unsafe fn collect(
     let (mut written, subject) = (None, || format!("{} of {size} bytes", counted(items, "item")));
     call.run(Family::Collect, [size as u64], &subject, from.bytes, |collective, purpose| {
         let mine = if from.bytes == 0 { SendBuf::EMPTY } else { SendBuf::own(collective.endpoint, from) };
-        collective.allgatherv(purpose, (items, size), mine, true, |items| {
+        collective.allgatherv(purpose, (items, size), mine, |items| {
             written = place(items * size);
             written.map(|to| RecvBuf::own(collective.endpoint, to))
         });
@@ -173,7 +173,7 @@ pub unsafe fn alltoalls(
         (bytes, places),
         &show,
         |collective, purpose, source, into| {
-            collective.alltoall_strided(purpose, (items, size), (from, to), (source, into), true);
+            collective.alltoall_strided(purpose, (items, size), (from, to), (source, into));
         },
     );
 }
@@ -199,7 +199,7 @@ pub unsafe fn reduce(
         let source = (from.offset != to.offset).then_some(source);
         // SAFETY: a place in a segment, which nobody else uses before this returns (caller).
         let data = unsafe { memory(collective, to) };
-        collective.reduce(purpose, (combined, 0..team.size()), source, data, &fold);
+        collective.reduce(purpose, (combined, true), source, data, &fold);
     });
 }
 
@@ -247,7 +247,7 @@ unsafe fn memory<'c>(collective: &Collective<'c>, place: Place) -> RecvBuf<'c> {
     RecvBuf::of(unsafe { core::slice::from_raw_parts_mut(endpoint.mine(place.offset), place.bytes) })
 }
 
-impl Reduction for Fold {
+impl ReduceOp for Fold {
     fn size(&self) -> usize {
         self.size
     }

@@ -4,9 +4,8 @@ use shmem_core::context::{Collected, Contribution, Destination, Source};
 use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
 
-use super::number::{self, Number};
-use super::reduce::Located;
-use super::start::Started;
+use super::reduce_op;
+use super::request::Started;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -32,8 +31,6 @@ of_the_world! {
     broadcast as broadcast [X: Contribution<R>, R](data: X, root: Pe) -> R;
     /// Writes what all PEs have, of the same length on each, to `all`.
     fcollect as fcollect [T: Collected<I> + ?Sized, I: PlainData, D: Destination<I>](mine: &T, all: D) -> ();
-    /// Writes what all PEs have, of the same length on each, to `all` of one.
-    fcollect_to as fcollect_to [T: Collected<I> + ?Sized, I: PlainData, D: Destination<I>](mine: &T, all: D, root: Pe) -> ();
     /// What all PEs have, of any length on each.
     collect as collect [T: Collected<I> + ?Sized, I: PlainData](mine: &T) -> Vec<I>;
     /// Writes what all PEs have, of any length on each, to `all`.
@@ -46,46 +43,30 @@ of_the_world! {
     alltoalls as alltoalls [T: PlainData, S: Source<T> + ?Sized, D: Destination<T>](source: &S, source_stride: usize, into: D, stride: usize, items: usize) -> ();
     /// Sends a part of `source`, of any length, to each PE.
     alltoallv as alltoallv [T: PlainData, S: Source<T> + ?Sized](source: &S, counts: &[usize], into: &mut Vec<T>) -> Vec<usize>;
-    /// Sends a part of `source`, of any length, to each PE, and writes what comes to `into`.
-    alltoallv_into as alltoallv_into [T: PlainData, S: Source<T> + ?Sized, D: Destination<T>](source: &S, counts: &[usize], into: D) -> Vec<usize>;
     /// Gives every PE its part of what one has.
     scatter_from as scatter_from [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, root: Pe) -> R;
     /// Sums what all PEs have for each, and gives every PE its part.
-    sum_scatter as sum_scatter [T: Collected<X::Item> + ?Sized, X: number::Operands<R>, R](all: &T, mine: X) -> R;
+    sum_scatter as sum_scatter [T: Collected<X::Item> + ?Sized, X: reduce_op::Operands<R>, R](all: &T, mine: X) -> R;
     /// Combines what all PEs have for each by an operation of the program, and gives every PE its part.
     reduce_scatter as reduce_scatter [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
     /// Combines what all PEs have by an operation of the program.
     reduce as reduce [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
-    /// Combines what all PEs have by an operation of the program, for one of them.
-    reduce_to as reduce_to [X: Contribution<R>, R](data: X, root: Pe, op: impl Fn(X::Item, X::Item) -> X::Item) -> Option<R>;
     /// Combines what the PEs up to the calling one have by an operation of the program.
     reduce_inscan as reduce_inscan [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
     /// Combines what the PEs before the calling one have by an operation of the program.
     reduce_exscan as reduce_exscan [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> Option<R>;
     /// The sum; integers wrap.
-    sum as sum [X: number::Operands<R>, R](data: X) -> R;
-    /// The sum for one PE; integers wrap.
-    sum_to as sum_to [X: number::Operands<R>, R](data: X, root: Pe) -> Option<R>;
+    sum as sum [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// The product; integers wrap.
-    prod as prod [X: number::Operands<R>, R](data: X) -> R;
-    /// The product for one PE; integers wrap.
-    prod_to as prod_to [X: number::Operands<R>, R](data: X, root: Pe) -> Option<R>;
+    prod as prod [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// The minimum.
-    min as min [X: number::Operands<R>, R](data: X) -> R;
-    /// The minimum for one PE.
-    min_to as min_to [X: number::Operands<R>, R](data: X, root: Pe) -> Option<R>;
+    min as min [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// The maximum.
-    max as max [X: number::Operands<R>, R](data: X) -> R;
-    /// The maximum for one PE.
-    max_to as max_to [X: number::Operands<R>, R](data: X, root: Pe) -> Option<R>;
+    max as max [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// Each element becomes its sum over the PEs up to the calling one, which is included.
-    sum_inscan as sum_inscan [X: number::Operands<R>, R](data: X) -> R;
+    sum_inscan as sum_inscan [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// Each element becomes its sum over the PEs before the calling one: zero on the first.
-    sum_exscan as sum_exscan [X: number::Operands<R>, R](data: X) -> R;
-    /// The least number, and where it lies.
-    min_at as min_at [T: Collected<N> + ?Sized, N: Number](mine: &T) -> Option<Located<N>>;
-    /// The largest number, and where it lies.
-    max_at as max_at [T: Collected<N> + ?Sized, N: Number](mine: &T) -> Option<Located<N>>;
+    sum_exscan as sum_exscan [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// Starts to meet all PEs, and goes on.
     start_barrier as start_barrier <'t> []() -> Started<'t, ()>;
     /// Starts to give every PE what `root` has, and goes on.
@@ -95,17 +76,17 @@ of_the_world! {
     /// Starts to send a part of `source` to each PE, and goes on.
     start_alltoall as start_alltoall <'t> [T: PlainData, S: Source<T> + ?Sized, D: Destination<T> + 't](source: &S, into: D) -> Started<'t, ()>;
     /// Starts the sum of what all PEs have, and goes on.
-    start_sum as start_sum <'t> [X: number::Operands<R> + 't, R](data: X) -> Started<'t, R>;
+    start_sum as start_sum <'t> [X: reduce_op::Operands<R> + 't, R](data: X) -> Started<'t, R>;
     /// Starts the product of what all PEs have, and goes on.
-    start_prod as start_prod <'t> [X: number::Operands<R> + 't, R](data: X) -> Started<'t, R>;
+    start_prod as start_prod <'t> [X: reduce_op::Operands<R> + 't, R](data: X) -> Started<'t, R>;
     /// Starts the minimum of what all PEs have, and goes on.
-    start_min as start_min <'t> [X: number::Operands<R> + 't, R](data: X) -> Started<'t, R>;
+    start_min as start_min <'t> [X: reduce_op::Operands<R> + 't, R](data: X) -> Started<'t, R>;
     /// Starts the maximum of what all PEs have, and goes on.
-    start_max as start_max <'t> [X: number::Operands<R> + 't, R](data: X) -> Started<'t, R>;
+    start_max as start_max <'t> [X: reduce_op::Operands<R> + 't, R](data: X) -> Started<'t, R>;
     /// Starts the bitwise and of what all PEs have, and goes on.
-    start_and as start_and <'t> [X: number::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
+    start_and as start_and <'t> [X: reduce_op::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
     /// Starts the bitwise or of what all PEs have, and goes on.
-    start_or as start_or <'t> [X: number::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
+    start_or as start_or <'t> [X: reduce_op::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
     /// Starts the bitwise exclusive or of what all PEs have, and goes on.
-    start_xor as start_xor <'t> [X: number::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
+    start_xor as start_xor <'t> [X: reduce_op::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
 }

@@ -142,14 +142,12 @@ macro_rules! every_operation {
             world.broadcast(1_u64, first);
             world.collect_to(&1_u64, first);
             world.fcollect(&1_u64, &mut into);
-            world.fcollect_to(&1_u64, &mut into, first);
             world.alltoall(&row, &mut into);
             world.alltoalls(&row, 1, &mut into, 1, 1);
             world.alltoallv(&row, &vec![1; pes], &mut into);
             world.scatter_from(&row, 0_u64, first);
             world.sum_scatter(&row, 0_u64);
             world.reduce(1_u64, keep);
-            world.reduce_to(1_u64, first, keep);
             world.reduce_inscan(1_u64, keep);
             world.reduce_exscan(1_u64, keep);
             world.reduce_scatter(&row, 0_u64, keep);
@@ -187,9 +185,7 @@ macro_rules! every_operation {
         each_of!($each, scope of world, [fetch_max_each swap_each](&mut before, words, 1));
         each_of!($each, world, [sum min max sum_inscan sum_exscan](1_u64));
         each_of!($each, used.team, [prod and or xor](world, 1_u64));
-        each_of!($each, world, [sum_to prod_to min_to max_to](1_u64, first));
-        each_of!($each, used.team, [and_to or_to xor_to](world, 1_u64, first));
-        each_of!($each, world, [collect min_at max_at](&1_u64));
+        each_of!($each, world, [collect](&1_u64));
         each_of!($each, start of world, [start_sum start_prod start_min start_max](1_u64));
         each_of!($each, start of world, [start_and start_or start_xor](1_u64));
         // What is one instruction of an optimised build asks nobody there.

@@ -120,13 +120,11 @@ const ROOTS: &[Pair] = &[[Coming { root: 0, ..MUCH }, MUCH], [Coming { root: 0, 
 const PLACES: &[Pair] = &[[OBJECT, Coming { at: [8, 0], ..OBJECT }]];
 const DESTINATIONS: &[Pair] = &[[OBJECT, Coming { at: [0, 8], ..OBJECT }]];
 
-const FAMILIES: [(&str, &[&[Pair]]); 6] = [
+const FAMILIES: [(&str, &[&[Pair]]); 4] = [
     ("broadcast", &[FORMS, LENGTH, LENGTHS, ROOT, ROOTS, PLACES]),
     ("sum", &[FORMS, LENGTH, LENGTHS, PLACES]),
     ("fcollect", &[FORMS, LENGTH, LENGTHS, PLACES, DESTINATIONS]),
     ("alltoall", &[FORMS, LENGTH, LENGTHS, PLACES, DESTINATIONS]),
-    ("sum_to", &[LENGTH, ROOT]),
-    ("reduce_to", &[LENGTH, ROOT]),
 ];
 
 /// All pairs, each with its family.
@@ -152,8 +150,6 @@ impl Coming {
             ("fcollect", _) => world.fcollect(&mine[..], &mut all),
             ("alltoall", Form::Object) => world.alltoall(&wide, out),
             ("alltoall", _) => world.alltoall(&all.clone(), &mut all),
-            ("sum_to", _) => _ = world.sum_to(&mut mine[..], root),
-            ("reduce_to", _) => _ = world.reduce_to(&mut mine[..], root, |a, b| a ^ b),
             _ => panic!("there is no family {family}"),
         }
     }
@@ -172,7 +168,6 @@ impl Coming {
             ("sum", Form::Object) => format!("sum({field})"),
             ("fcollect", Form::Object) => format!("fcollect({field} to OUT[{to}.."),
             ("alltoall", Form::Object) => format!("alltoall(WIDE[{from}.."),
-            ("sum_to" | "reduce_to", _) => format!("{family}({items} x u64 to PE {root})"),
             _ => format!("{family}({items} x u64)"),
         }
     }
@@ -398,10 +393,9 @@ fn run(world: &mut World<Multiple>) {
 
 fn run_by_name(scenario: &str, world: &mut World<Multiple>, first: bool) {
     match scenario {
-        // Two for the last PE, with a barrier behind in which the others would wait for ever; and as chunks come.
+        // Not for the first PE, with a barrier behind in which that would wait for ever; and as chunks come.
         "operation" => {
-            let last = world.pe(world.n_pes() - 1).unwrap();
-            let fails = || world.reduce_to([1_u64; 3], last, |_, _| panic!("the operation fails"));
+            let fails = || world.reduce_inscan([1_u64; 3], |_, _| panic!("the operation fails"));
             let _ = catch_unwind(AssertUnwindSafe(fails));
         }
         "operation on much" => {
@@ -523,7 +517,7 @@ fn who_has_returned_is_told_of_those_who_wait_or_where_it_was_started() {
 #[test]
 fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
     for (scenario, call) in
-        [("operation", "reduce_to(1 x [u64; 3] to PE "), ("operation on much", "reduce(20000 x u64)`")]
+        [("operation", "reduce_inscan(1 x [u64; 3])`"), ("operation on much", "reduce(20000 x u64)`")]
     {
         for way in &WAYS[..4] {
             let panic = format!("a panic inside the operation of `{call}");

@@ -21,7 +21,7 @@ struct Particle {
 #[shmem::test(pes = 3)]
 fn the_argument_decides_what_comes_back(world: &mut World) {
     let (me, n, team) = (world.my_pe(), world.n_pes(), world.team());
-    let [first, second, last] = [0, 1, 2].map(|pe| world.pes()[pe]);
+    let [first, second] = [0, 1].map(|pe| world.pes()[pe]);
     // Of numbers whose type nobody says, that of the result.
     let ones: u16 = world.sum(1);
     assert_eq!((usize::from(ones), world.max(me)), (n, n - 1));
@@ -29,11 +29,6 @@ fn the_argument_decides_what_comes_back(world: &mut World) {
         (world.sum_inscan(1_u64), world.sum_exscan([1, 2])),
         (me as u64 + 1, [me as i32, 2 * me as i32])
     );
-    let ones: Option<u16> = world.sum_to(1, first);
-    assert_eq!(ones, (me == 0).then_some(3));
-    let mut mine = [me, 1];
-    assert_eq!(world.sum_to(&mut mine, first).is_some(), me == 0);
-    assert_eq!(mine, if me == 0 { [3, 3] } else { [me, 1] });
     let most: f64 = world.reduce(me as f64, f64::max);
     let part: u64 = world.scatter_from(&[7, 8, 9][..], 0, first);
     assert_eq!((most, part), (2.0, 7 + me as u64));
@@ -70,10 +65,7 @@ fn the_argument_decides_what_comes_back(world: &mut World) {
     let mut odd = me > 0;
     team.xor(world, &mut odd);
     assert_eq!((team.and(world, me > 0), team.or(world, me > 0), odd), (false, true, false));
-    assert_eq!(
-        (team.or_to(world, me == 2, last), world.broadcast(me == 1, second)),
-        ((me == 2).then_some(true), true)
-    );
+    assert_eq!((team.or(world, me == 2), world.broadcast(me == 1, second)), (true, true));
 }
 
 #[shmem::test(pes = 3)]
@@ -131,8 +123,7 @@ fn a_tuple_is_combined_as_each_of_its_numbers_is(world: &mut World) {
     let mut both = (me, 0.5);
     world.sum_inscan(&mut both);
     assert_eq!(both, (me * (me + 1) / 2, 0.5 * (me + 1) as f64));
-    let of_last = world.sum_to((1_u64, 2_i8, 3_u16, 0.25), world.pes()[n - 1]);
-    assert_eq!(of_last, (me == n - 1).then_some((4, 8, 12, 1.0)));
+    assert_eq!(world.sum((1_u64, 2_i8, 3_u16, 0.25)), (4, 8, 12, 1.0));
     assert_eq!(world.broadcast((me, 2.5 * me as f64), world.pes()[2]), (2, 5.0));
 }
 
@@ -172,11 +163,8 @@ fn items_without_bytes_keep_their_count(world: &mut World) {
     assert_eq!((came, into.len()), (vec![many + me; 3], 3 * (many + me)));
     let keep = |a: [u64; 0], _: [u64; 0]| a;
     assert_eq!(world.reduce(some(many), keep).len(), many);
-    assert_eq!(world.reduce_to(some(many), first, keep).map(|all| all.len()), (me == 0).then_some(many));
     assert_eq!(world.scatter_from(&some(3 * many), some(many), first).len(), many);
     assert_eq!(world.reduce_scatter(&some(3 * many), some(many), keep).len(), many);
-    let mut all = some(if me == 0 { 3 * many } else { 0 });
-    world.fcollect_to(&some(many), &mut all, first);
     let mut all = some(3 * many);
     world.fcollect(&some(many), &mut all);
     world.alltoall(&some(3 * many), &mut all);
@@ -206,7 +194,6 @@ fn what_does_not_fit_is_refused_before_anybody_meets(world: &mut World) {
     let last = world.pe(2).unwrap();
     if let Some(team) = world.team().split_strided(world, 0, 1, 2, &TeamConfig::default()).unwrap() {
         refused! {
-            team.sum_to(world, 1, last).is_some() => "the root of `sum_to`, PE 2, is not a member of the team";
             team.collect_to(world, &1_u8, last) => "the root of `collect_to`, PE 2";
             { let _: i32 = team.scatter_from(world, &[1, 2][..], 0, last); }
                 => "the root of `scatter_from`, PE 2";

@@ -1,7 +1,7 @@
 //! Makes calls, and compares what comes of them with a loop over the members.
 
 use shmem::thread::ThreadLevel;
-use shmem::{BitNumber, Here, Located, Number, Pe, PlainData, Started, Team, TeamBox, World, zeroed};
+use shmem::{BitNumber, Here, Number, Pe, PlainData, Started, Team, TeamBox, World, zeroed};
 
 use super::item::{INTEGERS, Item, Kind, Large, NUMBERS, Room};
 use super::{Call, Form, What, len_between, mixed};
@@ -186,17 +186,13 @@ macro_rules! for_each {
     }};
 }
 
-/// Reductions for all members, for a root, and started; what is none of them goes on to other methods.
+/// Reductions, and started; what is none of them goes on to other methods.
 macro_rules! reductions {
     ($combine:ident, $start:ident of $number:ident, or $other:ident:
-        $($all:ident $to:ident $for_all:ident $for_root:ident $started:ident $of:ident;)*) => {
+        $($all:ident $for_all:ident $started:ident $of:ident;)*) => {
         fn $combine<T: Item + $number>(&self) {
-            let (size, (is_root, root)) = (self.members.len(), self.root());
             match self.call.what {
-                $(
-                    What::$all => for_all!(self, $for_all, T::$of, size),
-                    What::$to => for_some!(self, $for_root(root), T::$of, is_root, size),
-                )*
+                $(What::$all => for_all!(self, $for_all, T::$of, self.members.len()),)*
                 _ => self.$other::<T>(),
             }
         }
@@ -216,9 +212,9 @@ macro_rules! reductions {
 impl<'m, L: ThreadLevel> Maker<'m, L> {
     reductions! {
         combine_bits, start_bits of BitNumber, or nothing_else:
-        And AndTo and and_to start_and anded;
-        Or OrTo or or_to start_or ored;
-        Xor XorTo xor xor_to start_xor xored;
+        And and start_and anded;
+        Or or start_or ored;
+        Xor xor start_xor xored;
     }
 
     fn nothing_else<T>(&self) {
@@ -227,33 +223,20 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
 
     reductions! {
         combine, start_numbers of Number, or combine_some:
-        Sum SumTo sum sum_to start_sum added;
-        Prod ProdTo prod prod_to start_prod multiplied;
-        Min MinTo min min_to start_min lesser;
-        Max MaxTo max max_to start_max greater;
+        Sum sum start_sum added;
+        Prod prod start_prod multiplied;
+        Min min start_min lesser;
+        Max max start_max greater;
     }
 
     /// What takes numbers, besides.
     fn combine_some<T: Item + Number>(&self) {
-        let Self { world, team, members, call, .. } = *self;
-        let rank = team.rank();
-        let (found, op): (_, fn(T, T) -> T) = match call.what {
-            What::SumInscan => return for_all!(self, sum_inscan, T::added, rank + 1),
-            What::SumExscan => return for_all!(self, sum_exscan, T::added, rank),
-            What::SumScatter => return for_each!(self, sum_scatter, T::added),
-            What::MinAt => (read!(self, self.some_of::<T>(self.me()), |x| team.min_at(world, x)), T::lesser),
-            _ => (read!(self, self.some_of::<T>(self.me()), |x| team.max_at(world, x)), T::greater),
-        };
-        let all = members.iter().enumerate().flat_map(|(rank, pe)| {
-            let located = move |(index, value)| Located { value, rank, index };
-            self.some_of(*pe).into_iter().enumerate().map(located)
-        });
-        // The first one of those that are alike.
-        let is_left = |best: T, next: T| op(best, next).is(best);
-        let best = all.reduce(|best, next| if is_left(best.value, next.value) { best } else { next });
-        assert_eq!(found.map(|at| (at.rank, at.index)), best.map(|at| (at.rank, at.index)));
-        let value = |at: Option<Located<T>>| Vec::from_iter(at.map(|at| at.value));
-        self.compare(&value(found), &value(best));
+        let rank = self.team.rank();
+        match self.call.what {
+            What::SumInscan => for_all!(self, sum_inscan, T::added, rank + 1),
+            What::SumExscan => for_all!(self, sum_exscan, T::added, rank),
+            _ => for_each!(self, sum_scatter, T::added),
+        }
     }
 
     /// What takes any data.
@@ -267,7 +250,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             What::Reduce => for_all!(self, reduce(T::mixed), T::mixed, size),
             What::ReduceInscan => for_all!(self, reduce_inscan(T::mixed), T::mixed, rank + 1),
             What::ReduceExscan => for_some!(self, reduce_exscan(T::mixed), T::mixed, rank > 0, rank),
-            What::ReduceTo => for_some!(self, reduce_to(pe, T::mixed), T::mixed, is_root, size),
             What::ReduceScatter => for_each!(self, reduce_scatter(T::mixed), T::mixed),
             What::Broadcast => {
                 let found = change!(self, self.mine::<T>(), |x| team.broadcast(world, x, pe));
@@ -305,15 +287,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                     read!(self, self.mine::<T>(), |x| team.fcollect(world, x, into));
                 });
                 self.compare(&found, &self.all(len).concat());
-            }
-            What::FcollectTo => {
-                // Others may give nothing, and what they give is left alone.
-                let gives = is_root || call.form_of_list() == Form::OfTeam;
-                let before = vec![T::zeroed(); if gives { size * len } else { 0 }];
-                let found = written!(self, list, 0, size * len, before.clone(), |into| {
-                    read!(self, self.mine::<T>(), |x| team.fcollect_to(world, x, into, pe));
-                });
-                self.compare(&found, &if is_root { self.all(len).concat() } else { before });
             }
             What::ScatterFrom => {
                 let source = self.has::<T>(root, part * size);
@@ -367,24 +340,8 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                     |from: usize, to: usize| (0..to).map(|before| counts(from, before)).sum::<usize>();
                 let of_each: Vec<usize> = (0..size).map(|to| counts(rank, to)).collect();
                 let source = self.has::<T>(me, of_each.iter().sum());
-                let came;
-                let found = match call.form_of_list() {
-                    Form::Value => {
-                        let mut found = vec![T::zeroed(); call.seed as usize % 9];
-                        came = team.alltoallv(world, &source, &of_each, &mut found);
-                        found
-                    }
-                    _ => {
-                        let before = self.has::<T>(!me, len + self.more());
-                        let mut found = written!(self, list, len, 2 * len + 4, before.clone(), |into| {
-                            came = read!(self, 0, source, |x| team.alltoallv_into(world, x, &of_each, into));
-                        });
-                        let count = came.iter().sum();
-                        self.compare(&found[count..], &before[count..]);
-                        found.truncate(count);
-                        found
-                    }
-                };
+                let mut found = vec![T::zeroed(); call.seed as usize % 9];
+                let came = read!(self, 0, source, |x| team.alltoallv(world, x, &of_each, &mut found));
                 assert_eq!(came, (0..size).map(|from| counts(from, rank)).collect::<Vec<_>>());
                 let parts = (0..size).map(|from| {
                     let sent = self.has::<T>(members[from], start(from, size));

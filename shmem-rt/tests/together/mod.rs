@@ -43,17 +43,15 @@ collectives! {
     EVENTS of ANY: Barrier Sync;
     /// What is moved in one of several ways.
     MOVES of ANY: Broadcast Fcollect Alltoall;
-    LISTS of ANY: Collect CollectInto Alltoalls Alltoallv CollectTo FcollectTo ScatterFrom;
+    LISTS of ANY: Collect CollectInto Alltoalls Alltoallv CollectTo ScatterFrom;
     /// Of which each order of combining gives other numbers: these can be started, and those below cannot.
     TOTALS of NUMBERS: Sum Prod;
-    PARTIALS of NUMBERS: SumInscan SumExscan SumScatter SumTo ProdTo;
+    PARTIALS of NUMBERS: SumInscan SumExscan SumScatter;
     /// By an operation of the program.
-    OPERATIONS of ANY: Reduce ReduceTo ReduceInscan ReduceExscan ReduceScatter;
+    OPERATIONS of ANY: Reduce ReduceInscan ReduceExscan ReduceScatter;
     /// Of which all orders give the same: these can be started, and those below cannot.
     EXACT of NUMBERS: Min Max;
     BITS of INTEGERS: And Or Xor;
-    EXACT_TO of NUMBERS: MinTo MaxTo MinAt MaxAt;
-    BITS_TO of INTEGERS: AndTo OrTo XorTo;
 }
 
 /// How they are given.

@@ -102,46 +102,29 @@ fn as_the_formula_says(world: &mut World) {
             CHOSEN.expect(world, Collective::Sum(bytes), |world| world.sum(&mut numbers[..]));
             assert_eq!(numbers[0], pes as f64);
             CHOSEN.expect(world, Collective::Scan(bytes), |world| world.sum_exscan(&mut data[..]));
-            for_one_and_by_operations(world, items);
+            by_operations_and_in_parts(world, items);
             let mut all = vec![0; items * pes];
             CHOSEN.expect(world, Collective::Fcollect(bytes), |world| world.fcollect(&data[..], &mut all));
         }
         if items < 300 || pes <= 8 {
             let (source, mut into) = (vec![1_u64; items * pes], vec![0; items * pes]);
             CHOSEN.expect(world, Collective::Alltoall(bytes), |world| world.alltoall(&source, &mut into));
-            parts_of_sums(world, items);
         }
     }
 }
 
-/// Of sums each PE has its part.
-fn parts_of_sums(world: &mut World, items: usize) {
-    let (pes, shape) = (world.n_pes(), shape(world));
-    let expect = |exact, [messages, bytes, _]: [u64; 3]| {
-        let cost = Cost::of_parts_of_a_sum(8 * items, exact, shape, &model());
-        assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{items} sums for each of {shape:?}");
-    };
-    let (whole, numbers) = (vec![1_u64; items * pes], vec![1.0; items * pes]);
-    let (mut mine, mut made) = (vec![0_u64; items], vec![0.0; items]);
-    expect(true, counted(world, |world| world.sum_scatter(&whole, &mut mine[..])));
-    expect(false, counted(world, |world| world.reduce_scatter(&numbers, &mut made[..], |a, b| a + b)));
-    assert!(mine.iter().all(|sum| *sum == pes as u64) && made.iter().all(|sum| *sum == pes as f64));
-}
-
-/// What is combined for one PE, by an operation of the program, or with its place goes as sums do.
-fn for_one_and_by_operations(world: &mut World, items: usize) {
-    let (root, bytes) = (world.pe(world.n_pes() - 1).unwrap(), 8 * items);
-    let (mut whole, mut numbers) = (vec![1_u64; items], vec![1.0; items]);
+/// What is combined by an operation of the program, or in parts, goes as sums do.
+fn by_operations_and_in_parts(world: &mut World, items: usize) {
+    let (bytes, mut numbers) = (8 * items, vec![1.0; items]);
     let less = |a: f64, b: f64| a - b;
     let [exact, sum, scan] = [Collective::ExactSum(bytes), Collective::Sum(bytes), Collective::Scan(bytes)];
-    CHOSEN.expect(world, exact, |world| _ = world.sum_to(&mut whole[..], root));
-    CHOSEN.expect(world, exact, |world| _ = world.max_to(&mut numbers[..], root));
-    CHOSEN.expect(world, sum, |world| _ = world.sum_to(&mut numbers[..], root));
+    CHOSEN.expect(world, exact, |world| world.max(&mut numbers[..]));
     CHOSEN.expect(world, sum, |world| world.reduce(&mut numbers[..], less));
-    CHOSEN.expect(world, sum, |world| _ = world.reduce_to(&mut numbers[..], root, less));
     CHOSEN.expect(world, scan, |world| world.reduce_inscan(&mut numbers[..], less));
     CHOSEN.expect(world, scan, |world| _ = world.reduce_exscan(&mut numbers[..], less));
-    CHOSEN.expect(world, Collective::ExactSum(40), |world| _ = world.min_at(&whole[..]));
+    let (pes, part) = (world.n_pes(), items.div_ceil(world.n_pes()));
+    let (all, mut mine) = (vec![1.0; part * pes], vec![0.0; part]);
+    CHOSEN.expect(world, Collective::Sum(8 * part * pes), |world| world.sum_scatter(&all, &mut mine[..]));
 }
 
 fn on_objects(world: &mut World, items: usize) {
@@ -276,9 +259,8 @@ fn the_page_shows_what_is_counted() {
     for (name, collective) in [
         ("barrier", Barrier),
         ("broadcast of 1 MiB", Broadcast(1 << 20)),
-        ("sum of 8 B, for all or for one, or `reduce`", Sum(8)),
+        ("sum of 8 B, or `reduce`", Sum(8)),
         ("sum of 8 B, whole numbers", ExactSum(8)),
-        ("`min_at`", ExactSum(40)),
         ("scan of 8 B", Scan(8)),
     ] {
         compare(&format!("{name}: bytes"), 5, &|shape| cost(collective)(shape).bytes);
@@ -286,7 +268,7 @@ fn the_page_shows_what_is_counted() {
     let known = if cfg!(debug_assertions) { 3 } else { 5 };
     compare("sum of 1 MiB: rounds", known, &|shape| cost(LARGE)(shape).rounds);
     compare("sum of 1 MiB: messages", known, &|shape| cost(LARGE)(shape).messages);
-    let parts = |shape| Cost::of_parts_of_a_sum(8, false, shape, &model()).rounds;
+    let parts = |shape: Shape| cost(Sum(8 * shape.pes()))(shape).rounds;
     compare("sums in parts of 8 B: rounds", known, &parts);
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(page, text).unwrap();
