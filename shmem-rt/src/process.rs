@@ -24,7 +24,7 @@ const FAULTS: [i32; 9] = [
 ];
 
 /// How many threads it has; `None`: nobody says.
-pub(crate) fn threads() -> Option<usize> {
+fn threads() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
 

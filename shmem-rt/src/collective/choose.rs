@@ -8,10 +8,10 @@
 use shmem_core::system::{CHUNK_BYTES, DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
-use super::layout::{Layout, most_values};
 use super::payload::{GRAIN, room_of_each, room_of_one};
 use super::schedule::{Cut, Pairwise, Radices, Round};
 use crate::group::Team;
+use crate::members::most_values;
 use crate::model::Model;
 
 /// What the choice depends on of a team, which all of its members know alike.
@@ -75,7 +75,7 @@ impl Shape {
         Self {
             members,
             nodes,
-            in_order: nodes == 1 || Layout::of(team).is_in_order(),
+            in_order: nodes == 1 || team.layout().is_in_order(),
             shares_cores: !team.job.site.has_cores,
             has_windows: nodes > 1 && team.has_windows() == Some(true),
             model: team.job.network.model,

@@ -3,11 +3,11 @@
 
 use super::choose::Pattern;
 use super::engine::{Progress, Transfers, with_schedules};
-use super::layout::Layout;
 use super::partial_results::{PartialResults, most_bytes};
 use super::payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
 use super::reduce_op::Typed;
 use super::schedule::{Chunks, HalvingDoubling, Place, Radices, Round, Schedule, SendStep, TwoTree};
+use crate::members::Layout;
 
 /// Bytes of an item of what is reduced.
 const ITEM: usize = 8;

@@ -54,7 +54,6 @@ pub(crate) mod choose;
 pub(crate) mod counts;
 mod engine;
 mod gather;
-mod layout;
 mod mismatch;
 mod partial_results;
 mod payload;

@@ -11,12 +11,12 @@ use core::slice::from_ref;
 use shmem_core::pe::Pe;
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
-use super::layout::Layout;
 use super::payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
 use super::reduce_op::ReduceOp;
 use super::schedule::Round;
 use super::tree::{Operands, Vertex, fold, fold_vertices};
 use crate::group::{Collective, Purpose, Team};
+use crate::members::Layout;
 
 /// The partial results of a piece: of all members, or, for a scan, of those on lower nodes.
 pub(super) struct PartialResults<'p> {
@@ -45,8 +45,8 @@ impl Collective<'_> {
     ) {
         let (team, half) = (self.team, (self.next_meeting() % 2) as usize);
         let (bytes, is_scan) = (piece.len(), scan.is_some());
-        assert!(bytes <= most_bytes(Layout::of(team), op, is_scan), "pieces of {bytes} bytes are too long");
-        let mut partial = PartialResults { half, bytes, ..PartialResults::of(Layout::of(team), op, is_scan) };
+        assert!(bytes <= most_bytes(team.layout(), op, is_scan), "pieces of {bytes} bytes are too long");
+        let mut partial = PartialResults { half, bytes, ..PartialResults::of(team.layout(), op, is_scan) };
         if !is_scan && is_alone(team) {
             partial.alone = Some(piece);
             return self.meet_with(purpose, &mut partial);
@@ -403,6 +403,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_layout_has_as_many_values_at_most_as_it_says(sizes in proptest::collection::vec(1_usize..9, 1..20)) {
+            let of: Vec<usize> = sizes.iter().enumerate().flat_map(|(node, size)| vec![node; *size]).collect();
+            let layout = Layout::new(sizes.len(), of.len(), |rank| of[rank]);
+            for (node, count) in (0..sizes.len()).flat_map(|node| (0..=sizes.len()).map(move |count| (node, count))) {
+                let values = Cover::of(&layout.ranks_back(node, count), of.len()).len();
+                prop_assert!(values <= layout.most_values(count), "{} of {} nodes", values, count);
+            }
+        }
+
         /// Every rank is in a set of its own at first, or in that of a node; sets are joined in a random order.
         #[test]
         fn covers_make_the_same_bits_in_every_order_of_joining(

@@ -32,9 +32,9 @@ use shmem_core::sync::{STATEMENT_WORDS, Statement};
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea};
 
 use super::buffer::{RecvBuf, SendBuf};
-use super::layout::Layout;
 use super::schedule::Round;
 use crate::group::{Collective, Team};
+use crate::members::Layout;
 
 /// Contributions end at multiples of it, so that no number is cut.
 pub(super) const GRAIN: usize = 16;
@@ -218,7 +218,7 @@ impl<'c> Blocks<'c> {
     /// For the meeting with a number.
     pub(super) fn new(team: &'c Team, meeting: u64, shares: Shares) -> Self {
         let root = if let Shares::Of { rank, .. } = shares { team.node_of(rank) } else { 0 };
-        let blocks = Self { half: (meeting % 2) as usize, ..Self::of(Layout::of(team), shares, root) };
+        let blocks = Self { half: (meeting % 2) as usize, ..Self::of(team.layout(), shares, root) };
         let all = blocks.back(team.node(), team.node_count());
         assert!(all <= MIRROR_BYTES, "contributions of {all} bytes in a mirror of {MIRROR_BYTES}");
         blocks
@@ -321,7 +321,7 @@ pub(super) struct Portion {
 impl Portion {
     /// Those of the parts of members of a team, as few as there can be.
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
-        let layout = Layout::of(team);
+        let layout = team.layout();
         Self::all_of(layout.nodes(), layout.most(), part)
     }
 
@@ -379,7 +379,7 @@ impl<'c> Parts<'c> {
     /// A portion for the meeting with a number, of what the calling PE has for all ranks, if it is alone on its node.
     pub(super) fn new(team: &'c Team, meeting: u64, portion: Portion, source: SendBuf<'c>) -> Self {
         let alone = is_alone(team).then(|| (source, source.len() / team.size()));
-        Self { half: (meeting % 2) as usize, layout: Layout::of(team), portion, alone }
+        Self { half: (meeting % 2) as usize, layout: team.layout(), portion, alone }
     }
 
     /// Contributes what there is of the portion, `source` being parts for all ranks, where several members of a node do.

@@ -16,7 +16,6 @@ use shmem_launch::env::CollectiveWay as Way;
 use super::argument::{Argument, word_of};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Pattern, Shape};
-use super::layout::Layout;
 use super::partial_results::most_bytes;
 use super::payload::{GRAIN, room_of_each};
 use super::placement::fits_a_tile;
@@ -591,7 +590,7 @@ impl Collective<'_> {
         let scan = (combined != Combined::All).then_some(ranks);
         let near = team.node_count() == 1;
         let most =
-            if near { 0 } else { most_bytes(Layout::of(team), op, scan.is_some()) / op.size() * op.size() };
+            if near { 0 } else { most_bytes(team.layout(), op, scan.is_some()) / op.size() * op.size() };
         if most > 0 {
             return data
                 .chunks_mut(most)

@@ -7,7 +7,6 @@
 //! what its members meet in and pass contributions through is the team's own. [`indexes`](crate::state::indexes) says
 //! which ones are free.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -31,7 +30,7 @@ use super::purpose::Purpose;
 use crate::caller::at;
 use crate::error::Result;
 use crate::job::Job;
-use crate::members::Members;
+use crate::members::{Layout, Members};
 use crate::pes::Pes;
 use crate::state::indexes::{NODE, WORLD};
 use crate::state::uses::{ContextClaim, TeamConfig, Uses};
@@ -83,8 +82,7 @@ pub struct Team {
     count: AtomicU64,
     /// Collectives that were started to go on beside the program, so far.
     started: AtomicU64,
-    /// What collectives have worked out about the team.
-    worked_out: OnceLock<Box<dyn Any + Send + Sync>>,
+    layout: OnceLock<Layout>,
     uses: Arc<Uses>,
 }
 
@@ -127,7 +125,7 @@ impl Team {
             meeting,
             count: AtomicU64::new(0),
             started: AtomicU64::new(0),
-            worked_out: OnceLock::new(),
+            layout: OnceLock::new(),
             uses,
         }
     }
@@ -235,10 +233,8 @@ impl Team {
         self.members.member(rank)
     }
 
-    /// What the collectives of a team have to know about it and work out once, which is always of one type.
-    pub(crate) fn worked_out<T: Any + Send + Sync>(&self, work_out: impl FnOnce() -> T) -> &T {
-        let known = self.worked_out.get_or_init(|| Box::new(work_out()));
-        known.downcast_ref().unwrap_or_else(|| unreachable!("all ask for the same type"))
+    pub(crate) fn layout(&self) -> &Layout {
+        self.layout.get_or_init(|| Layout::new(self.node_count(), self.size(), |rank| self.node_of(rank)))
     }
 
     /// Whether its members have windows, once they have looked for room.

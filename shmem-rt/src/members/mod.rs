@@ -4,16 +4,19 @@
 //! ```text
 //! ranks       which of them have which rank: a start, a stride and a size; a list only where no rule says it
 //! nodes       on which node each is: the first of each, and how the others follow
+//! layout      where the ranks of a team lie among its nodes, as collectives ask for it
 //! team        all PEs of the job by number, and for each team the three together, shared by whoever has to do with it
 //! ```
 //!
 //! Every question about one member takes constant time, or the logarithm of how many there are. Lists are walked when a
 //! team is made, and by who asks for all members.
 
+mod layout;
 mod nodes;
 mod ranks;
 mod team;
 
+pub(crate) use layout::{Layout, most_values};
 pub(crate) use team::{Directory, Members};
 
 #[cfg(test)]

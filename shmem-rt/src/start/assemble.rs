@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use shmem_core::alike::Alike;
-use shmem_core::context::mapping::Level;
 use shmem_core::context::{Endpoints, Far, Resource, WaitReport, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
@@ -92,7 +91,6 @@ pub(crate) fn assemble<L: ThreadLevel>(
         first_slot: pes.iter().filter_map(|pe| pe.on_node()).min().unwrap_or_default(),
         index,
         place: mine as usize..mine as usize + arena.stride(),
-        many_threads: L::USE == Level::Multiple,
         names: Box::new(names.clone().into_words()),
     };
     let observers = Observers::new(&settings, node, &bootstrap).unwrap_or_else(|error| end(&error));

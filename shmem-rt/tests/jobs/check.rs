@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use shmem::SignalOp;
 use shmem::launch::Outcome;
 use shmem::prelude::*;
-use shmem::thread::{Multiple, Private};
-use shmem::{SignalOp, TeamConfig};
+use shmem::thread::Private;
 
 use crate::scenario;
 
@@ -183,19 +183,11 @@ fn later() {
 /// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
-    let Some(scenario) = scenario::named() else { return };
+    if scenario::named().is_none() {
+        return;
+    }
     let world: World = shmem::init().unwrap();
     let me = world.my_pe();
-    if let Some(order) = scenario.strip_prefix("two teams") {
-        let all = || world.team().split_strided(&world, 0, 1, 3, &TeamConfig::default()).unwrap().unwrap();
-        let (first, second) = (all(), all());
-        if me == 2 && order.is_empty() {
-            second.sync(&world); // teams: second
-            return first.sync(&world);
-        }
-        first.sync(&world); // teams: first
-        return second.sync(&world);
-    }
     for (number, program) in PROGRAMS.iter().enumerate() {
         NOW.set(number);
         (program.run)(&world, me);
@@ -241,45 +233,12 @@ fn each_mistake_is_reported_once_with_its_lines() {
     let found = format!("SHMEM_CHECK found {} mistakes, reported above", mistakes.len());
     let is_told = reports.len() == mistakes.len() && outcome.report.contains(&found);
     assert!(is_told && outcome.code == 1, "a mistake is an error: {reports:#?}{}", outcome.report);
-    let (outcome, reports) = job("two teams in order", "1");
-    assert!(outcome.code == 0 && reports.is_empty(), "{reports:#?}{}", outcome.report);
 }
 
 #[test]
-fn collectives_of_two_teams_in_different_orders_or_the_first_mistake_end_the_job() {
-    let orders = "collectives in different orders";
-    for (scenario, choice, parts) in [
-        (
-            "two teams",
-            "1",
-            [orders, "PE 2 is in `sync` at <teams: second>", "<teams: first>", "waits for PE 2"],
-        ),
-        ("mistakes", "abort", ["PE 2", "check: ", "<race: first>", "<race: second>"]),
-    ] {
-        let (outcome, reports) = job(scenario, choice);
-        assert_eq!((outcome.code, reports.len()), (1, 0), "{}", outcome.report);
-        let parts = parts.map(placed);
-        scenario::assert_says(&outcome.report, &parts.each_ref().map(|part| &**part));
-    }
-}
-
-/// Each of two threads comes to collectives of its own team, on PE 0 to the one first, on PE 1 to the other.
-#[shmem::test(pes = 2, env("SHMEM_CHECK" = "abort"))]
-fn threads_are_in_collectives_of_their_own_teams(world: &mut World<Multiple>) {
-    let (world, me) = (&*world, world.my_pe());
-    let team = world.team().split_strided(world, 0, 1, 2, &TeamConfig::default()).unwrap().unwrap();
-    // Whatever the order is, it is right; this one has been taken for a circle.
-    let later = || std::thread::sleep(Duration::from_millis(200));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            if me == 1 {
-                later();
-            }
-            drop(world.alloc(shmem::zeroed::<u8>(100)).unwrap());
-        });
-        if me == 0 {
-            later();
-        }
-        team.barrier(world);
-    });
+fn the_first_mistake_ends_the_job_if_that_is_asked_for() {
+    let (outcome, reports) = job("mistakes", "abort");
+    assert_eq!((outcome.code, reports.len()), (1, 0), "{}", outcome.report);
+    let parts = ["PE 2", "check: ", "<race: first>", "<race: second>"].map(placed);
+    scenario::assert_says(&outcome.report, &parts.each_ref().map(|part| &**part));
 }

@@ -109,6 +109,18 @@ stands! {
         &*format!("\n  PE 2 waits in `barrier` {HERE}"),
         " for PEs 0, 1",
     ];
+    collectives_of_two_teams_in_different_orders: Single, ANYWHERE, |world| {
+        let all = || world.team().split_strided(world, 0, 1, 3, &TeamConfig::default()).unwrap().unwrap();
+        let (first, second) = (all(), all());
+        if world.my_pe() == 2 {
+            second.sync(world);
+        }
+        first.sync(world);
+        second.sync(world);
+    } => [
+        &*format!("\n  PEs 0, 1 wait in `sync` {HERE}"),
+        &*format!("\n  PE 2 waits in `sync` {HERE}"),
+    ];
     a_channel_that_nobody_takes_from: Single, ANYWHERE, |world| {
         let mut channel = world.channel::<u64>(2).unwrap();
         let (_, east) = world.ring_neighbours();

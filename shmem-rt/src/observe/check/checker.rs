@@ -19,10 +19,8 @@ use super::flights::{Flight, Flights};
 use super::history::Access;
 use super::report::{Reports, Where};
 use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
-use super::standing::{Entered, Standing, circle};
 use super::words::{Announced, Change};
 use crate::caller::{self, Caller};
-use crate::process::threads;
 
 /// What lies at an offset, in words.
 pub(crate) type Names = Box<dyn Fn(usize) -> String + Send + Sync>;
@@ -37,8 +35,6 @@ pub(crate) struct NodePes {
     pub(crate) index: usize,
     /// The addresses of its slot.
     pub(crate) place: std::ops::Range<usize>,
-    /// Whether several of its threads may be in collectives at a time.
-    pub(crate) many_threads: bool,
     pub(crate) names: Names,
 }
 
@@ -405,26 +401,8 @@ impl Checked<'_> {
         if effect == Effect::Barrier || self.call.family == Family::StartBarrier {
             self.state.quiet();
         }
-        let slots = meeting.members.iter().filter_map(|pe| of.index_of(*pe));
-        let entered = Entered { members: slots.map(|slot| 1 << slot).sum(), count: meeting.count };
-        let published = Meeting { entered, clock: self.state.own.pass_on(None) };
-        if effect == Effect::Start {
-            return of.mine(|body| *body.meeting(&meeting, true) = published);
-        }
-        let is_alone = !of.node.many_threads || threads() == Some(1);
-        let (team, site) = (meeting.team as u32, self.site());
-        of.mine(|body| {
-            *body.meeting(&meeting, false) = published;
-            body.position.entered[meeting.team] = entered;
-            // Of a PE with several threads nobody knows that it cannot come to another collective meanwhile.
-            body.position.standing = Standing { is_inside: u32::from(is_alone), team, entered, site };
-        });
-        let position = |slot| of.shadows.with(slot, |body| body.position);
-        let positions: Vec<_> = (0..of.shadows.pes).map(position).collect();
-        if let Some(circle) = circle(&positions, of.node.index) {
-            let line = |slot: &usize| of.line(*slot, positions[*slot].standing.site);
-            of.reports.deadlock(&circle.iter().map(line).collect::<Vec<_>>());
-        }
+        let published = Meeting { count: meeting.count, clock: self.state.own.pass_on(None) };
+        of.mine(|body| *body.meeting(&meeting, effect == Effect::Start) = published);
     }
 
     /// Learns what the other members of this node knew when they came to the meeting.
@@ -438,14 +416,13 @@ impl Checked<'_> {
             of.shadows.with(slot, |body| {
                 let published = body.meeting(&meeting, is_started);
                 // Who may leave before all have come may be further on; who has not come has told nothing.
-                if published.entered.count >= meeting.count {
+                if published.count >= meeting.count {
                     clock.join(&published.clock, pes);
                 }
             });
         }
         of.mine(|body| body.known = *clock);
         if !is_started {
-            of.mine(|body| body.position.standing.is_inside = 0);
             self.state.step = None;
         }
     }

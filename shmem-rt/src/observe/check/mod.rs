@@ -1,11 +1,10 @@
 //! Checked mode (`SHMEM_CHECK`): mistakes in how PEs follow one another, found while a program runs.
 //!
-//! Four are found, each reported with the lines of both calls:
+//! Three are found, each reported with the lines of both calls:
 //!
 //! * a flag that is set before what it announces is ordered before it ([`clock`]);
 //! * two accesses to the same bytes, one of them a write, that nothing orders ([`history`]);
-//! * a buffer that is used while a transfer may still read or write it ([`flights`]);
-//! * collectives that are entered in different orders, also those of different teams ([`standing`]).
+//! * a buffer that is used while a transfer may still read or write it ([`flights`]).
 //!
 //! The first two are one: every PE keeps a clock of what it knows to have happened. It passes it on where it
 //! changes a word, and where it meets others; whoever waits for the word, fetches it, or meets, learns it.
@@ -22,7 +21,6 @@ mod flights;
 mod history;
 mod report;
 mod shadow;
-mod standing;
 mod words;
 
 pub(super) use checker::Checker;

@@ -111,22 +111,6 @@ impl Reports {
         );
     }
 
-    /// PEs that wait for each other in a circle. Ends the job: it could not go on.
-    pub(super) fn deadlock(&self, circle: &[Where]) -> ! {
-        let each = circle.iter().zip(circle.iter().cycle().skip(1));
-        let list: Vec<_> = each
-            .map(|(Where { pe, site }, next)| format!("PE {pe} is in {site} and waits for PE {}", next.pe))
-            .collect();
-        self.bootstrap.abort(
-            CODE,
-            &format!(
-                "check: collectives in different orders, which cannot end: {}; all members of two teams must enter \
-                 their collectives in the same order",
-                list.join(", ")
-            ),
-        )
-    }
-
     /// Ends the job if any PE has found a mistake. All PEs call this together.
     pub(super) fn conclude(&self) -> io::Result<()> {
         let mine = self.said.lock().len();

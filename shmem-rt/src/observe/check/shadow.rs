@@ -16,7 +16,6 @@ use shmem_launch::bootstrap::Bootstrap;
 
 use super::clock::Clock;
 use super::history::History;
-use super::standing::{Entered, Position};
 use super::words::Words;
 use crate::caller::{self, Caller};
 
@@ -42,7 +41,6 @@ pub(super) struct Body {
     /// What it knew when it started the last collectives of each team that go on beside the program: twice as many as can be
     /// under way, since others may have started as many before it has come to the first.
     pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
-    pub(super) position: Position,
     pub(super) sites: [Site; MOST_SITES],
 }
 
@@ -62,7 +60,8 @@ impl Body {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Meeting {
-    pub(super) entered: Entered,
+    /// Its number.
+    pub(super) count: u64,
     pub(super) clock: Clock,
 }
 

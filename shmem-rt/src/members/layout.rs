@@ -2,11 +2,9 @@
 
 use core::ops::Range;
 
-use crate::group::Team;
-
-/// What is asked again and again of where ranks lie, worked out once for each team.
+/// What collectives ask again and again of where ranks lie, worked out once for each team.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// How many members the nodes before each have, and how many all have.
     before: Box<[u32]>,
     /// The ranks of each node behind those of the node before; none if they follow each other.
@@ -17,11 +15,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(team: &Team) -> &Self {
-        team.worked_out(|| Self::new(team.node_count(), team.size(), |rank| team.node_of(rank)))
-    }
-
-    pub(super) fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
+    pub(crate) fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
         let mut before = vec![0_u32; nodes + 1];
         (0..ranks).for_each(|rank| before[node_of(rank) + 1] += 1);
         let most = before.iter().copied().max().unwrap_or_default() as usize;
@@ -36,30 +30,30 @@ impl Layout {
         Self { before: before.into(), order, most, unit }
     }
 
-    pub(super) fn nodes(&self) -> usize {
+    pub(crate) fn nodes(&self) -> usize {
         self.before.len() - 1
     }
 
-    pub(super) fn members_of_all(&self) -> usize {
+    pub(crate) fn members_of_all(&self) -> usize {
         self.before[self.nodes()] as usize
     }
 
-    pub(super) fn most(&self) -> usize {
+    pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    pub(super) fn members(&self, node: usize) -> usize {
+    pub(crate) fn members(&self, node: usize) -> usize {
         (self.before[node + 1] - self.before[node]) as usize
     }
 
     /// Members of a node and of those before it, so many nodes together.
-    pub(super) fn members_back(&self, node: usize, count: usize) -> usize {
+    pub(crate) fn members_back(&self, node: usize, count: usize) -> usize {
         let [first, second] = self.ranks_back(node, count);
         first.len() + second.len()
     }
 
     /// How many lower ranks are on the node of a rank, which is on `node`.
-    pub(super) fn slot(&self, rank: usize, node: usize) -> usize {
+    pub(crate) fn slot(&self, rank: usize, node: usize) -> usize {
         match &self.order {
             Some(order) => order[self.ranks(node)].partition_point(|lower| (*lower as usize) < rank),
             None => rank - self.before[node] as usize,
@@ -67,12 +61,12 @@ impl Layout {
     }
 
     /// Whether the ranks of each node follow each other, and those of the nodes.
-    pub(super) fn is_in_order(&self) -> bool {
+    pub(crate) fn is_in_order(&self) -> bool {
         self.order.is_none()
     }
 
     /// The ranks of a node from the lowest on, whether they are in order or not.
-    pub(super) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
         self.ranks(node).map(|place| match &self.order {
             Some(order) => order[place] as usize,
             None => place,
@@ -81,7 +75,7 @@ impl Layout {
 
     /// Where the ranks of a node and of those before it, so many nodes together, stand: rising runs, of which the first or both may
     /// have nothing.
-    pub(super) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
+    pub(crate) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
         debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;
         match (node + 1).checked_sub(count) {
@@ -97,18 +91,18 @@ impl Layout {
     }
 
     /// Where its ranks stand among those of all nodes, node by node: where they are in order these are its ranks.
-    pub(super) fn ranks(&self, node: usize) -> Range<usize> {
+    pub(crate) fn ranks(&self, node: usize) -> Range<usize> {
         self.before[node] as usize..self.before[node + 1] as usize
     }
 
     /// Most values that the cover of as many nodes in a row has, on any node, where ranks are in order.
-    pub(super) fn most_values(&self, nodes: usize) -> usize {
+    pub(crate) fn most_values(&self, nodes: usize) -> usize {
         most_vertices((nodes * self.most).div_ceil(self.unit))
     }
 }
 
 /// Most values that the cover of so many nodes in a row has, of nodes with as many ranks each.
-pub(super) fn most_values(nodes: usize, each: usize) -> usize {
+pub(crate) fn most_values(nodes: usize, each: usize) -> usize {
     most_vertices((nodes * each) >> each.trailing_zeros())
 }
 
@@ -125,7 +119,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collective::partial_results::Cover;
 
     #[test]
     fn few_values_are_enough_for_nodes_that_are_powers_of_two() {
@@ -171,8 +164,6 @@ mod tests {
                         for (rank, of) in of.iter().enumerate() {
                             prop_assert_eq!(runs.iter().any(|run| run.contains(&rank)), inside(*of));
                         }
-                        let values = Cover::of(&runs, ranks).len();
-                        prop_assert!(values <= layout.most_values(count), "{} of {} nodes", values, count);
                     }
                 }
             }
