@@ -22,8 +22,8 @@ pub enum Collective {
     Barrier,
     /// `broadcast`: bytes of the root.
     Broadcast(usize),
-    /// `sum` of floating-point numbers, or whatever else is done in order (`reduce`): bytes of each member. `sum_scatter` and
-    /// `reduce_scatter` are sums of all parts.
+    /// `sum` of floating-point numbers, or whatever else is done in order (`reduce`): bytes of each member. `reduce_scatter` is
+    /// one of all parts.
     Sum(usize),
     /// `sum` of whole numbers, or whatever else can be done in any order: bytes of each member.
     ExactSum(usize),

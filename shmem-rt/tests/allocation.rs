@@ -156,8 +156,7 @@ fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut 
         alltoalls(source, 3, &mut *into, 2, len / 3);
         scatter_from(&all_given, taken, root);
         scatter_from(source, &mut into[..len], root);
-        sum_scatter(&all_given, taken);
-        sum_scatter(source, &mut into[..len]);
+        reduce_scatter(source, &mut into[..len], u64::wrapping_add);
         reduce_scatter(&all_given, taken, u64::wrapping_mul);
         reduce(Wide([1; 7]), widen);
         reduce(&mut into[..len], u64::wrapping_mul);
@@ -187,7 +186,7 @@ fn collectives_do_not_allocate(world: &mut World) {
 fn collectives_between_nodes_do_not_allocate(world: &mut World) {
     allocate_at_most(world, |call, len| {
         let is_of = |names: &[&str]| names.iter().any(|name| call.starts_with(name));
-        let has_lists = is_of(&["alltoalls", "sum_scatter", "reduce_scatter"]);
+        let has_lists = is_of(&["alltoalls", "reduce_scatter"]);
         // What goes through windows lies where it is.
         let comes_in_chunks = len == LENGTHS[4] && !call.contains("scan");
         if has_lists || call.contains("given") && !comes_in_chunks { 2 } else { 0 }

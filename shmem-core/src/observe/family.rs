@@ -193,7 +193,6 @@ families! {
         Xor = "xor", Collective, "shmem_xor_reduce", "Bitwise exclusive or.";
         SumInscan = "sum_inscan", Collective, "shmem_sum_inscan", "Sums up to each PE.";
         SumExscan = "sum_exscan", Collective, "shmem_sum_exscan", "Sums before each PE.";
-        SumScatter = "sum_scatter", Collective, "", "Sums, of which every PE gets a part.";
         Reduce = "reduce", Collective, "", "Combines by an operation of the program.";
         ReduceInscan = "reduce_inscan", Collective, "", "The same up to each PE.";
         ReduceExscan = "reduce_exscan", Collective, "", "The same before each PE.";

@@ -54,7 +54,6 @@ macro_rules! typed {
         Typed::new(Of::<$item>::$op, Of::<$item>::settled, $exact || !Of::<$item>::ROUNDS)
     }};
 }
-pub(super) use typed;
 
 /// A row has the names and families of an operation, and of it started; the numbers that it takes, its method of these, and whether the
 /// order makes no difference even to numbers that round; and what it is in words.

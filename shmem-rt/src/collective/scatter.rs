@@ -1,6 +1,4 @@
-//! scatter: what one member has for each of the others, and sums of what all have for each.
-
-use core::any::type_name;
+//! scatter: what one member has for each of the others. reduce-scatter: what all have for each, combined.
 
 use shmem_core::context::{Collected, Contribution, Initiator};
 use shmem_core::observe::Family;
@@ -8,11 +6,11 @@ use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::alltoall::most_in_a_step;
-use super::argument::{Argument, Root, word_of};
+use super::argument::{Argument, Root};
 use super::buffer::{RecvBuf, SendBuf};
 use super::payload::{GRAIN, Shares};
-use super::reduce::{Combined, type_of, typed};
-use super::reduce_op::{self, Number, ReduceOp, Reducible, Typed};
+use super::reduce::{Combined, type_of};
+use super::reduce_op::ReduceOp;
 use super::staging::{Staged, Turn};
 use super::tree::{Operands, fold};
 use crate::group::{Collective, Purpose, Team};
@@ -71,36 +69,20 @@ impl Team {
         result
     }
 
-    /// Sums what all members have for each; every member gets its part of the sum. Of `all`, as of
-    /// [`alltoall`](Self::alltoall), the k-th part is for the member with rank k. `mine` becomes the sum of the parts for the
-    /// calling PE, and is given as to [`sum`](Self::sum); so are sums made. `all` is a reference as to
+    /// Combines what all members have for each by an operation of the program, as [`reduce`](Self::reduce) has it; every member gets its
+    /// part of the result. Of `all`, as of [`alltoall`](Self::alltoall), the k-th part is for the member with rank k. `mine` becomes what
+    /// the parts for the calling PE combine to, and is given as to [`sum`](Self::sum). `all` is a reference as to
     /// [`fcollect`](Self::fcollect), and has as many elements as `mine` for each member.
     ///
-    /// # Panics
-    ///
-    /// If `all` is not as long as all parts, or an object is of a team that lacks a member.
-    ///
-    /// Source: MPI 4.1, `MPI_Reduce_scatter_block`.
-    #[doc(alias = "MPI_Reduce_scatter_block")]
-    #[track_caller]
-    pub fn sum_scatter<T, X, R>(&self, token: &(impl Initiator + ?Sized), all: &T, mine: X) -> R
-    where
-        T: Collected<X::Item> + ?Sized,
-        X: reduce_op::Operands<R>,
-    {
-        let (op, kind) =
-            (typed!(X::Item, Reducible::Number, added, false), type_name::<<X::Item as Reducible>::Number>());
-        self.combine_parts(
-            token,
-            (all, mine),
-            (Family::SumScatter, word_of(kind)),
-            |collective, purpose, all, mine| {
-                collective.reduce_scatter(purpose, all, mine, &op);
-            },
-        )
-    }
-
-    /// As [`sum_scatter`](Self::sum_scatter), by an operation of the program, as [`reduce`](Self::reduce) has it.
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let all = vec![0.5; 10 * world.n_pes()];
+    /// let mut mine = [0.0; 10];
+    /// world.reduce_scatter(&all, &mut mine[..], |a, b| a + b);
+    /// # }
+    /// ```
     ///
     /// # Panics
     ///
@@ -120,39 +102,16 @@ impl Team {
         T: Collected<X::Item> + ?Sized,
         X: Contribution<R>,
     {
-        self.combine_parts(
-            token,
-            (all, mine),
-            (Family::ReduceScatter, type_of(&op)),
-            |collective, purpose, all, mine| {
-                collective.reduce_scatter(purpose, all, mine, &collective.guarded(purpose, &op));
-            },
-        )
-    }
-
-    /// What `sum_scatter` and `reduce_scatter` have in common. `kind` says what is combined.
-    #[track_caller]
-    fn combine_parts<T, X, R>(
-        &self,
-        token: &(impl Initiator + ?Sized),
-        (all, mine): (&T, X),
-        (family, kind): (Family, u64),
-        combine: impl FnOnce(&Collective<'_>, &Purpose<'_>, SendBuf<'_>, RecvBuf<'_>),
-    ) -> R
-    where
-        T: Collected<X::Item> + ?Sized,
-        X: Contribution<R>,
-    {
         let source = Argument::of::<X::Item>(self, token, all.place(token));
         let argument = Argument::of::<X::Item>(self, token, mine.place(token));
         let mut fit = Ok(());
         let result = argument.changed(mine, (false, true), |items, mine| {
             fit = source.given(all, argument.place, |all_items, all| {
                 is_parts(self, all_items, items)?;
-                let words = [items as u64, argument.size() as u64, kind, source.offset()];
+                let words = [items as u64, argument.size() as u64, type_of(&op), source.offset()];
                 let subject = || argument.show(items);
-                argument.run(family, words, &subject, all.len(), |collective, purpose| {
-                    combine(collective, purpose, all, mine);
+                argument.run(Family::ReduceScatter, words, &subject, all.len(), |collective, purpose| {
+                    collective.reduce_scatter(purpose, all, mine, &collective.guarded(purpose, &op));
                 });
                 Ok(())
             });

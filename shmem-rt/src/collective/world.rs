@@ -45,8 +45,6 @@ of_the_world! {
     alltoallv as alltoallv [T: PlainData, S: Source<T> + ?Sized](source: &S, counts: &[usize], into: &mut Vec<T>) -> Vec<usize>;
     /// Gives every PE its part of what one has.
     scatter_from as scatter_from [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, root: Pe) -> R;
-    /// Sums what all PEs have for each, and gives every PE its part.
-    sum_scatter as sum_scatter [T: Collected<X::Item> + ?Sized, X: reduce_op::Operands<R>, R](all: &T, mine: X) -> R;
     /// Combines what all PEs have for each by an operation of the program, and gives every PE its part.
     reduce_scatter as reduce_scatter [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
     /// Combines what all PEs have by an operation of the program.

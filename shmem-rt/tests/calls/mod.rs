@@ -146,7 +146,6 @@ macro_rules! every_operation {
             world.alltoalls(&row, 1, &mut into, 1, 1);
             world.alltoallv(&row, &vec![1; pes], &mut into);
             world.scatter_from(&row, 0_u64, first);
-            world.sum_scatter(&row, 0_u64);
             world.reduce(1_u64, keep);
             world.reduce_inscan(1_u64, keep);
             world.reduce_exscan(1_u64, keep);

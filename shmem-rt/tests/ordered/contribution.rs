@@ -213,7 +213,7 @@ fn what_does_not_fit_is_refused_before_anybody_meets(world: &mut World) {
         world.alltoallv(&[1; 3], &[1, 2, 1], &mut into) => "the counts add up to 4, the source has 3 elements";
         world.alltoallv(&[1; 3], &[1, usize::MAX, 1], &mut into)
             => "the counts add up to more than there can be, the source has 3 elements";
-        { let _: i32 = world.sum_scatter(&[1; 5][..], 0); }
+        { let _: i32 = world.reduce_scatter(&[1; 5][..], 0, |a, b| a + b); }
             => "5 elements are not 3 parts of 1 elements, one for each member";
     }
     // Nothing is left of the attempts.

@@ -234,8 +234,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         let rank = self.team.rank();
         match self.call.what {
             What::SumInscan => for_all!(self, sum_inscan, T::added, rank + 1),
-            What::SumExscan => for_all!(self, sum_exscan, T::added, rank),
-            _ => for_each!(self, sum_scatter, T::added),
+            _ => for_all!(self, sum_exscan, T::added, rank),
         }
     }
 

@@ -46,7 +46,7 @@ collectives! {
     LISTS of ANY: Collect CollectInto Alltoalls Alltoallv CollectTo ScatterFrom;
     /// Of which each order of combining gives other numbers: these can be started, and those below cannot.
     TOTALS of NUMBERS: Sum Prod;
-    PARTIALS of NUMBERS: SumInscan SumExscan SumScatter;
+    PARTIALS of NUMBERS: SumInscan SumExscan;
     /// By an operation of the program.
     OPERATIONS of ANY: Reduce ReduceInscan ReduceExscan ReduceScatter;
     /// Of which all orders give the same: these can be started, and those below cannot.

@@ -124,7 +124,8 @@ fn by_operations_and_in_parts(world: &mut World, items: usize) {
     CHOSEN.expect(world, scan, |world| _ = world.reduce_exscan(&mut numbers[..], less));
     let (pes, part) = (world.n_pes(), items.div_ceil(world.n_pes()));
     let (all, mut mine) = (vec![1.0; part * pes], vec![0.0; part]);
-    CHOSEN.expect(world, Collective::Sum(8 * part * pes), |world| world.sum_scatter(&all, &mut mine[..]));
+    let of_all = Collective::Sum(8 * part * pes);
+    CHOSEN.expect(world, of_all, |world| world.reduce_scatter(&all, &mut mine[..], |a, b| a + b));
 }
 
 fn on_objects(world: &mut World, items: usize) {
