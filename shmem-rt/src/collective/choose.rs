@@ -407,8 +407,13 @@ mod tests {
             let found = shape.way(CollectiveWays::default(), pattern, symmetric);
             assert_eq!(found, way, "{pattern:?}, {symmetric}, of {shape:?}");
         }
-        let asked: CollectiveWays = "fcollect:rings".parse().unwrap();
-        assert_eq!(shared.way(asked, Fcollect(8), PRIVATE), Rings);
+        // What is asked for is taken where there is such a way, and for a family alone.
+        let asked: CollectiveWays = "fcollect:rings,reduce:direct".parse().unwrap();
+        let taken = |shape: Shape, pattern, symmetric| shape.way(asked, pattern, symmetric);
+        assert_eq!(taken(shared, Fcollect(8), PRIVATE), Rings);
+        assert_eq!([PRIVATE, SYMMETRIC].map(|form| taken(of(4, 1), Reduction(8), form)), [Meetings, Direct]);
+        let otherwise = [(of(2, 2), Fcollect(8)), (of(4, 1), Fcollect(0)), (of(4, 1), Alltoall(8))];
+        assert_eq!(otherwise.map(|(shape, pattern)| taken(shape, pattern, PRIVATE)), [Meetings; 3]);
     }
 
     #[test]
@@ -419,40 +424,5 @@ mod tests {
                 assert!(private(shape, pattern) != Way::Rings || shape.room_of_chunk() > 0, "{members}");
             }
         }
-    }
-
-    #[test]
-    fn what_is_asked_for_is_taken_where_there_is_such_a_way() {
-        let patterns = [Pattern::Broadcast, Pattern::Reduction, Pattern::Fcollect, Pattern::Alltoall];
-        let without_windows = Shape { has_windows: false, ..of(4, 2) };
-        for bytes in [0, 8, 1 << 20] {
-            for (shape, symmetric, ways) in [
-                (of(4, 1), false, &[Way::Meetings, Way::Rings][..]),
-                (of(4, 1), true, &[Way::Meetings, Way::Rings, Way::Direct]),
-                (of(4, 2), true, &[Way::Meetings, Way::Windows]),
-                (without_windows, true, &[Way::Meetings]),
-                (of(1, 1), true, &[Way::Meetings]),
-            ] {
-                for (way, pattern) in [Way::Meetings, Way::Rings, Way::Direct, Way::Windows]
-                    .into_iter()
-                    .flat_map(|way| patterns.map(|pattern: fn(usize) -> Pattern| (way, pattern(bytes))))
-                {
-                    let asked = format!("{}:{}", pattern.family().name(), way.name()).parse().unwrap();
-                    // Of no bytes there is nothing to bring.
-                    let is_there = ways.contains(&way) && (bytes > 0 || way == Way::Meetings);
-                    let otherwise = shape.way(CollectiveWays::default(), pattern, symmetric);
-                    let expected = if is_there { way } else { otherwise };
-                    assert_eq!(
-                        shape.way(asked, pattern, symmetric),
-                        expected,
-                        "{way:?} of {shape:?}, {pattern:?}"
-                    );
-                }
-            }
-        }
-        let all: CollectiveWays = "broadcast:meetings,reduce:rings".parse().unwrap();
-        let taken = |pattern| of(4, 1).way(all, pattern, false);
-        assert_eq!(taken(Pattern::Broadcast(1 << 20)), Way::Meetings);
-        assert_eq!([Pattern::Reduction(8), Pattern::Fcollect(8)].map(taken), [Way::Rings, Way::Meetings]);
     }
 }

@@ -32,7 +32,7 @@ impl Team {
     /// let team = world.team().split_by(world, Some(odd as u64), 0, &Default::default())?;
     /// let team = team.expect("every PE names a colour");
     /// let field = team.alloc(world, shmem::zeroed::<f64>(1000))?;
-    /// field.local(world, &team, |field| field.fill(1.0));
+    /// team.local(world, &field, |field| field.fill(1.0));
     /// # Ok(())
     /// # }
     /// ```

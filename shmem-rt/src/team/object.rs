@@ -10,15 +10,12 @@ use shmem_core::indexed::{Distribution, Over, Ranked};
 use shmem_core::object::{Extent, Here, On, PlaceIndex, SymBox, SymmetricObject};
 use shmem_core::pe::Pe;
 
-use crate::group::Team;
 use crate::state::uses::Uses;
-use crate::thread::ThreadLevel;
-use crate::world::World;
 
 /// An object in the memory of a team: the same offset on every member, and nothing on other PEs.
 ///
 /// It owns its allocation, as a [`SymBox`] does, and is used in the same way; but it lies on the members
-/// only, and the members alone can open it ([`local`](Self::local)). Dropping it is local: the memory is
+/// only, and the members alone can open it ([`Team::local`](crate::Team::local)). Dropping it is local: the memory is
 /// used again when every member has dropped its handle and takes part in the next allocation of the team.
 pub struct TeamBox<T: ?Sized> {
     object: SymBox<T>,
@@ -95,24 +92,6 @@ impl<T: Contents + ?Sized> TeamBox<T> {
             self.require(*pe);
         }
         self.object.__over(pes, distribution)
-    }
-
-    /// Opens the object exclusively on all members of `team`, which has allocated it; see [`Team::local`].
-    ///
-    /// # Panics
-    ///
-    /// As there.
-    #[track_caller]
-    pub fn local<L: ThreadLevel, R>(
-        &self,
-        world: &mut World<L>,
-        team: &Team,
-        body: impl for<'x> FnOnce(&'x mut T) -> R,
-    ) -> R
-    where
-        T: 'static,
-    {
-        team.local(world, self, body)
     }
 }
 

@@ -12,25 +12,26 @@ use crate::state::uses::Uses;
     label = "not allocated by a team",
     note = "the members of a team open what `team.alloc` gave them: other PEs can write all other symmetric objects; `world.local` opens those"
 )]
-pub trait TeamObjects: Objects + sealed::Sealed {
-    /// Whether the team with these uses has allocated all of them.
-    #[doc(hidden)]
-    fn __are_of(self, team: &TeamKey) -> bool;
-}
+pub trait TeamObjects: Objects + sealed::OfTeam {}
 
-/// Stands for a team in the methods of [`TeamObjects`].
-#[doc(hidden)]
+#[diagnostic::do_not_recommend]
+impl<O: Objects + sealed::OfTeam> TeamObjects for O {}
+
+/// Stands for a team in the methods of what is sealed.
 #[derive(Debug)]
 pub struct TeamKey(pub(super) Arc<Uses>);
 
-mod sealed {
+pub(super) mod sealed {
     use shmem_core::data::Contents;
     use shmem_core::object::SymmetricObject;
 
     use super::TeamKey;
     use crate::team::object::TeamBox;
 
-    pub trait Sealed {}
+    pub trait OfTeam {
+        /// Whether the team with these uses has allocated all of them.
+        fn are_of(self, team: &TeamKey) -> bool;
+    }
 
     /// An object of a team, or a reference to one: what lists of objects consist of.
     #[diagnostic::on_unimplemented(
@@ -53,67 +54,48 @@ mod sealed {
             T::is_of(self, team)
         }
     }
-}
 
-impl<T: sealed::TeamObject> sealed::Sealed for &T {}
-
-#[diagnostic::do_not_recommend]
-impl<T: sealed::TeamObject> TeamObjects for &T {
-    fn __are_of(self, team: &TeamKey) -> bool {
-        self.is_of(team)
-    }
-}
-
-impl<T: sealed::TeamObject> sealed::Sealed for &[T] {}
-
-impl<T: sealed::TeamObject> TeamObjects for &[T] {
-    fn __are_of(self, team: &TeamKey) -> bool {
-        self.iter().all(|object| object.is_of(team))
-    }
-}
-
-impl<T: sealed::TeamObject> sealed::Sealed for &Vec<T> {}
-
-impl<T: sealed::TeamObject> TeamObjects for &Vec<T> {
-    fn __are_of(self, team: &TeamKey) -> bool {
-        self.as_slice().__are_of(team)
-    }
-}
-
-impl<T: sealed::TeamObject, const N: usize> sealed::Sealed for &[T; N] {}
-
-impl<T: sealed::TeamObject, const N: usize> TeamObjects for &[T; N] {
-    fn __are_of(self, team: &TeamKey) -> bool {
-        self.as_slice().__are_of(team)
-    }
-}
-
-macro_rules! tuples {
-    ($($name:ident)+) => {
-        impl<$($name: TeamObjects),+> sealed::Sealed for ($($name,)+) {}
-
-        impl<$($name: TeamObjects),+> TeamObjects for ($($name,)+) {
-            fn __are_of(self, team: &TeamKey) -> bool {
-                #[expect(non_snake_case, reason = "one binding per type parameter")]
-                let ($($name,)+) = self;
-                $($name.__are_of(team))&&+
-            }
+    #[diagnostic::do_not_recommend]
+    impl<T: TeamObject> OfTeam for &T {
+        fn are_of(self, team: &TeamKey) -> bool {
+            self.is_of(team)
         }
-    };
-}
-tuples!(A);
-tuples!(A B);
-tuples!(A B C);
-tuples!(A B C D);
-tuples!(A B C D E);
-tuples!(A B C D E F);
-tuples!(A B C D E F G);
-tuples!(A B C D E F G H);
-
-impl<O: TeamObjects, const N: usize> sealed::Sealed for [O; N] {}
-
-impl<O: TeamObjects, const N: usize> TeamObjects for [O; N] {
-    fn __are_of(self, team: &TeamKey) -> bool {
-        self.into_iter().all(|objects| objects.__are_of(team))
     }
+
+    impl<T: TeamObject> OfTeam for &[T] {
+        fn are_of(self, team: &TeamKey) -> bool {
+            self.iter().all(|object| object.is_of(team))
+        }
+    }
+
+    impl<T: TeamObject> OfTeam for &Vec<T> {
+        fn are_of(self, team: &TeamKey) -> bool {
+            self.as_slice().are_of(team)
+        }
+    }
+
+    impl<T: TeamObject, const N: usize> OfTeam for &[T; N] {
+        fn are_of(self, team: &TeamKey) -> bool {
+            self.as_slice().are_of(team)
+        }
+    }
+
+    impl<O: OfTeam, const N: usize> OfTeam for [O; N] {
+        fn are_of(self, team: &TeamKey) -> bool {
+            self.into_iter().all(|objects| objects.are_of(team))
+        }
+    }
+
+    macro_rules! tuples {
+        ($(($($name:ident)+))*) => {$(
+            impl<$($name: OfTeam),+> OfTeam for ($($name,)+) {
+                fn are_of(self, team: &TeamKey) -> bool {
+                    #[expect(non_snake_case, reason = "one binding per type parameter")]
+                    let ($($name,)+) = self;
+                    $($name.are_of(team))&&+
+                }
+            }
+        )*};
+    }
+    tuples!((A)(A B)(A B C)(A B C D)(A B C D E)(A B C D E F)(A B C D E F G)(A B C D E F G H));
 }

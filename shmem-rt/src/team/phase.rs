@@ -87,7 +87,7 @@ impl Team {
         // A phase of the job quiets that job's endpoints.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
         assert!(
-            objects.__are_of(&TeamKey(Arc::clone(self.uses()))),
+            objects.are_of(&TeamKey(Arc::clone(self.uses()))),
             "an object that this team has not allocated cannot be opened by its members alone: other PEs may \
              write it; allocate it with `team.alloc`, or open it on all PEs with `world.local`"
         );

@@ -118,7 +118,7 @@ failing! {
         let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
         let team = team.unwrap().unwrap();
         let object = team.alloc(world, [0_u64; 4]).unwrap();
-        let open = || object.local(world, &team, |_| assert!(me != 2, "the body fails"));
+        let open = || team.local(world, &object, |_| assert!(me != 2, "the body fails"));
         let _ = catch_unwind(AssertUnwindSafe(open));
     } => 4, 101, NOTHING, [
         "the body fails",

@@ -223,7 +223,7 @@ fn objects_of_a_team_are_the_members(world: &mut World) {
         refused! {
             object.on(world.pe(2).unwrap()).len()
                 => "PE 2 is not a member of the team that has allocated this object, and has none";
-            object.local(world, other, |_| ()) => of_another;
+            other.local(world, &object, |_| ()) => of_another;
             other.local(world, &list[1..], |_| ()) => of_another;
             pair.local(world, (&object, &object), |_| ()) => "is named twice in one `local`";
             world.putmem(object.here(world).addr(), &[0; 8], world.me()) => "not symmetric memory of this PE";
