@@ -160,8 +160,6 @@ fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut 
         reduce_scatter(&all_given, taken, u64::wrapping_mul);
         reduce(Wide([1; 7]), widen);
         reduce(&mut into[..len], u64::wrapping_mul);
-        reduce_inscan(&mut into[..len], u64::wrapping_mul);
-        reduce_exscan(Wide([2; 7]), widen);
     }
 }
 

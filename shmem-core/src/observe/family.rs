@@ -194,8 +194,6 @@ families! {
         SumInscan = "sum_inscan", Collective, "shmem_sum_inscan", "Sums up to each PE.";
         SumExscan = "sum_exscan", Collective, "shmem_sum_exscan", "Sums before each PE.";
         Reduce = "reduce", Collective, "", "Combines by an operation of the program.";
-        ReduceInscan = "reduce_inscan", Collective, "", "The same up to each PE.";
-        ReduceExscan = "reduce_exscan", Collective, "", "The same before each PE.";
         ReduceScatter = "reduce_scatter", Collective, "", "The same, of which every PE gets a part.";
         StartBarrier = "start_barrier", Start, "", "Starts to meet, and goes on.";
         StartBroadcast = "start_broadcast", Start, "", "Starts to give every PE what one has, and goes on.";

@@ -1,8 +1,7 @@
 //! Collectives whose members know, and do not only believe, that all have come for the same.
 //!
-//! The hash in the word of a barrier finds mistakes, but who chooses arguments can choose hashes. Where PEs write to
-//! each other's memory by what they have come to together, or keep books that must be the same everywhere, they
-//! [state](shmem_core::sync::Statement) what they have come for. So an [`Agreed`] says for certain:
+//! Whoever chooses arguments can choose hashes. Where PEs write to each other's memory by what they have come to together, or keep books
+//! that must be the same everywhere, they [state](shmem_core::sync::Statement) what they have come for. So an [`Agreed`] says for certain:
 //!
 //! 1. At its last statement all members were at this meeting, in the same operation, with the same arguments, and had
 //!    begun it at the same meeting. Each compares what the others have written, to the bit, in room that is written
@@ -10,10 +9,9 @@
 //!    own with the word of each round, and goes on to the next round only if what came is the same: so nobody
 //!    leaves the meeting unless all statements of all nodes are equal.
 //! 2. From there on all members take the same steps: they follow from the arguments and from what members have told each
-//!    other since. No code of the program runs in between, and nobody leaves early. So the data of these steps
-//!    are those of the same step on every member, though these meetings compare hashes only.
+//!    other since. No code of the program runs in between, and nobody leaves early. So these meetings compare hashes only.
 //! 3. Where a member may have left (an error of its own, a panic in what the program gave), all state it
-//!    [again](Agreed::again), which also says where the collective began: who has come back meanwhile, even for the
+//!    [again](Agreed::again), which also says where the collective began: a member that has come back, even for the
 //!    very same, began elsewhere and is found.
 
 use bytemuck::Pod;

@@ -189,21 +189,17 @@ impl<'b> RecvBuf<'b> {
         });
     }
 
-    /// Lends all bytes as memory of the program: themselves, or a copy of an object. If they are not `kept`, what is written there
-    /// is forgotten.
-    pub(super) fn with_private<R>(mut self, kept: bool, work: impl FnOnce(&mut [u8]) -> R) -> R {
-        if self.0.object.is_none() && kept {
+    /// Lends all bytes as memory of the program: themselves, or a copy of an object.
+    pub(super) fn with_private(mut self, work: impl FnOnce(&mut [u8])) {
+        if self.0.object.is_none() {
             // SAFETY: the bytes of the program, borrowed exclusively (`of`).
             return work(unsafe { core::slice::from_raw_parts_mut(self.0.start, self.0.len) });
         }
         with_room(self.0.len, |copy| {
             self.source().read(0, copy);
-            let result = work(copy);
-            if kept {
-                self.write(0, copy);
-            }
-            result
-        })
+            work(copy);
+            self.write(0, copy);
+        });
     }
 }
 

@@ -1,20 +1,20 @@
 //! Collectives of teams.
 //!
 //! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below), by estimated
-//! time. [`world`] repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`start`] and
-//! [`request`] are the non-blocking forms: a PE makes progress on them whenever it waits in the library or tests a request.
+//! time. [`world`] repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`request`] has the
+//! non-blocking forms: a PE makes progress on them whenever it waits in the library or tests a request.
 //!
 //! | family | file | between nodes, short (meetings) | between nodes, long (windows) | on one node, long (rings) |
 //! |---|---|---|---|---|
 //! | barrier, sync | [`barrier`] | [dissemination](schedule::Round) | | |
 //! | broadcast | [`broadcast`] | [blocks](payload::Blocks) by dissemination | [two trees](schedule::TwoTree) | circular buffer of the root |
-//! | reductions | [`reduce`](mod@reduce), [`combine`] | [partial results](partial_results) by dissemination | [recursive halving and doubling][hd] (Rabenseifner) | reduce-scatter and allgather |
-//! | scans | [`reduce`](mod@reduce), [`combine`] | partial results of lower ranks by dissemination | meetings | meetings |
+//! | reductions | [`reduce`](mod@reduce) | [partial results](partial_results) by dissemination | [recursive halving and doubling][hd] (Rabenseifner) | reduce-scatter and allgather |
+//! | scans | [`reduce`](mod@reduce) | partial results of lower ranks by dissemination | meetings | meetings |
 //! | fcollect | [`gather`] | blocks by dissemination (Bruck's allgather) | [ring allgather](schedule::RingAllgather) | circular buffers of all |
-//! | collect | [`gather`] | blocks with their lengths, by dissemination | meetings | meetings |
-//! | alltoall | [`alltoall`], [`exchange`] | one message of [parts](payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
+//! | collect | [`gather`] | an fcollect of the lengths, then blocks | meetings | circular buffers of all |
+//! | alltoall | [`alltoall`] | one message of [parts](payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
 //! | scatter | [`scatter`] | blocks by dissemination | meetings | meetings |
-//! | reduce-scatter | [`scatter`], [`exchange`] | an alltoall, then each combines | the same, or a reduction | as an alltoall |
+//! | reduce-scatter | [`scatter`] | a reduction of all | a reduction of all | an alltoall, of which each member combines its part |
 //!
 //! [hd]: schedule::HalvingDoubling
 //!
@@ -41,7 +41,7 @@
 //! memory safety depends on agreement, members compare the arguments themselves ([`agreed`]).
 //!
 //! A reduction combines in the order of one [`tree`] over ranks, so its result is the same to the bit on every layout and by every way.
-//! Operations combine tiles of bytes ([`reduction`]), so one routine ([`combine`]) serves all types ([`number`]).
+//! Operations combine tiles of bytes ([`reduce_op`]), so one routine serves all types.
 //!
 //! [`counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
 mod agreed;

@@ -5,6 +5,8 @@
 //! where they lie. Between nodes [partial results](super::partial_results) go with the barrier, and much data by
 //! [recursive halving and doubling](super::schedule::HalvingDoubling). Scans go by meetings.
 
+use core::any::type_name;
+
 use bytemuck::Pod;
 use shmem_core::context::{Contribution, Initiator};
 use shmem_core::fingerprint::fingerprint_of_words;
@@ -203,68 +205,9 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, (Family::Reduce, Combined::All), data, op)
-    }
-
-    /// As [`reduce`](Self::reduce), over the members up to the calling one, which is included.
-    ///
-    /// # Panics
-    ///
-    /// As [`reduce`](Self::reduce).
-    ///
-    /// Source: MPI 4.1, `MPI_Scan`.
-    #[doc(alias = "MPI_Scan")]
-    #[track_caller]
-    pub fn reduce_inscan<X, R>(
-        &self,
-        token: &(impl Initiator + ?Sized),
-        data: X,
-        op: impl Fn(X::Item, X::Item) -> X::Item,
-    ) -> R
-    where
-        X: Contribution<R>,
-    {
-        self.operation(token, (Family::ReduceInscan, Combined::UpTo), data, op)
-    }
-
-    /// As [`reduce`](Self::reduce), over the members before the calling one: `Some` on all but the first, which has none
-    /// before it. What that has given stays as it is.
-    ///
-    /// # Panics
-    ///
-    /// As [`reduce`](Self::reduce).
-    ///
-    /// Source: MPI 4.1, `MPI_Exscan`.
-    #[doc(alias = "MPI_Exscan")]
-    #[track_caller]
-    pub fn reduce_exscan<X, R>(
-        &self,
-        token: &(impl Initiator + ?Sized),
-        data: X,
-        op: impl Fn(X::Item, X::Item) -> X::Item,
-    ) -> Option<R>
-    where
-        X: Contribution<R>,
-    {
-        let result = self.operation(token, (Family::ReduceExscan, Combined::Before), data, op);
-        (self.rank() > 0).then_some(result)
-    }
-
-    #[track_caller]
-    fn operation<X, R>(
-        &self,
-        token: &(impl Initiator + ?Sized),
-        form: (Family, Combined),
-        data: X,
-        op: impl Fn(X::Item, X::Item) -> X::Item,
-    ) -> R
-    where
-        X: Contribution<R>,
-    {
         let word = fingerprint_of_words([type_of(&op), size_of::<X::Item>() as u64]);
-        let kind = Kind { word, ..Kind::of::<X::Item>() };
-        self.reduced(token, form, data, kind, |collective, purpose, whose, data| {
-            collective.reduce(purpose, whose, None, data, &collective.guarded(purpose, &op));
+        self.reduced::<X, R, X::Item>(token, Family::Reduce, data, word, |collective, purpose, data| {
+            collective.reduce(purpose, Combined::All, None, data, &collective.guarded(purpose, &op));
         })
     }
 
@@ -273,36 +216,36 @@ impl Team {
     fn reduction<X: Contribution<R>, R, N: Pod>(
         &self,
         token: &(impl Initiator + ?Sized),
-        form: (Family, Combined),
+        (family, combined): (Family, Combined),
         data: X,
         op: Typed<N, impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) -> R {
         const { assert!(fits_a_tile(size_of::<N>()), "numbers have at most 1024 bytes") };
-        self.reduced(token, form, data, Kind::of::<N>(), |collective, purpose, whose, data| {
-            collective.reduce(purpose, whose, None, data, &op);
+        let word = word_of(type_name::<N>());
+        self.reduced::<X, R, N>(token, family, data, word, |collective, purpose, data| {
+            collective.reduce(purpose, combined, None, data, &op);
         })
     }
 
-    /// Carries out `reduce`, of items of a kind.
+    /// Carries out `reduce`, of items that consist of `N`s. Members compare `word`.
     #[inline]
     #[track_caller]
-    fn reduced<X: Contribution<R>, R>(
+    fn reduced<X: Contribution<R>, R, N>(
         &self,
         token: &(impl Initiator + ?Sized),
-        (family, combined): (Family, Combined),
+        family: Family,
         data: X,
-        kind: Kind,
-        reduce: impl FnOnce(&Collective<'_>, &Purpose<'_>, (Combined, bool), RecvBuf<'_>),
+        word: u64,
+        reduce: impl FnOnce(&Collective<'_>, &Purpose<'_>, RecvBuf<'_>),
     ) -> R {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
-        let has_result = family != Family::ReduceExscan || self.rank() > 0;
-        argument.changed(data, (true, has_result), |items, data| {
+        argument.changed(data, (true, true), |items, data| {
             let bytes = data.len();
             // Of items without bytes the number is compared.
             let amount = if argument.size() == 0 { items } else { bytes } as u64;
-            let subject = || argument.name_or(|| kind.show(bytes, items));
-            argument.run(family, [amount, kind.word], &subject, bytes, |collective, purpose| {
-                reduce(collective, purpose, (combined, has_result), data);
+            let subject = || argument.name_or(|| show::<N>(bytes, items));
+            argument.run(family, [amount, word], &subject, bytes, |collective, purpose| {
+                reduce(collective, purpose, data);
             });
         })
     }
@@ -322,9 +265,9 @@ impl Team {
         const { assert!(fits_a_tile(size_of::<N>()), "numbers have at most 1024 bytes") };
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
         let given: Vec<u8> = data.read(token, |items| bytemuck::cast_slice(items).to_vec());
-        let (bytes, kind) = (given.len(), Kind::of::<N>());
-        let words = [bytes as u64, kind.word];
-        let subject = || argument.name_or(|| kind.show(bytes, 0));
+        let bytes = given.len();
+        let words = [bytes as u64, word_of(type_name::<N>())];
+        let subject = || argument.name_or(|| show::<N>(bytes, 0));
         let steps = self.steps(Pattern::Reduction(bytes), 0, size_of::<N>());
         // One member has no schedule that would settle.
         let lonely = steps.is_none().then_some(op);
@@ -339,28 +282,14 @@ impl Team {
     }
 }
 
-/// What is combined: a number to compare, the name of a type, and its bytes.
-#[derive(Clone, Copy)]
-struct Kind {
-    word: u64,
-    name: &'static str,
-    size: usize,
-}
-
-impl Kind {
-    fn of<N>() -> Self {
-        let name = core::any::type_name::<N>();
-        Self { word: word_of(name), name, size: size_of::<N>() }
-    }
-
-    fn show(self, bytes: usize, items: usize) -> String {
-        format!("{} x {}", bytes.checked_div(self.size).unwrap_or(items), self.name)
-    }
+/// So many bytes in words: of `N`s, or if these have no bytes of as many items.
+fn show<N>(bytes: usize, items: usize) -> String {
+    format!("{} x {}", bytes.checked_div(size_of::<N>()).unwrap_or(items), type_name::<N>())
 }
 
 /// What type an operation is of, as a number to compare. Other numbers are other types, and almost always the other way round.
 pub(super) fn type_of<F>(_: &F) -> u64 {
-    word_of(core::any::type_name::<F>())
+    word_of(type_name::<F>())
 }
 
 /// Room for the operands of a tile of a direct reduction, and its result: they stay in the first cache.
@@ -378,12 +307,12 @@ fn room_of_operand(members: usize) -> usize {
 }
 
 impl Collective<'_> {
-    /// Combines the items that members in `combined` have in `source`, or without it in `data`, to `data`: where it has the result, and
-    /// otherwise `data` stays. Objects are the same on all members.
+    /// Combines the items that members in `combined` have in `source`, or without it in `data`, to `data`. Objects are the same on all
+    /// members.
     pub(super) fn reduce(
         &self,
         purpose: &Purpose<'_>,
-        (combined, has_result): (Combined, bool),
+        combined: Combined,
         source: Option<SendBuf<'_>>,
         mut data: RecvBuf<'_>,
         op: &dyn ReduceOp,
@@ -411,12 +340,12 @@ impl Collective<'_> {
             }
             Way::Rings if self.slice_of(bytes, size) > 0 => {
                 let slice = self.slice_of(bytes, size);
-                data.with_private(true, |data| self.reduce_sliced(purpose, slice, data, op));
+                data.with_private(|data| self.reduce_sliced(purpose, slice, data, op));
             }
             _ if team.node_count() == 1 && size <= SCRATCH_BYTES => {
-                self.reduce_by_steps(purpose, combined, (data, has_result), op);
+                self.reduce_by_steps(purpose, combined, data, op);
             }
-            _ => data.with_private(has_result, |data| {
+            _ => data.with_private(|data| {
                 self.reduce_between_nodes(purpose, combined, data, op);
                 op.settle(data);
             }),
@@ -429,7 +358,7 @@ impl Collective<'_> {
         if self.team.node_count() > 1 {
             self.reduce_between_nodes(purpose, Combined::All, data, &op);
         } else {
-            self.reduce_by_steps(purpose, Combined::All, (RecvBuf::of(data), true), &op);
+            self.reduce_by_steps(purpose, Combined::All, RecvBuf::of(data), &op);
         }
     }
 
@@ -438,7 +367,7 @@ impl Collective<'_> {
         &self,
         purpose: &Purpose<'_>,
         combined: Combined,
-        (mut data, has_result): (RecvBuf<'_>, bool),
+        mut data: RecvBuf<'_>,
         op: &dyn ReduceOp,
     ) {
         let members = combined.of(self.team.rank(), self.team.size());
@@ -452,9 +381,6 @@ impl Collective<'_> {
             let mut step = Step::next(self, piece.len());
             data.source().read(piece.start, step.room(0, piece.len()));
             self.meet(purpose);
-            if !has_result {
-                continue;
-            }
             data.fill(piece, size, &mut |at, tile| {
                 if members == 0 {
                     // Zero of all numbers.

@@ -1,29 +1,24 @@
 //! Requests: collectives that were started and go on beside the program, and [`Started`], the handle by which it waits for them.
 //!
-//! A started collective is what a blocking one of much data is, but for who does it: a barrier of all members, and behind it a
-//! [schedule](super::schedule). Both are one [work](Work) of the PE, and go on whenever it waits inside the library, whatever for, and
-//! when it asks. No thread is made for it: a PE that only computes holds up those that need what it has.
+//! A started collective is a barrier of all members, and behind it a [schedule](super::schedule). Both are one [work](Work) of the PE,
+//! which goes on whenever it waits inside the library, and when it asks. There is no thread for it.
 //!
-//! **Barrier.** A dissemination: in round `k` each member tells the one `2^k` ranks further on what it has started, in a [`Mark`], and
-//! waits for that of the one as far before it. A mark is a hash of the purpose, how many barriers of the team the member has come to
-//! before, and a bit that is never 0. So members that start different things find it here, as do those that start something before a
-//! blocking collective and behind it. Who has not started it at all meets the others with another mark, since how many were started is
-//! part of that; while it waits for them it looks for [strays](super::mismatch).
+//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends the one `2^k` ranks further on its
+//! [`Mark`], and waits for that of the one as far before it. A mark is a hash of the purpose, the number of barriers of the team that the
+//! member has come to, and a bit that is never 0. So members that start different things, or in another order, are found here. One that
+//! has not started it at all comes to a barrier with another count of started ones, and looks for [strays](super::mismatch) there.
 //!
-//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system::MOST_REQUESTS) under way, which take as many places in turn. Each has counters and slots of its own in
-//! the system area of every PE, so no memory is allocated for them and no start waits for the others. Who starts one clears the counters
-//! of its place before it says so. Nothing is under way to them then:
+//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system::MOST_REQUESTS) under way, which take as many places in turn. Each
+//! place has counters and slots in the system area of every PE, so no memory is allocated for them. A start clears the counters of its
+//! place before it sends its mark. Nothing is under way to them then:
 //!
-//! * A request is complete on a PE when all that schedules make others send there has come and was counted, and so was every mark of its
-//!   barrier. The one before at this place is: its end is waited for.
-//! * What comes for the new one before this PE has started it are marks of its barrier alone, since nobody sends anything else before
-//!   all have started. These have two sets in turn, and the set is cleared a turn before: when the last one at this place began. Nobody
-//!   could have come to the new one then, because nobody ends the last one before all have started it.
+//! * The request before at this place is complete on this PE: its marks, and all that its schedule makes others send, have come.
+//! * What comes for the new one before this PE has started it are marks alone, since nobody sends anything else before all have started.
+//!   Marks have two sets in turn. A set is cleared when the request before begins; nobody ends that before all have started it.
 //!
-//! **Memory.** What the program gives is copied when the request is started, and the result is copied out when it is waited for. In
-//! between all that is read and written is memory of the runtime: so nothing is borrowed, what is forgotten goes on, and no phase can
-//! come upon an object that is being written. What transfers read stays until the stream of the runtime is quiet. Soundness rests on no
-//! other PE, as [`placement`](super::placement) says.
+//! **Memory.** What the program gives is copied when the request is started, and the result when it is waited for. In between there is
+//! memory of the runtime alone: nothing is borrowed, and no phase can come upon an object that is being written. What transfers read stays
+//! until the stream of the runtime is quiet. Soundness rests on no other PE, as [`placement`](super::placement) says.
 
 use core::mem::offset_of;
 use core::panic::Location;

@@ -183,7 +183,7 @@ impl Collective<'_> {
             let mut combined = vec![0; all.len()];
             all.read(0, &mut combined);
             let data = RecvBuf::of(&mut combined);
-            self.reduce(purpose, (Combined::All, true), None, data, op);
+            self.reduce(purpose, Combined::All, None, data, op);
             return mine.write(0, &combined[rank * part..][..part]);
         }
         let pack = |to: usize, first: usize, into: &mut [u8]| all.read(to * part + first * size, into);

@@ -1,20 +1,15 @@
 //! Staging: how members pass data to each other through memory of the runtime, and on one node past it.
 //!
-//! A [`Step`] is one barrier with the buffers that belong to it. A larger contribution goes in pieces, each with a step of its own; on one
-//! node it may go through a [`Ring`], a circular buffer of each member, without a barrier for each piece.
-//! [`Collective::staged`] does either. Symmetric objects of one node are read and written in place ([`Direct`]).
+//! A [`Step`] is one barrier with the buffers that belong to it; longer data take a step for each piece. On one node they may go through
+//! a [`Ring`], a circular buffer of each member, without a barrier for each piece: [`Collective::staged`] does either. Symmetric objects
+//! of one node are read and written in place ([`Direct`]).
 //!
-//! **Rings.** A member writes the next chunk while others still read the ones before, up to the number of slots. All members step through
-//! the same chunks in the same order; a member also takes those that it has nothing to do with. The first chunk may be written before
-//! the opening barrier. It lies in the member's own slot, and each member keeps the three rules of rings ([`RingWords`]) by itself,
-//! whatever the others have come for. So no slot is read while it is written, also where members do not agree and nobody has found it yet.
-//!
-//! A ring is larger than a core's own cache. A line that another core has read stays in that one's cache, and to write it again takes
-//! until it has been taken from there: on a Zen 4 in a virtual machine 34 ns, where a copy takes 1.4 ns a line. Behind so many other chunks
-//! it has left that cache by itself (design.md, section 12, has the times).
-//!
-//! Where PEs share cores, waking a PE costs more than a chunk. So a member rings late: with the next chunk that it shows, before it waits
-//! itself, and at the end of the series. Nobody waits in vain meanwhile.
+//! **Rings.** All members step through the same chunks in the same order, and also take those that they do not read. A member writes the
+//! next chunk while others read the ones before. The first may be written before the opening barrier: it lies in the member's own slot,
+//! and each member keeps the three rules of rings ([`RingWords`]) whatever the others have come for. So no slot is read while it is
+//! written, also where members do not agree and nobody has found it yet. A ring is larger than a core's own cache (design.md, section 12,
+//! has the reason and the times). Where PEs share cores, waking one costs more than a chunk. So a member rings late: with the next chunk
+//! that it shows, before it waits itself, and at the end of the series.
 
 use core::cell::Cell;
 use core::ops::Range;

@@ -1,18 +1,14 @@
 //! The tree that says what the result of a reduction is.
 //!
-//! Floating sums depend on the order in which they are made. So the order is part of what a reduction promises. It depends on the
-//! number of ranks alone: not on nodes, rounds, slices or timing. A [`Vertex`] stands for ranks that follow each other, as many as a
-//! power of two, from a multiple of that on, cut at the number of ranks. Its value is that of its first half, combined with that of
-//! the second on the right. Where all ranks lie in the first half there is nothing to combine with, and no zero stands in
-//! (`-0.0 + 0.0` is `+0.0`). The value of a single rank is its operand, and the result is the value of the vertex of all ranks: with 7
-//! of them `((0 1)(2 3))((4 5)6)`.
+//! Floating sums depend on the order in which they are made. So the order is part of what a reduction promises, and depends on the number
+//! of ranks alone. A [`Vertex`] stands for ranks that follow each other, as many as a power of two, from a multiple of that on, cut at the
+//! number of ranks. Its value is that of its first half, combined with that of the second on the right; if the second has no ranks, it is
+//! that of the first (no zero stands in: `-0.0 + 0.0` is `+0.0`). The value of a rank is its operand, and the result that of all ranks:
+//! with 7 of them `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm of the ranks.
 //!
-//! No value has a second definition. So whoever combines the halves of vertices and nothing else comes to the same bits, whichever
-//! vertices it is given and wherever they were made: on another PE, in another round, piece by piece. What a member has of a set of
-//! ranks is its [cover](super::partial_results::Cover). The error of a sum grows with the logarithm of the ranks. The first ranks of many are a tree of
-//! their own, with vertices of the large one: so prefixes are [folded](fold) as all ranks are.
-//!
-//! Operands are combined in tiles that stay in the first cache: an operation on numbers becomes one on vectors of them.
+//! So whoever combines the halves of vertices and nothing else comes to the same bits, wherever these were made: on another PE, in another
+//! round, piece by piece. What a member has of a set of ranks is its [cover](super::partial_results::Cover). The first ranks of many are a
+//! tree of their own, with vertices of the large one: so prefixes are [folded](fold) as all ranks are.
 
 use core::iter::Peekable;
 use core::ops::Range;

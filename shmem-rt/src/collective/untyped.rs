@@ -199,7 +199,7 @@ pub unsafe fn reduce(
         let source = (from.offset != to.offset).then_some(source);
         // SAFETY: a place in a segment, which nobody else uses before this returns (caller).
         let data = unsafe { memory(collective, to) };
-        collective.reduce(purpose, (combined, true), source, data, &fold);
+        collective.reduce(purpose, combined, source, data, &fold);
     });
 }
 

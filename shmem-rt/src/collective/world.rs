@@ -49,10 +49,6 @@ of_the_world! {
     reduce_scatter as reduce_scatter [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
     /// Combines what all PEs have by an operation of the program.
     reduce as reduce [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
-    /// Combines what the PEs up to the calling one have by an operation of the program.
-    reduce_inscan as reduce_inscan [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
-    /// Combines what the PEs before the calling one have by an operation of the program.
-    reduce_exscan as reduce_exscan [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> Option<R>;
     /// The sum; integers wrap.
     sum as sum [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// The product; integers wrap.

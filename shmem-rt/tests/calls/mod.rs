@@ -147,8 +147,6 @@ macro_rules! every_operation {
             world.alltoallv(&row, &vec![1; pes], &mut into);
             world.scatter_from(&row, 0_u64, first);
             world.reduce(1_u64, keep);
-            world.reduce_inscan(1_u64, keep);
-            world.reduce_exscan(1_u64, keep);
             world.reduce_scatter(&row, 0_u64, keep);
             world.start_broadcast(1_u64, first).wait();
             world.start_barrier().wait();

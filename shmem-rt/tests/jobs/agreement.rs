@@ -393,9 +393,9 @@ fn run(world: &mut World<Multiple>) {
 
 fn run_by_name(scenario: &str, world: &mut World<Multiple>, first: bool) {
     match scenario {
-        // Not for the first PE, with a barrier behind in which that would wait for ever; and as chunks come.
+        // With the barrier, and as chunks come.
         "operation" => {
-            let fails = || world.reduce_inscan([1_u64; 3], |_, _| panic!("the operation fails"));
+            let fails = || world.reduce([1_u64; 3], |_, _| panic!("the operation fails"));
             let _ = catch_unwind(AssertUnwindSafe(fails));
         }
         "operation on much" => {
@@ -517,7 +517,7 @@ fn who_has_returned_is_told_of_those_who_wait_or_where_it_was_started() {
 #[test]
 fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
     for (scenario, call) in
-        [("operation", "reduce_inscan(1 x [u64; 3])`"), ("operation on much", "reduce(20000 x u64)`")]
+        [("operation", "reduce(1 x [u64; 3])`"), ("operation on much", "reduce(20000 x u64)`")]
     {
         for way in &WAYS[..4] {
             let panic = format!("a panic inside the operation of `{call}");

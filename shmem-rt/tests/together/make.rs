@@ -164,16 +164,6 @@ macro_rules! for_all {
     }};
 }
 
-/// Likewise one that only some have a result of.
-macro_rules! for_some {
-    ($maker:ident, $name:ident($($argument:expr),*), $of:expr, $is_some:expr, $ranks:expr) => {{
-        let found = change!($maker, $maker.mine::<T>(), |x| {
-            some($is_some, $maker.team.$name($maker.world, x, $($argument),*))
-        });
-        $maker.compare_some($is_some, &found, || $maker.combined($ranks, $of));
-    }};
-}
-
 /// Likewise one that gives each member a part.
 macro_rules! for_each {
     ($maker:ident, $name:ident $(($op:expr))?, $of:expr) => {{
@@ -247,8 +237,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         let root = pe.number();
         match call.what {
             What::Reduce => for_all!(self, reduce(T::mixed), T::mixed, size),
-            What::ReduceInscan => for_all!(self, reduce_inscan(T::mixed), T::mixed, rank + 1),
-            What::ReduceExscan => for_some!(self, reduce_exscan(T::mixed), T::mixed, rank > 0, rank),
             What::ReduceScatter => for_each!(self, reduce_scatter(T::mixed), T::mixed),
             What::Broadcast => {
                 let found = change!(self, self.mine::<T>(), |x| team.broadcast(world, x, pe));
@@ -481,13 +469,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         }
     }
 
-    /// That who is to have a result has it, and what others have given stays as it was. Values have been taken.
-    #[track_caller]
-    fn compare_some<T: Item>(&self, is_some: bool, found: &[T], expected: impl FnOnce() -> Vec<T>) {
-        let mine = || if self.call.form == Form::Value { Vec::new() } else { self.mine() };
-        self.compare(found, &if is_some { expected() } else { mine() });
-    }
-
     #[track_caller]
     fn compare<T: Item>(&self, found: &[T], expected: &[T]) {
         compare(self.team.rank(), found, expected);
@@ -502,13 +483,6 @@ fn compare<T: Item>(rank: usize, found: &[T], expected: &[T]) {
         let (found, expected) = (found[item], expected[item]);
         panic!("item {item} is {found:?} on rank {rank}, and should be {expected:?}");
     }
-}
-
-/// What came of a call that only some have a result of.
-#[track_caller]
-fn some<R: Default>(expected: bool, result: Option<R>) -> R {
-    assert_eq!(result.is_some(), expected, "who has a result");
-    result.unwrap_or_default()
 }
 
 /// All rows by the tree over their numbers: neighbours first, then neighbours of these.

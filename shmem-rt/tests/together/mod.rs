@@ -48,7 +48,7 @@ collectives! {
     TOTALS of NUMBERS: Sum Prod;
     PARTIALS of NUMBERS: SumInscan SumExscan;
     /// By an operation of the program.
-    OPERATIONS of ANY: Reduce ReduceInscan ReduceExscan ReduceScatter;
+    OPERATIONS of ANY: Reduce ReduceScatter;
     /// Of which all orders give the same: these can be started, and those below cannot.
     EXACT of NUMBERS: Min Max;
     BITS of INTEGERS: And Or Xor;

@@ -120,8 +120,7 @@ fn by_operations_and_in_parts(world: &mut World, items: usize) {
     let [exact, sum, scan] = [Collective::ExactSum(bytes), Collective::Sum(bytes), Collective::Scan(bytes)];
     CHOSEN.expect(world, exact, |world| world.max(&mut numbers[..]));
     CHOSEN.expect(world, sum, |world| world.reduce(&mut numbers[..], less));
-    CHOSEN.expect(world, scan, |world| world.reduce_inscan(&mut numbers[..], less));
-    CHOSEN.expect(world, scan, |world| _ = world.reduce_exscan(&mut numbers[..], less));
+    CHOSEN.expect(world, scan, |world| world.sum_inscan(&mut numbers[..]));
     let (pes, part) = (world.n_pes(), items.div_ceil(world.n_pes()));
     let (all, mut mine) = (vec![1.0; part * pes], vec![0.0; part]);
     let of_all = Collective::Sum(8 * part * pes);
