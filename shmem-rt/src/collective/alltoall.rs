@@ -391,26 +391,22 @@ impl Collective<'_> {
         };
         let at_once = if most >= bytes { items.max(1) } else { most / size };
         let room_of_one = (at_once * size).next_multiple_of(GRAIN);
-        // At least one piece, so that empty parts meet as well.
-        let pieces = if at_once >= items { 1 } else { items.div_ceil(at_once) };
-        let part = |piece: usize| piece * at_once..items.min((piece + 1) * at_once);
         let mut first = 0;
         while first < members {
             // The own part takes no room.
             let distances = first..(first.max(1) + others).min(members);
             let slot_of = |distance: usize| (distance - distances.start.max(1)) * room_of_one;
             let bytes = (distances.end - distances.start.max(1)) * room_of_one;
-            let staged = Staged { by_ring, pieces, bytes, writes: true, reads: true };
+            let staged = Staged { by_ring, total: items, at_once, bytes, writes: true, reads: true };
             self.staged(purpose, staged, of_one_node, |turn| match turn {
-                Turn::Write(piece, room) => {
+                Turn::Write(items, room) => {
                     for distance in distances.start.max(1)..distances.end {
-                        let bytes = part(piece).len() * size;
+                        let bytes = items.len() * size;
                         let to = (rank + distance) % members;
-                        pack(to, part(piece).start, room.room(slot_of(distance), bytes));
+                        pack(to, items.start, room.room(slot_of(distance), bytes));
                     }
                 }
-                Turn::Read(piece, come) => {
-                    let items = part(piece);
+                Turn::Read(items, come) => {
                     let read =
                         |from: usize, at: usize, into: &mut [u8]| match (rank + members - from) % members {
                             0 => pack(rank, items.start + at / size, into),

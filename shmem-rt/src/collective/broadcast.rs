@@ -3,6 +3,8 @@
 //! Short data go with the barrier, longer ones on one node through the root's ring. Objects of one node are read where they lie, and
 //! much data between nodes go along two [binary trees](super::schedule::TwoTree).
 
+use core::ops::Range;
+
 use shmem_core::context::{Contribution, Initiator};
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
@@ -131,16 +133,18 @@ impl Collective<'_> {
             true => (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK),
             false => room_of_one(self.team.size(), self.team.node_count()),
         };
-        let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
-        // At least one piece, so that empty data meets as well.
-        let pieces = if bytes <= most { 1 } else { bytes.div_ceil(most) };
-        let staged = Staged { by_ring, pieces, bytes: most.min(bytes), writes: is_root, reads: !is_root };
-        let shares = |piece| Shares::Of { rank: root, bytes: part(piece).len() };
+        let staged = Staged {
+            by_ring,
+            total: bytes,
+            at_once: most,
+            bytes: most.min(bytes),
+            writes: is_root,
+            reads: !is_root,
+        };
+        let shares = |part: Range<usize>| Shares::Of { rank: root, bytes: part.len() };
         self.staged(purpose, staged, shares, |turn| match turn {
-            Turn::Write(piece, room) => {
-                data.source().read(part(piece).start, room.room(0, part(piece).len()))
-            }
-            Turn::Read(piece, come) => data.write(part(piece).start, come.slice(root, 0, part(piece).len())),
+            Turn::Write(part, room) => data.source().read(part.start, room.room(0, part.len())),
+            Turn::Read(part, come) => data.write(part.start, come.slice(root, 0, part.len())),
         });
     }
 }

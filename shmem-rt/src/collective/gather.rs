@@ -342,24 +342,22 @@ impl Collective<'_> {
             true => ((longest / 4).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK), members),
             false => room_of_each(members, team.node_count()),
         };
-        let part = |piece: usize, of: usize| {
+        let part = |piece: &Range<usize>, of: usize| {
             let bytes = lengths.range(of).len();
-            bytes.min(piece * most)..bytes.min((piece + 1) * most)
+            bytes.min(piece.start)..bytes.min(piece.end)
         };
-        // At least one piece, so that empty data meets as well.
-        let pieces = longest.div_ceil(most).max(1);
         for first in (0..members).step_by(at_once) {
             let ranks = first..(first + at_once).min(members);
             let (bytes, writes) = (most.min(longest), ranks.contains(&rank));
-            let staged = Staged { by_ring, pieces, bytes, writes, reads: true };
-            let shares = |piece| match lengths {
+            let staged = Staged { by_ring, total: longest, at_once: most, bytes, writes, reads: true };
+            let shares = |piece: Range<usize>| match lengths {
                 // Who receives nothing need not look at all members.
-                Lengths::Equal(_) if ranks.len() == members => Shares::Equal(part(piece, 0).len()),
-                _ => Shares::each(team, |of| if ranks.contains(&of) { part(piece, of).len() } else { 0 }),
+                Lengths::Equal(_) if ranks.len() == members => Shares::Equal(piece.len()),
+                _ => Shares::each(team, |of| if ranks.contains(&of) { part(&piece, of).len() } else { 0 }),
             };
             self.staged(purpose, staged, shares, |turn| match turn {
                 Turn::Write(piece, room) => {
-                    let part = part(piece, rank);
+                    let part = part(&piece, rank);
                     mine.read(part.start, room.room(0, part.len()));
                 }
                 Turn::Read(piece, come) => {
@@ -367,7 +365,7 @@ impl Collective<'_> {
                     // Each begins with itself, so that not all read the same, and since others may have yet to show theirs.
                     let start = rank.clamp(ranks.start, ranks.end - 1);
                     for of in (start..ranks.end).chain(ranks.start..start) {
-                        let (part, begin) = (part(piece, of), lengths.range(of).start);
+                        let (part, begin) = (part(&piece, of), lengths.range(of).start);
                         match of == rank {
                             true => all.copy_from(begin + part.start, mine.part(part)),
                             false => all.write(begin + part.start, come.slice(of, 0, part.len())),

@@ -1,5 +1,7 @@
 //! scatter: what one member has for each of the others. reduce-scatter: what all have for each, combined.
 
+use core::ops::Range;
+
 use shmem_core::context::{Collected, Contribution, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
@@ -144,21 +146,18 @@ impl Collective<'_> {
         let most = SCRATCH_BYTES / width / GRAIN * GRAIN;
         for first in (0..members).step_by(width) {
             let ranks = first..(first + width).min(members);
-            let range = |piece: usize| piece * most..part.min((piece + 1) * most);
-            // At least one step, so that empty parts meet as well.
-            let (pieces, bytes) = (part.div_ceil(most).max(1), width * most.min(part));
-            let (writes, reads) = (root.is_here(self.team), ranks.contains(&rank));
-            let staged = Staged { by_ring: false, pieces, bytes, writes, reads };
-            let shares = |piece| Shares::Of { rank: root.rank, bytes: ranks.len() * range(piece).len() };
+            let (bytes, writes, reads) =
+                (width * most.min(part), root.is_here(self.team), ranks.contains(&rank));
+            let staged = Staged { by_ring: false, total: part, at_once: most, bytes, writes, reads };
+            let shares =
+                |range: Range<usize>| Shares::Of { rank: root.rank, bytes: ranks.len() * range.len() };
             self.staged(purpose, staged, shares, |turn| match turn {
-                Turn::Write(piece, room) => {
-                    let range = range(piece);
+                Turn::Write(range, room) => {
                     for (slot, to) in ranks.clone().enumerate() {
                         all.read(to * part + range.start, room.room(slot * range.len(), range.len()));
                     }
                 }
-                Turn::Read(piece, come) => {
-                    let range = range(piece);
+                Turn::Read(range, come) => {
                     mine.write(range.start, come.slice(root.rank, (rank - first) * range.len(), range.len()));
                 }
             });

@@ -87,19 +87,21 @@ impl<'c> Step<'c> {
 pub(super) struct Staged {
     /// By the ring of the node, where there is one for these data; otherwise a step for each piece.
     pub(super) by_ring: bool,
-    pub(super) pieces: usize,
+    /// Bytes, or items, of the longest that a member has, and of a piece of that at most.
+    pub(super) total: usize,
+    pub(super) at_once: usize,
     /// Bytes that a member writes of a piece, at most.
     pub(super) bytes: usize,
     pub(super) writes: bool,
     pub(super) reads: bool,
 }
 
-/// What a member does next with a piece, by its number.
+/// What a member does next with a piece, by what of the total it is.
 pub(super) enum Turn<'t> {
     /// Write its part of it.
-    Write(usize, &'t mut dyn Room),
+    Write(Range<usize>, &'t mut dyn Room),
     /// Read what the others have written.
-    Read(usize, &'t dyn Piece),
+    Read(Range<usize>, &'t dyn Piece),
 }
 
 impl Room for Step<'_> {
@@ -134,7 +136,7 @@ impl Piece for Step<'_> {
 }
 
 /// How much members write that are all on one node: nobody asks.
-pub(super) fn of_one_node(_: usize) -> Shares {
+pub(super) fn of_one_node(_: Range<usize>) -> Shares {
     unreachable!("members are on one node")
 }
 
@@ -145,17 +147,20 @@ impl Collective<'_> {
     pub(super) fn staged(
         &self,
         purpose: &Purpose<'_>,
-        Staged { by_ring, pieces, bytes, writes, reads }: Staged,
-        shares: impl Fn(usize) -> Shares,
+        Staged { by_ring, total, at_once, bytes, writes, reads }: Staged,
+        shares: impl Fn(Range<usize>) -> Shares,
         mut turn: impl FnMut(Turn<'_>),
     ) {
+        // At least one piece, so that empty data meets as well.
+        let pieces = if total <= at_once { 1 } else { total.div_ceil(at_once) };
+        let range = |piece: usize| piece * at_once..total.min((piece + 1) * at_once);
         if !by_ring {
-            for piece in 0..pieces {
+            for piece in (0..pieces).map(range) {
                 let mut step = Step::next(self, bytes);
                 if writes {
-                    turn(Turn::Write(piece, &mut step));
+                    turn(Turn::Write(piece.clone(), &mut step));
                 }
-                step.meet(purpose, || shares(piece));
+                step.meet(purpose, || shares(piece.clone()));
                 if reads {
                     turn(Turn::Read(piece, &step));
                 }
@@ -166,14 +171,14 @@ impl Collective<'_> {
         for piece in 0..pieces + ring.lag() {
             if writes && piece < pieces {
                 let mut slot = ring.slot(piece);
-                turn(Turn::Write(piece, &mut slot));
+                turn(Turn::Write(range(piece), &mut slot));
                 slot.show();
             }
             if piece == 0 {
                 self.meet(purpose);
             }
             if reads && let Some(before) = piece.checked_sub(ring.lag()) {
-                turn(Turn::Read(before, &(&ring, before)));
+                turn(Turn::Read(range(before), &(&ring, before)));
                 ring.take(before);
             }
         }

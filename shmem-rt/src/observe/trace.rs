@@ -128,77 +128,52 @@ impl Trace {
     }
 }
 
-/// Opens the file anew. What bears its name may be a link that somebody else has left, and lead anywhere: a new file is
-/// written under another name, and takes the place of whatever is there.
+/// Opens the file anew. What bears its name may be a link that somebody else has left, and lead anywhere: a file or a link is removed, and
+/// what a link leads to stays. What a terminal, a pipe or a device gets goes on.
 fn begin(path: &Path) -> io::Result<File> {
-    let mut file = match kind_of(path)? {
-        Kind::File => replace(path)?,
-        // What is written there goes on: nothing is replaced.
-        Kind::Stream => append(path, false)?,
+    let anew = || match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => append(path, true),
     };
+    let mut file = if is_stream(path)? { append(path, false) } else { again(anew) }?;
     file.write_all(b"[\n")?;
     Ok(file)
 }
 
 /// Opens the file that PE 0 has made; on another file system it is the first of its own.
 fn join(path: &Path) -> io::Result<File> {
-    for _ in 0..ATTEMPTS {
-        match append(path, false) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+    again(|| match append(path, false) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => append(path, true),
+        opened => opened,
+    })
+}
+
+/// Opens a file, where somebody else may make one of the same name meanwhile.
+fn again(open: impl Fn() -> io::Result<File>) -> io::Result<File> {
+    for _ in 0..16 {
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             opened => return opened,
         }
-        match append(path, true) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made,
-        }
     }
-    Err(io::Error::other("somebody makes and removes it again and again"))
+    Err(io::Error::other("somebody makes it again and again"))
 }
 
-/// What a trace is written to.
-enum Kind {
-    File,
-    /// A terminal, a pipe, a device.
-    Stream,
-}
-
-fn kind_of(path: &Path) -> io::Result<Kind> {
+/// Whether it is a terminal, a pipe or a device, and not a file, or nothing.
+fn is_stream(path: &Path) -> io::Result<bool> {
     let kind = match std::fs::symlink_metadata(path) {
         Ok(found) => found.file_type(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kind::File),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     };
-    match () {
-        () if kind.is_file() => Ok(Kind::File),
-        () if kind.is_dir() => Err(io::Error::other("it is a directory")),
-        // A link goes, and what it leads to stays; but not one that stands for a device, as /dev/stdout does.
-        () if kind.is_symlink() => match std::fs::metadata(path) {
-            Ok(target) if !target.is_file() => Err(io::Error::other("it is a link to what is no file")),
-            _ => Ok(Kind::File),
-        },
-        () => Ok(Kind::Stream),
+    if kind.is_dir() {
+        return Err(io::Error::other("it is a directory"));
     }
-}
-
-/// A new file that takes the place of what is there.
-fn replace(path: &Path) -> io::Result<File> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
-    for attempt in 0..ATTEMPTS {
-        let unfinished = path.with_file_name(format!(".{name}.{}-{attempt}", std::process::id()));
-        let file = match append(&unfinished, true) {
-            // Left by a process of the same number that was ended by force, or by somebody who guessed it.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            made => made?,
-        };
-        return match std::fs::rename(&unfinished, path) {
-            Ok(()) => Ok(file),
-            Err(error) => {
-                let _ = std::fs::remove_file(&unfinished);
-                Err(error)
-            }
-        };
+    // No link is removed that stands for a device, as /dev/stdout does.
+    if kind.is_symlink() && std::fs::metadata(path).is_ok_and(|target| !target.is_file()) {
+        return Err(io::Error::other("it is a link to what is no file"));
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "files of all names beside it are there already"))
+    Ok(!kind.is_file() && !kind.is_symlink())
 }
 
 /// Opens a file to append to, or makes a new one: no link is followed, and no file of another user is written to.
@@ -220,8 +195,6 @@ fn append(path: &Path, new: bool) -> io::Result<File> {
     rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
     Ok(file)
 }
-
-const ATTEMPTS: usize = 16;
 
 /// The number of the calling thread among those of this process that issue operations.
 fn thread() -> u32 {
@@ -264,8 +237,6 @@ mod tests {
             drop(begin(&path).unwrap());
             assert_eq!((read(&victim), read(&path)), ("precious".to_owned(), "[\n".to_owned()));
             assert!(std::fs::symlink_metadata(&path).unwrap().is_file());
-            let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
-            assert_eq!(left.len(), 2, "{left:?}");
         }
     }
 
@@ -283,16 +254,6 @@ mod tests {
         if std::os::unix::fs::chown(&victim, Some(65534), None).is_ok() {
             assert_eq!(join(&victim).unwrap_err().to_string(), "it is a file of user 65534");
         }
-    }
-
-    #[test]
-    fn a_name_that_is_taken_is_passed_over() {
-        let directory = sticky();
-        let (path, victim) = (directory.path().join("trace"), directory.path().join("victim"));
-        std::fs::write(&victim, "precious").unwrap();
-        symlink(&victim, directory.path().join(format!(".trace.{}-0", std::process::id()))).unwrap();
-        drop(begin(&path).unwrap());
-        assert_eq!((read(&victim), read(&path)), ("precious".to_owned(), "[\n".to_owned()));
     }
 
     #[test]
