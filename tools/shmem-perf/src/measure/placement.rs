@@ -1,5 +1,5 @@
 //! Where memory lies, as the kernel says: of arrays of each storage and of partitions of each kind of memory and
-//! size of pages; here, or in a guest that has the nodes and the kinds of memory that this machine has not.
+//! size of pages.
 //!
 //! No times, and no cases: so it may be asked on an emulated machine, which proves where pages are, never how fast they are.
 
@@ -18,9 +18,9 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "placement",
     run: Some(|runner| {
         if !runner.is("partitions") {
-            show(runner, "--arrays")?;
+            show(runner, true)?;
         }
-        if runner.is("arrays") { Ok(()) } else { show(runner, "--partitions") }
+        if runner.is("arrays") { Ok(()) } else { show(runner, false) }
     }),
     tasks: &[
         ("placed-arrays", Task::Free(|world, of| arrays(world, of.scale)?.iter().try_for_each(say))),
@@ -30,47 +30,21 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Says where one of both lies, by its option: in a guest, if there is one and it makes no difference on this machine.
-fn show(runner: &mut Runner, subject: &str) -> Done {
-    let (topology, is_of_arrays) = (Machine::default().topology(), subject == "--arrays");
+/// Says where arrays lie, or partition 1.
+fn show(runner: &mut Runner, is_of_arrays: bool) -> Done {
+    let topology = Machine::default().topology();
     let has = |kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty());
     let is_seen = match is_of_arrays {
         true => topology.homes().len() > 1,
         false => has(Kind::NormalMem) && has(Kind::FastMem),
     };
-    match runner.words("guest").pop().filter(|_| !is_seen).map(|guest| in_guest(runner, &guest, subject)) {
-        Some(Ok(found)) => return runner.found(&found),
-        // What this machine can show stays.
-        Some(Err(why)) => runner.remark(&format!("no guest has run, only this machine is shown: {why}")),
-        None if is_seen => {}
-        None => runner.remark(
-            "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest was run that has: \
-             --guest names a program like ci/numa-vm of the sources, which needs a Debian or Ubuntu on x86-64; a quick report \
-             runs none",
-        ),
+    if !is_seen {
+        runner.remark(
+            "this machine has not the NUMA nodes and kinds of memory that would make a difference: run `shmem-perf placement` by \
+             ci/numa-vm of the sources, on a guest that has",
+        );
     }
-    runner.found(&[place("run on", "this machine")])?;
     if is_of_arrays { placed_arrays(runner, &topology) } else { placed_partitions(runner, &topology) }
-}
-
-fn in_guest(runner: &mut Runner, guest: &str, subject: &str) -> Result<Vec<Fact>, Box<dyn Error>> {
-    let mut command = Command::new(guest);
-    let machine = lines("placement", "guest").find(|line| line.part(0) == subject);
-    command.args(machine.into_iter().flat_map(|line| line.part(1).split(' ')));
-    command.args(["--timeout", "120", "--"]).arg(std::env::current_exe()?);
-    let output = command.args(["placement", subject, "--json"]).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("{guest} cannot be run: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.success() {
-        let last = said.lines().last().unwrap_or_default();
-        return Err(format!("{guest} ended with {}: {last}", output.status).into());
-    }
-    said.lines().for_each(|line| runner.remark(line));
-    let found = String::from_utf8_lossy(&output.stdout);
-    let found = found.lines().map(serde_json::from_str).collect::<Result<Vec<Fact>, _>>()?;
-    // What is a machine of its own to itself is a guest here.
-    let own = found.into_iter().filter(|fact| fact.row != "run on");
-    Ok([place("run on", "an emulated machine")].into_iter().chain(own).collect())
 }
 
 fn placed_arrays(runner: &mut Runner, topology: &Topology) -> Done {

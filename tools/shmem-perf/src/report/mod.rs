@@ -2,15 +2,14 @@
 //!
 //! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, each of which delivers records or facts (what is a
 //! text, like the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line, of which lines of the
-//! sections say what is [shown](show), in tables and [figures](plot) of a [page](page). A step that fails, or lacks something, is said
-//! on the page; the report goes on.
+//! sections say what is [shown](show), in tables of a [page](page). A step that fails, or lacks something, is said on the page; the
+//! report goes on.
 
 mod evidence;
 mod page;
-mod plot;
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Instant;
 use std::{fs, io};
@@ -69,9 +68,6 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     fs::create_dir_all(&options.out).map_err(place)?;
     fs::write(&page, "").map_err(place)?;
 
-    // For placements that this machine does not have.
-    let guest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/numa-vm");
-    let guest = if Path::new(guest).is_file() { format!("--guest '{guest}'") } else { String::new() };
     // Made when something is measured there.
     let mut hosts = None;
     let began = Instant::now();
@@ -110,7 +106,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
             }
             let outcome = match step.place == "hosts" && runner.hosts.is_none() {
                 true => Ok(()),
-                false => command::perform(&mut runner, &line.replace("{guest}", &guest)),
+                false => command::perform(&mut runner, line),
             };
             runner.hosts = None;
             evidence.add(section.name, [name, step.place], runner.take(), outcome);

@@ -1,4 +1,4 @@
-//! The page: HTML that stands alone, with its plots inside.
+//! The page: HTML that stands alone.
 //!
 //! Each number in a table carries the line that it comes from: `data-id` and `data-field` a line and a column of `cases.csv`.
 //! `data-fact` is a line of `facts.csv`, whose value is shown as it is.

@@ -1,11 +1,10 @@
-//! What sections show: rows of data, of which one function for each kind makes tables, figures or a line of what users ask.
+//! What sections show: rows of data, of which one function for each kind makes tables or a line of what users ask.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, Render, html};
 
 use super::evidence::{Entry, Evidence, Fact};
-use super::plot::Figure;
 use crate::measure;
 use crate::pattern::{self, Found, named};
 use crate::sheet::{Line, Section};
@@ -31,12 +30,11 @@ impl<'a> View<'a> {
         self.0.cases.iter().filter(of).filter_map(find)
     }
 
-    /// Shows a row of it: a heading, a text, figures or tables; steps and what users ask not here.
+    /// Shows a row of it: a heading, a text, or tables; steps and what users ask not here.
     pub(super) fn show(self, at: usize, row: &Line) -> Markup {
         match row.kind {
             "heading" => html! { h3 { (row.part(0)) } },
             "text" => html! { p { (row.part(0)) } },
-            "plot" => self.plot(row),
             _ => html! { @for table in self.tables(at, row) { (table) } },
         }
     }
@@ -56,30 +54,6 @@ impl<'a> View<'a> {
         };
         tables.iter_mut().take(1).for_each(|first| first.id = Some(self.id(at)));
         tables
-    }
-
-    fn plot(self, row: &Line) -> Markup {
-        let mut figures: Vec<(String, Figure)> = Vec::new();
-        for (pattern, shown) in row.pairs(3) {
-            let (of, name) = shown.split_once(", ").unwrap_or((shown, ""));
-            for (found, entry) in self.find(row.place, pattern) {
-                let Ok(at) = named(&found, "x").parse::<f64>() else { continue };
-                let (part, case) = (named(&found, "part"), &entry.case);
-                let point = match of {
-                    "cost" => [at, case.value, case.p25, case.p75],
-                    "ratio" => [at, case.ratio, case.ratio_p25, case.ratio_p75],
-                    _ => [at, case.limit, case.limit_p25, case.limit_p75],
-                };
-                let label = format!("{name} {}", named(&found, "line")).trim().to_owned();
-                let place = figures.iter().position(|(of, _)| *of == part).unwrap_or_else(|| {
-                    let figure = Figure::new(titled(row.part(0), &part), [row.part(1), row.part(2)]);
-                    figures.push((part, figure));
-                    figures.len() - 1
-                });
-                figures[place].1.push((label, of == "limit"), point);
-            }
-        }
-        html! { @for (_, figure) in figures { (figure) } }
     }
 
     fn id(self, at: usize) -> String {
