@@ -49,7 +49,7 @@ under "$verbs" long_blocks:: long_signals:: signal_leaves rma:: segments:: under
 under "$efa" long_blocks:: long_signals:: signal_leaves rma:: signal::
 # What one write to two places would need, and an atomic of each kind.
 for demands in "$cxi" "$psm3"; do
-    under "$demands" rma:: long_signals:: lock::increments_under_a_lock structures
+    under "$demands" rma:: long_signals:: lock::increments_under_a_lock regions_are
 done
 for demands in "$efa" atomics_missing atomics_lost; do
     under "$demands" lock::increments_under_a_lock words::nothing_is_lost
@@ -66,6 +66,6 @@ for demands in mr_local,max_msg=4096,cq=4,eagain=3 "$efa"; do
 done
 FABRIC_SHIM=$efa cargo test --quiet --workspace --test programs -- computed:: --skip loopback
 # Ports that others have taken meanwhile.
-under taken=3 strided::structures
+under taken=3 strided::regions
 under max_msg=4096,cq=4,eagain=3 long_signals:: signal_leaves
 under endpoints=3 threads::

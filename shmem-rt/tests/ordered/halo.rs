@@ -1,107 +1,13 @@
-//! Halos: whatever the neighbours and their delays, cells come to where they belong, and ghost cells stay what they are until
-//! the next exchange. (Stencils are compared with what one process computes by examples.) And the neighbours that PEs have in
-//! grids.
+//! Halos: who waits for whom, what is refused, and the neighbours that PEs have in grids. (Which cells come over any edges: random
+//! programs. Stencils are compared with what one process computes by examples.)
 
-use std::ops::Range;
 use std::time::Duration;
 
 use shmem::prelude::*;
 use shmem::{Flight, HaloToken};
 
-use crate::dice::Dice;
 use crate::panics::{refused, said};
-use crate::{dawdle, pes};
-
-/// One end of an edge: the neighbour, the edge there, and how many cells come from it.
-type End = Option<(usize, usize, usize)>;
-
-/// So many cells as a region of a cube: its shape, the region, and the numbers of the cells in order.
-fn region(own: &mut Dice, many: usize) -> ([usize; 3], [Range<usize>; 3], Vec<usize>) {
-    let mut below = |n: usize| own.below(n as u64) as usize;
-    let mut divisor = |n: usize| (1..=n).filter(|d| n.is_multiple_of(*d)).nth(below(3)).unwrap_or(1);
-    let a = divisor(many);
-    let b = divisor(many / a);
-    let counts = [a, b, many / (a * b)];
-    let before: [usize; 3] = std::array::from_fn(|_| below(3));
-    let shape: [usize; 3] = std::array::from_fn(|d| before[d] + counts[d] + below(3));
-    let [i, j, k]: [Range<usize>; 3] = std::array::from_fn(|d| before[d]..before[d] + counts[d]);
-    let rows = i.clone().flat_map(|i| j.clone().map(move |j| (i * shape[1] + j) * shape[2]));
-    let cells = rows.flat_map(|row| k.clone().map(move |k| row + k)).collect();
-    (shape, [i, j, k], cells)
-}
-
-/// Random neighbours, cells and delays, by the world and by a context: what comes over an edge in each step is what its other end
-/// has sent.
-#[shmem::test(pes = [1, 2, 4])]
-fn cells_come_from_random_neighbours(world: &mut World) {
-    let (me, pes) = (world.my_pe(), world.pes());
-    let context = world.create_ctx::<Private>().unwrap();
-    let ctx = context.bind(world);
-    let mut dice = Dice(pes.len() as u64);
-    // Delays, and by which call cells are sent, are each PE's own.
-    let mut own = Dice(31 * pes.len() as u64 + me as u64);
-    for _ in 0..25 {
-        let mut below = |n: usize| dice.below(n as u64) as usize;
-        let mut ends: Vec<Vec<End>> = vec![vec![None]; pes.len()];
-        for _ in 0..1 + below(2 * pes.len()) {
-            let (a, b) = (below(pes.len()), below(pes.len()));
-            let first = ends[a].len();
-            let second = if a == b { first + 1 } else { ends[b].len() };
-            ends[a].push(Some((b, second, below(40))));
-            ends[b].push(Some((a, first, below(40))));
-        }
-        let edge = |end: &End| end.map_or(Edge::BORDER, |(pe, edge, cells)| Edge::new(pes[pe], edge, cells));
-        let edges: Vec<Edge> = ends[me].iter().map(edge).collect();
-        let mut halo = world.halo(&edges).unwrap();
-        assert_eq!((halo.edges(), halo.neighbour(0)), (edges.len(), None));
-        for step in 0..12 {
-            let value =
-                |pe: usize, edge: usize, k: usize| (((step * 8 + pe) * 64 + edge) * 64 + k + 1) as u64;
-            let token: &dyn HaloToken = if own.below(3) == 0 { &ctx } else { world };
-            let mut flight = halo.begin(token);
-            let first = own.below(edges.len() as u64) as usize;
-            for edge in (first..edges.len()).chain(0..first) {
-                let wanted = ends[me][edge].map(|(pe, opposite, _)| ends[pe][opposite].unwrap().2);
-                let (many, step) = (wanted.unwrap_or(2), 1 + own.below(3) as usize);
-                let cells: Vec<u64> = (0..many).map(|k| value(me, edge, k)).collect();
-                // As a column of a block.
-                let block: Vec<u64> = cells.iter().flat_map(|cell| [*cell, 0, 0][..step].to_vec()).collect();
-                match own.below(5) {
-                    0 => flight.send(edge, &cells),
-                    1 => flight.send_iter(edge, cells.iter().copied()),
-                    2 => flight.send_strided(edge, &block, step),
-                    3 => flight.send_blocks(edge, &block, 1, step),
-                    _ => {
-                        let (shape, region, numbers) = region(&mut own, many);
-                        let mut cube = vec![0; shape.iter().product()];
-                        numbers.iter().zip(&cells).for_each(|(at, cell)| cube[*at] = *cell);
-                        flight.send_region(edge, &cube, shape, region);
-                    }
-                }
-                dawdle(&mut own);
-            }
-            if own.below(8) == 0 {
-                // What is dropped is finished as well.
-                continue;
-            }
-            let ghosts = flight.finish();
-            dawdle(&mut own);
-            let neighbours = ends[me].iter().enumerate().filter_map(|(edge, end)| Some((edge, (*end)?.2)));
-            assert!(ghosts.iter().map(|(edge, cells)| (edge, cells.len())).eq(neighbours));
-            for (edge, end) in ends[me].iter().enumerate() {
-                let (pe, opposite, many) = end.unwrap_or_default();
-                let expected: Vec<u64> = (0..many).map(|k| value(pe, opposite, k)).collect();
-                assert_eq!(ghosts[edge], expected);
-                let (shape, region, numbers) = region(&mut own, many);
-                let (mut cube, mut whole) =
-                    (vec![0; shape.iter().product()], vec![0; shape.iter().product()]);
-                ghosts.unpack(edge, &mut cube, shape, region.clone());
-                numbers.into_iter().zip(expected).for_each(|(at, cell)| whole[at] = cell);
-                assert_eq!(cube, whole, "{region:?} of {shape:?}");
-            }
-        }
-    }
-}
+use crate::pes;
 
 const WEST: usize = 0;
 const EAST: usize = 1;

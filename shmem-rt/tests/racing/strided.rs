@@ -1,14 +1,10 @@
-//! `strided!` and the strided routines between PEs, compared with loops over elements: random regions and all that the grammar
-//! allows, at once and in scopes, by every algorithm.
-
-use std::ops::Range;
+//! `strided!` between PEs, compared with loops over elements: all that the grammar allows, at once and in scopes; and what strided
+//! routines refuse. (Blocks of any length at any distance, by every algorithm: random programs.)
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use proptest::test_runner::Config;
 use shmem::PlainData;
 use shmem::prelude::*;
 
-use crate::dice::Dice;
 use crate::panics::{refused, said};
 
 const LEN: usize = 240;
@@ -38,19 +34,12 @@ struct Cell {
     level: u8,
 }
 
-/// Bytes of fields in a cell.
-const VELOCITY_Y: Range<usize> = 12..16;
-const MASS_AND_VELOCITY: Range<usize> = 0..16;
-const SPIN_TO_LEVEL: Range<usize> = 16..24;
-
 #[symmetric]
 static BYTES: [u8; LEN];
 #[symmetric]
 static WORDS: [f32; LEN];
 #[symmetric]
 static ROW: [f64; LEN];
-#[symmetric]
-static WIDE: [u128; LEN];
 #[symmetric]
 static FIELD: Plane;
 #[symmetric]
@@ -64,60 +53,14 @@ static ONE: Cell;
 #[symmetric]
 static WAVES: Waves;
 
-/// What is taken of a dimension: `first..end; step; block`.
-#[derive(Clone, Copy, Debug)]
-struct Taken {
-    first: usize,
-    end: usize,
-    step: usize,
-    block: usize,
-}
-
-impl Taken {
-    fn blocks(self) -> usize {
-        (self.first..self.end).step_by(self.step).count()
-    }
-
-    fn len(self) -> usize {
-        self.blocks() * self.block
-    }
-
-    /// The index of element `n`.
-    fn at(self, n: usize) -> usize {
-        self.first + n / self.block * self.step + n % self.block
-    }
-}
-
-/// What is taken of a dimension there and here.
-type Line = (Taken, Taken);
-
-/// The same number of elements of a dimension of `there` and of one of `here`, in blocks of up to `block`.
-fn pair(dice: &mut Dice, there: usize, here: usize, block: usize) -> Line {
-    let mut below = |n: usize| dice.below(n as u64) as usize;
-    let (shorter, block) = (there.min(here), 1 + below(block));
-    let gap = (shorter / 5).clamp(1, 12);
-    let count = below((shorter - block) / (block + gap) + 2);
-    let mut taken = |len: usize| {
-        let step = block + below(gap + 1);
-        let reach = count.saturating_sub(1) * step + if count == 0 { 0 } else { block };
-        let first = below(len - reach + 1);
-        let end = first + reach;
-        // Elements behind the last one, which its stride leaves out.
-        let rest = if block == 1 && count > 0 { below(4).min(step - 1).min(len - end) } else { 0 };
-        Taken { first, end: end + rest, step, block }
-    };
-    (taken(there), taken(here))
-}
-
 /// What a PE starts with, in the symmetric object and in memory of its own.
 fn initial(pe: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| ((i * 7 + pe * 101) % 251) as u8).collect()
 }
 
-/// Which byte there is which byte here, of what gives `count` elements by number: of each of them these bytes, or all.
+/// Which byte there is which byte here, of what gives `count` elements by number.
 fn moved<A: PlainData, B: Pod, E>(
     count: usize,
-    field: Option<Range<usize>>,
     elements: impl for<'e> Fn(&'e mut A, &'e mut B, usize) -> (&'e mut E, &'e mut E),
 ) -> Vec<[usize; 2]> {
     let (mut object, mut memory) = (vec![A::zeroed()], vec![B::zeroed()]);
@@ -125,7 +68,7 @@ fn moved<A: PlainData, B: Pod, E>(
     let of_element = (0..count).flat_map(|n| {
         let (there, here) = elements(&mut object[0], &mut memory[0], n);
         let [there, here] = [(&raw const *there).addr() - first, (&raw const *here).addr() - other];
-        field.clone().unwrap_or(0..size_of::<E>()).map(move |byte| [there + byte, here + byte])
+        (0..size_of::<E>()).map(move |byte| [there + byte, here + byte])
     });
     of_element.collect()
 }
@@ -137,40 +80,36 @@ struct How {
     scoped: bool,
 }
 
-/// Puts and gets between both PEs at once, on random cases, each against a loop over bytes.
-fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
-    world: &mut World,
+/// Puts and gets between both PEs at once, each against a loop over bytes.
+fn compare<A: PlainData, B: Pod>(
+    world: &World,
     object: &'static Symmetric<A>,
-    case: impl Fn(&mut Dice) -> C,
-    moved: impl Fn(C) -> Vec<[usize; 2]>,
-    transfer: impl Fn(&World, Pe, C, &mut B, How),
+    moved: &[[usize; 2]],
+    region: &str,
+    transfer: impl Fn(&World, Pe, &mut B, How),
 ) {
     let (me, (_, other)) = (world.my_pe(), world.ring_neighbours());
     let symmetric = |pe: usize| initial(pe, size_of::<A>());
     let private = |pe: usize| initial(pe + 50, size_of::<B>());
-    // One that is always the same in each way.
-    let cases = if size_of::<C>() == 0 { 4 } else { Config::default().cases.min(100) };
-    let mut dice = Dice(size_of::<A>() as u64);
-    for number in 0..cases {
-        let (case, how) = (case(&mut dice), How { put: number % 2 == 0, scoped: number % 4 > 1 });
+    for how in [true, false].into_iter().flat_map(|put| [false, true].map(|scoped| How { put, scoped })) {
         let (mut own, mut local) = (vec![A::zeroed()], vec![B::zeroed()]);
         cast_slice_mut(&mut own).copy_from_slice(&symmetric(me));
         cast_slice_mut(&mut local).copy_from_slice(&private(me));
         world.put(object.on(world.me()), &own[0]);
         world.barrier_all();
-        transfer(world, other, case, &mut local[0], how);
+        transfer(world, other, &mut local[0], how);
         let (mut expected_own, mut expected_local) = (symmetric(me), private(me));
         let (theirs, their_local) = (symmetric(other.number()), private(other.number()));
-        for [there, here] in moved(case) {
+        for [there, here] in moved {
             match how.put {
-                true => expected_own[there] = their_local[here],
-                false => expected_local[here] = theirs[there],
+                true => expected_own[*there] = their_local[*here],
+                false => expected_local[*here] = theirs[*there],
             }
         }
         world.barrier_all();
         world.get(&mut own[0], object.on(world.me()));
-        assert_eq!(cast_slice::<A, u8>(&own), &expected_own, "the symmetric side of {case:?}, {how:?}");
-        assert_eq!(cast_slice::<B, u8>(&local), &expected_local, "the local side of {case:?}, {how:?}");
+        assert_eq!(cast_slice::<A, u8>(&own), &expected_own, "the symmetric side of {region}, {how:?}");
+        assert_eq!(cast_slice::<B, u8>(&local), &expected_local, "the local side of {region}, {how:?}");
         world.barrier_all();
     }
 }
@@ -187,30 +126,21 @@ macro_rules! issued {
     };
 }
 
-/// Compares `strided!` between a region of an object and one of an array of the PE.
-macro_rules! both_ways {
-    ($world:ident, ($($option:tt)*) $object:ident, $local:ty, $draw:expr, $moved:expr, |$case:pat_param|
-        [$($there:tt)*] $(. $of_there:tt)* = [$($here:tt)*] $(. $of_here:tt)*) => {
-        compare::<_, $local, _>($world, &$object, $draw, $moved, |world, pe, $case, local, how| {
-            if how.put {
-                let local = &*local;
-                issued!(world, how, |by| strided!(by, $($option)*
-                    $object@pe[$($there)*] $(. $of_there)* = local[$($here)*] $(. $of_here)*));
-            } else {
-                issued!(world, how, |by| strided!(by, $($option)*
-                    local[$($here)*] $(. $of_here)* = $object@pe[$($there)*] $(. $of_there)*));
-            }
-        })
-    };
-}
-
 /// Regions of objects and of arrays of the PE; how many elements each has, and which they are.
 macro_rules! regions {
-    ($world:ident $option:tt: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
+    ($world:ident: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
         $count:expr => $elements:expr;)*) => {$(
-        let bytes = moved::<_, $local, _>($count, None, $elements);
-        both_ways!($world, $option $object, $local, |_| (), |()| bytes.clone(), |()|
-            [$($there)*] $(. $of)* = [$($here)*] $(. $by)*);
+        let bytes = moved::<_, $local, _>($count, $elements);
+        compare::<_, $local>($world, &$object, &bytes, stringify!($object[$($there)*]), |world, pe, local, how| {
+            if how.put {
+                let local = &*local;
+                issued!(world, how, |by| strided!(by,
+                    $object@pe[$($there)*] $(. $of)* = local[$($here)*] $(. $by)*));
+            } else {
+                issued!(world, how, |by| strided!(by,
+                    local[$($here)*] $(. $by)* = $object@pe[$($there)*] $(. $of)*));
+            }
+        });
     )*};
 }
 
@@ -224,7 +154,7 @@ fn last(cell: &mut Cell, n: usize) -> &mut u8 {
 fn regions_are_those_of_loops(world: &mut World) {
     // Behind `dyn`, variables may be ranges of any kind, which are still there afterwards.
     let (rows, columns, from, odd, i, j) = (1..ROWS - 1, 2..=5, 10.., 1.., 4, 7);
-    regions! { world ():
+    regions! { world:
         // One field, also of an object without dimensions.
         CELLS[..].mass = [f64; LEN], [..]; LEN => |there: &mut [Cell; LEN], here, n| (&mut there[n].mass, &mut here[n]);
         ONE[..].spin = [u16; 3], [..]; 3 => |there: &mut Cell, here, n| (&mut there.spin[n], &mut here[n]);
@@ -275,134 +205,25 @@ fn regions_are_those_of_loops(world: &mut World) {
             (&mut there[n / 12 * 2][1 + n % 12 * 2], &mut here[1 + n / 12 * 2][n % 12 * 2]);
     }
     // By each algorithm that the macro names.
+    let bytes = moved(12, |there: &mut Plane, here: &mut Plane, n| {
+        (&mut there[2][n / 4 * 8 + n % 4], &mut here[5][1 + n])
+    });
     macro_rules! by_algorithms {
         ($($algorithm:tt)*) => {$(
-            regions! { world (algorithm = $algorithm;): FIELD[2, ..20; 8; 4] = Plane, [5, 1..13];
-                12 => |there: &mut Plane, here, n| (&mut there[2][n / 4 * 8 + n % 4], &mut here[5][1 + n]); }
-        )*};
-    }
-    by_algorithms!(1 2 3 auto);
-    assert_eq!((rows, columns, from, odd), (1..ROWS - 1, 2..=5, 10.., 1..));
-}
-
-/// Random blocks of a line, or fields of them, on both sides.
-macro_rules! lines {
-    ($world:ident: $($object:ident: $element:ty, $block:literal $(, $field:ident [$($of:tt)*])?;)*) => {$(
-        let draw = |dice: &mut Dice| pair(dice, LEN, 100, $block);
-        let field: Option<Range<usize>> = [$($field)?].into_iter().next();
-        let bytes = |(t, h): Line| {
-            moved(t.len(), field.clone(), |there: &mut [$element; LEN], here: &mut [$element; 100], n| {
-                (&mut there[t.at(n)], &mut here[h.at(n)])
-            })
-        };
-        both_ways!($world, () $object, [$element; 100], draw, bytes, |(t, h)|
-            [dyn t.first..t.end; dyn t.step; dyn t.block] $(. $($of)*)?
-                = [dyn h.first..h.end; dyn h.step; dyn h.block] $(. $($of)*)?);
-    )*};
-}
-
-/// The strided routines on elements and on bytes, by the world and in scopes.
-fn by_routines(world: &mut World) {
-    macro_rules! compared {
-        ($object:ident: $element:ty, |$by:ident, $pe:ident, $put:ident, $t:ident, $h:ident, $local:ident| $call:expr) => {
-            compare::<_, [$element; LEN], _>(
-                world,
-                &$object,
-                |dice| pair(dice, LEN, LEN, 30),
-                |(t, h)| {
-                    moved(t.len(), None, |there: &mut [$element; LEN], here: &mut [$element; LEN], n| {
-                        (&mut there[t.at(n)], &mut here[h.at(n)])
-                    })
-                },
-                |world, $pe, ($t, $h), local, how| {
-                    let ($local, $put) = (&mut local[$h.first..], how.put);
-                    issued!(world, how, |$by| $call);
-                },
-            );
-        };
-    }
-    macro_rules! of_elements {
-        ($($object:ident: $element:ty;)*) => {$(
-            compared!($object: $element, |by, pe, put, t, h, local| {
-                let place = $object.on(pe).index(t.first..);
-                match (put, t.block) {
-                    (true, 1) => by.iput(place, local, t.step, h.step, t.blocks()),
-                    (true, n) => by.ibput(place, local, t.step, h.step, n, t.blocks()),
-                    (false, 1) => by.iget(local, place, h.step, t.step, t.blocks()),
-                    (false, n) => by.ibget(local, place, h.step, t.step, n, t.blocks()),
+            compare(world, &FIELD, &bytes, stringify!($algorithm), |world, pe, local: &mut Plane, how| {
+                if how.put {
+                    let local = &*local;
+                    issued!(world, how, |by| strided!(by, algorithm = $algorithm;
+                        FIELD@pe[2, ..20; 8; 4] = local[5, 1..13]));
+                } else {
+                    issued!(world, how, |by| strided!(by, algorithm = $algorithm;
+                        local[5, 1..13] = FIELD@pe[2, ..20; 8; 4]));
                 }
             });
         )*};
     }
-    of_elements! {
-        BYTES: u8;
-        WORDS: f32;
-        ROW: f64;
-        WIDE: u128;
-    }
-    let start = BYTES.here(world).addr();
-    compared!(BYTES: u8, |by, pe, put, t, h, local| {
-        let place = start.add(t.first);
-        match (put, t.blocks()) {
-            (true, 1) => by.putmem(place, &local[..t.block], pe),
-            (true, n) => by.iputmem(place, local, t.step, h.step, t.block, n, pe),
-            (false, 1) => by.getmem(&mut local[..t.block], place, pe),
-            (false, n) => by.igetmem(local, place, h.step, t.step, t.block, n, pe),
-        }
-    });
-}
-
-macro_rules! blocks {
-    ($($name:ident: $algorithm:literal;)*) => {$(
-        #[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = $algorithm))]
-        fn $name(world: &mut World) {
-            lines! { world:
-                BYTES: u8, 7;
-                ROW: f64, 7;
-                WIDE: u128, 7;
-            }
-            by_routines(world);
-        }
-    )*};
-}
-blocks! {
-    blocks_by_kernels: "auto";
-    blocks_one_by_one: "1";
-    blocks_by_columns: "2";
-    blocks_by_the_published_table: "3";
-}
-
-/// Structures, fields of them, and single elements; and matrices, of which groups of rows and columns are taken.
-#[shmem::test(pes = 2)]
-fn structures_and_matrices(world: &mut World) {
-    lines! { world:
-        ROW: f64, 1;
-        CELLS: Cell, 3;
-        CELLS: Cell, 3, VELOCITY_Y [velocity.y];
-        CELLS: Cell, 3, MASS_AND_VELOCITY [{mass, velocity}];
-    }
-    macro_rules! matrices {
-        ($($object:ident: $element:ty, $block:expr $(, $field:ident [$($of:tt)*])?;)*) => {$(
-            let draw = |dice: &mut Dice| (pair(dice, ROWS, ROWS, 1), pair(dice, COLUMNS, COLUMNS, $block));
-            let field: Option<Range<usize>> = [$($field)?].into_iter().next();
-            let bytes = |((r, to_r), (c, to_c)): (Line, Line)| {
-                type Matrix = [[$element; COLUMNS]; ROWS];
-                moved(r.len() * c.len(), field.clone(), |there: &mut Matrix, here: &mut Matrix, n| {
-                    let (i, j) = (n / c.len(), n % c.len());
-                    (&mut there[r.at(i)][c.at(j)], &mut here[to_r.at(i)][to_c.at(j)])
-                })
-            };
-            both_ways!(world, () $object, [[$element; COLUMNS]; ROWS], draw, bytes, |((r, to_r), (c, to_c))|
-                [dyn r.first..r.end; dyn r.step, dyn c.first..c.end; dyn c.step; dyn c.block] $(. $($of)*)?
-                    = [dyn to_r.first..to_r.end; dyn to_r.step,
-                        dyn to_c.first..to_c.end; dyn to_c.step; dyn to_c.block] $(. $($of)*)?);
-        )*};
-    }
-    matrices! {
-        FIELD: f32, 5;
-        GRID: Cell, 1;
-        GRID: Cell, 3, SPIN_TO_LEVEL [{spin, kind, level}];
-    }
+    by_algorithms!(1 2 3 auto);
+    assert_eq!((rows, columns, from, odd), (1..ROWS - 1, 2..=5, 10.., 1..));
 }
 
 #[shmem::test]

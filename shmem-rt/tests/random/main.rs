@@ -46,8 +46,13 @@ const IN_A_JOB: u64 = 12;
 /// The PEs of a job of programs, and its environment.
 type Job = (usize, &'static [(&'static str, &'static str)]);
 
-/// In the last one each PE has an endpoint for its world, and one for its contexts.
-const JOBS: [Job; 4] = [(2, &[]), (3, &[]), (4, &[]), (3, &[("SHMEM_MAX_RESOURCES", "6")])];
+/// Strided transfers go by each algorithm. In the last one each PE has an endpoint for its world, and one for its contexts.
+const JOBS: [Job; 4] = [
+    (2, &[("SHMEM_STRIDED_ALGORITHM", "1")]),
+    (3, &[("SHMEM_STRIDED_ALGORITHM", "2")]),
+    (4, &[("SHMEM_STRIDED_ALGORITHM", "3")]),
+    (3, &[("SHMEM_MAX_RESOURCES", "6")]),
+];
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;

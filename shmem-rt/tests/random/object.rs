@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ops::Range;
 
-use bytemuck::{bytes_of, cast_slice};
+use bytemuck::{bytes_of, cast_slice, cast_slice_mut};
 use shmem::array::Chosen;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
@@ -204,10 +204,100 @@ macro_rules! read {
     }};
 }
 
+/// Blocks of elements: where the first begins, from one to the next, elements of each, and how many.
+#[derive(Clone, Copy)]
+struct Blocks {
+    first: usize,
+    stride: usize,
+    block: usize,
+    count: usize,
+}
+
+/// So many elements, each once: blocks, what lies between them, and the rest. How long these are is decided by the number.
+fn dealt(len: usize) -> impl Iterator<Item = Blocks> {
+    let (block, gap) = (1 + [0, len / 4 % 4, len / 4 % 32][len % 3], len / 8 % 12);
+    let stride = block + gap;
+    let count = len / stride;
+    let parts = [(0, block, count), (block, gap, count), (count * stride, len % stride, 1)];
+    let blocks = parts.map(|(first, block, count)| Blocks { first, stride, block, count });
+    blocks.into_iter().filter(|blocks| blocks.block * blocks.count > 0)
+}
+
+impl Blocks {
+    /// From one to the next in memory of the program.
+    fn apart(&self) -> usize {
+        self.block + self.count % 3
+    }
+
+    /// Memory of the program for them.
+    fn room<T: PlainData>(&self) -> Vec<T> {
+        vec![T::zeroed(); self.count * self.apart()]
+    }
+
+    /// The number of each element, and its place in that memory.
+    fn elements(&self) -> impl Iterator<Item = (usize, usize)> {
+        let Self { first, stride, block, count } = *self;
+        let apart = self.apart();
+        (0..count).flat_map(move |k| (0..block).map(move |i| (first + k * stride + i, k * apart + i)))
+    }
+
+    /// What `strided!` is to take there and here, of elements from one on.
+    fn ranges(&self, from: usize) -> [Range<usize>; 2] {
+        [(from + self.first, self.stride), (0, self.apart())]
+            .map(|(start, stride)| start..start + (self.count - 1) * stride + self.block)
+    }
+}
+
+/// Writes items by strided transfers: `$put!` moves blocks by a token or a scope.
+macro_rules! write_blocks {
+    ($to:ident, $items:ident, $put:ident) => {{
+        let of = |blocks: Blocks| {
+            let mut own = blocks.room();
+            blocks.elements().for_each(|(at, place)| own[place] = $items[at]);
+            (blocks, own)
+        };
+        let all: Vec<_> = dealt($items.len()).map(of).collect();
+        match $to.way {
+            Way::Strided => all.iter().for_each(|(blocks, own)| $put!($to.token, blocks, own)),
+            _ => $to.token.scope(|s| all.iter().for_each(|(blocks, own)| $put!(s, blocks, own))),
+        }
+    }};
+}
+
+/// Reads the bytes of items by strided transfers.
+macro_rules! read_blocks {
+    ($from:ident, $item:ty, $get:ident) => {{
+        let mut all: Vec<_> = dealt($from.at.len()).map(|blocks| (blocks.room::<$item>(), blocks)).collect();
+        match $from.way {
+            Way::Strided => all.iter_mut().for_each(|(own, blocks)| $get!($from.token, blocks, own)),
+            _ => $from.token.scope(|s| all.iter_mut().for_each(|(own, blocks)| $get!(s, blocks, own))),
+        }
+        let mut items = vec![<$item as bytemuck::Zeroable>::zeroed(); $from.at.len()];
+        all.iter().for_each(|(own, blocks)| blocks.elements().for_each(|(at, place)| items[at] = own[place]));
+        cast_slice(&items).to_vec()
+    }};
+}
+
 impl<F: Flat> Object for F {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
         let (items, place): (Vec<F::Item>, _) = (items(data), self.place(to.pe).index(to.at.clone()));
-        match (to.way, address(self, to.token)) {
+        let (size, start) = (size_of::<F::Item>(), address(self, to.token));
+        macro_rules! put {
+            ($by:expr, $blocks:ident, $own:ident) => {{
+                let (Blocks { first, stride, block, count }, apart) = (*$blocks, $blocks.apart());
+                let there = place.index(first..);
+                match (start, block) {
+                    (Some(start), _) if count % 2 == 0 => {
+                        let (start, own) = (start.add((to.at.start + first) * size), cast_slice(&$own[..]));
+                        $by.iputmem(start, own, size * stride, size * apart, size * block, count, to.pe)
+                    }
+                    (_, 1) => $by.iput(there, &$own[..], stride, apart, count),
+                    _ => $by.ibput(there, &$own[..], stride, apart, block, count),
+                }
+            }};
+        }
+        match (to.way, start) {
+            (Way::Strided | Way::StridedScope, _) => write_blocks!(to, items, put),
             (Way::Bytes, Some(address)) => {
                 to.token.putmem(address.add(to.at.start * size_of::<F::Item>()), data, to.pe);
             }
@@ -221,7 +311,24 @@ impl<F: Flat> Object for F {
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
         let place = self.place(from.pe).index(from.at.clone());
-        match (from.way, address(self, from.token)) {
+        let (size, start) = (size_of::<F::Item>(), address(self, from.token));
+        macro_rules! get {
+            ($by:expr, $blocks:ident, $own:ident) => {{
+                let (Blocks { first, stride, block, count }, apart) = (*$blocks, $blocks.apart());
+                let there = place.index(first..);
+                match (start, block) {
+                    (Some(start), _) if count % 2 == 0 => {
+                        let start = start.add((from.at.start + first) * size);
+                        let own = cast_slice_mut(&mut $own[..]);
+                        $by.igetmem(own, start, size * apart, size * stride, size * block, count, from.pe)
+                    }
+                    (_, 1) => $by.iget(&mut $own[..], there, apart, stride, count),
+                    _ => $by.ibget(&mut $own[..], there, apart, stride, block, count),
+                }
+            }};
+        }
+        match (from.way, start) {
+            (Way::Strided | Way::StridedScope, _) => read_blocks!(from, F::Item, get),
             (Way::Bytes, Some(address)) => {
                 let mut bytes = vec![0; from.at.len() * size_of::<F::Item>()];
                 from.token.getmem(&mut bytes, address.add(from.at.start * size_of::<F::Item>()), from.pe);
@@ -269,13 +376,39 @@ pub(crate) fn numbers(object: &dyn Object) -> &dyn Flat<Item = u64> {
 
 impl Object for NumaArray<u64, 1, Chosen> {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        let (items, place) = (items::<u64>(data), self.on(to.pe).index(to.at));
-        write!(to, place, items);
+        let (array, items) = (self, items::<u64>(data));
+        macro_rules! put {
+            ($by:expr, $blocks:ident, $own:ident) => {{
+                let ([there, here], Blocks { stride, block, .. }) = ($blocks.ranges(to.at.start), *$blocks);
+                let (apart, pe) = ($blocks.apart(), to.pe);
+                strided!($by, array@pe[dyn there; dyn stride; dyn block] = ($own[..])[dyn here; dyn apart; dyn block])
+            }};
+        }
+        match to.way {
+            Way::Strided | Way::StridedScope => write_blocks!(to, items, put),
+            _ => {
+                let place = self.on(to.pe).index(to.at);
+                write!(to, place, items);
+            }
+        }
     }
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let place = self.on(from.pe).index(from.at.clone());
-        read!(from, place, u64)
+        let array = self;
+        macro_rules! get {
+            ($by:expr, $blocks:ident, $own:ident) => {{
+                let ([there, here], Blocks { stride, block, .. }) = ($blocks.ranges(from.at.start), *$blocks);
+                let (apart, pe) = ($blocks.apart(), from.pe);
+                strided!($by, (&mut $own[..])[dyn here; dyn apart; dyn block] = array@pe[dyn there; dyn stride; dyn block])
+            }};
+        }
+        match from.way {
+            Way::Strided | Way::StridedScope => read_blocks!(from, u64, get),
+            _ => {
+                let place = self.on(from.pe).index(from.at.clone());
+                read!(from, place, u64)
+            }
+        }
     }
 
     fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {

@@ -124,6 +124,10 @@ kinds! {
         Here,
         /// `put_signal`.
         Signalled,
+        /// `iput`, `ibput`, `iputmem`, `iget` and so on, until all elements have been moved.
+        Strided,
+        /// The same in a scope.
+        StridedScope,
     }
 }
 kinds! {
@@ -144,7 +148,7 @@ kinds! {
 impl Way {
     /// Whether it completes everything that the token has started.
     pub(crate) fn quiets(self) -> bool {
-        matches!(self, Self::Scope | Self::Panicking | Self::Owned)
+        matches!(self, Self::Scope | Self::Panicking | Self::Owned | Self::StridedScope)
     }
 }
 
