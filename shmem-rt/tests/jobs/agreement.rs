@@ -5,13 +5,12 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use shmem::MemoryHints;
 use shmem::array::{Separate, StorageKind};
 use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
+use shmem::{Here, MemoryHints};
 use shmem_core::fingerprint::fingerprint_of_words;
-use shmem_core::partition::show_size;
 
 use crate::scenario::{self, assert_says};
 
@@ -83,93 +82,6 @@ fn collect_nothing(world: &World<Multiple>, team: &Team, items: usize) {
 fn fill_scratch(world: &World<Multiple>) {
     for _ in 0..4 {
         world.max(&mut [2, !2, 8, !8, 8, !8, 0, !0, 0, !0_u64]);
-    }
-}
-
-/// How the data of a collective are passed: with the words of a meeting, behind it, or in an object that is written in place.
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    Little,
-    Much,
-    Object,
-}
-
-/// What a member comes for with a collective of a family.
-#[derive(Clone, Copy)]
-struct Coming {
-    form: Form,
-    /// Items more than the form has.
-    more: usize,
-    /// Where the part of the object begins that is given, and the one that is written if it is another.
-    at: [usize; 2],
-    /// The number of the PE that is the root.
-    root: usize,
-}
-
-const LITTLE: Coming = Coming { form: Form::Little, more: 0, at: [0; 2], root: 1 };
-const MUCH: Coming = Coming { form: Form::Much, ..LITTLE };
-const OBJECT: Coming = Coming { form: Form::Object, ..LITTLE };
-
-// What PE 0 and the others come for: they differ in one thing.
-type Pair = [Coming; 2];
-const FORMS: &[Pair] = &[[LITTLE, MUCH], [LITTLE, OBJECT], [OBJECT, MUCH]];
-const LENGTH: &[Pair] = &[[LITTLE, Coming { more: 1, ..LITTLE }]];
-const LENGTHS: &[Pair] = &[[MUCH, Coming { more: 8, ..MUCH }], [OBJECT, Coming { more: 8, ..OBJECT }]];
-const ROOT: &[Pair] = &[[Coming { root: 0, ..LITTLE }, LITTLE]];
-const ROOTS: &[Pair] = &[[Coming { root: 0, ..MUCH }, MUCH], [Coming { root: 0, ..OBJECT }, OBJECT]];
-const PLACES: &[Pair] = &[[OBJECT, Coming { at: [8, 0], ..OBJECT }]];
-const DESTINATIONS: &[Pair] = &[[OBJECT, Coming { at: [0, 8], ..OBJECT }]];
-
-const FAMILIES: [(&str, &[&[Pair]]); 4] = [
-    ("broadcast", &[FORMS, LENGTH, LENGTHS, ROOT, ROOTS, PLACES]),
-    ("sum", &[FORMS, LENGTH, LENGTHS, PLACES]),
-    ("fcollect", &[FORMS, LENGTH, LENGTHS, PLACES, DESTINATIONS]),
-    ("alltoall", &[FORMS, LENGTH, LENGTHS, PLACES, DESTINATIONS]),
-];
-
-/// All pairs, each with its family.
-fn pairs() -> impl Iterator<Item = (&'static str, Pair)> {
-    FAMILIES.iter().flat_map(|(family, of)| of.iter().copied().flatten().map(|pair| (*family, *pair)))
-}
-
-impl Coming {
-    /// Comes for it.
-    fn come(self, world: &World<Multiple>, family: &str) {
-        let (pes, root, items) = (world.n_pes(), world.pes()[self.root], self.items());
-        let [from, to] = self.at;
-        let field = FIELD.here(world).index(from..from + items);
-        let wide = WIDE.here(world).index(from..from + items * pes);
-        let out = OUT.here(world).index(to..to + items * pes);
-        let (mut mine, mut all) = (vec![1_u64; items], vec![1_u64; items * pes]);
-        match (family, self.form) {
-            ("broadcast", Form::Object) => world.broadcast(field, root),
-            ("broadcast", _) => world.broadcast(&mut mine[..], root),
-            ("sum", Form::Object) => world.sum(field),
-            ("sum", _) => world.sum(&mut mine[..]),
-            ("fcollect", Form::Object) => world.fcollect(&field, out),
-            ("fcollect", _) => world.fcollect(&mine[..], &mut all),
-            ("alltoall", Form::Object) => world.alltoall(&wide, out),
-            ("alltoall", _) => world.alltoall(&all.clone(), &mut all),
-            _ => panic!("there is no family {family}"),
-        }
-    }
-
-    fn items(self) -> usize {
-        self.more + if self.form == Form::Little { 1 } else { MANY }
-    }
-
-    /// How a message names it. Where a part of `WIDE` ends depends on the number of PEs.
-    fn shown(self, family: &str) -> String {
-        let ([from, to], items, root) = (self.at, self.items(), self.root);
-        let field = format!("FIELD[{from}..{}]", from + items);
-        match (family, self.form) {
-            ("broadcast", Form::Object) => format!("broadcast({field} from PE {root})"),
-            ("broadcast", _) => format!("broadcast({} from PE {root})", show_size(8 * items as u64)),
-            ("sum", Form::Object) => format!("sum({field})"),
-            ("fcollect", Form::Object) => format!("fcollect({field} to OUT[{to}.."),
-            ("alltoall", Form::Object) => format!("alltoall(WIDE[{from}.."),
-            _ => format!("{family}({items} x u64)"),
-        }
     }
 }
 
@@ -312,6 +224,48 @@ differences! { OF_DATA: |world, first|
     } => ["", "max(1 x u8)` at "];
 }
 
+// Data that go with the words of a meeting, behind it, or in an object that is written where it lies: other forms, lengths, roots and
+// places.
+differences! { OF_FORMS: |world, first|
+    world.broadcast(&mut [1_u64][..], world.pes()[1]), world.broadcast(&mut much(0)[..], world.pes()[1])
+        => ["broadcast(8", "broadcast(256K from PE 1)"];
+    world.broadcast(field(world, 0), world.pes()[1]), world.broadcast(&mut much(0)[..], world.pes()[1])
+        => ["broadcast(FIELD[0..32768] from PE 1)", "broadcast(256K from PE 1)"];
+    world.broadcast(&mut much(0)[..], world.pes()[usize::from(first)])
+        => ["broadcast(256K from PE 1)", "broadcast(256K from PE 0)"];
+    world.broadcast(field(world, 0), world.pes()[usize::from(first)])
+        => ["broadcast(FIELD[0..32768] from PE 1)", "broadcast(FIELD[0..32768] from PE 0)"];
+    world.sum(&mut [1_u64][..]), world.sum(field(world, 0)) => ["sum(1 x u64)", "sum(FIELD[0..32768])"];
+    world.sum(&mut much(8 * usize::from(first))[..]) => ["sum(32776 x u64)", "sum(32768 x u64)"];
+    world.sum(field(world, 8 * usize::from(first))) => ["sum(FIELD[8..32776])", "sum(FIELD[0..32768])"];
+    world.fcollect(&field(world, 0), out(world, 0)),
+        world.fcollect(&much(0)[..], &mut vec![0; MANY * world.n_pes()])
+        => ["fcollect(FIELD[0..32768] to OUT[0..", "fcollect(32768 x u64)"];
+    world.fcollect(&field(world, 0), out(world, 8 * usize::from(first)))
+        => ["fcollect(FIELD[0..32768] to OUT[8..", "fcollect(FIELD[0..32768] to OUT[0.."];
+    world.alltoall(&vec![1_u64; world.n_pes()], &mut vec![0; world.n_pes()]),
+        world.alltoall(&WIDE.here(world).index(..MANY * world.n_pes()), out(world, 0))
+        => ["alltoall(1 x u64)", "alltoall(WIDE[0.."];
+    world.alltoall(&WIDE.here(world).index(..MANY * world.n_pes()), out(world, 8 * usize::from(first)))
+        => ["alltoall(WIDE[0..", "alltoall(WIDE[0.."];
+    world.sum_to(&mut vec![1_u64; 1 + usize::from(first)][..], world.pes()[1])
+        => ["sum_to(2 x u64 to PE 1)", "sum_to(1 x u64 to PE 1)"];
+    world.reduce_to(1_u64, world.pes()[usize::from(first)], |a, b| a ^ b)
+        => ["reduce_to(1 x u64 to PE 1)", "reduce_to(1 x u64 to PE 0)"];
+}
+
+fn much(more: usize) -> Vec<u64> {
+    vec![1; MANY + more]
+}
+
+fn field(world: &World<Multiple>, from: usize) -> Here<'_, [u64]> {
+    FIELD.here(world).index(from..from + MANY)
+}
+
+fn out(world: &World<Multiple>, from: usize) -> Here<'_, [u64]> {
+    OUT.here(world).index(from..from + MANY * world.n_pes())
+}
+
 // Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.
 differences! { OF_EXCHANGES: |world, first|
     world.sync_all(), exchange(world, 1) => ["sync` at", "alltoall(1 x u8)` at"];
@@ -369,7 +323,7 @@ differences! { OF_MEMORY: |world, first|
 
 /// All rows, by their numbers.
 fn differences() -> impl Iterator<Item = &'static Difference> {
-    [COLLIDING, OF_DATA, OF_EXCHANGES, OF_MEMORY].into_iter().flatten()
+    [COLLIDING, OF_DATA, OF_FORMS, OF_EXCHANGES, OF_MEMORY].into_iter().flatten()
 }
 
 /// The programs.
@@ -377,16 +331,10 @@ fn run(world: &mut World<Multiple>) {
     let scenario = scenario::named().unwrap();
     let first = world.my_pe() == 0;
     fill_scratch(world);
-    match scenario.as_str().split_once(' ') {
-        Some(("difference", number)) => {
-            (differences().nth(number.parse().unwrap()).unwrap().come)(world, first)
-        }
-        Some(("pair", number)) => {
-            let (family, pair) = pairs().nth(number.parse().unwrap()).unwrap();
-            pair[usize::from(!first)].come(world, family);
-        }
-        _ => return run_by_name(&scenario, world, first),
-    }
+    let Some(number) = scenario.strip_prefix("difference ") else {
+        return run_by_name(&scenario, world, first);
+    };
+    (differences().nth(number.parse().unwrap()).unwrap().come)(world, first);
     // Nobody is here who could have been found.
     world.barrier_all();
 }
@@ -481,7 +429,7 @@ fn are_told(scenario: &str, ways: &[Way], [first, others]: [&str; 2]) {
 
 #[test]
 fn different_things_are_told_apart_wherever_pes_are_and_if_hashes_are_equal() {
-    let of_data = COLLIDING.len() + OF_DATA.len();
+    let of_data = COLLIDING.len() + OF_DATA.len() + OF_FORMS.len();
     let of_memory = of_data + OF_EXCHANGES.len();
     for (number, Difference { said, .. }) in differences().enumerate() {
         let ways = match number {
@@ -491,14 +439,6 @@ fn different_things_are_told_apart_wherever_pes_are_and_if_hashes_are_equal() {
             _ => &WAYS[..4],
         };
         are_told(&format!("difference {number}"), ways, *said);
-    }
-}
-
-#[test]
-fn who_comes_with_another_form_length_root_or_place_is_told() {
-    for (number, (family, pair)) in pairs().enumerate() {
-        let [first, others] = pair.map(|coming| coming.shown(family));
-        are_told(&format!("pair {number}"), &WAYS[..4], [&first, &others]);
     }
 }
 
