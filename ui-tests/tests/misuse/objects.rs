@@ -47,14 +47,12 @@ fn places(world: &World, me: Pe, row: &mut [f64]) {
     GRID.here(&()).load(); //~
     world.put(GRID.on(me), &numbers); //~
     world.put(GRID.on(me), &[0.0f32; 4]); //~
-    world.put_signal(GRID.on(me), &numbers, ARRIVED.on(me), SignalOp::Add(1)); //~
     world.put_signal(GRID.on(me), &[1.0; 4], NUMBER.on(me), SignalOp::Set(1)); //~
     world.put(&mut into, &[1.0; 4]); //~
     world.get(&mut into, NUMBERS.on(me).index(..3)); //~
     world.get(row, GRID.on(me)); //~
     world.inc(QUEUE.on(me).field(|queue| &queue.haed)); //~
     world.putmem(BYTES.on(me).ptr(world).unwrap(), &[0; 8], me); //~
-    GRID[0] = 1.0; //~
     println!("{}", GRID[0] / 2.0); //~
 }
 

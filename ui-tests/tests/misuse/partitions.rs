@@ -5,7 +5,6 @@ use shmem::{Symmetric, symmetric};
 mod ids {
     shmem::partitions! {
         pub a { id = 0 } //~
-        pub b { id = 256 } //~
         pub c { id = "two" } //~
         pub d { id = 7 }
         pub e { id = 7 } //~
@@ -52,7 +51,6 @@ mod kinds {
 mod keys {
     shmem::partitions! {
         pub a { sise = "1M" } //~
-        pub e { kind = FastMem, polcy = Preferred } //~
     }
 }
 

@@ -30,19 +30,15 @@ struct Cell {
 
 fn sides(world: &World, pe: Pe, pes: &[Pe], row: &[f64], into: &mut [f64]) {
     strided!(GRID@pe[..] = row[..]); //~
-    strided!(into[..] = GRID@pe[..]); //~
     strided!(world, GRID@pe[..] row[..]); //~
     strided!(world, GRID@pe[..] = row[..] = row[..]); //~
     strided!(world, GRID@pe[..] = GRID@pe[..]); //~
     strided!(world, GRID[..] = row[..]); //~
     strided!(world, GRID@[..] = row[..]); //~
-    strided!(world, GRID@3[..] = row[..]); //~
     strided!(world, [..] = row[..]); //~
-    strided!(world, GRID@world.me()[..] = row[..]); //~
     strided!(world, GRID@pes[0][..] = row[..]); //~
     strided!(world, GRID[..]@pe = row[..]); //~
     strided!(world, GRID.on(pe)[..] = row[..]); //~
-    strided!(world, GRID@pe = row[..]); //~
     strided!(world, GRID@pe[..] = row); //~
     strided!(world, GRID@pe[] = row[..]); //~
     strided!(world, algorithm = 2, GRID@pe[..] = row[..]); //~
@@ -59,8 +55,6 @@ fn axes(world: &World, pe: Pe, row: &[f64], n: usize, i: usize) {
     strided!(world, GRID@pe[..; -1] = row[..]); //~
     strided!(world, GRID@pe[..2 * n] = row[..]); //~
     strided!(world, GRID@pe[..; n] = row[..]); //~
-    strided!(world, GRID@pe[half(n)] = row[..]); //~
-    strided!(world, GRID@pe[..; 4; pe.n] = row[..]); //~
     strided!(world, FIELD@pe[i, ..] = row[..]); //~
 }
 

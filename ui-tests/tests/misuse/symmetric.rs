@@ -93,9 +93,6 @@ mod types {
     static NAMES: String = String::new(); //~
 
     #[symmetric]
-    static TABLE: [Vec<f64>; 4]; //~
-
-    #[symmetric]
     static WAVES: [Complex<f64>; 8]; //~
 
     #[symmetric]
