@@ -25,6 +25,6 @@ tests() { # ARGUMENT...: --workspace, as in unit.sh: nothing is built twice
 }
 tests --lib --test bindings --test demands -- --nocapture
 tests --test scale -- --nocapture
-tests --test jobs --test info -- --nocapture network contexts:: pmix:: a_provider
+tests --test jobs --test info -- --nocapture pmix:: of_another_host hosts_that_wait a_provider
 # What of `network` no other step runs; it chooses interfaces by itself.
 (unset SHMEM_OFI_INTERFACE && tests --test network -- --nocapture fabric:: nodes::)

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 . ci/pretend.sh
 
 modules=("$@")
-[ $# -gt 0 ] || modules=(rma:: signal:: sync:: words::)
+[ $# -gt 0 ] || modules=(rma:: signal:: collective:: words::)
 suite=trixie
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 packages=(libc6 libgcc-s1 zlib1g

@@ -248,10 +248,6 @@ differences! { OF_FORMS: |world, first|
         => ["alltoall(1 x u64)", "alltoall(WIDE[0.."];
     world.alltoall(&WIDE.here(world).index(..MANY * world.n_pes()), out(world, 8 * usize::from(first)))
         => ["alltoall(WIDE[0..", "alltoall(WIDE[0.."];
-    world.sum_to(&mut vec![1_u64; 1 + usize::from(first)][..], world.pes()[1])
-        => ["sum_to(2 x u64 to PE 1)", "sum_to(1 x u64 to PE 1)"];
-    world.reduce_to(1_u64, world.pes()[usize::from(first)], |a, b| a ^ b)
-        => ["reduce_to(1 x u64 to PE 1)", "reduce_to(1 x u64 to PE 0)"];
 }
 
 fn much(more: usize) -> Vec<u64> {
