@@ -1,5 +1,7 @@
 //! What rustc says, without what depends on the machine.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 /// One thing that rustc says, from its JSON.
@@ -35,34 +37,17 @@ impl Diagnostic {
     }
 }
 
-/// What a text begins with: `error[E0277]: sentence`, and the place below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
-    pub(crate) kind: String,
-    pub(crate) sentence: String,
-    /// File, line and column; empty if there is none in the case.
-    pub(crate) place: String,
-}
-
-impl Head {
-    /// All of a text.
-    pub(crate) fn all(text: &str) -> Vec<Self> {
-        let lines: Vec<&str> = text.lines().collect();
-        let begins = |line: &str| line.starts_with("error") || line.starts_with("warning");
-        let head = |(at, line): (usize, &&str)| {
-            let (kind, sentence) = line.split_once(": ").filter(|_| begins(line))?;
-            let below = lines[at + 1..].iter().take_while(|line| !begins(line));
-            let place =
-                below.filter_map(|line| arrow(line)).map(|(_, place)| place).next().unwrap_or_default();
-            Some(Self { kind: kind.to_owned(), sentence: sentence.to_owned(), place: place.to_owned() })
-        };
-        lines.iter().enumerate().filter_map(head).collect()
-    }
-
-    /// The line of its place.
-    pub(crate) fn line(&self) -> Option<usize> {
-        self.place.split(':').nth(1)?.parse().ok()
-    }
+/// The lines of a case that errors and warnings of a text are in.
+pub(crate) fn lines_of(text: &str) -> BTreeSet<usize> {
+    let lines: Vec<&str> = text.lines().collect();
+    let begins =
+        |line: &str| (line.starts_with("error") || line.starts_with("warning")) && line.contains(": ");
+    let place = |(at, _): (usize, _)| {
+        let mut below = lines[at + 1..].iter().take_while(|line| !begins(line));
+        let (_, place) = below.find_map(|line| arrow(line))?;
+        place.split(':').nth(1)?.parse().ok()
+    };
+    lines.iter().enumerate().filter(|(_, line)| begins(line)).filter_map(place).collect()
 }
 
 /// Whether a path is that of a case: they are given to rustc relative to the package.

@@ -2,8 +2,8 @@
 //!
 //! Each `.rs` file below `tests/misuse` is a subject. Each mistake in it is in a line that ends with `//~`, and has one error, where
 //! no other mistake hides it; the `.stderr` file beside it is all that the compiler says. The words of rustc differ from
-//! version to version. So [`Case::judge`] compares texts with the compiler that they were written for ([`WRITTEN_FOR`]) and,
-//! with any other, what this library answers for: that there is one error for each mistake, in its line, with our sentence.
+//! version to version. So [`Case::judge`] compares texts with the compiler that they were written for ([`WRITTEN_FOR`]) alone; with
+//! any other each mistake must have an error, in its line.
 //! What rustc prints of files that are not the case itself depends on the components that are installed, and is left out of
 //! all texts.
 
