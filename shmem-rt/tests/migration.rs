@@ -239,7 +239,6 @@ fn rows(page: &str) -> Vec<Row> {
     rows
 }
 
-/// What stands between backticks.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

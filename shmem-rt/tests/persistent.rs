@@ -308,7 +308,6 @@ struct Place {
 }
 
 impl Place {
-    /// In an empty directory.
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let partition = format!("SIZE=4M:KIND=PMEM:POLICY=M:PMEM={}/heap", directory.path().display());
@@ -324,7 +323,6 @@ impl Place {
         self.partition.replace("POLICY=M", "POLICY=P")
     }
 
-    /// Runs a job that must end in order; what was said.
     #[track_caller]
     fn runs(&self, name: &str, pes: usize) -> String {
         let (code, said) = run_job(name, pes, &self.partition, &[]);
@@ -351,7 +349,6 @@ impl Place {
     }
 }
 
-/// The code of a job, and all that was said.
 fn run_job(name: &str, pes: usize, partition: &str, variables: &[(&str, &str)]) -> (i32, String) {
     let job = scenario::job("pes", name, pes).env(FILE, partition);
     let outcome = variables.iter().fold(job, |job, (name, value)| job.env(name, value)).run().unwrap();

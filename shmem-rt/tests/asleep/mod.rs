@@ -15,7 +15,6 @@ const MOST_LOOKS: usize = 15_000;
 pub(crate) struct Thread(pub(crate) u64);
 
 impl Thread {
-    /// The calling one.
     pub(crate) fn current() -> Self {
         let process = u64::from(std::process::id());
         Self(process << 32 | u64::from(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned()))

@@ -111,7 +111,6 @@ fn all(world: &World<Multiple>) -> Team {
     world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap()
 }
 
-/// The first of two, or the second.
 fn of_two<T>(is_first: bool, mut make: impl FnMut() -> T) -> T {
     let [one, two] = [make(), make()];
     if is_first { one } else { two }
@@ -317,12 +316,10 @@ differences! { OF_MEMORY: |world, first|
     } => ["", "local("];
 }
 
-/// All rows, by their numbers.
 fn differences() -> impl Iterator<Item = &'static Difference> {
     [COLLIDING, OF_DATA, OF_FORMS, OF_EXCHANGES, OF_MEMORY].into_iter().flatten()
 }
 
-/// The programs.
 fn run(world: &mut World<Multiple>) {
     let scenario = scenario::named().unwrap();
     let first = world.my_pe() == 0;
@@ -367,7 +364,6 @@ fn run_by_name(scenario: &str, world: &mut World<Multiple>, first: bool) {
     world.barrier_all();
 }
 
-/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
     if scenario::named().is_some() {

@@ -25,7 +25,6 @@ impl Case {
         None
     }
 
-    /// A job of so many PEs.
     pub(crate) fn job(self, pes: usize) -> Launch {
         scenario::entered(Launch::new(std::env::current_exe().unwrap(), pes), self.0, self.0)
     }

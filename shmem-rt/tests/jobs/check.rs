@@ -180,7 +180,6 @@ fn later() {
     }
 }
 
-/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
     if scenario::named().is_none() {

@@ -33,7 +33,6 @@ mod program {
     }
 }
 
-/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
     let Some(scenario) = scenario::named() else { return };

@@ -13,7 +13,6 @@ use crate::scenario;
 #[symmetric]
 static WORDS: [u64; 64];
 
-/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
     if scenario::named().is_none() {
@@ -97,7 +96,6 @@ fn every_environment_that_is_kept_is_a_job_or_one_message() {
     assert!(refused > 20, "{refused}");
 }
 
-/// How often the calling thread has slept.
 fn sleeps() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));

@@ -55,7 +55,6 @@ fn all_are_refused(world: &mut World, used: &mut Used) {
     eprintln!("all were tried");
 }
 
-/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
     let Some(then) = scenario::named() else { return };

@@ -338,7 +338,6 @@ fn forks(world: &World, fork: fn() -> libc::pid_t, has_grandchild: bool) {
     });
 }
 
-/// Stops a process for so long, from now on.
 fn stop(process: u64, time: Duration) {
     // Its own child has a parent again when this one has ended: nothing is left of it here.
     let command =

@@ -18,7 +18,6 @@ static SIGNAL: Signal;
 /// Calls of `p` of PE 0, of which each other PE makes one more than the one before: many more than a buffer takes.
 const MANY: usize = 20_000;
 
-/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
     let Some(scenario) = scenario::named() else { return };

@@ -6,7 +6,6 @@ use shmem::{AmoValue, Batch, Distribution};
 use crate::dice::Dice;
 use crate::panics::refused;
 
-/// Words of each PE.
 const SHARE: usize = 24;
 
 #[symmetric]

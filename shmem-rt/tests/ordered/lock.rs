@@ -20,7 +20,6 @@ static TURN: Atomic<u64>;
 #[symmetric]
 static INSIDE: Atomic<u64>;
 
-/// Of all PEs, and of several threads of each.
 #[shmem::test(pes = 3)]
 fn increments_under_a_lock_are_not_lost(world: &mut World<Multiple>) {
     const ROUNDS: u64 = 200;

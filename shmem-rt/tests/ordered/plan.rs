@@ -6,10 +6,8 @@ use shmem::prelude::*;
 use crate::dice::Dice;
 use crate::panics::refused;
 
-/// Elements of each PE.
 const SHARE: usize = 24;
 
-/// What element `index` is in a round.
 fn element(index: usize, round: usize) -> [u32; 3] {
     [index as u32, round as u32, (index * round) as u32]
 }

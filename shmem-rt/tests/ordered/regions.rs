@@ -35,12 +35,10 @@ static CUBE: [[[f32; 5]; 4]; 6];
 #[symmetric]
 static TURNS: [Plain<Wrapping<u32>>; 4];
 
-/// A value for element `i` on `pe`.
 fn value(pe: usize, i: usize) -> f32 {
     (pe * 10_000 + i + 1) as f32
 }
 
-/// Fills this PE's copy of the field.
 fn fill(world: &World) {
     for (i, j) in (0..ROWS).flat_map(|i| (0..COLUMNS).map(move |j| (i, j))) {
         FIELD.here(world).index(i).index(j).store(value(world.my_pe(), i * COLUMNS + j));

@@ -5,7 +5,6 @@ use shmem::prelude::*;
 use crate::collectives::play;
 use crate::together::{Call, EXACT, Form, Kind, MOVES, Room, TOTALS, What, make};
 
-/// Bytes of several windows.
 const WINDOWS: usize = 2_500_000;
 
 /// Random teams, with up to so many bytes of each member.

@@ -14,7 +14,6 @@ fn plain() -> TeamConfig {
     TeamConfig::default()
 }
 
-/// The numbers of a team's members.
 fn numbers(team: &Team) -> Vec<usize> {
     team.pes().iter().map(|pe| pe.number()).collect()
 }

@@ -62,7 +62,6 @@ fn memory_goes_under_writers(world: &mut World<Multiple>) {
     }
 }
 
-/// A partition goes while threads write to all of it.
 #[shmem::test(pes = 2)]
 fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
     let mut program = Vec::new();

@@ -83,7 +83,6 @@ impl Epoch<'_> {
         self.changes(slot, pe)[bytes].iter_mut().zip(before.iter().copied())
     }
 
-    /// Notes who writes what.
     fn mark(&mut self, thread: u32, me: usize, op: &Op) {
         if let (true, (_, Some(written))) = (self.model.allows_op(me, op), op.parts(me)) {
             self.part(written).for_each(|(change, _)| {

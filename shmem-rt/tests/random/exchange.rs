@@ -76,7 +76,6 @@ fn framed_cells<T: PlainData>(cells: usize) -> Vec<T> {
     vec![T::zeroed(); framed(cells).0.into_iter().product()]
 }
 
-/// The cells of the region.
 fn inside<T>(matrix: &mut [T], cells: usize) -> impl Iterator<Item = &mut T> {
     let ([_, pitch], [rows, columns]) = framed(cells);
     let is_inside =

@@ -10,10 +10,8 @@ use super::step::{
 use crate::dice::Dice;
 use crate::together::{ALL, Call, MOST};
 
-/// Steps of a program.
 const STEPS: usize = 45;
 
-/// The program of a seed.
 pub(crate) fn program(seed: u64, pes: usize) -> Program {
     let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ pes as u64);
     let mut draw = Draw { dice, model: Model::new(pes), pes };
@@ -106,7 +104,6 @@ impl Draw {
         }
     }
 
-    /// A step that may be part of another one.
     fn inner_step(&mut self) -> Step {
         match self.below(12) {
             0..=1 => self.alloc(),
@@ -126,7 +123,6 @@ impl Draw {
         }
     }
 
-    /// Up to so many steps that are part of another one.
     fn inner(&mut self, count: usize, exchanges: bool) -> Vec<Step> {
         let (before, mut steps) = (self.model.clone(), Vec::new());
         for _ in 0..count * 4 {

@@ -31,14 +31,12 @@ pub(crate) static QUICK: [u64; 32];
 #[symmetric]
 pub(crate) static NEWS: Signal;
 
-/// A handle.
 pub(super) enum Item {
     Object(Box<dyn Object>),
     Team(Team),
     Halo(Box<Halo>),
 }
 
-/// The state of one PE.
 pub(crate) struct Machine {
     pub(super) me: usize,
     pub(super) model: Model,
@@ -57,7 +55,6 @@ pub(crate) struct Machine {
     trace: bool,
 }
 
-/// Runs a program.
 pub(crate) fn run(world: &mut World<Multiple>, program: &[Step], trace: bool) {
     let mut machine = Machine::new(world, trace);
     for (number, step) in program.iter().enumerate() {
@@ -99,7 +96,6 @@ impl Machine {
         Self { me, model, items, room, partitions, base, before, forgets: false, trace }
     }
 
-    /// Gives everything back.
     fn end(self, world: &mut World<Multiple>) {
         let Self { items, room, partitions, before, forgets, .. } = self;
         world.barrier_all();
@@ -219,7 +215,6 @@ impl Machine {
         }
     }
 
-    /// Carries out steps that are part of another one.
     pub(super) fn inner(&mut self, world: &World<Multiple>, steps: &[Step]) {
         for step in steps {
             if !self.model.allows(step, true) {
@@ -295,7 +290,6 @@ impl Machine {
         }
     }
 
-    /// Carries a thread out.
     fn stream(&self, world: &World<Multiple>, stream: &Stream, reads: &Reads, completes: bool) {
         let run = |token: &dyn Stores| -> Result<()> {
             for (op, expected) in stream.ops.iter().zip(reads) {
@@ -501,12 +495,10 @@ impl Machine {
     }
 }
 
-/// The PEs of a team.
 fn numbers_of(team: &Team) -> Vec<usize> {
     team.pes().iter().map(|pe| pe.number()).collect()
 }
 
-/// Bytes and blocks of the heap in use.
 fn used(world: &World<Multiple>) -> (usize, usize) {
     let usage = world.heap::<shmem::partition::default>().expect("the heap is there").usage();
     (usage.used, usage.blocks)
@@ -546,7 +538,6 @@ fn go_astray(world: &World<Multiple>, stray: Stray, address: Option<usize>, mut 
     }
 }
 
-/// Bytes that were found, and those that must be there.
 fn compare(found: &[u8], expected: &[Cell], what: impl FnOnce() -> String) {
     let differs = |(_, (found, expected)): &(usize, (&u8, &Cell))| {
         **expected != UNKNOWN && Cell::from(**found) != **expected

@@ -129,7 +129,6 @@ fn short(said: &str) -> String {
     lines.map(|line| line.chars().take(400).collect::<String>() + "\n").collect()
 }
 
-/// The steps of a program with these numbers.
 fn selected<'p>(program: &'p Program, steps: &str) -> impl Iterator<Item = &'p Step> {
     let number =
         |text: &str| text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is no number of a step"));

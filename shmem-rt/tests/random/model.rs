@@ -32,7 +32,6 @@ pub(crate) struct Thing {
     /// The bytes of each PE; empty for a PE without the object, and for large objects.
     pub(super) contents: Vec<Vec<Cell>>,
     spans: Vec<Span>,
-    /// The edges of each PE, of a halo.
     pub(crate) edges: Vec<Vec<Edge>>,
     /// Whether an exchange was never finished.
     pub(crate) abandoned: bool,
@@ -54,7 +53,6 @@ impl Thing {
         self.bytes() > BULK
     }
 
-    /// The members of the team of a PE.
     pub(crate) fn team_of(&self, pe: usize) -> Option<&Vec<usize>> {
         self.groups.iter().find(|group| group.contains(&pe))
     }
@@ -169,7 +167,6 @@ impl Model {
         }
     }
 
-    /// Whether a phase can open an object.
     pub(crate) fn may_open(&self, slot: Slot) -> bool {
         self.is(slot, |object| {
             object.is_held_by_all()
@@ -186,7 +183,6 @@ impl Model {
         })
     }
 
-    /// Whether a thread can carry an operation out.
     pub(crate) fn allows_op(&self, me: usize, op: &Op) -> bool {
         let (read, written) = op.parts(me);
         read.iter().chain(&written).all(|(slot, pe, at)| {
@@ -301,7 +297,6 @@ impl Model {
         self.spoil();
     }
 
-    /// The stray accesses of a PE.
     pub(crate) fn strays_of(&self, pe: usize) -> Vec<Stray> {
         self.strays.iter().map(|(stray, _)| *stray).filter(|stray| stray.pe == pe).collect()
     }

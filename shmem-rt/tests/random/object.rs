@@ -14,12 +14,10 @@ use super::model::Span;
 use super::panics;
 use super::step::{Way, items};
 
-/// Aligned to a page.
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C, align(4096))]
 pub(crate) struct Page([u8; 4096]);
 
-/// Evaluates an expression for the type of an element.
 macro_rules! of_element {
     ($element:expr, $type:ident => $then:expr) => {
         match $element {
@@ -36,7 +34,6 @@ macro_rules! of_element {
 }
 pub(crate) use of_element;
 
-/// A transfer of elements of an object on a PE.
 pub(crate) struct Transfer<'t> {
     pub(crate) token: &'t dyn Stores,
     pub(crate) pe: Pe,
@@ -72,7 +69,6 @@ pub(crate) trait Object: Any + Sync {
     }
 }
 
-/// An allocation as an object.
 pub(crate) fn boxed<O: Object>(made: Result<O>) -> Result<Box<dyn Object>> {
     Ok(Box::new(made?))
 }
@@ -431,7 +427,6 @@ impl Object for NumaArray<u64, 1, Chosen> {
     }
 }
 
-/// Words for atomic operations.
 pub(crate) struct Words(pub(crate) SymBox<[Atomic<u64>]>);
 
 impl Object for Words {
@@ -450,7 +445,6 @@ impl Object for Words {
     }
 }
 
-/// The counter of signals.
 pub(crate) struct News;
 
 impl Object for News {

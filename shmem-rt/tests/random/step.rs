@@ -14,7 +14,6 @@ pub(crate) type Slot = usize;
 
 /// Slots of objects. The first ones are static.
 pub(crate) const OBJECTS: Range<Slot> = 0..14;
-/// Slots of the teams of a split.
 pub(crate) const TEAMS: Range<Slot> = 14..17;
 pub(crate) const HALOS: Range<Slot> = 17..20;
 /// The counter of signals, which no step names.
@@ -28,16 +27,13 @@ pub(crate) const STATICS: [(Element, usize); 3] =
 
 pub(crate) type Program = Vec<Step>;
 
-/// The type of an object's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     Byte,
     Number,
     /// Three bytes: a size that is no power of two.
     Three,
-    /// Aligned to 4096 bytes.
     Page,
-    /// For atomic operations.
     Word,
 }
 
@@ -52,7 +48,6 @@ impl Element {
     }
 }
 
-/// The memory of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
     Static,
@@ -75,7 +70,6 @@ impl Home {
     }
 }
 
-/// A set of PEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pes(pub(crate) u32);
 
@@ -104,15 +98,12 @@ macro_rules! kinds {
     };
 }
 kinds! {
-    /// The routine of a transfer.
     Way {
-        /// `put`, `get`.
         Typed,
         /// `p`, `g`, an element at a time.
         Each,
         /// `putmem`, `getmem`.
         Bytes,
-        /// Inside a scope.
         Scope,
         /// Inside a scope whose body panics.
         Panicking,
@@ -122,7 +113,6 @@ kinds! {
         Forgotten,
         /// Loads and stores of the PE's own copy.
         Here,
-        /// `put_signal`.
         Signalled,
         /// `iput`, `ibput`, `iputmem`, `iget` and so on, until all elements have been moved.
         Strided,
@@ -152,7 +142,6 @@ impl Way {
     }
 }
 
-/// An operation of a thread, on an object of a PE.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     pub(crate) slot: Slot,
@@ -162,12 +151,10 @@ pub(crate) struct Op {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    /// Writes elements of a seed.
     Write(Range<usize>, Way, u64),
     Read(Range<usize>, Way),
     /// `put_from` the first elements of the own copy of another object.
     PutFrom(Slot, usize),
-    /// `get_into` them.
     GetInto(Slot, usize),
     /// Adds a number to a word, atomically, and fetches what was there or not.
     Add(usize, u64, bool),
@@ -175,7 +162,6 @@ pub(crate) enum Act {
     Fence,
 }
 
-/// Elements of an object on a PE.
 pub(crate) type Part = (Slot, usize, Range<usize>);
 
 impl Op {
@@ -194,7 +180,6 @@ impl Op {
     }
 }
 
-/// A thread of a PE.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
     pub(crate) pe: usize,
@@ -268,12 +253,10 @@ pub(crate) fn bytes(seed: u64, len: usize) -> Vec<u8> {
     (0..len).map(|i| (mix(i) >> 32) as u8).collect()
 }
 
-/// Bytes as items of any type.
 pub(crate) fn items<T: bytemuck::Pod>(bytes: &[u8]) -> Vec<T> {
     bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
 }
 
-/// The seed of one PE.
 pub(crate) fn of(seed: u64, pe: usize) -> u64 {
     (seed ^ 0xA5A5).wrapping_mul(2 * pe as u64 + 3)
 }

@@ -49,7 +49,6 @@ pub(crate) fn make<L: ThreadLevel>(
     }
 }
 
-/// A call that goes on.
 pub(crate) trait UnderWay {
     fn is_complete(&self) -> bool;
 
@@ -219,7 +218,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         Max max start_max greater;
     }
 
-    /// What takes numbers, besides.
     fn combine_some<T: Item + Number>(&self) {
         let rank = self.team.rank();
         match self.call.what {
@@ -228,7 +226,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         }
     }
 
-    /// What takes any data.
     fn make<T: Item>(&self) {
         let Self { world, team, members, call, .. } = *self;
         let (size, rank, len) = (members.len(), team.rank(), call.len);
@@ -414,12 +411,10 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         if self.call.seed >> 24 & 1 == 0 { of_all.here(self.world) } else { of_team.here(self.world) }
     }
 
-    /// The number of this PE.
     fn me(&self) -> usize {
         self.members[self.team.rank()]
     }
 
-    /// Whether this PE is the root, and which one is.
     fn root(&self) -> (bool, Pe) {
         let rank = self.call.root(self.members.len());
         (rank == self.team.rank(), self.team.pes()[rank])

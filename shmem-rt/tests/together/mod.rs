@@ -15,7 +15,6 @@ pub(crate) const MOST: usize = 200 << 10;
 
 macro_rules! collectives {
     ($($(#[$doc:meta])* $group:ident of $kinds:ident: $($name:ident)*;)*) => {
-        /// A collective.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum What {
             $($($name,)*)*
@@ -26,7 +25,6 @@ macro_rules! collectives {
             pub(crate) const $group: &[What] = &[$(What::$name,)*];
         )*
 
-        /// All of them.
         pub(crate) const ALL: &[What] = &[$($(What::$name,)*)*];
 
         impl What {
@@ -39,7 +37,6 @@ macro_rules! collectives {
     };
 }
 collectives! {
-    /// Without data.
     EVENTS of ANY: Barrier Sync;
     /// What is moved in one of several ways.
     MOVES of ANY: Broadcast Fcollect Alltoall;
@@ -54,7 +51,6 @@ collectives! {
     BITS of INTEGERS: And Or Xor;
 }
 
-/// How they are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `&mut values[..]`, and for what is only read `&values[..]`.
@@ -69,7 +65,6 @@ pub(crate) enum Form {
 
 const FORMS: [Form; 4] = [Form::Slice, Form::Value, Form::Object, Form::OfTeam];
 
-/// A call that all members make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     pub(crate) what: What,
@@ -103,7 +98,6 @@ impl Call {
         Self { what, kind, form, len: bytes.min(most) / kind.bytes(), seed }
     }
 
-    /// The root among so many members.
     fn root(&self, members: usize) -> usize {
         (self.seed >> 7) as usize % members
     }
@@ -116,7 +110,6 @@ impl Call {
         }
     }
 
-    /// Items of a member where lengths differ.
     fn len_of(&self, pe: usize) -> usize {
         match mixed(self.seed, pe, 1) % 4 {
             0 => 0,

@@ -102,7 +102,6 @@ fn share(job: &dyn Bootstrap) {
     ends.0 = File::open("/dev/null").unwrap().into();
 }
 
-/// Each PE puts its number into the next one's box.
 fn ring(world: &World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     world.put(BOX.on(world.pe((me + 1) % pes).unwrap()), &[me as u64]);

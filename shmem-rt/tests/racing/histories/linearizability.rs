@@ -13,7 +13,6 @@ use shmem_core::system::monotonic_now;
 
 use crate::dice::Dice;
 
-/// Threads of all PEs together.
 const THREADS: usize = 4;
 
 /// Words of one width, each of which has one history.
