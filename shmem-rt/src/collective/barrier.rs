@@ -62,19 +62,6 @@ impl Team {
     /// that do not end the job, with both lines. Waited for they are in any order, or dropped. A team has up to
     /// four under way; the start of a fifth waits for the end of the first. A start waits for nothing else.
     ///
-    /// ```no_run
-    /// use shmem::prelude::*;
-    ///
-    /// #[shmem::main]
-    /// fn main(world: &mut World) {
-    ///     let met = world.start_barrier();
-    ///     while !met.is_complete() {
-    ///         // Something that needs nobody.
-    ///     }
-    ///     met.wait();
-    /// }
-    /// ```
-    ///
     /// Source: MPI 4.1, `MPI_Ibarrier`.
     #[doc(alias = "MPI_Ibarrier")]
     #[track_caller]

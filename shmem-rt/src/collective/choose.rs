@@ -5,10 +5,11 @@
 //! provider. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks for is taken wherever it exists, also where it is slower.
 //! These are functions of numbers: they reach no PE and send nothing.
 
-use shmem_core::system::{CHUNK_BYTES, DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
+use shmem_core::system::CHUNK_BYTES;
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
-use super::payload::{GRAIN, room_of_each, room_of_one};
+use super::partial_results::values_and_bytes;
+use super::payload::{GRAIN, Portion, room_of_each, room_of_one};
 use super::schedule::{Cut, Pairwise, Radices, Round};
 use crate::group::Team;
 use crate::members::most_values;
@@ -266,13 +267,10 @@ impl Shape {
     /// A sum: one value stands for all that come in a round, or their cover.
     fn added_up(self, bytes: usize, exact: bool) -> Load {
         let values = |nodes: usize| if exact { 1 } else { most_values(nodes, self.each()) };
-        let arriving: usize = Round::all(self.nodes).map(|round| values(round.distance)).sum();
-        let own = if self.each() == 1 { 0 } else { values(1) };
-        let made = own + if self.rounds() > 1 { 4 } else { 1 } * values(self.nodes - 1);
-        let most = (MIRROR_BYTES / arriving).min(DESK_BYTES / made) / GRAIN * GRAIN;
+        let (arriving, most) = values_and_bytes(self.nodes, self.each() > 1, values);
         // Room is for the most that there may be; some two thirds of that is sent.
         let sent = if exact { arriving as f64 } else { arriving as f64 / 1.5 };
-        self.met(bytes.div_ceil(most.min(self.room()).max(1)), sent * bytes as f64)
+        self.met(bytes.div_ceil(most.max(1)), sent * bytes as f64)
     }
 
     /// What all have to all.
@@ -284,17 +282,15 @@ impl Shape {
 
     /// Parts for the members of other nodes, which go straight, and in meetings where they are for some nodes at a time.
     fn parted(self, part: usize) -> Load {
-        let (each, nodes) = (self.each(), self.nodes);
-        let room = if each == 1 { MIRROR_BYTES } else { SCRATCH_BYTES.min(MIRROR_BYTES / each) };
-        let piece = part.clamp(1, room);
-        let slots = (room / piece).clamp(1, each);
-        let others = nodes - usize::from(each == 1);
-        let width = if slots < each { 1 } else { (room / slots / piece).clamp(1, others) };
-        let times = part.div_ceil(piece) * each.div_ceil(slots);
-        let turns = others.div_ceil(width);
-        let (rounds, messages) = if turns == 1 { (1, nodes - 2) } else { (turns * self.rounds(), nodes - 1) };
-        let bytes = self.parts_of_a_node() as f64 * part as f64;
-        Load { rounds: times * rounds, messages: times * messages, bytes }
+        let mut load = Load { bytes: self.parts_of_a_node() as f64 * part as f64, ..Load::default() };
+        for portion in Portion::all_of(self.nodes, self.each(), part) {
+            let messages = portion.distances().len();
+            // Messages to all other nodes are the meeting.
+            let is_meeting = messages + 1 == self.nodes;
+            load.rounds += if is_meeting { 1 } else { self.rounds() };
+            load.messages += messages - usize::from(is_meeting);
+        }
+        load
     }
 
     /// A reduction by levels: those of the members of a node are stores.

@@ -207,10 +207,7 @@ pub(super) fn place_of(number: u64) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use shmem_core::observe::Family;
-
     use super::*;
-    use crate::group::Operation;
 
     #[test]
     fn those_who_say_the_same_are_named_together_and_many_are_counted() {
@@ -233,27 +230,10 @@ mod tests {
         assert!(said.contains("a.rs:1 and one more PE is elsewhere; "), "{said}");
     }
 
-    fn mark(arguments: &[u64], number: u64, meetings: u64) -> Mark {
-        let operation = Operation::of(Family::StartSum);
-        let purpose = Purpose { operation, opens: false, arguments, subject: &String::new, location: None };
-        Mark::new(&purpose, number, meetings)
-    }
-
-    #[test]
-    fn marks_differ_by_all_that_members_agree_on() {
-        assert_eq!(mark(&[3], 5, 7), mark(&[3], 5, 7));
-        let all = [mark(&[3], 5, 7), mark(&[4], 5, 7), mark(&[3], 6, 7), mark(&[3], 5, 8)];
-        for (k, one) in all.iter().enumerate() {
-            assert!(all[..k].iter().all(|other| one != other), "{k}");
-            assert_eq!(Mark::heard(one.0), Some(*one));
-        }
-        assert_eq!(Mark::heard(0), None);
-    }
-
     #[test]
     fn who_has_come_to_fewer_meetings_is_known_when_they_begin_to_count_anew() {
         for meetings in [0, 1, 1000, (1 << 24) - 2, (1 << 24) - 1, 1 << 24, (1 << 40) - 1] {
-            let mark = mark(&[], 1, meetings);
+            let mark = Mark(meetings << (u64::BITS - MEETINGS) | 1);
             assert!(mark.is_before(meetings + 1) && mark.is_before(meetings + 2), "{meetings}");
             assert!(!mark.is_before(meetings), "{meetings}");
             assert!(meetings == 0 || !mark.is_before(meetings - 1), "{meetings}");

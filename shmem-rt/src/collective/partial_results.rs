@@ -73,14 +73,23 @@ pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> u
     if !is_exact && !layout.is_in_order() {
         return 0;
     }
-    let values = |nodes| if is_exact { 1 } else { layout.most_values(nodes) };
     let has_own = is_scan || layout.members_of_all() > layout.nodes();
-    let rounds = || Round::all(layout.nodes());
-    let arriving: usize = rounds().map(|round| values(round.distance)).sum();
-    let rooms = if rounds().count() > 1 { 4 } else { 1 };
-    let made = if has_own { values(1) } else { 0 } + rooms * values(layout.nodes() - 1);
+    let values = |nodes| if is_exact { 1 } else { layout.most_values(nodes) };
+    values_and_bytes(layout.nodes(), has_own, values).1
+}
+
+/// Most values that come to one of so many nodes, and most bytes of each: with those of the own node, if there are any, and as many of some
+/// nodes together as `values` says.
+pub(super) fn values_and_bytes(
+    nodes: usize,
+    has_own: bool,
+    values: impl Fn(usize) -> usize,
+) -> (usize, usize) {
+    let arriving: usize = Round::all(nodes).map(|round| values(round.distance)).sum();
+    let rooms = if nodes > 2 { 4 } else { 1 };
+    let made = if has_own { values(1) } else { 0 } + rooms * values(nodes - 1);
     let most = (MIRROR_BYTES / arriving).min(DESK_BYTES / made) / GRAIN * GRAIN;
-    most.min(if has_own { SCRATCH_BYTES } else { MIRROR_BYTES })
+    (arriving, most.min(if has_own { SCRATCH_BYTES } else { MIRROR_BYTES }))
 }
 
 impl<'p> PartialResults<'p> {

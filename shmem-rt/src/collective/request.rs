@@ -128,16 +128,14 @@ type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 /// it gives what the blocking call of that family gives: a value comes back, and `&mut x`, a destination or a symmetric object is
 /// written then, and not before.
 ///
-/// It goes on whenever this PE waits inside the library, whatever for, and when it is asked [whether it is
-/// complete](Self::is_complete). No thread of the library goes on with it: while a PE only computes, members that need
-/// what it has wait for it. One that computes for long asks now and then.
+/// It goes on whenever this PE waits inside the library, and when it is asked [whether it is complete](Self::is_complete). There is no
+/// thread for it: members that need what this PE has wait while it only computes. One that computes for long asks now and then.
 ///
 /// Dropping it waits, as [`wait`](Self::wait) does, and writes what is written in place; not so while a panic unwinds, whose
-/// PE ends the job. Forgetting it forgets the result: the collective goes on. It stays with the thread that has started
-/// it.
+/// PE ends the job. Forgetting it forgets the result: the collective goes on.
 ///
-/// It is a future as well, with the result, for whatever executor the program has. A poll that comes too early goes on with
-/// the collective, and wakes its own task at once, as that of a [`Pending`](crate::Pending) does.
+/// It is a future as well, with the result. A poll that comes too early goes on with the collective, and wakes its own task at once, as
+/// that of a [`Pending`](crate::Pending) does.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
