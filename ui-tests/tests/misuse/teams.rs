@@ -29,11 +29,11 @@ fn phase_of_an_object_of_all_pes(world: &mut World, team: &Team) {
 }
 
 fn put_in_a_phase(world: &mut World, team: &Team, field: &TeamBox<[f64]>, to: Pe) {
-    field.local(world, team, |mine| world.put(field.on(to), mine)); //~
+    team.local(world, field, |mine| world.put(field.on(to), mine)); //~
 }
 
 fn reference_that_leaves<'a>(world: &mut World, team: &Team, field: &'a TeamBox<[f64]>) -> &'a mut [f64] {
-    field.local(world, team, |field| field) //~
+    team.local(world, field, |field| field) //~
 }
 
 fn destroyed_and_used(world: &World, team: Team) -> Result<()> {
