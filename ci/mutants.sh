@@ -78,7 +78,7 @@ left-to-right loopback collectives::sums_are_those_of_the_tree
 next-root shm collectives::histories_on_3
 overlap-not-seen shm direct::objects_may_overlap_and_members_may_differ
 direct-without-leave shm direct::what_was_given_may_be_changed_at_once
-nan-unsettled shm direct::a_sum_for_one_and_in_parts_is_that_for_all_to_the_bit
+nan-unsettled shm direct::of_all_nans_a_sum_is_one
 scope-without-quiet loopback histories::litmus::scope_flag_across_contexts
 exit-without-quiet loopback nonblocking::an_exit_inside_a_scope_completes_it_before_it_destroys
 lead-without-end shm indexed::updates_are_those_of_a_slice_on_2
