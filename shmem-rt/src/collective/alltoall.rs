@@ -17,7 +17,7 @@ use super::argument::{Argument, new_list};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Pattern, Shape};
 use super::payload::{GRAIN, Parts, Portion};
-use super::request::{Held, Sent, Started, Task};
+use super::request::{Held, Started, Task};
 use super::schedule::Pairwise;
 use super::staging::{Direct, Piece as _, Room as _, Staged, Step, Turn, of_one_node};
 use crate::group::{Collective, Purpose, Team};
@@ -220,7 +220,7 @@ impl Team {
             // There is a counter for each other member, and for no more: what is started is the barrier.
             self.alltoall::<u8, [u8], _>(token, &given, &mut result[..]);
         }
-        let task = Task { sent: Sent::Given(Held::new(given)), ..Task::of(steps, result) };
+        let task = Task { source: Held::new(given), ..Task::of(steps, result) };
         let bytes = items * size_of::<T>();
         argument.start(Family::StartAlltoall, words, &subject, (bytes, task), move |result| {
             into.write(token, |into| bytemuck::cast_slice_mut(into).copy_from_slice(result));

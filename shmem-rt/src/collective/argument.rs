@@ -254,7 +254,6 @@ pub(super) fn word_of(name: &str) -> u64 {
     fingerprint_of_words(words_of(name))
 }
 
-/// A new list of `items` items, in `list`.
 pub(super) fn new_list<I: PlainData>(list: &mut Vec<I>, items: usize) -> RecvBuf<'_> {
     *list = zeroed_items(items);
     RecvBuf::of(bytemuck::cast_slice_mut(list))

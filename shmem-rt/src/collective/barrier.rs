@@ -276,7 +276,6 @@ impl Collective<'_> {
         }
     }
 
-    /// Waits until what comes from other nodes is there.
     fn wait_for_nodes(&self, purpose: &Purpose<'_>, count: u64, is_there: impl Fn() -> bool) {
         let Self { team, endpoint, .. } = *self;
         let system = team.system_at(endpoint, team.leader(team.node()));

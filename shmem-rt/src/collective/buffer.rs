@@ -37,7 +37,6 @@ pub(super) struct SendBuf<'b> {
 pub(super) struct RecvBuf<'b>(SendBuf<'b>);
 
 impl<'b> SendBuf<'b> {
-    /// No bytes.
     pub(super) const EMPTY: Self = Self::of(&[]);
 
     /// Bytes of the program.

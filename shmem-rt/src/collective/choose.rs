@@ -259,7 +259,6 @@ impl Shape {
         rounds as f64 * model.alpha / 2.0 + messages as f64 * model.gap + bytes * model.beta
     }
 
-    /// So many meetings, in which a node sends so many bytes.
     fn met(self, meetings: usize, bytes: f64) -> Load {
         Load { rounds: meetings * self.rounds(), messages: 0, bytes }
     }
@@ -273,7 +272,6 @@ impl Shape {
         self.met(bytes.div_ceil(most.max(1)), sent * bytes as f64)
     }
 
-    /// What all have to all.
     fn gathered(self, bytes: usize) -> Load {
         let (most, at_once) = room_of_each(self.members, self.nodes);
         let meetings = bytes.div_ceil(most) * self.members.div_ceil(at_once);

@@ -69,13 +69,11 @@ impl Nodes {
     }
 }
 
-/// What schedules send between nodes.
 #[derive(Default)]
 pub(crate) struct Sent {
     pub(crate) chunks: u64,
     /// Messages that give credits.
     pub(crate) credits: u64,
-    /// Bytes of the chunks.
     pub(crate) bytes: u64,
     /// Messages on the longest way of a chunk, or of what is made of it.
     pub(crate) hops: usize,

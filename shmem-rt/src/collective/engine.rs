@@ -47,7 +47,6 @@ pub(super) trait Transfers {
     /// How many chunks have come to a slot.
     fn arrived(&self, slot: usize) -> u64;
 
-    /// The credits of a counter.
     fn credits(&self, counter: usize) -> u64;
 
     /// Sends a chunk to a slot of its receiver, and counts it there behind it.
@@ -138,7 +137,6 @@ struct Pipeline<S: Iterator, R: Iterator> {
     slots: usize,
     /// Which pipeline it is, and of how many.
     turn: (usize, usize),
-    /// Chunks that were sent.
     sent: usize,
     /// Chunks whose slots have been emptied.
     emptied: usize,
@@ -235,7 +233,6 @@ mod tests {
     use crate::collective::schedule::{Cut, HalvingDoubling, Memory, Radices};
     use crate::collective::tree::tests::root as tree_of;
 
-    /// Something on its way.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     enum Parcel {
         Chunk { from: usize, place: Place, to: usize, slot: usize, data: Vec<u64>, lands: Option<usize> },
@@ -319,7 +316,6 @@ mod tests {
         left.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(7).wrapping_add(right ^ 0x5555)
     }
 
-    /// A collective among nodes.
     #[derive(Clone, Copy, Debug)]
     struct Case {
         pattern: Pattern,
@@ -488,7 +484,6 @@ mod tests {
         }
     }
 
-    /// Each pattern, of so many bytes.
     const PATTERNS: [fn(usize) -> Pattern; 4] =
         [Pattern::Broadcast, Pattern::Reduction, Pattern::Fcollect, Pattern::Alltoall];
 

@@ -17,7 +17,7 @@ use super::argument::{Argument, Root, new_list};
 use super::buffer::{RecvBuf, SendBuf, with_room};
 use super::choose::Pattern;
 use super::payload::{Shares, room_of_each};
-use super::request::{Sent, Started, Task};
+use super::request::{Held, Started, Task};
 use super::staging::{Direct, Piece as _, Ring, Room as _, Staged, Step, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
 
@@ -183,13 +183,13 @@ impl Team {
         let (items, mine): (usize, Vec<u8>) =
             mine.read(token, |mine| (mine.len(), bytemuck::cast_slice(mine).to_vec()));
         require_room(members, items, room);
-        let (bytes, from) = (mine.len(), self.rank() * mine.len());
+        let bytes = mine.len();
         let words = [items as u64, size_of::<I>() as u64, result.offset()];
         let subject = || argument.show_to(items, result.place);
         let mut blocks = vec![0; bytes * members];
-        blocks[from..][..bytes].copy_from_slice(&mine);
+        blocks[self.rank() * bytes..][..bytes].copy_from_slice(&mine);
         let steps = self.steps(Pattern::Fcollect(bytes), 0, 1);
-        let task = Task { sent: Sent::Result(from), ..Task::of(steps, blocks) };
+        let task = Task { source: Held::new(mine), ..Task::of(steps, blocks) };
         argument.start(Family::StartFcollect, words, &subject, (bytes, task), move |result| {
             all.write(token, |all| bytemuck::cast_slice_mut(all).copy_from_slice(result));
         })
@@ -234,7 +234,6 @@ fn require_room(members: usize, items: usize, room: usize) {
 /// How many bytes members have, as all of them know it.
 #[derive(Clone, Copy)]
 enum Lengths<'l> {
-    /// As many each.
     Equal(usize),
     /// Where that of each ends among those of all, in words.
     Ends(&'l [u8]),

@@ -30,9 +30,7 @@ const RETURNED: &str = "returned from `main`";
 /// Who has come for something else.
 #[derive(Clone, Copy)]
 pub(super) enum Stranger {
-    /// A member on this node.
     Here,
-    /// Members on a node.
     On(usize),
     /// Members on another node, nobody knows which.
     Elsewhere,
@@ -73,7 +71,6 @@ pub(super) fn refuse_started(
     job.abort(1, &mismatch(vec![(here, vec![me.number()]), (there, vec![other.number()])]))
 }
 
-/// What a PE says it does, in words.
 pub(super) fn in_words(theirs: Option<Activity>) -> String {
     theirs.map_or_else(|| "somewhere it did not say".to_owned(), |theirs| theirs.to_string())
 }

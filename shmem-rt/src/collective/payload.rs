@@ -59,7 +59,6 @@ pub(super) trait Payload {
     /// Before the rounds: all members of the node have contributed.
     fn prepare(&mut self, _: &Collective<'_>) {}
 
-    /// What is sent in a round.
     fn send(&mut self, _: &Collective<'_>, _: Round) -> Message {
         Message::EMPTY
     }
@@ -71,7 +70,6 @@ pub(super) trait Payload {
     fn finish(&mut self, _: &Collective<'_>) {}
 }
 
-/// Bytes for another node.
 pub(super) struct Message {
     /// Where they lie. They stay until the operation that sends them returns.
     pub(super) source: *const u8,
@@ -185,11 +183,17 @@ pub(super) struct Blocks<'c> {
 /// How many bytes each member contributes: the same on all of them.
 pub(super) enum Shares {
     /// One does, with that rank, and no other.
-    Of { rank: usize, bytes: usize },
-    /// All do, as many.
+    Of {
+        rank: usize,
+        bytes: usize,
+    },
     Equal(usize),
     /// By rank, and, worked out of that, by node, and of lower ranks on the node of each.
-    Each { bytes: Vec<usize>, of_nodes: Vec<usize>, before: Vec<usize> },
+    Each {
+        bytes: Vec<usize>,
+        of_nodes: Vec<usize>,
+        before: Vec<usize>,
+    },
 }
 
 impl Shares {

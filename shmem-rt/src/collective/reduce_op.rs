@@ -296,7 +296,6 @@ floats!(f32 f64);
 
 /// An operation on items of some bytes.
 pub(super) trait ReduceOp {
-    /// Bytes of an item.
     fn size(&self) -> usize;
 
     /// Whether the result is the same in whatever order items are combined.
@@ -310,7 +309,6 @@ pub(super) trait ReduceOp {
     fn settle(&self, _results: &mut [u8]) {}
 }
 
-/// An operation on values of a type.
 #[derive(Clone, Copy)]
 pub(super) struct Typed<N, O, S> {
     op: O,

@@ -278,19 +278,12 @@ impl Held {
     }
 }
 
-/// What is sent in a request.
-pub(super) enum Sent {
-    /// Other bytes than the result.
-    Given(Held),
-    /// The result from a byte on.
-    Result(usize),
-}
-
 /// What a request does behind its barrier.
 pub(super) struct Task {
     /// Its progress and its credit counters; nothing, if there is nothing to bring.
     pub(super) schedule: Option<(Written, usize)>,
-    pub(super) sent: Sent,
+    /// What is sent beside the result.
+    pub(super) source: Held,
     pub(super) result: Held,
     pub(super) op: Option<Box<dyn ReduceOp + Send>>,
 }
@@ -298,17 +291,15 @@ pub(super) struct Task {
 impl Task {
     /// Of a result that is sent on as it comes, and in which nothing is combined.
     pub(super) fn of(schedule: Option<(Written, usize)>, result: Vec<u8>) -> Self {
-        Self { schedule, sent: Sent::Result(0), result: Held::new(result), op: None }
+        Self { schedule, source: Held::new(Vec::new()), result: Held::new(result), op: None }
     }
 }
 
-/// A collective that goes on beside the program.
 pub(super) struct Request {
     /// What it is, for messages.
     activity: Activity,
     /// What it takes to go on; nothing, when it is over.
     state: Mutex<Option<State>>,
-    /// Whether the result is there.
     is_complete: AtomicBool,
     result: Held,
 }
@@ -321,12 +312,11 @@ struct State {
     /// Its place among those that the team has under way, and the set of marks that its barrier uses.
     place: (usize, usize),
     mark: Mark,
-    /// The round of the barrier.
     round: usize,
     /// Whether its mark was sent in that round.
     has_told: bool,
     progress: Option<Written>,
-    sent: Sent,
+    source: Held,
     op: Option<Box<dyn ReduceOp + Send>>,
     /// Dropped when it is over.
     _claim: RequestClaim,
@@ -343,7 +333,7 @@ impl Request {
     ) -> Arc<Self> {
         let (place, mark) = (place_of(number), Mark::new(purpose, number, meetings));
         let activity = purpose.activity(team.index(), meetings);
-        let Task { schedule, sent, result, op } = task;
+        let Task { schedule, source, result, op } = task;
         let (progress, credits) = schedule.unzip();
         let claim = team.uses().claim_request(place.0);
         let state = State {
@@ -356,7 +346,7 @@ impl Request {
             round: 0,
             has_told: false,
             progress,
-            sent,
+            source,
             op,
             _claim: claim,
         };
@@ -411,13 +401,8 @@ impl Request {
             if is_over && let Some(progress) = &mut state.progress {
                 // SAFETY: used for this call, in which the result lives and nobody is given it.
                 let result = unsafe { self.result.target() };
-                // SAFETY: used for this call; what is sent lives as long as the state, and is written by the schedule alone.
-                let all = unsafe { self.result.target() };
-                let source = match &state.sent {
-                    Sent::Result(from) => SendBuf::from(all).part(*from..self.result.0.len()),
-                    // SAFETY: used for this call, in which what is given lives; nobody writes it.
-                    Sent::Given(given) => SendBuf::from(unsafe { given.target() }),
-                };
+                // SAFETY: used for this call, in which it lives; nobody writes it.
+                let source = SendBuf::from(unsafe { state.source.target() });
                 let mut carrier = Carrier {
                     reach: Reach { job: &state.job, members: &state.members, rank: state.rank },
                     slots: Slots::of_request(state.team, state.place.0),
@@ -502,7 +487,6 @@ impl State {
         moved
     }
 
-    /// The rank that it waits for, if it waits for any.
     fn awaited(&mut self) -> Option<usize> {
         match self.has_met() {
             false => Some(self.before(1 << self.round)),

@@ -98,9 +98,7 @@ pub(super) struct Staged {
 
 /// What a member does next with a piece, by what of the total it is.
 pub(super) enum Turn<'t> {
-    /// Write its part of it.
     Write(Range<usize>, &'t mut dyn Room),
-    /// Read what the others have written.
     Read(Range<usize>, &'t dyn Piece),
 }
 
@@ -212,7 +210,6 @@ pub(super) struct Ring<'c> {
 }
 
 impl<'c> Ring<'c> {
-    /// Most bytes of a chunk.
     pub(super) const CHUNK: usize = CHUNK_BYTES;
 
     /// A series of chunks for a collective. They lie in the window, or where the team has none in what no other node sends to. The

@@ -163,7 +163,6 @@ pub(super) mod tests {
     use super::*;
     use crate::collective::reduce_op::Typed;
 
-    /// Floating sums.
     pub(in crate::collective) fn added() -> impl ReduceOp {
         Typed::new(|a: f64, b: f64| a + b, |sum| sum, false)
     }

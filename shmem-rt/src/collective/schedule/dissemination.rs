@@ -9,10 +9,8 @@
 //! Sources: D. Hensgen, R. Finkel and U. Manber, "Two algorithms for barrier synchronization", 1988; J. Bruck et al., "Efficient
 //! algorithms for all-to-all communications in multiport message-passing systems", 1997 (concatenation in any number of nodes).
 
-/// One of the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct Round {
-    /// Its number, from 0.
     pub(in crate::collective) number: usize,
     /// How many nodes further on is the one that is sent to. It is sent what as many nodes have.
     pub(in crate::collective) distance: usize,

@@ -32,7 +32,6 @@ const MOST_LEVELS: usize = 24;
 /// Most slices of a block below the last level: of more, those who hold them send messages that are all gap.
 const MOST_SLICES: usize = 64;
 
-/// A reduction, as one rank sees it.
 pub(in crate::collective) struct HalvingDoubling {
     radices: Radices,
     seat: Seat,
@@ -138,7 +137,6 @@ impl HalvingDoubling {
         (turn == 0 && owned.contains(&self.radices.digit(slice, decider))).then_some(slice)
     }
 
-    /// The member of a group who holds a slice.
     fn holder(&self, level: usize, group: Group, member: usize, slice: usize) -> Seat {
         let first = group.first + member * self.radices.each[level].distance;
         Seat::new(self.radices, self.radices.holder(level, first, slice))
@@ -280,7 +278,6 @@ pub(in crate::collective) struct Radices {
     levels: usize,
 }
 
-/// A level of a reduction.
 #[derive(Clone, Copy)]
 struct Level {
     /// Groups that become one.
@@ -400,7 +397,6 @@ struct Seat {
 /// A group of groups at one level, as one of its members sees it.
 #[derive(Clone, Copy)]
 struct Group {
-    /// How many are there.
     members: usize,
     /// Which of them the rank is.
     mine: usize,
@@ -416,7 +412,6 @@ impl Seat {
         seat
     }
 
-    /// Its group of a level.
     fn group(&self, level: usize) -> Group {
         let Level { radix, distance, .. } = self.radices.each[level];
         let reach = distance * radix;

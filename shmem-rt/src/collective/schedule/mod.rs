@@ -47,7 +47,6 @@ pub(in crate::collective) use pairwise::Pairwise;
 pub(in crate::collective) use ring_allgather::RingAllgather;
 pub(in crate::collective) use two_tree::TwoTree;
 
-/// What one rank does.
 pub(in crate::collective) trait Schedule {
     /// What it sends, in that order.
     fn sends(&self) -> impl Iterator<Item = SendStep>;
@@ -55,11 +54,9 @@ pub(in crate::collective) trait Schedule {
     /// What comes to it, in that order.
     fn receives(&self) -> impl Iterator<Item = RecvStep>;
 
-    /// Its credit counters.
     fn credits(&self) -> usize;
 }
 
-/// A chunk that a rank sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct SendStep {
     pub(in crate::collective) to: usize,
@@ -76,7 +73,6 @@ pub(in crate::collective) struct SendStep {
     pub(in crate::collective) needs: u64,
 }
 
-/// A chunk that comes to a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct RecvStep {
     pub(in crate::collective) from: usize,
@@ -86,7 +82,6 @@ pub(in crate::collective) struct RecvStep {
     pub(in crate::collective) then: Then,
 }
 
-/// What is done with a chunk that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) enum Then {
     Copy,
@@ -108,7 +103,6 @@ pub(in crate::collective) struct Place {
     pub(in crate::collective) bytes: usize,
 }
 
-/// Which memory of the calling PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::collective) enum Memory {
     /// What it gives: it does not change meanwhile.
@@ -142,12 +136,10 @@ impl Chunks {
         Self { bytes, each }
     }
 
-    /// How many there are.
     fn count(self) -> usize {
         self.bytes.div_ceil(self.each)
     }
 
-    /// The bytes of one.
     fn range(self, chunk: usize) -> Range<usize> {
         let start = chunk * self.each;
         start..self.bytes.min(start + self.each)

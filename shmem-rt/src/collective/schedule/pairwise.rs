@@ -8,7 +8,6 @@ use shmem_core::system::MOST_CREDITS;
 
 use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 
-/// An alltoall, as one rank sees it.
 pub(in crate::collective) struct Pairwise {
     ranks: usize,
     rank: usize,

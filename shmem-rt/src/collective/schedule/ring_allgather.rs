@@ -6,7 +6,6 @@
 
 use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 
-/// An fcollect, as one rank sees it.
 pub(in crate::collective) struct RingAllgather {
     ranks: usize,
     rank: usize,

@@ -100,7 +100,6 @@ impl TwoTree {
         }
     }
 
-    /// Who is below this rank.
     fn below(&self) -> [Option<usize>; 2] {
         if self.number == 0 {
             let mut tops = [None; 2];
