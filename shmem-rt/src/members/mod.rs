@@ -88,7 +88,7 @@ mod tests {
                     let far = |pe: &usize| *pe != 1;
                     let (some, bytes) = kept(|| Members::of(&world, (0..count).filter(far)));
                     let mixed = if in_blocks || nodes == 1 || per_node == 1 { 0 } else { 4 * nodes };
-                    assert_eq!(bytes, 4 * some.size() + 4 * some.node_count() + mixed, "without one");
+                    assert_eq!(bytes, 8 * some.size() + 4 * some.node_count() + mixed, "without one");
                 }
             }
         }

@@ -7,9 +7,7 @@ use std::ops::Range;
 pub(super) enum Ranks {
     /// `start`, `start + stride`, and so on.
     Strided { start: u32, stride: i64, size: u32 },
-    /// Numbers that grow, but by no one stride.
-    Ascending(Box<[u32]>),
-    /// Numbers in some other order, and ranks in the order of their numbers.
+    /// Numbers that follow no stride, and ranks in the order of their numbers.
     Listed { numbers: Box<[u32]>, ascending: Box<[u32]> },
 }
 
@@ -26,9 +24,6 @@ impl Ranks {
         if numbers.windows(2).all(|pair| step(pair) == stride) {
             return Self::Strided { start: numbers[0], stride, size: numbers.len() as u32 };
         }
-        if numbers.is_sorted() {
-            return Self::Ascending(numbers.into());
-        }
         let mut ascending: Box<[u32]> = (0..numbers.len() as u32).collect();
         ascending.sort_unstable_by_key(|rank| numbers[*rank as usize]);
         Self::Listed { numbers: numbers.into(), ascending }
@@ -37,7 +32,7 @@ impl Ranks {
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Strided { size, .. } => *size as usize,
-            Self::Ascending(numbers) | Self::Listed { numbers, .. } => numbers.len(),
+            Self::Listed { numbers, .. } => numbers.len(),
         }
     }
 
@@ -48,9 +43,7 @@ impl Ranks {
             Self::Strided { start, stride, size } => {
                 (rank < *size as usize).then(|| (i64::from(*start) + stride * rank as i64) as usize)
             }
-            Self::Ascending(numbers) | Self::Listed { numbers, .. } => {
-                numbers.get(rank).map(|number| *number as usize)
-            }
+            Self::Listed { numbers, .. } => numbers.get(rank).map(|number| *number as usize),
         }
     }
 
@@ -77,7 +70,6 @@ impl Ranks {
                 };
                 (0..i64::from(*size)).contains(&steps).then_some(steps as usize)
             }
-            Self::Ascending(numbers) => numbers.binary_search_by_key(&number, |number| *number as usize).ok(),
             Self::Listed { numbers, ascending } => {
                 let place = ascending.binary_search_by_key(&number, |rank| numbers[*rank as usize] as usize);
                 Some(ascending[place.ok()?] as usize)
