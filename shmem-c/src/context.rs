@@ -9,12 +9,11 @@ use std::sync::atomic::AtomicBool;
 
 use shmem::{ContextError, Error, ErrorKind, raw};
 use shmem_core::context::mapping::Level;
-use shmem_core::context::untyped;
 
 use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
 use crate::team;
-use crate::types::{Ctx, SESSION_BATCH, SESSION_TOTAL_OPS, SessionConfig, Team, options};
+use crate::types::{Ctx, SessionConfig, Team, options};
 use crate::world::{self, Opened, PLACES, stream};
 
 routines! {
@@ -25,8 +24,8 @@ routines! {
         plain "ctx_destroy" "" (ctx: Ctx) [] = destroy;
         plain "ctx_get_team" "" (ctx: Ctx, team: *mut Team) -> c_int [] = get_team;
         plain "ctx_session_start" "" (ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long) []
-            = session_start;
-        plain "ctx_session_stop" "" (ctx: Ctx) [] = session_stop;
+            = |routine, ctx, _, _, _| session(routine, ctx);
+        plain "ctx_session_stop" "" (ctx: Ctx) [] = session;
     }
 }
 
@@ -102,38 +101,9 @@ unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
     if of == Team::INVALID { team::FAILURE } else { 0 }
 }
 
-unsafe fn session_start(
-    routine: &'static str,
-    ctx: Ctx,
-    wanted: c_long,
-    config: *const SessionConfig,
-    mask: c_long,
-) {
-    if ctx == Ctx::INVALID {
-        return;
+/// A session is a hint that nothing here has a use for: whether there is such a context is all that is looked at.
+fn session(routine: &'static str, ctx: Ctx) {
+    if ctx != Ctx::INVALID {
+        stream(ctx, routine).endpoint(routine);
     }
-    let stream = stream(ctx, routine);
-    let endpoint = stream.endpoint(routine);
-    let mut session = stream.session();
-    // Options are added to those of a session that is open, and values take the place of others.
-    let mut options =
-        session.take().inspect(|before| untyped::end_session(endpoint, *before)).unwrap_or_default();
-    if wanted & SESSION_BATCH != 0 {
-        options.batch = true;
-    }
-    if mask & SESSION_TOTAL_OPS != 0 && !config.is_null() {
-        // SAFETY: C gives a configuration where its mask says so.
-        options = options.total_ops(unsafe { config.read() }.total_ops);
-    }
-    untyped::begin_session(endpoint, options);
-    *session = Some(options);
-}
-
-fn session_stop(routine: &'static str, ctx: Ctx) {
-    if ctx == Ctx::INVALID {
-        return;
-    }
-    let stream = stream(ctx, routine);
-    stream.endpoint(routine);
-    stream.end_session();
 }

@@ -7,13 +7,12 @@
 
 use std::ffi::{c_int, c_long};
 use std::mem::MaybeUninit;
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use shmem::raw;
 use shmem::thread::Multiple;
-use shmem::{Context, Pe, SessionOptions, World};
-use shmem_core::context::{Endpoint, Initiator as _, untyped};
+use shmem::{Context, Pe, World};
+use shmem_core::context::{Endpoint, Initiator as _};
 use shmem_core::exclusion::Mutex;
 
 use crate::refusal::refuse;
@@ -54,8 +53,6 @@ pub struct Stream {
     pes: AtomicPtr<Pe>,
     endpoint: AtomicPtr<Endpoint>,
     options: AtomicI64,
-    /// What a session was begun with.
-    session: Mutex<Option<SessionOptions>>,
 }
 
 static DEFAULT: Stream = Stream::closed();
@@ -103,7 +100,6 @@ impl Stream {
             pes: AtomicPtr::new(std::ptr::null_mut()),
             endpoint: AtomicPtr::new(std::ptr::null_mut()),
             options: AtomicI64::new(0),
-            session: Mutex::new(None),
         }
     }
 
@@ -147,18 +143,6 @@ impl Stream {
     /// The options that it was created with.
     pub fn options(&self) -> c_long {
         self.options.load(Ordering::Relaxed)
-    }
-
-    /// What its session was begun with, if one is open.
-    pub fn session(&self) -> MutexGuard<'_, Option<SessionOptions>> {
-        self.session.lock()
-    }
-
-    /// Ends its session, if one is open.
-    pub fn end_session(&self) {
-        if let (Some(options), Some(endpoint)) = (self.session().take(), self.endpoint_if_open()) {
-            untyped::end_session(endpoint, options);
-        }
     }
 
     fn open(&self, (bases, pes): &Tables, endpoint: &Endpoint, options: c_long) {
@@ -261,7 +245,6 @@ impl Opened {
 
     fn close(number: usize) {
         let Some(place) = Self::at(number) else { return };
-        place.stream.end_session();
         let Some(made) = place.made.lock().take() else { return };
         place.stream.close();
         place.stream.turn.fetch_add(1, Ordering::Relaxed);
@@ -418,7 +401,6 @@ pub fn open(new: impl FnOnce() -> CWorld) {
 
 /// Closes the library, with its contexts; the world stays.
 pub fn finalise() {
-    DEFAULT.end_session();
     (0..MADE.load(Ordering::Acquire)).for_each(Opened::close);
     close();
 }

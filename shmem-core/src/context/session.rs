@@ -1,9 +1,7 @@
 //! Sessions: what a program says of the operations to come.
 //!
-//! A [`Session`] is a token that stands for the one it was begun on, until it is dropped. The transport is told
-//! when it begins and when it ends, and may buffer and join what comes in between; operations between PEs of
-//! one node are loads and stores, for which there is nothing to prepare. Several may be open on one token:
-//! what they say holds together.
+//! A [`Session`] is a token that stands for the one it was begun on, until it is dropped. What it says is a hint, and no
+//! transport here has a use for it: operations are on their way as soon as they are started. Several may be open on one token.
 
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::transport::SessionOptions;
@@ -17,7 +15,6 @@ pub trait Sessions: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_ctx_session_start`, `shmem_ctx_session_stop`.
     #[must_use = "a session that is not kept ends at once"]
     fn session(&self, options: SessionOptions) -> Session<'_, Self> {
-        begin(self.endpoint(), options);
         Session { token: self, options }
     }
 }
@@ -47,23 +44,3 @@ unsafe impl<I: Initiator + ?Sized> Initiator for Session<'_, I> {
 }
 
 impl<I: Stores + ?Sized> Stores for Session<'_, I> {}
-
-impl<I: Initiator + ?Sized> Drop for Session<'_, I> {
-    fn drop(&mut self) {
-        end(self.endpoint(), self.options);
-    }
-}
-
-/// Tells the way to other nodes what is to come on an endpoint.
-pub fn begin(endpoint: &Endpoint, options: SessionOptions) {
-    if let Some(far) = endpoint.far_if_any() {
-        far.transport.begin_session(far.channel, options);
-    }
-}
-
-/// Ends what [`begin`] began, with the same options.
-pub fn end(endpoint: &Endpoint, options: SessionOptions) {
-    if let Some(far) = endpoint.far_if_any() {
-        far.transport.end_session(far.channel, options);
-    }
-}

@@ -16,7 +16,6 @@ use bytemuck::Pod;
 use super::amo::{change_slow, nbi_slow, signal_on_node};
 use super::order::quiet_through;
 pub use super::order::{fence_through as fence, quiet_pe_through as quiet_pe};
-pub use super::session::{begin as begin_session, end as end_session};
 use super::slow::{get_slow, put_signal_slow, put_slow};
 use super::strided;
 pub use super::wait::{Relation, look};

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::ofi::strided::Row;
-use super::{
-    AtomicOp, Channel, Deed, Elements, Lane, Remote, SessionOptions, SignalOp, Transport, Until, Width,
-};
+use super::{AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width};
 use crate::pe::Pe;
 use crate::strided::Pattern;
 
@@ -116,8 +114,6 @@ unsafe impl Transport for CountedTransport {
             quiet(channel: Channel);
             is_quiet(channel: Channel) -> bool;
             quiet_pe(channel: Channel, pe: Pe);
-            begin_session(channel: Channel, options: SessionOptions);
-            end_session(channel: Channel, options: SessionOptions);
             progress();
             sleeps() -> Duration;
         }

@@ -260,17 +260,6 @@ pub unsafe trait Transport: Send + Sync {
         self.quiet(channel);
     }
 
-    /// Told that operations of a kind are to come on a channel, until [`end_session`](Self::end_session) with the
-    /// same options. Sessions of a channel may overlap. Held back or joined may be what `quiet` and `fence` allow.
-    fn begin_session(&self, channel: Channel, options: SessionOptions) {
-        _ = (channel, options);
-    }
-
-    /// Told that a session of a channel has ended.
-    fn end_session(&self, channel: Channel, options: SessionOptions) {
-        _ = (channel, options);
-    }
-
     /// Delivers what has arrived for this PE. Called by whoever waits.
     fn progress(&self);
 

@@ -11,7 +11,7 @@ use crate::exclusion::Mutex;
 #[cfg(not(miri))]
 use crate::fixture::aborts;
 use crate::strided::Pattern;
-use crate::transport::{AtomicOp, Channel, Lane, Remote, SessionOptions, Transport, Until, Width};
+use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Until, Width};
 
 /// A transport that writes down what it is asked for, and moves nothing.
 #[derive(Default)]
@@ -77,14 +77,6 @@ unsafe impl Transport for Written {
     }
 
     fn progress(&self) {}
-
-    fn begin_session(&self, Channel(channel): Channel, options: SessionOptions) {
-        self.calls.lock().push(format!("begin {channel} {options:?}"));
-    }
-
-    fn end_session(&self, Channel(channel): Channel, options: SessionOptions) {
-        self.calls.lock().push(format!("end {channel} {options:?}"));
-    }
 }
 
 /// An operation, and that it goes on, if it may.
@@ -254,33 +246,4 @@ fn a_scope_that_cannot_be_completed_ends_the_process() {
         token.more.fails.store(true, Ordering::Relaxed);
         token.scope(|_| ());
     });
-}
-
-#[test]
-fn a_transport_knows_what_sessions_are_open_on_which_channel() {
-    let transport = Arc::default();
-    let (one, other) = (job_on(&transport, Channel(1)), job_on(&transport, Channel(2)));
-    let (batch, counted) = (SessionOptions::batch(), SessionOptions::default().total_ops(7));
-    let outer = one.session(batch);
-    {
-        let _inner = outer.session(counted);
-        let _elsewhere = other.session(batch);
-    }
-    assert_eq!(outer.options(), batch);
-    drop(outer);
-    refusal(|| {
-        let _open = one.session(counted);
-        panic!("inside");
-    });
-    let expected = [
-        ("begin", 1, batch),
-        ("begin", 1, counted),
-        ("begin", 2, batch),
-        ("end", 2, batch),
-        ("end", 1, counted),
-        ("end", 1, batch),
-        ("begin", 1, counted),
-        ("end", 1, counted),
-    ];
-    assert_eq!(one.taken(), expected.map(|(what, channel, options)| format!("{what} {channel} {options:?}")));
 }

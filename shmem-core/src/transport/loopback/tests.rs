@@ -6,7 +6,6 @@ use crate::fixture::{Slots, assert_says, refusal};
 use crate::pe::Pe;
 use crate::strided::{Layout, Pattern};
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{Change, Deed, EachOp, Elements, Operand};
 
 const CHANNEL: Channel = Channel(0);
 
@@ -152,21 +151,6 @@ fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
     }
 }
 
-#[test]
-fn what_lies_outside_a_later_segment_is_refused() {
-    let (network, places) = pair(5);
-    let from = network.transport(0);
-    learn(&from, &registered(&network, &places));
-    for offset in [57, 64, 0_usize.wrapping_sub(8)] {
-        let to = Remote { segment: FIRST_LATER, ..remote(0) };
-        let to = Remote { offset: to.offset.wrapping_add(offset), ..to };
-        let mut word = 0_u64;
-        // SAFETY: `word` is a value; the place is what is tested.
-        let refused = refusal(|| unsafe { from.get(CHANNEL, (&raw mut word).cast(), to, 8, Until::Return) });
-        assert_says(refused, &["does not fit the slot"]);
-    }
-}
-
 const OTHER: Channel = Channel(1);
 
 /// A put with a signal at offset 64.
@@ -260,81 +244,4 @@ fn a_signal_comes_behind_its_data_and_before_what_a_fence_puts_behind() {
         assert_eq!([0, 64, 128].map(|at| get(&from, at)), [3, 9, 1]);
     }
     assert!(between > 0 && both > 0, "they always came together: that is no test");
-}
-
-#[test]
-fn without_data_there_is_only_the_signal() {
-    let (network, _places) = lazy(2, 4);
-    let from = network.transport(0);
-    [2, 3].into_iter().for_each(|add| put_signal(&from, BYTES, &[], SignalOp::Add(add)));
-    from.quiet(CHANNEL);
-    assert_eq!(get(&from, 64), 5);
-}
-
-fn on(pe: u32, offset: usize) -> Remote {
-    // SAFETY: no operation of an arena uses it; the transport knows the PE.
-    Remote { pe: unsafe { Pe::new(pe, Pe::OFF_NODE) }, ..remote(offset) }
-}
-
-#[test]
-fn one_channel_or_one_pe_is_quiet_by_itself() {
-    let (network, _places) = lazy(3, 5);
-    let from = network.transport(0);
-    let here = network.transport(2);
-    let value = 1_u64;
-    let send = |channel, to| {
-        // SAFETY: the source is a value, the place lies in that PE's memory.
-        unsafe { from.put(channel, to, (&raw const value).cast(), 8, Until::Return) };
-    };
-    send(CHANNEL, on(1, 0));
-    send(CHANNEL, on(2, 0));
-    send(OTHER, on(1, 8));
-    let seen = |to: Remote| {
-        let mut value = 0_u64;
-        // SAFETY: the destination is a value, the place lies in that PE's memory.
-        unsafe { here.get(CHANNEL, (&raw mut value).cast(), to, 8, Until::Return) };
-        value
-    };
-    let arrived = || (seen(on(1, 0)), seen(on(1, 8)), seen(on(2, 0)));
-    from.quiet_pe(CHANNEL, on(1, 0).pe);
-    assert_eq!(arrived(), (1, 0, 0));
-    from.quiet(CHANNEL);
-    assert_eq!(arrived(), (1, 0, 1));
-    from.quiet(OTHER);
-    assert_eq!(arrived(), (1, 1, 1));
-}
-
-/// In steps that grow with the number of elements on their way, this would take hours.
-#[test]
-fn long_lists_arrive_whole() {
-    const WORDS: usize = BYTES / 8;
-    const ELEMENTS: usize = if cfg!(miri) { 2 * WORDS } else { 200_000 };
-    let (network, _places) = lazy(2, 6);
-    let from = network.transport(0);
-    let indices: Vec<u32> = (0..ELEMENTS).map(|k| (k % WORDS) as u32).collect();
-    let words = Elements { first: remote(0), size: 8, length: WORDS, indices: &indices };
-    let source: Vec<u64> = indices.iter().map(|index| u64::from(*index)).collect();
-    let increments = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
-    let (mut before, mut after) = (vec![0_u64; ELEMENTS], vec![0_u64; ELEMENTS]);
-    // SAFETY: the elements lie in PE 1's memory, and there is a value for each until the channel is quiet.
-    unsafe { from.list(CHANNEL, words, Deed::Place(source.as_ptr().cast()), None, Until::Quiet) };
-    for value in &source[..ELEMENTS / 4] {
-        from.fence(CHANNEL);
-        put(&from, *value as usize * 8, *value);
-    }
-    from.fence(CHANNEL);
-    // SAFETY: the elements are aligned words in PE 1's memory.
-    unsafe { from.list(CHANNEL, words, Deed::Change(increments, None), None, Until::Return) };
-    from.fence(CHANNEL);
-    let into = before.as_mut_ptr().cast();
-    // SAFETY: the elements are aligned words in PE 1's memory, and there is room for what was in each.
-    unsafe { from.list(CHANNEL, words, Deed::Change(increments, Some(into)), None, Until::Return) };
-    // SAFETY: the elements lie in PE 1's memory, and there is room for each.
-    unsafe { from.list(CHANNEL, words, Deed::Pick(after.as_mut_ptr().cast()), None, Until::Return) };
-    let times = |index: usize| (ELEMENTS - index).div_ceil(WORDS) as u64;
-    for ((index, before), after) in indices.iter().zip(before).zip(after) {
-        let (start, times) = (u64::from(*index), times(*index as usize));
-        assert_eq!(after, start + 2 * times);
-        assert!((start + times..after).contains(&before), "{before} behind a fence, and {after} at the end");
-    }
 }

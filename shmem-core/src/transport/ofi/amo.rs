@@ -120,7 +120,6 @@ impl Fabric {
     }
 }
 
-/// Leaves the operands in a record.
 pub(super) fn keep(record: &Record, word: Word) {
     // SAFETY: the record is its holder's, who has just taken it.
     unsafe { record.operands().cast::<[u64; 2]>().write(word.operands) };
@@ -133,7 +132,6 @@ pub(super) fn fetch_to_record(target: Target, posting: &Posting<'_>, word: Word)
     unsafe { target.change(posting, operands_of(posting), Some(result), word, 0) }
 }
 
-/// What an operation has fetched to its record.
 pub(super) fn result_of(record: &Record, width: Width) -> u64 {
     match width {
         // SAFETY: the operation is complete: the provider has written as many bytes.

@@ -29,7 +29,6 @@ pub(super) struct Waited {
 }
 
 impl Waited {
-    /// Nothing yet.
     pub(super) fn from(now: Instant) -> Self {
         Self { looked: now, time: Duration::ZERO }
     }

@@ -29,15 +29,13 @@ const HEAD: usize = 128;
 
 const _: () = assert!(size_of::<fi_context2>() <= HEAD, "a provider's context lies in front of a buffer");
 
-/// The buffers. Fields are closed in order.
+/// Fields are closed in order.
 pub(super) struct Buffers {
     registered: Option<Registration>,
     pool: Pool,
-    /// Bytes of a message.
     pub(super) message: usize,
     /// How many are for what arrives; the others are for what is sent.
     arrivals: usize,
-    /// Buffers that may be used to send.
     pub(super) free: Mutex<Vec<usize>>,
     /// Buffers that are to be posted, and how many these are.
     pub(super) unposted: Mutex<Vec<usize>>,
@@ -46,12 +44,9 @@ pub(super) struct Buffers {
     pub(super) moved: AtomicU64,
 }
 
-/// A message that has moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// It is here, in this buffer.
     Arrived(usize),
-    /// It was sent from this buffer.
     Left(usize),
 }
 
@@ -103,19 +98,16 @@ impl Buffers {
         self.free.lock().pop()
     }
 
-    /// A buffer is to be posted again.
     pub(super) fn keep(&self, number: usize) {
         let mut unposted = self.unposted.lock();
         unposted.push(number);
         self.waiting.store(unposted.len(), Ordering::Relaxed);
     }
 
-    /// Whether buffers wait for room to be posted.
     pub(super) fn wait(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// A buffer that was sent may be used again.
     pub(super) fn give_back(&self, number: usize) {
         self.moved.fetch_add(1, Ordering::Relaxed);
         self.free.lock().push(number);
@@ -127,7 +119,6 @@ impl Buffers {
     }
 }
 
-/// Bytes from one buffer to the next.
 fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
 }
@@ -146,7 +137,6 @@ unsafe impl Send for Pool {}
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// So many bytes.
     pub(super) fn new(bytes: usize) -> Result<Self, OfiError> {
         let start = map(bytes).map_err(|why| {
             OfiError::Unusable(format!(
@@ -156,7 +146,6 @@ impl Pool {
         Ok(Self { start, bytes })
     }
 
-    /// All of it.
     pub(super) fn memory(&self) -> (*mut u8, usize) {
         (self.start, self.bytes)
     }
@@ -185,7 +174,6 @@ impl Drop for Pool {
     }
 }
 
-/// New pages of at least so many bytes.
 fn map(bytes: usize) -> Result<*mut u8, Errno> {
     let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
     // SAFETY: a new mapping at an address that the kernel chooses touches nothing.

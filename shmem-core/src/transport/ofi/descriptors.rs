@@ -12,7 +12,6 @@ use rustix::process::{Resource, getrlimit};
 
 use super::error::OfiError;
 
-/// Those of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Descriptors {
     limit: u64,
@@ -57,7 +56,6 @@ impl Descriptors {
     }
 }
 
-/// Most descriptors that are looked at.
 const MOST_LOOKS: u64 = 1 << 16;
 
 fn is_socket(number: RawFd) -> bool {

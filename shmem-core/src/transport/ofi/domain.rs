@@ -17,12 +17,10 @@ use crate::exclusion::Mutex;
 use crate::libfabric::bindings::fi_addr_t;
 use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
 
-/// The domain.
 #[derive(Debug)]
 pub(super) struct Domain {
     /// The addresses that endpoints are to know.
     pub(super) addresses: Arc<Addresses>,
-    /// Where PEs have said that they are.
     told: OnceLock<Whereabouts>,
     entries: Entries,
     /// Behind it, addresses are entered.
@@ -30,7 +28,6 @@ pub(super) struct Domain {
     pub(super) provider: String,
     pub(super) interface: String,
     pub(super) demands: Demands,
-    /// What memory is registered under.
     pub(super) names: Names,
 }
 
@@ -166,7 +163,6 @@ impl Whereabouts {
         Self { bytes, each }
     }
 
-    /// Bytes of an address.
     pub(super) fn each(&self) -> usize {
         self.each
     }
@@ -182,7 +178,6 @@ impl Whereabouts {
         (*self.bytes).as_ref().len() / self.each
     }
 
-    /// How many PEs have one.
     pub(super) fn count(&self) -> usize {
         let all = (*self.bytes).as_ref().chunks_exact(self.each);
         all.filter(|address| address.iter().any(|byte| *byte != 0)).count()

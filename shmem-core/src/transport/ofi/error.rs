@@ -29,7 +29,6 @@ pub enum OfiError {
 }
 
 impl OfiError {
-    /// What a provider has refused.
     pub(super) fn refused(library: &Library, provider: &str, refused: Refused) -> Self {
         let (provider, why) = (provider.to_owned(), refused.describe(library));
         Self::Refused { provider, call: refused.call, why, advice: advice(refused.code) }

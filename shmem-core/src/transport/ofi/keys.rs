@@ -31,7 +31,6 @@ const MOST_KEYS: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Names {
     secret: Secret,
-    /// Bits that a key may have.
     bits: u64,
     segments: Box<[u64]>,
     /// How many keys of what is no segment were given.
@@ -39,7 +38,6 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Keys of so many bytes.
     pub(super) fn new(secret: Secret, bytes: usize) -> Self {
         let bits = if (1..size_of::<u64>()).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };
         let mut segments: Vec<u64> = Vec::with_capacity(MAX_SEGMENTS);
@@ -53,7 +51,6 @@ impl Names {
         Self { secret, bits, segments: segments.into(), others: AtomicU32::new(0) }
     }
 
-    /// The key of a segment, on every PE.
     pub(super) fn of_segment(&self, segment: u32) -> u64 {
         self.segments[segment as usize]
     }
@@ -97,7 +94,6 @@ struct OfSegment {
     on_wire: OnceLock<Box<[KeyOnWire]>>,
 }
 
-/// What a PE has told of a segment.
 struct KeyOnWire {
     key: AtomicU64,
     address: AtomicU64,

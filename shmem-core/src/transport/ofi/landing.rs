@@ -10,13 +10,11 @@ use super::domain::Domain;
 use super::engine::{Region, SLOTS, TOKEN};
 use crate::libfabric::{Endpoint, Registration};
 
-/// Most PEs that memory is lent to.
 pub(super) const MOST: usize = 32;
 
 /// Entries of a completion queue that they need.
 pub(super) const COMPLETIONS: usize = MOST * SLOTS;
 
-/// Slots start on lines.
 const LINE: usize = 128;
 
 /// What a write to a slot tells: that a message of so many bytes lies there.
@@ -30,17 +28,14 @@ pub(super) struct Written {
 const _: () = assert!(MOST * SLOTS <= 1 << Written::SLOT, "the number of a slot fits what a write tells");
 
 impl Written {
-    /// Bits of the number of a slot, and of a length.
     const SLOT: u32 = 8;
     const BYTES: u32 = 24;
 
-    /// As a write brings it with it.
     pub(super) fn told(self) -> u64 {
         debug_assert!(self.bytes >> Self::BYTES == 0 && self.slot >> Self::SLOT == 0);
         u64::from(self.mark) << 32 | (self.bytes as u64) << Self::SLOT | u64::from(self.slot)
     }
 
-    /// What a write has brought.
     pub(super) fn of(told: u64) -> Self {
         let low = told as u32;
         let (slot, bytes) = (low & ((1 << Self::SLOT) - 1), (low >> Self::SLOT) as usize);
@@ -51,11 +46,10 @@ impl Written {
 /// The memory of all grants, by number.
 pub(super) struct Landing {
     grants: Box<[OnceLock<Option<Granted>>]>,
-    /// Bytes of a slot.
     slot: usize,
 }
 
-/// The slots of one grant. Fields are closed in order.
+/// Fields are closed in order.
 struct Granted {
     /// `None` in tests, where nobody writes.
     registered: Option<Registration>,
@@ -88,7 +82,6 @@ impl Landing {
         Some(Granted { registered: None, slots: Pool::new(self.offset(SLOTS)).ok()?, mark })
     }
 
-    /// Where a slot of a grant lies in it.
     pub(super) fn offset(&self, index: usize) -> usize {
         self.slot.next_multiple_of(LINE) * index
     }

@@ -95,7 +95,6 @@ use strided::Row;
 use thread::{Handover, ProgressThread};
 use unit::Unit;
 
-/// Most units of a PE.
 const UNITS: usize = 256;
 
 /// Ends the job with a message; never returns.
@@ -275,7 +274,6 @@ impl Fabric {
         self.engine.streams.get(channel)
     }
 
-    /// The unit of a channel.
     #[inline(always)]
     fn port(&self, channel: Channel) -> Port<'_> {
         let unit = self.units[self.stream(channel).unit()].get();
@@ -285,7 +283,6 @@ impl Fabric {
         }
     }
 
-    /// How a PE is addressed.
     #[inline(always)]
     fn peer(&self, pe: usize) -> fi_addr_t {
         self.domain.entered(pe).unwrap_or_else(|| self.enter(pe))
@@ -322,7 +319,6 @@ impl Fabric {
         Ok(())
     }
 
-    /// A stream on a lane.
     fn open_stream(&self, lane: Lane) -> Result<Channel, String> {
         let number = lane.unit as usize;
         if number >= self.units.len() {
@@ -333,7 +329,6 @@ impl Fabric {
         self.engine.streams.open(lane).ok_or_else(|| format!("{} streams are open", streams::STREAMS))
     }
 
-    /// The units that were made.
     fn made(&self) -> impl Iterator<Item = Port<'_>> {
         self.units[..self.bound.load(Ordering::Acquire)]
             .iter()
@@ -427,7 +422,6 @@ impl Fabric {
         true
     }
 
-    /// Waited long enough.
     #[cold]
     fn give_up(&self, what: &str, waited: Duration) -> ! {
         let seconds = waited.as_secs();
@@ -440,7 +434,6 @@ impl Fabric {
         ))
     }
 
-    /// The provider has failed.
     #[cold]
     fn fail(&self, what: &str, why: &str) -> ! {
         self.end(format!("{what} failed: {why}; the PE may have died, or its host cannot be reached"))

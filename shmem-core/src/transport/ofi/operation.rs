@@ -6,7 +6,6 @@ use super::port::Posting;
 use crate::libfabric::bindings::*;
 use crate::transport::{AtomicOp, Width};
 
-/// Memory of another PE.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     pub(super) peer: fi_addr_t,
@@ -14,7 +13,6 @@ pub(super) struct Target {
     pub(super) key: u64,
 }
 
-/// Memory of this PE.
 #[derive(Clone, Copy)]
 pub(super) struct Local {
     pub(super) from: *mut u8,

@@ -20,7 +20,6 @@ use crate::libfabric::bindings::*;
 use crate::libfabric::{Endpoint, Registration};
 use crate::transport::Channel;
 
-/// Completions read at a time.
 const COMPLETIONS: usize = 16;
 
 /// Most PEs that are named where nothing tells whose operation has failed.
@@ -38,7 +37,6 @@ struct Failure {
     is_of_none: bool,
 }
 
-/// An operation, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct What {
     pub(super) operation: &'static str,
@@ -53,7 +51,6 @@ pub(super) struct Posting<'u> {
     pub(super) record: Option<&'u Record>,
     /// Description of the records' memory, where local memory must be registered.
     pub(super) description: *mut c_void,
-    /// What the completion carries back.
     pub(super) context: *mut c_void,
     pub(super) flags: u64,
 }
@@ -367,7 +364,6 @@ impl Port<'_> {
         Ok(!entries.is_empty())
     }
 
-    /// What has failed.
     #[cold]
     fn failure(&self, free: &Free, read: isize) -> Failure {
         // A completion that failed says whose it was only if it was to be reported.
@@ -452,7 +448,6 @@ impl Fabric {
         self.wait_while(|| !self.engine.is_quiet(channel) && self.engine.unanswered_by(pe) > 0);
     }
 
-    /// Waits while messages are not answered.
     fn wait_while(&self, goes_on: impl Fn() -> bool) {
         if goes_on() {
             let line = self.line();

@@ -49,9 +49,7 @@ pub(super) struct Known {
     pub(super) results: bool,
     /// Its atomics are not even tried: `udp;ofi_rxd` dies of those that give a result, while it connects.
     is_untried: bool,
-    /// How long messages are.
     pub(super) limits: Limits,
-    /// What operations cost.
     pub(super) row: Row,
 }
 
@@ -104,7 +102,6 @@ impl Known {
         }
     }
 
-    /// What is known of a provider of that name.
     pub(super) fn about(provider: &str) -> Self {
         let mut all = KNOWN.into_iter().chain([SHM, Known { name: "sm2", ..SHM }]);
         all.find(|known| known.name == provider).unwrap_or_else(|| {
@@ -133,7 +130,6 @@ pub(super) struct Demands {
     pub(super) endpoint_bound: bool,
     /// Bytes that an operation may carry so that its source is free at once.
     pub(super) inject: usize,
-    /// Bytes of the longest message.
     pub(super) max_message: usize,
     /// Operations that an endpoint takes at a time.
     pub(super) queue: usize,
@@ -143,7 +139,6 @@ pub(super) struct Demands {
     pub(super) endpoints: usize,
     /// Pieces of memory that an operation may have on either side.
     pub(super) pieces: usize,
-    /// Bytes of a key.
     pub(super) key: usize,
     /// Bytes that a write may tell its target.
     pub(super) told: usize,
@@ -185,7 +180,6 @@ impl Demands {
     }
 }
 
-/// The entry that was chosen.
 #[derive(Debug)]
 pub(super) struct Chosen {
     /// The entry that was chosen, alone.
@@ -269,7 +263,6 @@ fn lists(library: &'static Library) -> [Option<Info>; 2] {
     })
 }
 
-/// The entries of lists.
 fn read(lists: &[Option<Info>; 2]) -> Vec<Offered<'_>> {
     lists.iter().flatten().flat_map(Info::entries).map(Offered::read).collect()
 }
@@ -283,7 +276,6 @@ impl Options {
     }
 }
 
-/// An entry of libfabric's list, read.
 struct Offered<'l> {
     entry: Entry<'l>,
     offer: Offer,

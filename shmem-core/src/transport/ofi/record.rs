@@ -41,7 +41,6 @@ pub(super) struct Wanted(pub(super) *mut u8);
 // SAFETY: an address, which is written to by whoever finds that the operation is complete, for whoever has started it.
 unsafe impl Send for Wanted {}
 
-/// One record.
 #[repr(C, align(128))]
 pub(super) struct Record {
     /// The provider's own. First, so that its address is the record's.
@@ -75,7 +74,6 @@ impl Record {
     }
 }
 
-/// The records of a unit.
 pub(super) struct Records(Pool);
 
 impl Records {
@@ -83,7 +81,6 @@ impl Records {
         Pool::new(count * size_of::<Record>()).map(Self)
     }
 
-    /// All of their memory, to be registered.
     pub(super) fn memory(&self) -> (*mut u8, usize) {
         self.0.memory()
     }
@@ -130,7 +127,6 @@ impl Free {
         self.free.push(number);
     }
 
-    /// What the holder of a record has it for.
     pub(super) fn holder(&self, number: u32) -> Option<What> {
         self.used[number as usize].map(|(_, what)| what)
     }

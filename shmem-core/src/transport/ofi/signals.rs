@@ -15,7 +15,6 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, Remote, SignalOp};
 
-/// A signal that is to be changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     pub(super) channel: Channel,
@@ -59,7 +58,6 @@ impl Signals {
         number
     }
 
-    /// A piece of a signal's data is delivered.
     pub(super) fn delivered(&self, number: u32) {
         let table = &mut *self.table.lock();
         let Some(entry) = &mut table.entries[number as usize] else {
@@ -72,7 +70,6 @@ impl Signals {
         }
     }
 
-    /// How many may be handed over.
     #[inline]
     pub(super) fn due(&self) -> usize {
         self.due.load(Ordering::Acquire)
@@ -86,14 +83,12 @@ impl Signals {
         table.entries[number as usize].as_ref().map(|entry| (number, entry.change))
     }
 
-    /// There was no room for it.
     pub(super) fn put_back(&self, number: u32) {
         let table = &mut *self.table.lock();
         table.due.push_back(number);
         self.due.store(table.due.len(), Ordering::Release);
     }
 
-    /// It is on its way.
     pub(super) fn handed_over(&self, number: u32) {
         let table = &mut *self.table.lock();
         table.entries[number as usize] = None;
@@ -101,13 +96,11 @@ impl Signals {
         self.waiting.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether there are any.
     #[inline]
     pub(super) fn wait(&self) -> bool {
         self.waiting.load(Ordering::Acquire) > 0
     }
 
-    /// Whether there is one of a channel, for a PE.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         let is_one = |entry: &Entry| entry.change.channel == channel && entry.change.signal.pe.number() == pe;
         self.wait() && self.table.lock().entries.iter().flatten().any(is_one)

@@ -4,13 +4,10 @@
 
 use std::sync::OnceLock;
 
-/// Numbers of a block.
 const BLOCK: usize = 16;
 
-/// Blocks of a region.
 const BLOCKS: usize = 32;
 
-/// Numbers of a region.
 const REGION: usize = BLOCK * BLOCKS;
 
 /// A value for each number, in blocks that are made when one of their numbers is first asked for.
@@ -22,7 +19,6 @@ pub(super) struct Sparse<T> {
 type Region<T> = [OnceLock<Box<[T; BLOCK]>>; BLOCKS];
 
 impl<T: Default> Sparse<T> {
-    /// Nothing yet for so many numbers.
     pub(super) fn new(count: usize) -> Self {
         Self { regions: (0..count.div_ceil(REGION)).map(|_| OnceLock::new()).collect() }
     }

@@ -12,7 +12,6 @@ use crate::transport::{Channel, Lane, Tracking};
 /// Most streams that are open at a time.
 pub(super) const STREAMS: usize = 4096;
 
-/// The streams of a PE.
 pub(super) struct Streams {
     streams: Sparse<Stream>,
     open: Mutex<Open>,
@@ -33,7 +32,6 @@ pub(super) struct Stream {
     unit: AtomicU32,
     tracking: AtomicU32,
     patient: AtomicBool,
-    /// Events under way.
     events: AtomicU64,
     /// How many operations its unit had started when the last one of the stream was that is counted.
     counted: AtomicU64,
@@ -58,7 +56,6 @@ impl Streams {
         Self { streams: Sparse::new(STREAMS), open: Mutex::default() }
     }
 
-    /// A number for a channel.
     pub(super) fn open(&self, lane: Lane) -> Option<Channel> {
         let mut open = self.open.lock();
         let number = open.free.pop().or_else(|| {
@@ -100,7 +97,6 @@ impl Streams {
 }
 
 impl Stream {
-    /// The unit that it lies on.
     #[inline(always)]
     pub(super) fn unit(&self) -> usize {
         self.unit.load(Ordering::Relaxed) as usize
@@ -112,7 +108,6 @@ impl Stream {
         self.patient.load(Ordering::Relaxed)
     }
 
-    /// How it is tracked.
     #[inline(always)]
     pub(super) fn tracking(&self) -> Tracking {
         const EVENTS: u32 = Tracking::Events as u32;
@@ -136,7 +131,6 @@ impl Stream {
         self.events.fetch_sub(1, Ordering::Release);
     }
 
-    /// Events under way.
     #[inline(always)]
     pub(super) fn events(&self) -> u64 {
         self.events.load(Ordering::Acquire)
@@ -155,12 +149,10 @@ impl Stream {
         self.counted.load(Ordering::Relaxed)
     }
 
-    /// Counts a message that is to be sent.
     pub(super) fn send(&self, due: Due) {
         self.messages[due as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether every message has been answered.
     pub(super) fn is_answered(&self) -> bool {
         self.messages.iter().all(|messages| messages.load(Ordering::Acquire) == 0)
     }

@@ -181,7 +181,7 @@ fn a_message_to_a_pe_without_an_address_is_a_failure() {
     let fabric = Arc::clone(&pair.victim);
     let sends = std::thread::spawn(move || fabric.fabric.line().try_send(2, 24, &mut |_| {}));
     let said = pair.failures.recv_timeout(PATIENCE).unwrap();
-    assert!(said.contains("a message of 24 bytes to PE 2 (an unknown address) failed"), "{said}");
+    assert!(said.contains("to address PE 2 failed: it has no address"), "{said}");
     assert!(sends.join().is_err());
 }
 

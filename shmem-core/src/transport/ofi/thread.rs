@@ -54,7 +54,6 @@ const WATCH: Duration = Duration::from_millis(100);
 /// Looks between two of them whether descriptors are left.
 const DESCRIPTORS: u32 = 10;
 
-/// The running thread. Dropping it ends it.
 pub(super) struct ProgressThread {
     thread: Option<JoinHandle<()>>,
     fabric: Arc<Fabric>,
@@ -207,13 +206,11 @@ impl Handover {
         Ok(Self { is_over, sleeps: AtomicU64::new(0), parked, descriptor })
     }
 
-    /// The thread is to end.
     fn end(&self) {
         self.is_over.store(true, Ordering::Release);
         self.wake();
     }
 
-    /// A waiter is about to sleep.
     pub(super) fn to_thread(&self) {
         self.sleeps.fetch_add(1, Ordering::SeqCst);
         if self.parked.swap(false, Ordering::SeqCst) {
@@ -254,7 +251,6 @@ impl Handover {
     }
 }
 
-/// Signals are for the program's threads.
 fn block_signals() {
     // SAFETY: all zeroes are a set, to be filled.
     let mut all: libc::sigset_t = unsafe { core::mem::zeroed() };

@@ -89,7 +89,6 @@ impl Unit {
 /// How many times a waiter looks in vain before it keeps other threads from starting operations.
 const LOOKS: u32 = 64;
 
-/// Operations started on a unit.
 #[derive(Debug, Default)]
 pub(super) struct CompletionCounter {
     started: AtomicU64,
@@ -100,7 +99,6 @@ pub(super) struct CompletionCounter {
 }
 
 impl CompletionCounter {
-    /// Whether operations may be started now.
     #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
         self.closed.load(Ordering::Relaxed) == 0
@@ -119,7 +117,6 @@ impl CompletionCounter {
         self.started.store(self.started.load(Ordering::Relaxed) - 1, Ordering::Release);
     }
 
-    /// Operations started.
     pub(super) fn started(&self) -> u64 {
         self.started.load(Ordering::Acquire)
     }
@@ -143,14 +140,12 @@ impl CompletionCounter {
         self.settled.load(Ordering::Acquire) >= operations
     }
 
-    /// Begins to wait until everything is complete.
     #[inline(always)]
     pub(super) fn wait(&self) -> Waiting<'_> {
         Waiting { counter: self, looks: 0 }
     }
 }
 
-/// Somebody who waits until everything is complete.
 pub(super) struct Waiting<'t> {
     counter: &'t CompletionCounter,
     looks: u32,

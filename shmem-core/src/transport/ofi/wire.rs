@@ -148,7 +148,6 @@ impl Fabric {
         context: *mut c_void,
         flags: u64,
     ) -> Sent {
-        self.must_know(pe, bytes);
         let memory = libc::iovec { iov_base: from.cast(), iov_len: bytes };
         let message = fi_msg {
             msg_iov: &raw const memory,
@@ -167,13 +166,6 @@ impl Fabric {
             0 => Sent::Done,
             again if again == -(FI_EAGAIN as isize) => Sent::Full,
             error => self.refuse_message(pe, bytes, error),
-        }
-    }
-
-    /// Ends the job rather than to send to a PE whose address nobody has told: providers do not survive that.
-    fn must_know(&self, pe: usize, bytes: usize) {
-        if !self.domain.knows(pe) {
-            self.fail(&format!("a message of {bytes} bytes to {}", self.name_of(pe)), "it has no address");
         }
     }
 
@@ -221,7 +213,6 @@ impl Wire for Line<'_> {
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Self { fabric, .. } = self;
-        fabric.must_know(pe, bytes);
         let (at, told) = fabric.slot_of(pe, slot, bytes);
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();

@@ -18,7 +18,6 @@ use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
 use crate::transport::{Channel, SignalOp, Width};
 
-/// The memory that messages are for.
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
 
 impl Memory<'_> {
@@ -33,7 +32,6 @@ impl Memory<'_> {
         Ok((target, address))
     }
 
-    /// The target of a signal.
     fn signal(&self, spot: Address) -> Result<Target, Flaw> {
         let (target, _) = self.at(spot, Width::W8.bytes())?;
         if spot.offset.is_multiple_of(8) { Ok(target) } else { Err(Flaw::Alignment(spot.offset)) }
@@ -209,7 +207,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Blocks that this PE wanted to have.
     fn data(&self, peer: &Peer, request: u32, data: &[u8]) -> Result<(), Flaw> {
         let (arriving, channel, destination) = peer.requests.lock().take(request)?;
         match destination {
@@ -247,7 +244,6 @@ impl Engine {
         Ok(())
     }
 
-    /// A request has been answered.
     fn finish(&self, peer: &Peer, arriving: Arriving, channel: Channel) -> Result<(), Flaw> {
         peer.requests.lock().finish(arriving);
         self.streams.answered(channel, Due::Result, 1).ok_or(Flaw::Answer)

@@ -23,7 +23,6 @@ pub(crate) struct Region {
     pub(crate) mark: u32,
 }
 
-/// A slot of another PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     /// Its number among all that the PE lends.
@@ -49,7 +48,6 @@ pub(super) enum Borrowed {
     Refused,
     Slots {
         grant: Grant,
-        /// A bit for each.
         free: u32,
     },
 }
@@ -62,7 +60,6 @@ impl Borrowed {
         }
     }
 
-    /// Takes the answer.
     pub(super) fn answered(&mut self, grant: Option<Grant>) -> Result<(), Flaw> {
         if *self != Self::Asked {
             return Err(Flaw::Answer);
@@ -86,7 +83,6 @@ impl Borrowed {
         })
     }
 
-    /// Slots are free again.
     pub(super) fn give_back(&mut self, slots: u32) -> Result<(), Flaw> {
         match self {
             _ if slots == 0 => Ok(()),

@@ -22,7 +22,6 @@ pub(crate) struct Initiator<'e> {
 }
 
 impl Engine {
-    /// What is sent on a channel.
     pub(crate) fn on<'e>(&'e self, wire: &'e dyn Wire, channel: Channel) -> Initiator<'e> {
         Initiator { engine: self, wire, channel }
     }
@@ -349,7 +348,6 @@ impl Initiator<'_> {
         None
     }
 
-    /// Waits for what was asked for.
     fn wait(self, pe: usize, ticket: Option<Ticket>) {
         let Some(ticket) = ticket else { return };
         let awaited = Awaited;
@@ -399,7 +397,6 @@ impl<'e> Asking<'e> {
         }
     }
 
-    /// Waits for what is to be waited for.
     fn finish(self) {
         self.tickets.into_iter().for_each(|ticket| self.initiator.wait(self.pe, ticket));
         core::mem::forget(self.awaited);

@@ -32,7 +32,6 @@ use crate::segment::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
 use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, SignalOp, Width};
 
-/// Bytes that every message starts with.
 pub(super) const HEAD: usize = 24;
 /// Where a message has its token.
 pub(crate) const TOKEN: Range<usize> = 16..24;
@@ -65,7 +64,6 @@ const _: () = assert!(MAX_SEGMENTS <= u8::MAX as usize, "a segment fits a byte")
 const _: () = assert!(usize::BITS >= 64, "an offset, and two numbers of 32 bits multiplied, fit a usize");
 const _: () = assert!(cfg!(target_endian = "little"), "lists and answers are encoded as they lie in memory");
 
-/// Bytes of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) segment: u32,
@@ -82,26 +80,31 @@ impl From<Remote> for Address {
 #[derive(Clone, Debug)]
 pub(super) enum Message<'a> {
     /// Packed blocks, the data, and a change of a signal behind them. A patient sender's acknowledgement may come late.
-    Put { at: Address, pattern: Pattern, signal: Option<(Address, SignalOp)>, is_patient: bool },
-    /// A request for blocks.
-    Get { at: Address, pattern: Pattern },
-    /// The answer to a request, of so many bytes.
+    Put {
+        at: Address,
+        pattern: Pattern,
+        signal: Option<(Address, SignalOp)>,
+        is_patient: bool,
+    },
+    Get {
+        at: Address,
+        pattern: Pattern,
+    },
     Data(usize),
     /// [Acknowledgements](super::pending::Acknowledged), and a bit for each slot that is free again.
-    Answers { acknowledged: &'a [u8], slots: u32 },
-    /// A request for bounce buffers.
+    Answers {
+        acknowledged: &'a [u8],
+        slots: u32,
+    },
     Borrow,
     /// Its answer: what is lent, if there is anything to lend.
     Grant(Option<Grant>),
-    /// Something done to elements.
     List(List<'a>, Task<'a>),
 }
 
-/// Elements of the target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List<'a> {
     pub(super) first: Address,
-    /// Bytes of each.
     pub(super) size: usize,
     /// Little-endian.
     pub(super) indices: &'a [[u8; INDEX]],
@@ -141,7 +144,6 @@ impl<'a> List<'a> {
         Self { first: first.into(), size, indices: bytemuck::cast_slice(indices) }
     }
 
-    /// Bytes of all elements.
     pub(super) fn bytes(&self) -> usize {
         self.indices.len() * self.size
     }
@@ -432,7 +434,6 @@ impl<'a> Reader<'a> {
         Ok(self.take(bytes.next_multiple_of(8))?[..bytes].as_chunks().0)
     }
 
-    /// Words, and what changes them.
     fn change(&mut self, op: EachOp, own: u8, segment: u32) -> Result<(List<'a>, Change<'a>), Flaw> {
         let (first, count, size) = self.elements(segment)?;
         let (width, taken) = (width_of(size)?, op.operands());

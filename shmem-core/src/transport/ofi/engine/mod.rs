@@ -74,20 +74,16 @@ type Entry = OnceLock<Box<Peer>>;
 pub(crate) struct Engine {
     me: u32,
     limits: Limits,
-    /// The other PEs.
     peers: Sparse<Entry>,
     pes: usize,
     pub(super) streams: Streams,
     segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
-    /// PEs that are owed something.
     creditors: Mutex<VecDeque<u32>>,
     /// How many those are: a look at it costs no lock.
     owing: AtomicUsize,
-    /// PEs whose acknowledgements linger.
     late: Mutex<Vec<u32>>,
     borrowers: Borrowers,
     secret: Secret,
-    /// Messages that were dropped.
     strangers: AtomicU64,
 }
 
@@ -125,12 +121,10 @@ impl Engine {
         }
     }
 
-    /// The PE whose engine it is.
     pub(crate) fn me(&self) -> usize {
         self.me as usize
     }
 
-    /// How much is under way at a time.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -159,7 +153,6 @@ impl Engine {
         each.filter(|&(_, unanswered)| unanswered > 0)
     }
 
-    /// Messages to a PE that it has not answered.
     pub(crate) fn unanswered_by(&self, pe: usize) -> u32 {
         self.met(pe).map_or(0, |peer| peer.requests.lock().unanswered())
     }
@@ -223,7 +216,6 @@ impl Engine {
     }
 }
 
-/// What a message from one PE to another starts with.
 fn token(secret: &Secret, from: u32, to: u32) -> u64 {
     secret.number("the token of a message", from, to)
 }

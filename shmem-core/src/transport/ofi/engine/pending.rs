@@ -12,7 +12,6 @@ use super::limits::Limits;
 use super::message::{Address, Message};
 use crate::strided::Pattern;
 
-/// Most acknowledgements in one message.
 const MOST: usize = 16;
 
 /// Messages of a channel that have been carried out.
@@ -27,7 +26,6 @@ impl Acknowledged {
         u64::from(self.channel) | u64::from(self.count) << 32
     }
 
-    /// As it stands in a message.
     pub(super) fn decoded(entry: u64) -> Self {
         Self { channel: entry as u32, count: (entry >> 32) as u32 }
     }
@@ -54,7 +52,6 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Room for so many bytes.
     pub(super) fn new(request: u32, bytes: usize) -> Self {
         let words = if bytes <= size_of::<u64>() { 0 } else { bytes.div_ceil(size_of::<u64>()) };
         Self { request, one: 0, many: vec![0; words].into(), bytes }
@@ -71,22 +68,21 @@ impl Found {
     }
 }
 
-/// What a message is answered by.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "it lies on the stack, until it is queued")]
 pub(super) enum Owed {
     /// That it was carried out, by its channel, and slots that are free again with it. It may come late.
-    Acknowledgement { channel: u32, is_late: bool, slots: u32 },
-    /// A message of its own.
+    Acknowledgement {
+        channel: u32,
+        is_late: bool,
+        slots: u32,
+    },
     Answer(Answer),
 }
 
-/// What is sent next.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// Acknowledgements of several messages.
     Batch(Batch),
-    /// What there is to lend.
     Grant,
     Read(Read),
     Found(Found),
@@ -122,7 +118,6 @@ pub(super) enum Standing {
     Same,
 }
 
-/// What one PE is owed.
 #[derive(Default)]
 pub(super) struct Pending {
     acknowledged: Vec<Acknowledged>,
@@ -130,7 +125,6 @@ pub(super) struct Pending {
     answers: VecDeque<Answer>,
     /// Slots that the PE may write to again, named with the acknowledgements of what was in them.
     slots: u32,
-    /// Acknowledgements that linger.
     lingering: u32,
     /// Whether the PE stands in the engine's list of those who are owed something.
     is_listed: bool,

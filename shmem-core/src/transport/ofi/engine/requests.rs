@@ -46,9 +46,7 @@ fn name(slot: u16, use_of_slot: u64) -> u32 {
 #[derive(Debug)]
 pub(super) struct Arriving(u16);
 
-/// A place for a request.
 struct Slot {
-    /// How often it has been used.
     uses: u64,
     is_list: bool,
     state: State,
@@ -68,12 +66,10 @@ enum State {
 /// answered.
 #[derive(Default)]
 pub(super) struct Requests {
-    /// Messages that are only acknowledged.
     unacknowledged: u32,
     /// As many requests are not answered as places are not free.
     slots: Vec<Slot>,
     free: Vec<u16>,
-    /// Lists among the requests.
     lists: u16,
 }
 
@@ -117,7 +113,6 @@ impl Requests {
         }
     }
 
-    /// Messages have been acknowledged.
     pub(super) fn answered(&mut self, count: u32) -> Result<(), Flaw> {
         self.unacknowledged = self.unacknowledged.checked_sub(count).ok_or(Flaw::Answer)?;
         Ok(())
@@ -140,7 +135,6 @@ impl Requests {
         }
     }
 
-    /// A request has been answered.
     pub(super) fn finish(&mut self, Arriving(number): Arriving) {
         let slot = &mut self.slots[usize::from(number)];
         (slot.uses, slot.state) = (slot.uses + 1, State::Free);
@@ -153,7 +147,6 @@ impl Requests {
         self.slots[usize::from(ticket.slot)].uses != ticket.use_of_slot
     }
 
-    /// How many messages have not been answered.
     pub(super) fn unanswered(&self) -> u32 {
         self.unacknowledged + (self.slots.len() - self.free.len()) as u32
     }

@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use super::bounce::{Region, Slot};
 
-/// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// It is on its way, and its bytes are no longer needed.
@@ -50,12 +49,10 @@ pub(crate) trait Wire {
 )]
 pub(crate) struct Fault {
     pub(super) from: u32,
-    /// Bytes that have arrived.
     pub(super) bytes: usize,
     pub(super) flaw: Flaw,
 }
 
-/// What is wrong with a message.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Flaw {
     /// It ends too early, or goes on behind its end.
@@ -79,7 +76,6 @@ pub(crate) enum Flaw {
     Segment(u32),
     #[error("{bytes} bytes at offset {offset:#x} do not lie in segment {segment}")]
     Bounds { segment: u32, offset: usize, bytes: usize },
-    /// An atomic word.
     #[error("the word at offset {0:#x} is not aligned")]
     Alignment(usize),
     /// It was written to a slot that was not lent to its sender, or is none of those that may be.
