@@ -1,8 +1,7 @@
 //! Buffers for messages between PEs: for what is sent, and for what arrives.
 //!
-//! They lie in a [`Pool`], each behind the room that providers ask for. Its pages are whole and zeroed, and none of them there before
-//! it is first used: an allocator would write the zeroes, and so have all of it at once, a few megabytes for each unit, of which most
-//! units use little.
+//! They lie in a [`Pool`], each behind the room that providers ask for. None of its pages is there before it is first used: an
+//! allocator would write the zeroes, and so have all of it at once, a few megabytes for each unit, of which most units use little.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;

@@ -1,9 +1,8 @@
 //! File descriptors, of which some providers make endpoints and connections.
 //!
-//! Whoever opens endpoints until there are none left is told so. But a connection is made in the middle of an
-//! operation, on either side, by a provider that then waits for ever. So a unit is opened only where enough are left
-//! for all connections that it and those before it may need. And because strangers can connect, too, and take all that
-//! there are, the progress thread looks now and then whether any is left.
+//! A connection is made in the middle of an operation, on either side, by a provider that waits for ever where no descriptor is left.
+//! So a unit is opened only where enough are left for its connections. Strangers can connect, too, and take all that there are: the
+//! progress thread looks now and then whether any is left.
 
 use std::os::fd::{BorrowedFd, RawFd};
 

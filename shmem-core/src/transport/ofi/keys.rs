@@ -1,9 +1,8 @@
 //! Remote keys: how memory of another PE is named, and memory that is registered here.
 //!
-//! A key is all that stands between a stranger who reaches a PE's port and its memory. Where the provider lets us choose, keys
-//! follow from the job's [secret](super::Secret) and have as many bytes as the provider takes. The key of a segment is the
-//! same on all PEs, and its first byte has address 0: then no PE keeps anything of another. Otherwise each PE tells what it
-//! was given, and there is a table per segment, found by index. Memory that is no segment has keys of its own PE.
+//! Where the provider lets us choose, keys follow from the job's [secret](super::Secret) and have as many bytes as the provider takes.
+//! The key of a segment is the same on all PEs, and its first byte has address 0: then no PE keeps anything of another. Otherwise each
+//! PE tells what it was given, and there is a table per segment. Memory that is no segment has keys of its own PE.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;

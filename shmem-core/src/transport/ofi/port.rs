@@ -31,8 +31,8 @@ struct Failure {
     error: i64,
     /// What it was, of operations that are reported.
     kept: Option<What>,
-    /// Which message it was.
-    moved: Option<Moved>,
+    /// Whether a message did not arrive whole, in this buffer.
+    arriving: Option<usize>,
     /// It belongs to no operation.
     is_of_none: bool,
 }
@@ -374,7 +374,11 @@ impl Port<'_> {
             Err(_) => (read as i64, core::ptr::null_mut(), false),
         };
         let kept = self.unit.records.find(context).and_then(|number| free.holder(number));
-        Failure { error, kept, moved: self.fabric.buffers.find(context), is_of_none }
+        let arriving = match self.fabric.buffers.find(context) {
+            Some(Moved::Arrived(number)) => Some(number),
+            Some(Moved::Left(_)) | None => None,
+        };
+        Failure { error, kept, arriving, is_of_none }
     }
 
     /// Something has failed: the job ends, unless it is nothing of the job's.
@@ -384,8 +388,8 @@ impl Port<'_> {
     /// is that of a connection; where nothing is under way, of somebody else's.
     #[cold]
     fn report(&self, failure: Failure) {
-        let Failure { error, kept, moved, is_of_none } = failure;
-        if let (None, Some(Moved::Arrived(number))) = (kept, moved) {
+        let Failure { error, kept, arriving, is_of_none } = failure;
+        if let Some(number) = arriving {
             self.fabric.buffers.keep(number);
             return self.fabric.engine.ignore();
         }

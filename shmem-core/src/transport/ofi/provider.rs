@@ -1,8 +1,7 @@
 //! Which provider, and what it asks for.
 //!
-//! libfabric offers an entry for each provider, interface and form of address. The first in [`KNOWN`] that
-//! fits is taken: what a provider demands of memory, keys and operations is data that the rest of the
-//! transport follows ([`Demands`]), so no provider has code of its own.
+//! libfabric offers an entry for each provider, interface and form of address. The first in [`KNOWN`] that fits is taken: what a
+//! provider demands is data that the rest of the transport follows ([`Demands`]), so no provider has code of its own.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;

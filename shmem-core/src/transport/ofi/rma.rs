@@ -3,16 +3,12 @@
 //! Whoever sees the change of a **signal behind a put** has to see the data, over networks that keep no order between operations,
 //! and none within one. Three ways lead there, none of which waits for a round trip between the two where the source may stay:
 //!
-//! * **One message**: the target's [engine](super::engine) copies the data to its place and then changes the signal. For what
-//!   is short enough to be sent at once.
-//! * **One write to two places**: the data to where it belongs, and a message about the signal to a slot that the target has
-//!   [lent](super::landing). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`). It takes a provider that tells eight
-//!   bytes and writes to two places at once, and a grant; the first put that would need it asks for that, and goes the third way.
-//! * **Delivered, then signalled**: the data as operations that are reported when they are delivered, and the signal
-//!   [when all of them are](super::signals): a round trip later.
+//! * **One message**: the target's [engine](super::engine) copies the data to its place, then changes the signal.
+//! * **One write to two places**: the data, and a message about the signal to a slot that the target has [lent](super::landing); the
+//!   target is notified of both (`FI_REMOTE_CQ_DATA`). The first put that would need a slot asks for some, and goes the third way.
+//! * **Delivered, then signalled**: the signal is changed [when all data is delivered](super::signals), a round trip later.
 //!
-//! **Blocks and elements** go in messages of the engine, which has the target's processor move many at once, or one by one: as the
-//! [model](super::strided::Row) says.
+//! **Blocks and elements** go in messages of the engine or one by one, as the [cost model](super::strided::Row) says.
 
 use core::time::Duration;
 

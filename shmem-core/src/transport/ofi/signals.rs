@@ -1,12 +1,8 @@
 //! Signals that wait until the data before them is delivered.
 //!
-//! A provider that cannot tell a target that something was written leaves that to the initiator: it learns that data is
-//! delivered, and then has the signal changed. Nobody waits for that in a call. The pieces of the data are operations that are
-//! reported; whoever reads the last of these completions makes the signal due, and whoever makes progress sends what is due, as
-//! far as there is room. So data for many signals is under way at a time. A signal is an event of its stream until it
-//! was handed over: quiet waits for it, and then for the change.
-//!
-//! The table grows to as many as are under way, and stays.
+//! The pieces of the data are operations that are reported. Whoever reads the last of these completions makes the signal due, and
+//! whoever makes progress sends what is due, as far as there is room. A signal is an event of its stream until it was handed over:
+//! quiet waits for it, and then for the change. The table grows to as many as are under way, and stays.
 
 use std::collections::VecDeque;
 

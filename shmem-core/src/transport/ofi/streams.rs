@@ -1,7 +1,6 @@
-//! Streams: the completion state of each channel.
+//! Streams: the completion state of each channel, by its number.
 //!
-//! A table, so that an operation finds its endpoint by an index; it grows with the streams that are open at a time. Operations that
-//! are counted are a number of their endpoint's; events and messages that are under way are counted by the stream.
+//! Operations that are counted are a number of their endpoint's; events and messages under way are counted by the stream.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 

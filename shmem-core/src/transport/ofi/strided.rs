@@ -1,14 +1,8 @@
-//! How blocks go to another node: in messages, or one by one.
+//! How blocks go to another node: packed in messages that the target's engine carries out, or an operation for each.
 //!
-//! * **Messages**: packed, carried out by the target's engine. One operation whatever the
-//!   number of blocks, but every byte is copied once more on both sides, and the target's processor has to
-//!   do it.
-//! * **One by one**: an operation for each block, as a program without strided transfers would do it.
-//!
-//! Which is fastest is predicted by a [cost model](Row) of a few numbers for each provider, compiled in for
-//! those that are known (`shmem-perf ofi --costs` measures them). The sender chooses for itself: both write the same bytes.
-//!
-//! Source of the model: LogGP (Alexandrov et al., 1995), with packing and pieces beside its messages.
+//! A message is one operation whatever the number of blocks, but every byte is copied once more on both sides, and the target's
+//! processor has to do it. Which is fastest is predicted by a [cost model](Row), after LogGP (Alexandrov et al., 1995), with packing
+//! beside its messages. Its numbers are compiled in for known providers; `shmem-perf ofi --costs` measures them.
 
 use std::sync::OnceLock;
 

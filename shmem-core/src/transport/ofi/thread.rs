@@ -1,20 +1,15 @@
 //! The progress thread: what a PE does for others while its program is elsewhere.
 //!
-//! Providers move data in calls of the library only. So one thread sleeps on the queue of the unit that others
-//! address, and is woken by what arrives there. Nobody tells a target that its memory was written: after each
-//! wake the thread rings the bell of its slot, and sleepers look at their words.
+//! Providers move data in calls of the library only. So one thread sleeps on the queue of the unit that others address. Nobody tells
+//! a target that its memory was written: after each wake the thread rings the bell of its slot, and sleepers look at their words. A
+//! provider without anything to sleep on is looked at now and then, more rarely the longer nothing happens.
 //!
 //! While the program's own threads poll, the thread would be woken for each of their completions and take a core from
-//! them. So it looks after each wake whether they do, and if they do, parks for a while, or until one of them falls asleep
-//! ([`Handover`]). A provider without anything to
-//! sleep on is looked at now and then, more rarely the longer nothing happens.
+//! them. So it parks for a while after each wake, or until one of them is about to sleep ([`Handover`]): the waiter counts, then
+//! looks whether the thread is parked; the thread says that it is parked, then looks at the count. One of them sees the other.
 //!
 //! The thread also watches that what is under way gets on: who waits for a word that another PE is to write asks the
 //! fabric for nothing, though what it has sent before may never arrive.
-//!
-//! A waiter polls at first. Who is about to sleep says so, which ends the parking: otherwise a PE that is read while it waits
-//! in a barrier would answer once in a parking. The waiter counts, then looks whether the thread is parked; the thread says
-//! that it is parked, then looks at the count. One of them sees the other.
 
 use core::time::Duration;
 use std::io;

@@ -1,10 +1,9 @@
 //! Whether the provider's atomics may be trusted.
 //!
-//! What a provider says of itself is not enough: one offers atomics and refuses each, and those of a network card may
-//! not be atomic against the processor's. So before anything else uses them, one PE of each host changes words of the
-//! next one through the fabric, while a thread there changes the same words with the processor's instructions.
-//! Nothing may be lost, and every operation must do what its name says. The PEs use the provider's
-//! atomics if all trials went well; otherwise words are changed by the target's engine.
+//! One provider offers atomics and refuses each, and those of a network card may not be atomic against the processor's. So before
+//! anything else uses them, one PE of each host changes words of the next one through the fabric, while a thread there changes the
+//! same words with the processor's instructions. If nothing is lost anywhere, and every operation does what its name says, the
+//! provider's atomics are used; otherwise words are changed by the target's engine.
 
 use core::mem::offset_of;
 use std::sync::Arc;

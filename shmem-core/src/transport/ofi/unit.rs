@@ -2,20 +2,15 @@
 //!
 //! Every operation asks for delivery to be complete before it counts (`FI_DELIVERY_COMPLETE`): otherwise a
 //! provider may count what still lies in a buffer of its own. Operations are counted; those that keep a record
-//! are reported as well. So what a unit has started is complete when the [counter](CompletionCounter) says so, whoever
-//! looks.
+//! are reported as well.
 //!
-//! A unit has a lock. Where the [`Lane`](crate::transport::Lane) says that one thread uses it, nobody but the
-//! progress thread ever meets that thread there, and only while it is elsewhere: the lock costs two
-//! instructions on a line of its own. In return any thread may wait for what another has started.
+//! A unit has a lock. Where one thread uses it, only the progress thread ever meets that thread there: the lock costs two
+//! instructions. In return any thread may wait for what another has started.
 //!
-//! **The counter.** A provider's counter says how many operations are complete, not which. Where several threads use a unit, later
-//! operations may be complete before earlier ones. So everything is complete only at a moment at which both
-//! numbers are equal: the completed ones are read first, and nothing that was started by then is missing. Threads that
-//! go on starting could put that moment off for ever; who has waited for some time keeps them from it. The last such
-//! moment is kept: what was started before it needs no further look.
-//!
-//! Nor does a counter say whose operations are complete: who waits for one PE waits for all of them.
+//! **The counter** says how many operations are complete, not which, nor whose. Where several threads use a unit, later operations
+//! may be complete before earlier ones. So everything is complete only at a moment at which both numbers are equal: the completed
+//! ones are read first. Threads that go on starting could put that moment off for ever; who has waited for some time keeps them from
+//! it. The last such moment is kept: what was started before it needs no further look.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::MutexGuard;

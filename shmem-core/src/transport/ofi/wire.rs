@@ -1,9 +1,8 @@
 //! The wire of the engine: messages between the first units of all PEs.
 //!
-//! [Buffers](super::buffers) for what arrives are posted from the start on, and again when the engine has taken what was
-//! in them. What is short enough is handed over at once, without a buffer. Long messages are written to memory that the
-//! target has [lent](super::landing); the number of the slot and their length come there with the completion of the
-//! write (`FI_REMOTE_CQ_DATA`), which says that all their bytes are there.
+//! [Buffers](super::buffers) for what arrives are posted from the start on, and again when the engine has taken what was in them.
+//! Short messages are handed over without a buffer. Long ones are written to memory that the target has [lent](super::landing); the
+//! completion of the write there (`FI_REMOTE_CQ_DATA`) brings the number of the slot, and says that all bytes are there.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;

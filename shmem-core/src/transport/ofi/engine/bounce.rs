@@ -1,11 +1,9 @@
 //! Bounce buffers that a PE lends to another, for long messages.
 //!
 //! A wire copies a message that it sends at once through memory of its own on both sides, and has to arrange longer ones with the
-//! receiver. So a target lends those who send it long messages some slots, of a message each. The interface writes a message there
-//! by one operation and notifies the target; the answer names the slots that are free again.
-//!
-//! A grant is asked for when it is first needed, without waiting for it, and kept to the end of the job. There are so
-//! many ([`Limits::grants`](super::Limits)); who gets none sends all messages the other way.
+//! receiver. So a target lends who sends it long messages some slots, of a message each. The interface writes a message there
+//! by one operation and notifies the target; the answer names the slots that are free again. A grant is asked for when it is first
+//! needed, without waiting for it, and kept to the end of the job; who gets none sends all messages the other way.
 
 use crate::exclusion::Mutex;
 
