@@ -44,4 +44,6 @@ called=$(sed -nE 's/^    [a-z_]+: ([a-z_]+) of .*/\1/p; s/.*entry!\(table, ([a-z
     sort -u | paste -sd'|')
 sed -i 's/::core::option::Option/Option/g; s/::core::ffi::\(c_[a-z]*\)/\1/g' $bindings
 perl -0pi -e "s/pub (?!(?:$called):)(\\w+):\\s*Option<\\s*unsafe extern \"C\" fn\\([^()]*\\)[^;{}]*?>,\\n/pub \$1: Option<unsafe extern \"C\" fn()>,\\n/g" $bindings
+# That of another table has the same name.
+perl -0pi -e "s/(struct fi_ops_rma \\{[^{}]*?pub read:\\s*)Option<.*?>,\\n/\$1Option<unsafe extern \"C\" fn()>,\\n/s" $bindings
 rustfmt --edition 2024 --config-path rustfmt.toml $bindings

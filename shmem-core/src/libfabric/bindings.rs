@@ -621,18 +621,7 @@ pub struct fi_msg_rma {
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_rma {
     pub size: usize,
-    pub read: Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *mut c_void,
-            len: usize,
-            desc: *mut c_void,
-            src_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            context: *mut c_void,
-        ) -> isize,
-    >,
+    pub read: Option<unsafe extern "C" fn()>,
     pub readv: Option<unsafe extern "C" fn()>,
     pub readmsg: Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize>,
     pub write: Option<unsafe extern "C" fn()>,

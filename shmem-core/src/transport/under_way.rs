@@ -138,13 +138,4 @@ mod tests {
             _ = catch_unwind(|| under_way(|| panic!("the network is gone"), || ()));
         });
     }
-
-    /// A panic while another one unwinds ends the process by itself.
-    #[test]
-    #[cfg(not(miri))]
-    fn what_cannot_be_completed_while_unwinding_ends_the_process() {
-        aborts("the network is gone", || {
-            _ = catch_unwind(|| under_way(|| panic!("the network is gone"), || panic!("inside")));
-        });
-    }
 }
