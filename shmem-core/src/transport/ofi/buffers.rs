@@ -7,7 +7,6 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::domain::Domain;
@@ -137,12 +136,14 @@ unsafe impl Sync for Pool {}
 
 impl Pool {
     pub(super) fn new(bytes: usize) -> Result<Self, OfiError> {
-        let start = map(bytes).map_err(|why| {
+        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
+        let start = unsafe { mmap_anonymous(null_mut(), pages(bytes), access, flags) }.map_err(|why| {
             OfiError::Unusable(format!(
                 "{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)"
             ))
         })?;
-        Ok(Self { start, bytes })
+        Ok(Self { start: start.cast(), bytes })
     }
 
     pub(super) fn memory(&self) -> (*mut u8, usize) {
@@ -173,12 +174,6 @@ impl Drop for Pool {
     }
 }
 
-fn map(bytes: usize) -> Result<*mut u8, Errno> {
-    let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-    // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
-    unsafe { mmap_anonymous(null_mut(), pages(bytes), access, flags) }.map(|start| start.cast())
-}
-
 fn pages(bytes: usize) -> usize {
     bytes.max(1).next_multiple_of(rustix::param::page_size())
 }
@@ -186,27 +181,6 @@ fn pages(bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pages_are_there_when_they_are_used() {
-        let page = rustix::param::page_size();
-        let pool = Pool::new(64 * page - 1).unwrap();
-        let (start, bytes) = pool.memory();
-        let in_core = || {
-            let mut flags = [0_u8; 64];
-            // SAFETY: mapped pages, and a byte for each.
-            assert_eq!(unsafe { libc::mincore(start.cast(), 64 * page, flags.as_mut_ptr()) }, 0);
-            flags.iter().filter(|flag| **flag & 1 != 0).count()
-        };
-        assert_eq!(in_core(), 0);
-        let last = start.wrapping_add(bytes - 1);
-        // SAFETY: the last byte of them.
-        assert_eq!(unsafe { last.read() }, 0);
-        // SAFETY: the last byte of them.
-        unsafe { last.write(1) };
-        assert!((1..64).contains(&in_core()), "{}", in_core());
-        assert_eq!(map(1 << 62), Err(Errno::NOMEM), "addresses run out");
-    }
 
     #[test]
     fn a_piece_is_found_by_its_start_and_by_nothing_else() {

@@ -141,38 +141,9 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     const MESSAGE: usize = 64 << 10;
-
-    fn row() -> impl Strategy<Value = Row> {
-        let (costs, bytes) = (prop::array::uniform5(0u64..20_000_000), prop::array::uniform2(0u64..2_000));
-        (costs, bytes).prop_map(|([latency, engine, operation, pack, unpack], [byte, copy])| Row {
-            latency,
-            engine,
-            operation,
-            byte,
-            copy,
-            pack,
-            unpack,
-        })
-    }
-
-    fn blocks() -> impl Strategy<Value = Blocks> {
-        (1usize..5000, 1usize..70_000).prop_map(|(count, bytes)| Blocks { count, bytes })
-    }
-
-    proptest! {
-        #[test]
-        fn the_way_of_least_time_is_chosen(row in row(), blocks in blocks(), message in 0usize..99_999) {
-            let chosen = row.time(row.choose(blocks, message), blocks, message);
-            let least = Way::ALL.into_iter().filter_map(|way| row.time(way, blocks, message)).min();
-            prop_assert_eq!(chosen, least);
-        }
-
-    }
 
     #[test]
     fn what_each_provider_does_best() {
