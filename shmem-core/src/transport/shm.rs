@@ -13,6 +13,9 @@ use super::atomic::{AtomicOp, SignalOp, Width, apply};
 use crate::shared::{self, Piece};
 use crate::sync::Doorbell;
 
+/// Copies into the arena, and out of it: both sides may overlap (a put to oneself), and symmetric types have no padding.
+pub(crate) use crate::shared::{copy as get, copy as put};
+
 /// Reads a value: a number by an atomic access of its size, unless it `is_named`.
 ///
 /// # Safety
@@ -73,28 +76,6 @@ pub(crate) fn expect_read(from: *const u8) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = from;
-}
-
-/// Copies into the arena.
-///
-/// # Safety
-///
-/// `from` must be readable and `to` writable for `bytes` bytes. They may overlap (a put to oneself).
-#[inline(always)]
-pub(crate) unsafe fn put(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: valid for `bytes` (caller), which have no padding: symmetric types have none.
-    unsafe { shared::copy(to, from, bytes) };
-}
-
-/// Copies out of the arena.
-///
-/// # Safety
-///
-/// As [`put`].
-#[inline(always)]
-pub(crate) unsafe fn get(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: valid for `bytes` (caller), which have no padding: symmetric types have none.
-    unsafe { shared::copy(to, from, bytes) };
 }
 
 /// Changes a word, gives what was there, and rings the owner's bell if the word was written.
