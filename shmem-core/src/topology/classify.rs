@@ -85,12 +85,8 @@ impl Measure {
         if self.primary.contains(&index) {
             return Some(self.among_cpus(nodes, node));
         }
-        let found = [
-            (self.by_speed(node), Evidence::Speed),
-            (by_subtype(node), Evidence::Subtype),
-            (self.by_tier(nodes, node), Evidence::Tier),
-        ];
-        let found = found.into_iter().find_map(|(kind, evidence)| Some((kind?, evidence)));
+        let by_speed = || Some((self.by_speed(node)?, Evidence::Speed));
+        let found = by_speed().or_else(|| Some((by_subtype(node)?, Evidence::Subtype)));
         Some(found.unwrap_or_else(|| (self.guess(nodes, index), Evidence::Guess)))
     }
 
@@ -116,17 +112,6 @@ impl Measure {
             node.speed.latency.zip(self.latency).is_some_and(|(own, least)| APART.exceeds(own, least));
         let about_the_same = if later { Kind::LargeMem } else { Kind::NormalMem };
         Some(APART.judge(own, measure, [Kind::FastMem, Kind::LargeMem]).unwrap_or(about_the_same))
-    }
-
-    /// By tiers. The tier of the primary memory says nothing: the kernel puts there what it knows
-    /// nothing of.
-    fn by_tier(&self, nodes: &[NumaNode], node: &NumaNode) -> Option<Kind> {
-        let own = node.tier?;
-        let tiers = || self.primary.iter().filter_map(|&index| nodes[index].tier);
-        if own < tiers().min()? {
-            return Some(Kind::FastMem);
-        }
-        (own > tiers().max()?).then_some(Kind::LargeMem)
     }
 
     /// By size against the nearest primary memory: fast memory is small, slow memory is large. Where

@@ -2,7 +2,7 @@
 //!
 //! Which kind of memory a node has follows from what it can do, never from its number: bandwidth and
 //! latency as seen from the CPUs near it, where the machine tells of them; otherwise what the memory
-//! is called, then the kernel's memory tiers, then a guess, which is told as such
+//! is called, then a guess, which is told as such
 //! ([`Topology::basis`], [`Topology::guessed`]).
 //!
 //! ```text

@@ -29,8 +29,6 @@ pub struct NumaNode {
     pub speed: Speed,
     /// What the kernel's drivers or hwloc call the memory: `HBM`, `NVM`.
     pub subtype: Option<String>,
-    /// Which of the kernel's memory tiers it is in; lower numbers are faster.
-    pub tier: Option<u32>,
     /// Whether this process may have memory of it: control groups can forbid it.
     pub allowed: bool,
 }
@@ -60,8 +58,6 @@ pub enum Evidence {
     Speed,
     /// What it is called.
     Subtype,
-    /// The kernel's memory tiers.
-    Tier,
     /// Its size and distance: a guess.
     Guess,
 }
@@ -112,7 +108,6 @@ pub(super) fn basis(all: &[NumaNode]) -> String {
         (Evidence::Primary, "by their CPUs"),
         (Evidence::Speed, "by bandwidth and latency"),
         (Evidence::Subtype, "by what the memory is called"),
-        (Evidence::Tier, "by the kernel's memory tiers"),
         (Evidence::Guess, "guessed from size and distance"),
     ];
     let found = by.map(|(evidence, how)| (those(&|node| node.evidence == Some(evidence)), how));

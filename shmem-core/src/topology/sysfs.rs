@@ -11,12 +11,11 @@ pub(super) fn read(root: &Root) -> (Vec<NumaNode>, Vec<usize>) {
     let status = root.text("proc/self/status").unwrap_or_default();
     let listed = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).and_then(ranges::parse);
     let numbers = root.list("sys/devices/system/node/online").unwrap_or_default();
-    let (allowed, tiers, driven) = (listed("Mems_allowed_list:"), tiers(root), driven(root));
+    let (allowed, driven) = (listed("Mems_allowed_list:"), driven(root));
     let mut nodes: Vec<NumaNode> = numbers.iter().map(|&number| node(root, number)).collect();
     for node in &mut nodes {
         let number = node.number as usize;
         node.allowed = allowed.as_ref().is_none_or(|allowed| allowed.contains(&number));
-        node.tier = tiers.iter().rfind(|(_, members)| members.contains(&number)).map(|(tier, _)| *tier);
         let driven = driven.iter().rfind(|(driven, _)| *driven == node.number);
         node.subtype = driven.map(|(_, subtype)| (*subtype).to_owned());
     }
@@ -57,16 +56,6 @@ fn speed(root: &Root, node: &str) -> Speed {
     };
     let found = ["access1", "access0"].into_iter().map(through).find(|speed| *speed != Speed::default());
     found.unwrap_or_default()
-}
-
-/// The kernel's memory tiers with the nodes in them.
-fn tiers(root: &Root) -> Vec<(u32, Vec<usize>)> {
-    let directory = "sys/devices/virtual/memory_tiering";
-    let tier = |tier: u64| {
-        let members = root.list(&format!("{directory}/memory_tier{tier}/nodelist"));
-        Some((u32::try_from(tier).ok()?, members.unwrap_or_default()))
-    };
-    root.numbered(directory, "memory_tier", "").into_iter().filter_map(tier).collect()
 }
 
 /// Nodes whose memory a driver brought in (`kmem`), and what its device is.

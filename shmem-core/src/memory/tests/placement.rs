@@ -53,21 +53,16 @@ fn the_whole_rule() {
         (Some(SysDefault), Some(Preferred), System, &none),
         (Some(SysDefault), Some(Interleaved), System, &none),
         (Some(SysDefault), Some(Policy::SysDefault), System, &none),
+        (Some(FastMem), Some(Policy::SysDefault), System, &none),
+        (Some(Kind::Pmem), Some(Mandatory), System, &none),
     ] {
         let placed = placed(kind, policy, &topology);
         assert_eq!((placed.spread, placed.nodes.as_slice()), (spread, nodes), "{kind:?} {policy:?}");
-        assert_eq!(placed.downgrade, None, "{kind:?} {policy:?}");
+        let is_said =
+            placed.downgrade.is_some_and(|said| said.contains("leaves the placement to the system"));
+        assert_eq!(is_said, kind == Some(FastMem) && spread == System, "{kind:?} {policy:?}");
         let left = policy == Some(Policy::SysDefault) && kind != Some(SysDefault);
         assert_eq!(placed.kind, kind.filter(|_| !left), "{kind:?} {policy:?}");
-    }
-}
-
-#[test]
-fn what_is_left_to_the_system_and_was_meant_otherwise_is_said() {
-    for kind in [Kind::FastMem, Kind::LargeMem] {
-        let placed = placed(Some(kind), Some(Policy::SysDefault), &machine(nodes()));
-        assert_eq!((placed.kind, placed.spread), (None, Spread::System));
-        assert!(placed.downgrade.is_some_and(|said| said.contains("leaves the placement to the system")));
     }
 }
 
@@ -159,13 +154,6 @@ fn without_nodes_to_choose_from_no_call_is_made() {
 }
 
 #[test]
-fn cpus_without_memory_get_the_nearest_normal_one() {
-    let mut nodes = nodes();
-    nodes[1].memory = 0;
-    assert_eq!(placed(None, None, &machine(nodes)).nodes, [0]);
-}
-
-#[test]
 fn nothing_asked_is_the_own_node_whatever_its_memory() {
     let mut nodes = nodes();
     nodes[1].speed.bandwidth = Some(400_000);
@@ -175,24 +163,7 @@ fn nothing_asked_is_the_own_node_whatever_its_memory() {
     assert_eq!(placed(None, Some(Policy::Interleaved), &topology).nodes, [0]);
     assert_eq!(placed(Some(Kind::NormalMem), None, &topology).nodes, [0]);
     nodes[1].allowed = false;
-    assert_eq!(placed(None, None, &machine(nodes)).nodes, [0]);
-}
-
-#[test]
-fn placements_are_shown() {
-    let shown = |kind, policy| placed(kind, policy, &machine(nodes())).to_string();
-    let fast = Some(Kind::FastMem);
-    assert_eq!(shown(None, None), "node 1, then any");
-    assert_eq!(shown(fast, Some(Policy::Mandatory)), "only nodes 3,2");
-    assert_eq!(shown(Some(Kind::LargeMem), Some(Policy::Mandatory)), "only node 4");
-    assert_eq!(shown(fast, Some(Policy::Interleaved)), "over nodes 3,2");
-    assert_eq!(shown(Some(Kind::SysDefault), None), "as the system likes");
-}
-
-#[test]
-fn a_partition_in_a_file_is_not_placed_on_nodes() {
-    for policy in [Policy::Mandatory, Policy::Preferred] {
-        let placed = placement(&spec(Some(Kind::Pmem), Some(policy)), &Topology::default()).expect("placed");
-        assert_eq!((placed.kind, placed.nodes.len(), placed.downgrade), (Some(Kind::Pmem), 0, None));
-    }
+    assert_eq!(placed(None, None, &machine(nodes.clone())).nodes, [0]);
+    (nodes[1].allowed, nodes[1].memory) = (true, 0);
+    assert_eq!(placed(None, None, &machine(nodes)).nodes, [0], "CPUs without memory");
 }

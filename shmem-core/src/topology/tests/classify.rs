@@ -3,7 +3,7 @@ use shmem_grammar::Kind;
 use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
 
 use super::{bare, cxl, dram, hbm, speed, untold};
-use crate::topology::Evidence::{Guess, Primary, Speed as BySpeed, Subtype, Tier};
+use crate::topology::Evidence::{Guess, Primary, Speed as BySpeed, Subtype};
 use crate::topology::{Evidence, NumaNode, Speed, classify};
 
 /// The kinds of a machine, and what they were found by.
@@ -28,7 +28,6 @@ fn what_is_known_decides_before_what_is_guessed() {
     const FAST: Option<(Kind, Evidence)> = Some((FastMem, BySpeed));
     const LARGE: Option<(Kind, Evidence)> = Some((LargeMem, BySpeed));
     let beside = |node: NumaNode| NumaNode { cpus: vec![], ..node };
-    let tier = |node: NumaNode, tier| NumaNode { tier: Some(tier), ..node };
     let of_speed = |bandwidth, latency| NumaNode { speed: Speed { bandwidth, latency }, ..cxl(1) };
     let at = |node: NumaNode, distances: [u32; 3]| NumaNode { distances: distances.into(), ..node };
     let called = |name| vec![untold(vec![dram(0)]).remove(0), named(cxl(1), name)];
@@ -36,8 +35,8 @@ fn what_is_known_decides_before_what_is_guessed() {
         ("speed", vec![dram(0), dram(1), hbm(2), cxl(3)], vec![NORMAL, NORMAL, FAST, LARGE]),
         ("whatever the numbers of the nodes are", vec![cxl(0), hbm(1), dram(2)], vec![LARGE, FAST, NORMAL]),
         (
-            "speed before names and tiers",
-            vec![tier(dram(0), 4), NumaNode { subtype: Some("HBM".into()), ..tier(cxl(1), 1) }],
+            "speed before names",
+            vec![dram(0), NumaNode { subtype: Some("HBM".into()), ..cxl(1) }],
             vec![NORMAL, LARGE],
         ),
         ("all alike", vec![dram(0), dram(1), dram(2)], vec![NORMAL; 3]),
@@ -95,16 +94,6 @@ fn what_is_known_decides_before_what_is_guessed() {
         ("CXL-NVM", called("CXL-NVM"), vec![NORMAL, Some((LargeMem, Subtype))]),
         ("DRAM", called("DRAM"), vec![NORMAL, Some((NormalMem, Subtype))]),
         ("for a purpose that is not told", called("SPM"), vec![NORMAL, Some((LargeMem, Guess))]),
-        (
-            "tiers",
-            untold(vec![tier(dram(0), 4), tier(cxl(1), 2), tier(hbm(2), 22)]),
-            vec![NORMAL, Some((FastMem, Tier)), Some((LargeMem, Tier))],
-        ),
-        (
-            "the tier of DRAM is that of all that is not known",
-            untold(vec![tier(dram(0), 4), tier(hbm(1), 4)]),
-            vec![NORMAL, Some((FastMem, Guess))],
-        ),
     ];
     for (what, nodes, expected) in cases {
         assert_eq!(kinds(nodes), expected, "{what}");
@@ -156,17 +145,17 @@ fn any_node() -> impl Strategy<Value = NumaNode> {
     let speed = speed.prop_map(|(bandwidth, latency)| Speed { bandwidth, latency });
     let subtype = prop_oneof![Just(None), Just(Some("HBM")), Just(Some("NVM")), Just(Some("SPM"))];
     let distances = proptest::collection::vec(10..40u32, 0..6);
-    (0..3u64, any::<bool>(), speed, subtype, proptest::option::of(0..9u32), distances, any::<bool>())
-        .prop_map(|(memory, cpus, speed, subtype, tier, distances, allowed)| NumaNode {
+    (0..3u64, any::<bool>(), speed, subtype, distances, any::<bool>()).prop_map(
+        |(memory, cpus, speed, subtype, distances, allowed)| NumaNode {
             memory: memory << 30,
             cpus: if cpus { vec![0] } else { vec![] },
             speed,
             subtype: subtype.map(Into::into),
-            tier,
             distances,
             allowed,
             ..NumaNode::new(0)
-        })
+        },
+    )
 }
 
 proptest! {

@@ -54,27 +54,17 @@ pub(crate) fn sockets() -> Vec<NumaNode> {
 }
 
 #[test]
-fn equal_nodes_are_all_given_the_nearest_first() {
-    let topology = Topology::of(sockets(), vec![0, 1, 2, 3], None);
-    assert_eq!(topology.of_kind(FastMem, 0), [2, 3]);
-    assert_eq!(topology.of_kind(FastMem, 1), [3, 2]);
-    assert_eq!(topology.of_kind(NormalMem, 1), [1, 0]);
-    assert_eq!(topology.of_kind(LargeMem, 1), [4]);
-}
-
-#[test]
-fn the_fastest_come_before_the_nearest() {
+fn nodes_of_a_kind_are_given_the_fastest_and_nearest_first() {
     let mut nodes = sockets();
+    let given =
+        |nodes: &[NumaNode], kind, home| Topology::of(nodes.into(), vec![0], None).of_kind(kind, home);
+    assert_eq!([0, 1].map(|home| given(&nodes, FastMem, home)), [[2, 3], [3, 2]]);
+    assert_eq!((given(&nodes, NormalMem, 1), given(&nodes, LargeMem, 1)), (vec![1, 0], vec![4]));
     nodes[3].speed = speed(900_000, 200);
-    assert_eq!(Topology::of(nodes, vec![0], None).of_kind(FastMem, 0), [3, 2]);
-}
-
-#[test]
-fn forbidden_nodes_are_not_given() {
-    let mut nodes = sockets();
+    assert_eq!(given(&nodes, FastMem, 0), [3, 2]);
     nodes[2].allowed = false;
-    let topology = Topology::of(nodes, vec![0], None);
-    assert_eq!((topology.of_kind(FastMem, 0), topology.forbidden(FastMem)), (vec![3], vec![2]));
+    assert_eq!(given(&nodes, FastMem, 0), [3]);
+    assert_eq!(Topology::of(nodes, vec![0], None).forbidden(FastMem), [2]);
 }
 
 #[test]

@@ -60,9 +60,6 @@ fn all_that_the_kernel_tells() {
     machine.speed(1, 0, [100_000, 80_000, 80, 90]);
     machine.speed(2, 0, [400_000, 300_000, 110, 120]);
     machine.speed(3, 0, [24_000, 12_000, 250, 400]);
-    machine.write("sys/devices/virtual/memory_tiering/memory_tier4/nodelist", "0-1\n");
-    machine.write("sys/devices/virtual/memory_tiering/memory_tier22/nodelist", "3\n");
-    machine.write("sys/devices/virtual/memory_tiering/power/control", "auto\n");
     let topology = machine.read();
     let nodes = topology.nodes();
     assert_eq!(nodes.iter().map(|n| n.number).collect::<Vec<_>>(), [0, 1, 2, 3]);
@@ -70,7 +67,6 @@ fn all_that_the_kernel_tells() {
     assert_eq!((nodes[1].cpus.as_slice(), nodes[2].cpus.as_slice()), (&[2, 3][..], &[][..]));
     assert_eq!(nodes[3].distances, [17, 28, 28, 10]);
     assert_eq!(nodes[0].speed, Speed { bandwidth: Some(90_000), latency: Some(85) });
-    assert_eq!(nodes.iter().map(|n| n.tier).collect::<Vec<_>>(), [Some(4), Some(4), None, Some(22)]);
     assert_eq!(nodes.iter().map(|n| n.allowed).collect::<Vec<_>>(), [true, true, true, false]);
     assert_eq!(topology.homes(), [0]);
     assert_eq!(topology.of_kind(FastMem, 0), [2]);
