@@ -133,7 +133,7 @@ const ITEMS: &[Place] = &[
         "#[derive(Clone, Copy, Symmetric)] #[repr(C)] struct Written { first: u8, $ }",
         &["_pad: [u8; 4]", "_pad: [u8; 7]", "_pad: [u8; 8]"],
     ),
-    ("$", &["partitions! { pub name { id = 2, size = \"256M\" } }"]),
+    ("$", &["partitions! { pub name { id = 4, size = \"256M\" } }"]),
     ("partitions! { $ }", &["pub fast { id = 2, size = \"256M\" }"]),
     ("$ fn written(world: &World) {}", &["#[shmem::collective]"]),
     (

@@ -36,7 +36,7 @@ pub struct Declaration {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a partition",
     label = "not declared by `partitions!`",
-    note = "the built-in partitions are `default`, `normal` and `fast` (in `shmem::partition`); declare others with `partitions! {{ pub name {{ id = 2, size = \"256M\" }} }}`"
+    note = "the built-in partitions are `default`, `normal` and `fast` (in `shmem::partition`); declare others with `partitions! {{ pub name {{ id = 4, size = \"256M\" }} }}`"
 )]
 pub trait Partition {
     /// What the program declares.
