@@ -13,7 +13,7 @@ use shmem_core::partition::{
     Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError, show_size,
 };
 use shmem_core::segment::FIRST_LATER;
-use shmem_core::text::Text;
+use shmem_core::text::{Text, counted};
 
 use crate::error::{Error, Result};
 use crate::grants;
@@ -23,9 +23,6 @@ use crate::report;
 use crate::segments::{self, Own, Wanted};
 use crate::thread::ThreadLevel;
 use crate::world::World;
-
-/// How many allocations an error names.
-const NAMED: usize = 4;
 
 /// One partition of the job: what was asked, and what each PE was given.
 #[derive(Clone, Debug)]
@@ -200,13 +197,13 @@ impl<L: ThreadLevel> Heap<'_, L> {
 /// What is allocated in a segment, in words; `None`: nothing.
 fn allocated<'a>(allocations: impl Iterator<Item = &'a Allocation>, segment: u32) -> Option<String> {
     let there: Vec<_> = allocations.filter(|allocation| allocation.segment == segment).collect();
+    let first = there.first()?;
     let bytes = there.iter().map(|allocation| allocation.bytes as u64).sum();
-    let named = there.iter().take(NAMED).map(|a| format!("#{} ({})", a.id, show_size(a.bytes as u64)));
-    let named = named.collect::<Vec<_>>().join(", ");
-    let more = if there.len() > NAMED { ", .." } else { "" };
-    match there.len() {
-        0 => None,
-        1 => Some(format!("allocation {named} is")),
-        n => Some(format!("{n} allocations with {} are, {named}{more},", show_size(bytes))),
-    }
+    let verb = if there.len() == 1 { "is" } else { "are" };
+    Some(format!(
+        "{} with {}, the first of which is #{}, {verb}",
+        counted(there.len(), "allocation"),
+        show_size(bytes),
+        first.id
+    ))
 }

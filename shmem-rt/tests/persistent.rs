@@ -531,7 +531,8 @@ fn what_file_systems_cannot_is_said() {
     run(FULL, "nothing", false, 1, &[takes, "and the file system has "]);
     run(FULL, "volatile", true, 0, &[memory]);
     run("mount -t tmpfs -o mode=0700,size=21M none \"$0\"", "fill", false, 0, &[]);
-    let reserve = "lies on a file system that cannot reserve room for it; name a file on ext4, xfs or tmpfs";
+    let reserve =
+        "lies on a file system (of type 0x858458f6) where room for a page that is written again cannot";
     run("mount -t ramfs -o mode=0700 none \"$0\"", "nothing", false, 1, &[reserve]);
     let why = "cannot be made: the file system is mounted read-only; mount it read-write";
     run(READ_ONLY, "nothing", false, 1, &[why]);

@@ -1,13 +1,9 @@
 //! How a PE leaves its job: when its world is dropped.
 
-use std::fmt::Write as _;
-
 use shmem_core::context::{Endpoint, Initiator as _};
 use shmem_core::observe::Family;
-use shmem_core::partition::show_size;
 use shmem_core::system::Stage;
 use shmem_core::transport::Traffic;
-use shmem_launch::say::say;
 
 use crate::collective::land_all;
 use crate::group::{END, Operation};
@@ -42,7 +38,6 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
     let (job, endpoint) = (world.job(), world.endpoint());
     job.quiet_all();
     land_all(endpoint);
-    take_leave(world);
     world.team().meet_once(endpoint, Operation::named(Family::TeamSync, END), None);
     if let Some(observers) = &job.observers {
         let strangers = job.network.far.as_ref().map_or(0, |far| far.strangers());
@@ -51,24 +46,6 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
     }
     // SAFETY: the caller's promise, and all PEs have met.
     unsafe { finish(job, endpoint) };
-}
-
-/// What every PE says at the end when debugging: what its heaps have held, and hold still.
-fn take_leave<L: ThreadLevel>(world: &World<L>) {
-    let job = world.job();
-    if !job.settings.debug {
-        return;
-    }
-    let mut text = format!("shmem: PE {} has reached the end", world.my_pe());
-    let partitions = job.memory.partitions.read();
-    for (spec, segment) in partitions.table().specs().iter().zip(partitions.segments()) {
-        let usage = job.memory.ledger.lock().usage(*segment);
-        if let Some(usage) = usage.filter(|usage| usage.peak > 0) {
-            let (peak, used) = (show_size(usage.peak as u64), show_size(usage.used as u64));
-            let _ = write!(text, "; heap of `{}`: at most {peak} used, now {used}", spec.name);
-        }
-    }
-    say(&text);
 }
 
 /// What this PE has sent to all others on other nodes, and got from them.

@@ -218,17 +218,10 @@ jobs! {
         assert!(!quiet.contains("has waited"), "{quiet}");
     };
 
-    debugging_says_where_each_pe_is_and_what_its_heaps_held(world: &mut World) {
-        // Dropped at once; the next allocation takes it back.
-        drop(world.alloc([0_u8; 100]).unwrap());
-        let _ = world.malloc(64).unwrap();
+    debugging_says_where_each_pe_is(_world: &mut World) {
     } => |case| {
         let outcome = succeeds(case.job(2).env("SHMEM_DEBUG", "1"));
-        for pe in 0..2 {
-            let end =
-                format!("PE {pe} has reached the end; heap of `default`: at most 128 bytes used, now 64 bytes");
-            assert_says(&said_by(&outcome, pe), &[&format!("shmem: PE {pe} is process "), &end]);
-        }
+        (0..2).for_each(|pe| assert_says(&said_by(&outcome, pe), &[&format!("shmem: PE {pe} is process ")]));
     };
 
     a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_all(world: &mut World) {

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FallocateFlags, FileType, FlockOperation, IFlags, Mode, OFlags, Stat};
+use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
@@ -259,39 +259,20 @@ fn lock(file: &File, patience: Duration) -> Result<(), Fault> {
     }
 }
 
-/// File systems that put a page elsewhere whenever it is written, or keep it on another machine: there a
-/// store to a mapping can fail although the file has its blocks.
-const MOVING: [(u64, &str); 8] = [
-    (0x2fc1_2fc1, "ZFS"),
-    (0xca45_1a4e, "bcachefs"),
-    (0x6969, "NFS"),
-    (0x0102_1997, "9p"),
-    (0x6573_5546, "FUSE"),
-    (0xff53_4d42, "CIFS"),
-    (0xfe53_4d42, "SMB"),
-    (0x0bd0_0bd0, "Lustre"),
-];
-const BTRFS: u64 = 0x9123_683e;
+/// File systems that write a page where it is, so that a store to a mapping needs no room: ext2 to ext4, xfs, tmpfs, and overlayfs,
+/// whose upper layer is one of these. Others put a page elsewhere whenever it is written, or keep it on another machine.
+const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
-/// Refuses what [`MOVING`] is about. On btrfs a file can be excepted from it while it is empty.
+/// Refuses other file systems than [`IN_PLACE`].
 fn in_place(file: &File) -> Result<(), Fault> {
     let kind = rustix::fs::fstatfs(file).map_err(system("fstatfs"))?.f_type as u64 & 0xffff_ffff;
-    let moving = |name: &str| {
-        Err(Fault::Refused(format!(
-            "lies on {name}, where room for a page that is written again cannot be reserved, and a full file system would \
-             kill the job; name a file on ext4, xfs or tmpfs, or on one of these on persistent memory (mount -o dax)"
-        )))
-    };
-    if let Some((_, name)) = MOVING.iter().find(|(number, _)| *number == kind) {
-        return moving(name);
-    }
-    if kind != BTRFS {
+    if IN_PLACE.contains(&kind) {
         return Ok(());
     }
-    let flags = || rustix::fs::ioctl_getflags(file);
-    _ = flags().and_then(|flags| rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW));
-    let is_set = flags().is_ok_and(|flags| flags.contains(IFlags::NOCOW));
-    if is_set { Ok(()) } else { moving("btrfs without chattr +C") }
+    Err(Fault::Refused(format!(
+        "lies on a file system (of type {kind:#x}) where room for a page that is written again cannot be reserved, and a full \
+         file system would kill the job; name a file on ext4, xfs (on persistent memory: mount -o dax) or tmpfs"
+    )))
 }
 
 /// Makes a new heap of an empty file.
@@ -319,9 +300,6 @@ fn allocate(file: &File, bytes: u64) -> Result<(), Fault> {
         }
         (Errno::NOSPC | Errno::DQUOT, _) => no_room(bytes, "the quota of the user has less left"),
         (Errno::FBIG, _) => no_room(bytes, "the file system does not hold files of that size"),
-        (Errno::OPNOTSUPP, _) => {
-            "lies on a file system that cannot reserve room for it; name a file on ext4, xfs or tmpfs".into()
-        }
         _ => Fault::System { call: "fallocate", errno },
     })
 }
