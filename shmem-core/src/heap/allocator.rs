@@ -6,8 +6,7 @@
 //! the same offsets. Which blocks there are is the [`Ledger`](super::Ledger)'s to know.
 //!
 //! Best fit by (bytes, offset), with neighbours merged at once. Every operation costs O(log n) for
-//! n pieces. One case costs more: an allocation with a large alignment that would otherwise fail
-//! looks at every piece first.
+//! n pieces; but for alignments above [`MIN_ALIGN`], pieces that hold the bytes and not the alignment are looked at first.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,10 +21,6 @@ pub const MIN_ALIGN: usize = 64;
 
 /// The largest alignment: that of the places in which offsets are counted.
 pub const MAX_ALIGN: usize = ADDRESS_ALIGN;
-
-/// How many of the tightest pieces are tried for an alignment that not every piece can hold, before
-/// a piece is taken that holds it wherever it starts.
-const PROBES: usize = 16;
 
 /// A heap in numbers. All are bytes unless they say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,18 +155,13 @@ impl Allocator {
         }
     }
 
-    /// Where there is room. The tightest hole that fits, for alignments up to [`MIN_ALIGN`] always and for larger ones among the
-    /// first [`PROBES`].
+    /// Where there is room: in the tightest hole that fits.
     fn find(&self, room: usize, align: usize) -> Option<usize> {
-        let align = align.max(MIN_ALIGN);
         let fit = |&(bytes, hole): &(usize, usize)| {
-            let offset = hole.checked_next_multiple_of(align)?;
+            let offset = hole.checked_next_multiple_of(align.max(MIN_ALIGN))?;
             (offset - hole <= bytes && room <= bytes - (offset - hole)).then_some(offset)
         };
-        let at_least = |bytes: usize| self.holes_by_size.range((bytes, 0)..);
-        let tight = at_least(room).take(PROBES).find_map(fit);
-        let roomy = || at_least(room.checked_add(align - MIN_ALIGN)?).next().and_then(fit);
-        tight.or_else(roomy).or_else(|| at_least(room).find_map(fit))
+        self.holes_by_size.range((room, 0)..).find_map(fit)
     }
 
     /// Takes a block out of the hole around it.

@@ -53,29 +53,7 @@ pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
             columns.push([(); HEADS.len()].map(|()| cells.next().unwrap_or_default()));
         }
     }
-    columns.to_string() + &files(specs, grants)
-}
-
-/// A line for each partition that lies in files, and for each group of PEs whose files are alike.
-fn files(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
-    let mut lines = String::new();
-    for (spec, grants) in specs.iter().zip(grants) {
-        let given = grants.iter().enumerate().filter_map(|(pe, grant)| {
-            let file = grant.file.as_ref()?;
-            let number = format!(".{pe}");
-            let path =
-                file.path.strip_suffix(&number).map_or(file.path.clone(), |path| format!("{path}.<PE>"));
-            let state = match file.generation {
-                0 => "new".into(),
-                generation => format!("opened at persist {generation}"),
-            };
-            Some((pe, format!("{path}, {state}")))
-        });
-        for (file, pes) in groups(given) {
-            lines += &format!("{} lies in {file} (PEs: {})\n", spec.title(), show_pes(&pes, grants.len()));
-        }
-    }
-    lines
+    columns.to_string()
 }
 
 /// One line for each thing that was asked and not given, with the PEs that it concerns.

@@ -2,7 +2,7 @@ use shmem_grammar::Kind;
 
 use super::environment::environment;
 use crate::alike::Alike;
-use crate::partition::{FileGrant, Grant, Pages, PartitionSpec, Table, downgrades, report};
+use crate::partition::{Grant, Pages, PartitionSpec, Table, downgrades, report};
 
 fn specs() -> Vec<PartitionSpec> {
     let environment = environment(&[
@@ -92,27 +92,4 @@ fn what_nobody_uses_is_no_warning() {
     let table = Table::resolve(&[], &[], &environment(&[]).expect("nothing")).expect("built-in ones");
     let given = vec![base(1), huge(Pages::Base, &["no FASTMEM"]), base(1)];
     assert!(downgrades(table.specs(), &by_partition(&[given])).is_empty());
-}
-
-#[test]
-fn files_are_listed_below_the_table() {
-    let file = |path: &str, generation| {
-        vec![base(1), Grant { file: Some(FileGrant { path: path.into(), generation }), ..base(2) }, base(3)]
-    };
-    let lines = |grants: &[Vec<Grant>]| {
-        let text = report(&specs(), &by_partition(grants));
-        text.lines().filter(|line| line.contains("lies in")).map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        lines(&[file("/mnt/heap.0", 0), file("/mnt/heap.1", 0)]),
-        ["partition 2 `fast` lies in /mnt/heap.<PE>, new (PEs: all)"]
-    );
-    assert_eq!(
-        lines(&[file("/mnt/heap.0", 7), file("/other/heap.1", 7), file("/mnt/heap.2", 7)]),
-        [
-            "partition 2 `fast` lies in /mnt/heap.<PE>, opened at persist 7 (PEs: 0,2)",
-            "partition 2 `fast` lies in /other/heap.<PE>, opened at persist 7 (PEs: 1)",
-        ]
-    );
-    assert!(lines(&grants()).is_empty());
 }
