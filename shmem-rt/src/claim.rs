@@ -6,12 +6,12 @@
 //! says so, by a name that tells what is wrong, or gives both the same. And copies that no linker sees together, such as
 //! that of a plugin, find each other by a file of the process.
 
+use std::fs::{self, DirEntry};
+use std::mem;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
-use std::{fs, mem};
 
 use rustix::fs::MemfdFlags;
-use shmem_core::root::Root;
 
 use self::shmem_rt_is_in_this_program_twice__all_its_crates_must_depend_on_one as WORLD;
 use crate::error::{ErrorKind, Result};
@@ -66,15 +66,17 @@ pub(crate) fn claim() -> Result<()> {
 fn marks() -> Option<usize> {
     // Open for as long as the process lives.
     mem::forget(rustix::fs::memfd_create(MARK, MemfdFlags::CLOEXEC).ok()?);
-    let size = Root::default().field("proc/self/status", "FDSize:")?;
-    let is_mark = |number: &RawFd| {
-        // SAFETY: it is asked for its seals alone; a number that is not open, or no longer, is answered by an error.
-        let file = unsafe { BorrowedFd::borrow_raw(*number) };
-        // Only a memfd has seals. Names of all descriptors, of which launchers leave hundreds, take a hundred times longer.
-        rustix::fs::fcntl_get_seals(file).is_ok()
-            && fs::read_link(format!("/proc/self/fd/{number}")).is_ok_and(|name| {
-                name.to_str().is_some_and(|name| name.starts_with(&format!("/memfd:{MARK}")))
-            })
+    let is_mark = |file: &DirEntry| {
+        let number = file.file_name().to_str().and_then(|number| number.parse().ok());
+        number.is_some_and(|number: RawFd| {
+            // SAFETY: a number from 0 on, which is asked for its seals alone: one that is no longer open is answered by an error.
+            let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+            // Only a memfd has seals, and names take longer.
+            rustix::fs::fcntl_get_seals(descriptor).is_ok()
+                && fs::read_link(file.path()).is_ok_and(|name| {
+                    name.to_str().is_some_and(|name| name.starts_with(&format!("/memfd:{MARK}")))
+                })
+        })
     };
-    Some((0..size as RawFd).filter(is_mark).count())
+    Some(fs::read_dir("/proc/self/fd").ok()?.flatten().filter(is_mark).count())
 }
