@@ -1,4 +1,4 @@
-//! A partition that outlives the job, with its file and its directory of names.
+//! A partition that outlives the job, with its file and its objects by name.
 
 use core::any::TypeId;
 use core::ops::Range;
