@@ -1,8 +1,7 @@
 //! Contexts, and sessions on them.
 //!
-//! A handle is the number of a [stream](crate::world::Stream), which has a table of where the slots of its team's PEs start:
-//! numbers of a team cost nothing. In its upper bits is the turn in which the stream was given out. A stream is used again when
-//! its context is destroyed, and the turn tells older handles.
+//! A handle stands for a [stream](crate::world::Stream), which has a table of where the slots of its team's PEs start: numbers of a
+//! team cost nothing.
 
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::AtomicBool;

@@ -10,6 +10,7 @@
 //! data          the executable's variables as a segment
 //! symmetric     what a C address means
 //! world         the state of the process
+//! handles       what C has for contexts and teams
 //! caller        where C calls, found once for each way there
 //! refusal       how a mistake of the caller is told
 //! table types   names and types of C
@@ -27,6 +28,7 @@ pub mod combine;
 pub mod context;
 mod data;
 pub mod extension;
+mod handles;
 pub mod header;
 pub mod heap;
 pub mod lock;

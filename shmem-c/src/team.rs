@@ -1,14 +1,11 @@
 //! Teams: `shmem_team_t`.
-//!
-//! A handle is a constant, or the number of a place in a table with the turn in which it was taken. So a handle of a team that
-//! was destroyed is known for one, whoever has its place now, and copies of handles are equal as numbers are.
 
 use std::ffi::{c_int, c_long};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use shmem::{Error, Team, TeamConfig as Config};
-use shmem_core::exclusion::Mutex;
 
+use crate::handles::Handles;
 use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
 use crate::types::{self, TEAM_NUM_CONTEXTS, TeamConfig};
@@ -40,21 +37,11 @@ routines! {
 /// What routines give where they fail.
 pub(crate) const FAILURE: c_int = -1;
 
-/// Places for teams: more than there can be at once.
-const PLACES: usize = 128;
-
-/// The handle of the first place in the first turn: no constant is as large.
-const FIRST: usize = PLACES;
-
-/// What lies in each place.
-static TEAMS: [AtomicPtr<Made>; PLACES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
-
-/// How often each place was taken.
-static TURNS: Mutex<[usize; PLACES]> = Mutex::new([0; PLACES]);
+/// Teams that the program has made: there is more room than the runtime has.
+static TEAMS: Handles<Made, 128> = Handles::new();
 
 /// A team that the program has made.
 struct Made {
-    handle: types::Team,
     team: Team,
     /// Contexts that the program said it would create.
     contexts: c_int,
@@ -63,41 +50,14 @@ struct Made {
 impl Made {
     /// Keeps a team; gives its handle.
     fn keep(team: Team, contexts: c_int) -> types::Team {
-        let mut turns = TURNS.lock();
-        let free = (0..PLACES).find(|place| TEAMS[*place].load(Ordering::Relaxed).is_null());
-        let place = free.unwrap_or_else(|| unreachable!("the runtime has fewer teams"));
-        let handle = types::Team(FIRST + turns[place] * PLACES + place);
-        turns[place] += 1;
-        let made = Box::into_raw(Box::new(Self { handle, team, contexts }));
-        TEAMS[place].store(made, Ordering::Release);
-        handle
-    }
-
-    /// What a handle stands for, if that has not been destroyed.
-    fn of(handle: types::Team) -> Option<&'static Self> {
-        let place = &TEAMS[handle.0 % PLACES];
-        // SAFETY: null, or from `keep`: it lives until the program destroys the team, and a program that uses it meanwhile has not
-        // kept what the specification asks.
-        let made = unsafe { place.load(Ordering::Acquire).as_ref() }?;
-        (made.handle == handle).then_some(made)
-    }
-
-    /// Takes what a handle stands for.
-    fn take(handle: types::Team) -> Option<Box<Self>> {
-        Self::of(handle)?;
-        Self::take_from(&TEAMS[handle.0 % PLACES])
-    }
-
-    fn take_from(place: &AtomicPtr<Self>) -> Option<Box<Self>> {
-        let made = place.swap(std::ptr::null_mut(), Ordering::AcqRel);
-        // SAFETY: from `keep`, and taken once, by the swap.
-        (!made.is_null()).then(|| unsafe { Box::from_raw(made) })
+        let handle = TEAMS.keep(Self { team, contexts });
+        types::Team(handle.unwrap_or_else(|| unreachable!("the runtime has fewer teams")))
     }
 }
 
 /// Drops all teams that the program has made, behind a barrier of all PEs.
 pub(crate) fn drop_all() {
-    TEAMS.iter().filter_map(Made::take_from).for_each(drop);
+    TEAMS.all().into_iter().for_each(|handle| drop(TEAMS.take(handle)));
 }
 
 /// The team that a handle stands for; `None` of `SHMEM_TEAM_INVALID`. Refused if it was destroyed.
@@ -107,7 +67,7 @@ pub fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'stat
         types::Team::WORLD => Some(world.team()),
         types::Team::SHARED => Some(world.node_team()),
         types::Team::INVALID => None,
-        made => Some(Made::of(made).map_or_else(|| refuse_gone(routine, argument), |made| &made.team)),
+        made => Some(TEAMS.of(made.0).map_or_else(|| refuse_gone(routine, argument), |made| &made.team)),
     }
 }
 
@@ -134,7 +94,7 @@ unsafe fn get_config(
     }
     if mask & TEAM_NUM_CONTEXTS != 0 {
         // Of the world and of the node's team there is no limit.
-        let contexts = Made::of(team).map_or(c_int::MAX, |made| made.contexts);
+        let contexts = TEAMS.of(team.0).map_or(c_int::MAX, |made| made.contexts);
         // SAFETY: C gives a configuration to be written, where it asks for something of it.
         unsafe { config.write(TeamConfig { num_contexts: contexts }) };
     }
@@ -289,7 +249,7 @@ fn destroy(routine: &'static str, team: types::Team) {
         refuse(routine, "team", why);
     }
     let world = world::current(routine);
-    let made = Made::take(team).unwrap_or_else(|| refuse_gone(routine, "team"));
+    let made = TEAMS.take(team.0).unwrap_or_else(|| refuse_gone(routine, "team"));
     if Opened::destroy_of(team) {
         let why = "has a context with SHMEM_CTX_PRIVATE: destroy that first (shmem_ctx_destroy)";
         refuse(routine, "team", why);

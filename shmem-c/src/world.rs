@@ -6,7 +6,7 @@
 //! empty, so that an early or late call goes the cold way without a test of its own, and is refused there.
 
 use std::ffi::{c_int, c_long};
-use std::mem::MaybeUninit;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use shmem::raw;
@@ -15,6 +15,7 @@ use shmem::{Context, Pe, World};
 use shmem_core::context::{Endpoint, Initiator as _};
 use shmem_core::exclusion::Mutex;
 
+use crate::handles::Handles;
 use crate::refusal::refuse;
 use crate::symmetric;
 use crate::types::{Ctx, Team, options};
@@ -46,8 +47,6 @@ const CHILD: u8 = 3;
 pub struct Stream {
     /// PEs that it reaches.
     size: AtomicUsize,
-    /// Which context has it now, counted from 1: in each handle.
-    turn: AtomicUsize,
     /// Where the slot of each starts, in the order of their numbers; 0 where an operation goes the cold way.
     bases: AtomicPtr<usize>,
     pes: AtomicPtr<Pe>,
@@ -60,42 +59,25 @@ static DEFAULT: Stream = Stream::closed();
 /// Where the slots of a team's PEs start, and the PEs.
 type Tables = (Box<[usize]>, Box<[Pe]>);
 
-/// A place for a context of the program. It is kept for the next one when that is destroyed, so that what an old handle
-/// names can be read for ever. Its number, and the turn in which it was given out, are the handle.
-#[derive(Debug)]
-#[repr(align(128))]
+/// A context that the program has created.
 pub struct Opened {
     stream: Stream,
-    made: Mutex<Option<Box<Made>>>,
-}
-
-/// A context that the program has created.
-#[derive(Debug)]
-struct Made {
     /// Of teams; all PEs have those of the world.
-    tables: Option<Tables>,
+    _tables: Option<Tables>,
     /// The team it was created by.
     team: Team,
-    context: Context<Multiple>,
+    _context: Box<Context<Multiple>>,
 }
 
 /// The most contexts at once.
 pub const PLACES: usize = 1 << 16;
 
-/// Where the first place lies: there is room for all of them from the first context on.
-static FIRST: AtomicPtr<Opened> = AtomicPtr::new(std::ptr::null_mut());
-
-/// How many places have been made.
-static MADE: AtomicUsize = AtomicUsize::new(0);
-
-/// The numbers of those without a context.
-static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static CONTEXTS: Handles<Opened, PLACES> = Handles::new();
 
 impl Stream {
     const fn closed() -> Self {
         Self {
             size: AtomicUsize::new(0),
-            turn: AtomicUsize::new(1),
             bases: AtomicPtr::new(std::ptr::null_mut()),
             pes: AtomicPtr::new(std::ptr::null_mut()),
             endpoint: AtomicPtr::new(std::ptr::null_mut()),
@@ -167,89 +149,36 @@ impl Opened {
         options: c_long,
         team: Team,
     ) -> Option<Ctx> {
-        let tables = pes.map(|pes| tables_of(endpoint_of(&context), pes));
-        let number = Self::free()?;
-        let place = Self::at(number)?;
-        let mut made = place.made.lock();
-        let made = made.insert(Box::new(Made { tables, team, context }));
+        let (context, stream) = (Box::new(context), Stream::closed());
+        let endpoint = endpoint_of(&context);
+        let tables = pes.map(|pes| tables_of(endpoint, pes));
         let all = || joined().map(|joined| &joined.tables);
-        let tables =
-            made.tables.as_ref().or_else(all).unwrap_or_else(|| unreachable!("contexts have a world"));
-        place.stream.open(tables, endpoint_of(&made.context), options);
-        Some(Ctx(number + place.stream.turn.load(Ordering::Relaxed) * PLACES))
-    }
-
-    /// The number of a place without a context.
-    fn free() -> Option<usize> {
-        let mut free = FREE.lock();
-        if let Some(number) = free.pop() {
-            return Some(number);
-        }
-        let number = Some(MADE.load(Ordering::Relaxed)).filter(|made| *made < PLACES)?;
-        if number == 0 {
-            let room: &'static mut [MaybeUninit<Self>] = Box::leak(Box::new_uninit_slice(PLACES));
-            FIRST.store(room.as_mut_ptr().cast(), Ordering::Relaxed);
-        }
-        let place = FIRST.load(Ordering::Relaxed).wrapping_add(number);
-        // SAFETY: there is room for so many, which stays. Nobody makes another one meanwhile (`free`), and nobody looks at what
-        // has not been made (`at`).
-        unsafe { place.write(Self { stream: Stream::closed(), made: Mutex::new(None) }) };
-        MADE.store(number + 1, Ordering::Release);
-        Some(number)
-    }
-
-    /// A place by its number, if it has been made.
-    #[inline(always)]
-    fn at(number: usize) -> Option<&'static Self> {
-        if number >= MADE.load(Ordering::Acquire) {
-            return None;
-        }
-        // SAFETY: so many have been made before `MADE` was written (`free`), and they stay.
-        Some(unsafe { &*FIRST.load(Ordering::Relaxed).wrapping_add(number) })
-    }
-
-    /// The place of a handle, if that is of the context which has it now.
-    #[inline(always)]
-    fn of(handle: Ctx) -> Option<&'static Self> {
-        let turn = handle.0 / PLACES;
-        Self::at(handle.0 % PLACES).filter(|place| place.stream.turn.load(Ordering::Relaxed) == turn)
+        let used = tables.as_ref().or_else(all).unwrap_or_else(|| unreachable!("contexts have a world"));
+        stream.open(used, endpoint, options);
+        CONTEXTS.keep(Self { stream, _tables: tables, team, _context: context }).map(Ctx)
     }
 
     /// The team by which a context was created.
     pub fn team(handle: Ctx) -> Team {
-        let place = Self::of(handle);
-        place.and_then(|place| Some(place.made.lock().as_ref()?.team)).unwrap_or(Team::INVALID)
+        CONTEXTS.of(handle.0).map_or(Team::INVALID, |context| context.team)
     }
 
     /// Gives a context back, which nobody uses any more: what was started through it is complete.
     pub fn destroy(handle: Ctx) {
-        if Self::of(handle).is_some() {
-            Self::close(handle.0 % PLACES);
+        if let Some(context) = CONTEXTS.of(handle.0) {
+            context.stream.end_session();
+            drop(CONTEXTS.take(handle.0));
         }
     }
 
     /// Gives those back that a team has created, but for private ones; says whether there is such a one.
     pub fn destroy_of(team: Team) -> bool {
-        let of_team = |number: &usize| {
-            Self::at(*number)
-                .is_some_and(|place| place.made.lock().as_ref().is_some_and(|made| made.team == team))
-        };
-        let is_private = |number: &usize| {
-            Self::at(*number).is_some_and(|place| place.stream.options() & options::PRIVATE != 0)
-        };
-        let all = (0..MADE.load(Ordering::Acquire)).filter(of_team);
-        let (private, shareable): (Vec<_>, Vec<_>) = all.partition(is_private);
-        shareable.into_iter().for_each(Self::close);
+        let made = CONTEXTS.all().into_iter().filter_map(|handle| Some((handle, CONTEXTS.of(handle)?)));
+        let of_team = made.filter(|(_, context)| context.team == team);
+        let is_private = |(_, context): &(usize, &Self)| context.stream.options() & options::PRIVATE != 0;
+        let (private, shareable): (Vec<_>, Vec<_>) = of_team.partition(is_private);
+        shareable.into_iter().for_each(|(handle, _)| Self::destroy(Ctx(handle)));
         !private.is_empty()
-    }
-
-    fn close(number: usize) {
-        let Some(place) = Self::at(number) else { return };
-        let Some(made) = place.made.lock().take() else { return };
-        place.stream.close();
-        place.stream.turn.fetch_add(1, Ordering::Relaxed);
-        drop(made);
-        FREE.lock().push(number);
     }
 }
 
@@ -314,7 +243,7 @@ pub fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
         }
         return &DEFAULT;
     }
-    Opened::of(ctx).map_or_else(|| refuse_gone(routine), |place| &place.stream)
+    CONTEXTS.of(ctx.0).map_or_else(|| refuse_gone(routine), |context| &context.stream)
 }
 
 #[cold]
@@ -401,7 +330,8 @@ pub fn open(new: impl FnOnce() -> CWorld) {
 
 /// Closes the library, with its contexts; the world stays.
 pub fn finalise() {
-    (0..MADE.load(Ordering::Acquire)).for_each(Opened::close);
+    DEFAULT.end_session();
+    CONTEXTS.all().into_iter().for_each(|handle| Opened::destroy(Ctx(handle)));
     close();
 }
 

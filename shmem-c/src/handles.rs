@@ -1,0 +1,78 @@
+//! Handles that C keeps: the number of a place, and in the upper bits the turn in which it was taken. So a handle of what is gone
+//! is known for one, whoever has its place now, and copies of handles are equal as numbers are.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use shmem_core::exclusion::Mutex;
+
+/// At most `N` values at once, by their handles.
+pub(crate) struct Handles<T, const N: usize> {
+    places: [AtomicPtr<Kept<T>>; N],
+    taken: Mutex<Taken>,
+}
+
+struct Kept<T> {
+    handle: usize,
+    value: T,
+}
+
+/// Which places have been taken.
+struct Taken {
+    /// How many have been.
+    places: usize,
+    /// Those of them that are free again.
+    free: Vec<usize>,
+    /// How often one was.
+    turns: usize,
+}
+
+impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
+    pub(crate) const fn new() -> Self {
+        let taken = Taken { places: 0, free: Vec::new(), turns: 0 };
+        Self { places: [const { AtomicPtr::new(std::ptr::null_mut()) }; N], taken: Mutex::new(taken) }
+    }
+
+    /// Keeps a value, if there is a place; gives its handle, which is at least `N`.
+    pub(crate) fn keep(&self, value: T) -> Option<usize> {
+        let mut taken = self.taken.lock();
+        let place = taken.free.pop().unwrap_or(taken.places);
+        if place == N {
+            return None;
+        }
+        taken.places = taken.places.max(place + 1);
+        taken.turns += 1;
+        let handle = taken.turns * N + place;
+        let kept = Box::into_raw(Box::new(Kept { handle, value }));
+        self.places[place].store(kept, Ordering::Release);
+        Some(handle)
+    }
+
+    /// What a handle stands for, if that has not been taken.
+    #[inline(always)]
+    pub(crate) fn of(&self, handle: usize) -> Option<&'static T> {
+        // SAFETY: null, or from `keep`: it lives until the program gives the handle back, and a program that uses it meanwhile has
+        // not kept what the specification asks.
+        let kept = unsafe { self.places[handle % N].load(Ordering::Acquire).as_ref() }?;
+        (kept.handle == handle).then_some(&kept.value)
+    }
+
+    /// Takes what a handle stands for.
+    pub(crate) fn take(&self, handle: usize) -> Option<T> {
+        self.of(handle)?;
+        let kept = self.places[handle % N].swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: null, or from `keep`, and taken once, by the swap.
+        let kept = (!kept.is_null()).then(|| unsafe { Box::from_raw(kept) })?;
+        self.taken.lock().free.push(handle % N);
+        Some(kept.value)
+    }
+
+    /// All handles.
+    pub(crate) fn all(&self) -> Vec<usize> {
+        let places = self.taken.lock().places;
+        let handle = |place: &AtomicPtr<Kept<T>>| {
+            // SAFETY: as in `of`.
+            unsafe { place.load(Ordering::Acquire).as_ref() }.map(|kept| kept.handle)
+        };
+        self.places[..places].iter().filter_map(handle).collect()
+    }
+}
