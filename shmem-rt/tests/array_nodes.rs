@@ -176,7 +176,7 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
 
     // What is allocated there is the heap's as well: all on the node of this PE, which touches it.
     let array = world.array([1 << 20]).storage(Single).chunks(2).zeroed::<u8>().unwrap();
-    let offset = array.parts().list()[0].offset;
+    let offset = array.parts()[0].offset;
     world.free(array).unwrap();
     let object = world.alloc(vec![1_u8; 1 << 20]).unwrap();
     assert!(

@@ -39,13 +39,13 @@ impl<T, const D: usize> Place<T, D> {
             let array = mine.wrapping_add(geometry.offset()).cast::<T>();
             (array.wrapping_add(before), array)
         } else {
-            let start = mine.wrapping_add(geometry.parts().list()[number].offset).cast::<T>();
+            let start = mine.wrapping_add(geometry.parts()[number].offset).cast::<T>();
             (start, start.wrapping_sub(before))
         };
         // The distance of neighbours before the axis: nothing lies between two chunks' worth of the axis.
         let pitch = if axis > 0 { strides[axis - 1] } else { chunking.elements(number) };
         let rows = Rows::new(start, chunking.outer(), own[axis] * strides[axis], pitch);
-        let node = geometry.parts().nodes().get(number).copied();
+        let node = geometry.nodes().get(number).copied();
         Self { number, node, lows, highs, strides, origin, rows }
     }
 

@@ -59,10 +59,10 @@ impl<const D: usize> Chunking<D> {
     pub fn at_most(shape: [usize; D], chunks: usize) -> Result<Self, ArrayError> {
         const { assert!(1 <= D && D <= 3, "arrays have 1 to 3 dimensions") }
         if shape.contains(&0) {
-            return Err(ArrayError::NoElements { shape: show_shape(&shape) });
+            return Err(wrong(&shape, "has no elements; each dimension needs at least one index"));
         }
         if chunks == 0 {
-            return Err(ArrayError::NoChunks { shape: show_shape(&shape) });
+            return Err(wrong(&shape, "in 0 chunks; give 1 or more"));
         }
         let elements = shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
         if elements.is_none_or(|elements| isize::try_from(elements).is_err()) {
@@ -84,11 +84,21 @@ impl<const D: usize> Chunking<D> {
     pub fn exactly(shape: [usize; D], chunks: usize) -> Result<Self, ArrayError> {
         let chunking = Self::at_most(shape, chunks)?;
         if chunking.chunks < chunks {
-            let (shape, most) = (show_shape(&shape), chunking.chunks);
-            return Err(ArrayError::TooManyChunks { shape, chunks, most });
+            let most = chunking.chunks;
+            return Err(wrong(
+                &shape,
+                &format!(
+                    "cannot be cut into {chunks} chunks: no dimension has as many indices; at most {most} are possible"
+                ),
+            ));
         }
         if chunks > MOST_CHUNKS {
-            return Err(ArrayError::ManyChunks { shape: show_shape(&shape), chunks, most: MOST_CHUNKS });
+            return Err(wrong(
+                &shape,
+                &format!(
+                    "is asked for in {chunks} chunks, and an array has at most {MOST_CHUNKS}; ask for a chunk per NUMA node or thread"
+                ),
+            ));
         }
         Ok(chunking)
     }
@@ -129,7 +139,7 @@ impl<const D: usize> Chunking<D> {
     /// If there are none, or more than an address space has.
     pub fn bytes(&self, element: usize) -> Result<usize, ArrayError> {
         if element == 0 {
-            return Err(ArrayError::NoBytes);
+            return Err(ArrayError::Shape(NO_BYTES.to_owned()));
         }
         let bytes = self.len().checked_mul(element).filter(|&bytes| isize::try_from(bytes).is_ok());
         bytes.ok_or_else(|| ArrayError::TooLarge { shape: show_shape(&self.shape), element })
@@ -229,15 +239,9 @@ impl<const D: usize> Chunking<D> {
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum ArrayError {
-    /// A dimension has no indices.
-    #[error("an array of {shape} has no elements; each dimension needs at least one index")]
-    NoElements {
-        /// The shape asked, as `2x0x3`.
-        shape: String,
-    },
-    /// Elements without bytes.
-    #[error("elements of no bytes cannot be placed in memory; an array needs elements of at least one byte")]
-    NoBytes,
+    /// No array has this shape, elements of this size, or so many chunks: in words.
+    #[error("{0}")]
+    Shape(String),
     /// More than an address space has.
     #[error(
         "an array of {shape} elements of {} does not fit into an address space",
@@ -247,29 +251,6 @@ pub enum ArrayError {
         shape: String,
         /// Bytes of an element.
         element: usize,
-    },
-    /// No chunks.
-    #[error("an array of {shape} in 0 chunks; give 1 or more")]
-    NoChunks { shape: String },
-    /// More chunks than any dimension has indices.
-    #[error(
-        "an array of {shape} cannot be cut into {chunks} chunks: no dimension has as many indices; at most {most} are possible"
-    )]
-    TooManyChunks {
-        shape: String,
-        chunks: usize,
-        /// Most chunks of that shape.
-        most: usize,
-    },
-    /// More chunks than are kept of an array.
-    #[error(
-        "an array of {shape} is asked for in {chunks} chunks, and an array has at most {most}; ask for a chunk per NUMA node or thread"
-    )]
-    ManyChunks {
-        shape: String,
-        chunks: usize,
-        /// Most chunks of any array.
-        most: usize,
     },
     /// No storage has this name.
     #[error(
@@ -289,7 +270,15 @@ pub enum ArrayError {
     },
 }
 
+/// What is said of elements without bytes.
+pub(super) const NO_BYTES: &str =
+    "elements of no bytes cannot be placed in memory; an array needs elements of at least one byte";
+
+fn wrong(shape: &[usize], why: &str) -> ArrayError {
+    ArrayError::Shape(format!("an array of {} {why}", show_shape(shape)))
+}
+
 /// A shape as `2x3x4`.
-pub(super) fn show_shape(shape: &[usize]) -> String {
+fn show_shape(shape: &[usize]) -> String {
     shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
 }

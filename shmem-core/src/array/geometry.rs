@@ -12,8 +12,7 @@
 
 use core::ops::Range;
 
-use super::chunking::ArrayError;
-use super::chunking::Chunking;
+use super::chunking::{Chunking, NO_BYTES};
 use super::kind::StorageKind;
 use crate::strided::Piece;
 
@@ -38,7 +37,10 @@ pub(super) struct Entry<const D: usize> {
 pub struct Geometry<const D: usize> {
     chunking: Chunking<D>,
     kind: StorageKind,
-    parts: Parts,
+    /// The pieces of its memory, in the order of the chunks.
+    parts: Vec<Part>,
+    /// The node on the calling PE that each chunk belongs to; empty: not known.
+    nodes: Vec<u32>,
     shift: u32,
     entries: Box<[Entry<D>]>,
     pieces: Box<[Piece]>,
@@ -48,23 +50,29 @@ impl<const D: usize> Geometry<D> {
     /// # Panics
     ///
     /// If the parts are not those of such an array.
-    pub(super) fn new(chunking: Chunking<D>, kind: StorageKind, parts: Parts, element: usize) -> Self {
-        assert!(element > 0, "{}", ArrayError::NoBytes);
+    pub(super) fn new(
+        chunking: Chunking<D>,
+        kind: StorageKind,
+        parts: Vec<Part>,
+        nodes: Vec<u32>,
+        element: usize,
+    ) -> Self {
+        assert!(element > 0, "{NO_BYTES}");
         let expected: Vec<usize> = match kind {
             StorageKind::Multi => (0..chunking.chunks()).map(|chunk| chunking.elements(chunk)).collect(),
             _ => vec![chunking.len()],
         };
-        let given: Vec<usize> = parts.list().iter().map(|part| part.elements).collect();
+        let given: Vec<usize> = parts.iter().map(|part| part.elements).collect();
         assert_eq!(given, expected, "elements of the parts of a {kind} array");
-        let nodes = parts.nodes().len();
-        assert!(nodes == 0 || nodes == chunking.chunks(), "{nodes} nodes for {} chunks", chunking.chunks());
+        let (known, chunks) = (nodes.len(), chunking.chunks());
+        assert!(known == 0 || known == chunks, "{known} nodes for {chunks} chunks");
         let shift = chunking.shortest().ilog2();
         let entries = match kind {
             StorageKind::Multi => entries(&chunking, &parts, element, shift),
             _ => Box::default(),
         };
         let pieces = pieces(&chunking, kind, &parts, element);
-        Self { chunking, kind, parts, shift, entries, pieces }
+        Self { chunking, kind, parts, nodes, shift, entries, pieces }
     }
 
     #[inline(always)]
@@ -78,8 +86,13 @@ impl<const D: usize> Geometry<D> {
     }
 
     #[inline(always)]
-    pub(super) fn parts(&self) -> &Parts {
+    pub(super) fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    #[inline(always)]
+    pub(super) fn nodes(&self) -> &[u32] {
+        &self.nodes
     }
 
     /// The ranges of memory, in row-major order of the elements.
@@ -91,13 +104,13 @@ impl<const D: usize> Geometry<D> {
     /// Bytes from the start of a slot to the first part.
     #[inline(always)]
     pub(super) fn offset(&self) -> usize {
-        self.parts.list()[0].offset
+        self.parts[0].offset
     }
 
     /// Where the elements of a chunk lie: ranges of neighbours, in bytes from the start of a slot.
     pub(super) fn bytes_of(&self, chunk: usize, element: usize) -> impl Iterator<Item = Range<usize>> {
         let one = self.kind.is_one_range();
-        let part = self.parts.list()[if one { 0 } else { chunk }];
+        let part = self.parts[if one { 0 } else { chunk }];
         self.chunking.runs(chunk).enumerate().map(move |(row, run)| {
             let first = if one { run.start } else { row * run.len() };
             let start = part.offset + first * element;
@@ -117,18 +130,17 @@ impl<const D: usize> Geometry<D> {
 fn pieces<const D: usize>(
     chunking: &Chunking<D>,
     kind: StorageKind,
-    parts: &Parts,
+    parts: &[Part],
     element: usize,
 ) -> Box<[Piece]> {
-    let list = parts.list();
     if kind.is_one_range() {
         let bytes = chunking.len() * element;
-        let part = list[0];
+        let part = parts[0];
         return Box::new([Piece { start: 0, bytes, segment: part.segment, offset: part.offset }]);
     }
     let mut pieces: Vec<Piece> = (0..chunking.chunks())
         .flat_map(|chunk| {
-            let part = list[chunk];
+            let part = parts[chunk];
             chunking.runs(chunk).enumerate().map(move |(number, run)| Piece {
                 start: run.start * element,
                 bytes: run.len() * element,
@@ -153,7 +165,7 @@ pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
 
 fn entries<const D: usize>(
     chunking: &Chunking<D>,
-    parts: &Parts,
+    parts: &[Part],
     element: usize,
     shift: u32,
 ) -> Box<[Entry<D>]> {
@@ -162,7 +174,7 @@ fn entries<const D: usize>(
         let range = chunking.range(chunk);
         let strides = strides(range.each_ref().map(|range| range.len()));
         let before = range[axis].start.wrapping_mul(strides[axis]).wrapping_mul(element);
-        let base = parts.list()[chunk].offset.wrapping_sub(before);
+        let base = parts[chunk].offset.wrapping_sub(before);
         core::array::from_fn(|k| if k == 0 { base } else { strides[k - 1] })
     };
     let length = chunking.shape()[axis];
@@ -183,29 +195,4 @@ pub struct Part {
     pub offset: usize,
     /// Number of elements.
     pub elements: usize,
-}
-
-/// The pieces of an array's memory, and the nodes that its chunks belong to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
-    list: Vec<Part>,
-    nodes: Vec<u32>,
-}
-
-impl Parts {
-    /// The pieces: one for a storage that is one range, one per chunk for [`Multi`](super::Multi). `nodes`
-    /// has the node of each chunk on the calling PE, or nothing if the machine does not tell of nodes.
-    pub fn new(list: Vec<Part>, nodes: Vec<u32>) -> Self {
-        Self { list, nodes }
-    }
-
-    /// The pieces, in the order of the chunks.
-    pub fn list(&self) -> &[Part] {
-        &self.list
-    }
-
-    /// The node on the calling PE that each chunk belongs to; empty: not known.
-    pub fn nodes(&self) -> &[u32] {
-        &self.nodes
-    }
 }

@@ -5,8 +5,7 @@ use core::marker::PhantomData;
 use core::ops::Range;
 
 use super::chunking::Chunking;
-use super::geometry::Geometry;
-use super::geometry::Parts;
+use super::geometry::{Geometry, Part};
 use super::kind::StorageKind;
 use super::storage::{Chosen, Storage};
 use super::view::{ArrayMut, ArrayRef};
@@ -50,8 +49,14 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// If there are other parts than an array of that shape and kind has, or other numbers of elements in
     /// them.
     #[doc(hidden)]
-    pub unsafe fn __new(chunking: Chunking<D>, kind: StorageKind, parts: Parts, keep: Box<dyn Keep>) -> Self {
-        let geometry = Geometry::new(chunking, kind, parts, size_of::<T>());
+    pub unsafe fn __new(
+        chunking: Chunking<D>,
+        kind: StorageKind,
+        parts: Vec<Part>,
+        nodes: Vec<u32>,
+        keep: Box<dyn Keep>,
+    ) -> Self {
+        let geometry = Geometry::new(chunking, kind, parts, nodes, size_of::<T>());
         Self { geometry, keep, _elements: PhantomData }
     }
 
@@ -96,14 +101,14 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         self.geometry.kind()
     }
 
-    /// Where its memory is.
-    pub fn parts(&self) -> &Parts {
+    /// Where its memory is: pieces in the order of the chunks.
+    pub fn parts(&self) -> &[Part] {
         self.geometry.parts()
     }
 
     /// The node on the calling PE that each chunk belongs to; empty: not known.
     pub fn nodes(&self) -> &[u32] {
-        self.geometry.parts().nodes()
+        self.geometry.nodes()
     }
 
     /// Number of the array: the same on every PE.
@@ -127,7 +132,7 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
     type Ref<'x> = ArrayRef<'x, T, D, S>;
 
     fn extents(&self, _: &Endpoint, list: &mut Vec<Extent>) {
-        let parts = self.parts().list().iter();
+        let parts = self.parts().iter();
         list.extend(parts.map(|part| Extent { offset: part.offset, bytes: part.elements * size_of::<T>() }));
     }
 

@@ -44,7 +44,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     where
         S: Contiguous,
     {
-        let (pe, part) = (pe.pe(), self.parts().list()[0]);
+        let (pe, part) = (pe.pe(), self.parts()[0]);
         // SAFETY: `__new` was promised the elements at the only part, reserved for as long as the handle.
         unsafe { On::new(pe, part.segment, part.offset, part.elements) }
     }

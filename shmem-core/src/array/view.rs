@@ -89,7 +89,7 @@ macro_rules! views {
 
             /// The node that each chunk belongs to; empty: not known.
             pub fn nodes(&self) -> &'x [u32] {
-                self.field.geometry.parts().nodes()
+                self.field.geometry.nodes()
             }
 
             /// The elements in row-major order.

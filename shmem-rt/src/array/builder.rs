@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use shmem_core::array::{ArrayError, Chosen, Chunking, Keep, NumaArray, Parts, Storage, StorageKind};
+use shmem_core::array::{ArrayError, Chosen, Chunking, Keep, NumaArray, Storage, StorageKind};
 use shmem_core::context::Initiator as _;
 use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
@@ -217,10 +217,9 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let memory = maker.make(kind)?;
         job.describe(&memory.ids, "array", true, location);
         let keep = Held { ids: memory.ids, released: Arc::clone(&job.memory.released) };
-        let parts = Parts::new(memory.parts, nodes.clone());
         // SAFETY: the ledger has reserved the parts under these numbers on every PE until `keep` queues them,
         // and all PEs have agreed that theirs are written; `kind` is what `S` says, or chosen for `Chosen`.
-        Ok(unsafe { NumaArray::__new(chunking, memory.kind, parts, Box::new(keep)) })
+        Ok(unsafe { NumaArray::__new(chunking, memory.kind, memory.parts, nodes.clone(), Box::new(keep)) })
     }
 }
 

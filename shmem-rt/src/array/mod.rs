@@ -37,8 +37,8 @@ pub use builder::ArrayBuilder;
 pub use parallel::{Chunkwise, ParArray, ParArrayMut};
 pub use shmem_core::array::{
     ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlaceIndex, ArrayRef, Chosen, ChunkMut,
-    ChunkRef, Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Parts, Separate, Single,
-    Storage, StorageKind,
+    ChunkRef, Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Separate, Single, Storage,
+    StorageKind,
 };
 #[cfg(feature = "rayon")]
 pub use threads::NodePools;

@@ -180,7 +180,7 @@ impl<L: ThreadLevel> World<L> {
         if !several(topology) {
             return Ok(1.0);
         }
-        let kind = self.kind_of_memory(array.parts().list()[0].segment);
+        let kind = self.kind_of_memory(array.parts()[0].segment);
         let homes = array.nodes().iter().map(|&home| (home, memory_near(topology, home, kind)));
         let memory: BTreeMap<u32, Option<u32>> = homes.collect();
         let at_home = array.elements_at_home(

@@ -409,7 +409,7 @@ impl Object for NumaArray<u64, 1, Chosen> {
 
     fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {
         let mut start = 0;
-        let spans = self.parts().list().iter().map(|part| {
+        let spans = self.parts().iter().map(|part| {
             let bytes = part.elements * 8;
             start += bytes;
             (part.offset, start - bytes, bytes)

@@ -86,7 +86,7 @@ fn what_cannot_be_cut_is_refused() {
         large.bytes(8).unwrap_err().to_string(),
         "an array of 1099511627776x1048576 elements of 8 bytes does not fit into an address space"
     );
-    assert_eq!(large.bytes(0), Err(ArrayError::NoBytes));
+    assert!(large.bytes(0).unwrap_err().to_string().starts_with("elements of no bytes cannot be placed"));
 }
 
 fn chunks_hold<const D: usize>(

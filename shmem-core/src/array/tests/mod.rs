@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use proptest::prelude::*;
 
-use crate::array::{Chunking, Keep, NumaArray, Part, Parts, Storage, StorageKind};
+use crate::array::{Chunking, Keep, NumaArray, Part, Storage, StorageKind};
 
 struct Nothing;
 
@@ -49,7 +49,7 @@ impl<const D: usize, S: Storage> Model<D, S> {
         list.reverse();
         let nodes = (0..chunking.chunks()).map(|chunk| chunk as u32 % 3).collect();
         // SAFETY: `opened` and `frozen` open it in `place` only, where the parts are, disjoint.
-        let array = unsafe { NumaArray::__new(chunking, kind, Parts::new(list, nodes), Box::new(Nothing)) };
+        let array = unsafe { NumaArray::__new(chunking, kind, list, nodes, Box::new(Nothing)) };
         Self { array, place }
     }
 
