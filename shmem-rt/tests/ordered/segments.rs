@@ -1,6 +1,7 @@
 //! Memory that comes after the start, below partitions and arrays: addresses are used again, and
 //! nothing of what was there before is seen or left.
 
+use shmem::array::{Cyclic, Multi, Separate, Single};
 use shmem::partition::{Kind, NewPartition, Policy};
 use shmem::prelude::*;
 
@@ -84,7 +85,7 @@ fn after_a_failure_of_one_pe_nothing_is_left_on_any(world: &mut World) {
         if world.my_pe() == failing {
             setrlimit(resource, Rlimit { current: Some(most), ..limit }).unwrap();
         }
-        let array = world.array([1 << 20]).storage(shmem::array::Separate).zeroed::<u64>().map(drop);
+        let array = world.array([1 << 20]).storage(Separate).zeroed::<u64>().map(drop);
         let partition = world.create_partition(NewPartition::new(16 << 20)).map(|_| ());
         setrlimit(resource, limit).unwrap();
         for error in [array.unwrap_err().to_string(), partition.unwrap_err().to_string()] {
@@ -126,7 +127,9 @@ fn a_partition_is_described_as_in_the_environment(world: &mut World) {
 
 #[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_LATER_SIZE" = "64M"))]
 fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
+    let [first, unknown] = [1, 99].map(|id| world.drop_partition(id));
     let make = |new: NewPartition| world.create_partition(new).map(drop);
+    let of = |n: usize| world.array([n]);
     let (new, before) = (NewPartition::new, held());
     let cases = [
         (
@@ -140,8 +143,25 @@ fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
         (make(new(65 << 20)), "no room for another segment of 65M: 0 of 127 are in use"),
         (make(new(1 << 60)), "1048576T are asked for, and"),
         (make(new(1 << 20).pgsize(1 << 40).policy(Policy::Mandatory)), "PGSIZE=1T with POLICY=MANDATORY"),
-        (world.drop_partition(1), "exists since the start of the job"),
-        (world.drop_partition(99), "there is no partition 99"),
+        (first, "exists since the start of the job"),
+        (unknown, "there is no partition 99"),
+        (of(10).zeroed::<[u8; 0]>().map(drop), "elements of no bytes"),
+        // A list of them would be larger than any memory, too.
+        (of(1 << 50).chunks(1 << 50).zeroed::<u8>().map(drop), "an array has at most 65536; ask for a chunk"),
+        (
+            world.array([usize::MAX / 2, 9]).zeroed::<u64>().map(drop),
+            "x9 elements of 8 bytes does not fit into an address space",
+        ),
+        (of(10).storage(Cyclic { block: 5000 }).zeroed::<u8>().map(drop), "a multiple of the page"),
+        (of(65 << 20).storage(Separate).zeroed::<u8>().map(drop), "no room for another segment of 65M"),
+        // A list of its blocks would be larger than any memory.
+        (of(1 << 60).storage(Cyclic { block: 1 << 16 }).zeroed::<u8>().map(drop), "1048576T are asked for"),
+        (of(65 << 20).storage(Multi).zeroed::<u8>().map(drop), "no room for another segment"),
+        (
+            of(65 << 20).storage(Single).zeroed::<u8>().map(drop),
+            "no room for 65M aligned to 4096 in partition `default`",
+        ),
+        (of(10).partition_id(77).zeroed::<u8>().map(drop), "there is no partition 77"),
     ];
     for (result, part) in cases {
         let error = result.unwrap_err().to_string();
