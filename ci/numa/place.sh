@@ -57,12 +57,11 @@ none_skipped tests
 found() { # ROW COLUMN VALUE: of the lines of JSON; regular expressions
     succeeds placement "\"row\":\"$1\",\"column\":\"$2\",\"value\":\"$3\""
 }
-# Two nodes share any array exactly; who touches first decides where nothing is placed.
-for storage in single separate cyclic multi 'one PE per node' 'first touch by all threads'; do
+# Two nodes share any array exactly.
+for storage in single separate cyclic multi 'one PE per node'; do
     found '.0..#2..30. int.8.' "$storage" 1
     found '.0..1, 0..#2..30-2..20. int.8.' "$storage" 1
 done
-found '.0..#2..30. int.8.' 'first touch by one thread' 0.500000
 found five\ pages multi 1
 found '.0..7. .0..#2..20. int, behind its loops' multi 1
 lies() { # KIND PAGE GIVEN PE-0 PE-1

@@ -253,15 +253,11 @@ fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
 pub(crate) fn take_core(pe: usize, pes: usize) -> std::io::Result<usize> {
     let cores = allowed_cores()?;
     if pes <= cores.len() {
-        keep_on(&cores[pe..=pe])?;
+        let mut set = CpuSet::new();
+        set.set(cores[pe]);
+        sched_setaffinity(None, &set)?;
     }
     Ok(cores.len())
-}
-
-pub(crate) fn keep_on(cores: &[usize]) -> std::io::Result<()> {
-    let mut set = CpuSet::new();
-    cores.iter().for_each(|&core| set.set(core));
-    Ok(sched_setaffinity(None, &set)?)
 }
 
 pub(crate) fn allowed_cores() -> std::io::Result<Vec<usize>> {

@@ -3,16 +3,14 @@
 //!
 //! No times, and no cases: so it may be asked on an emulated machine, which proves where pages are, never how fast they are.
 
-use shmem::ErrorKind;
 use shmem::partition::default;
-use shmem_core::array::{Chunking, StorageKind};
-use shmem_core::memory::{Arena, LaterRange, Machine, Request, SlotLayout, Spread};
+use shmem_core::array::StorageKind;
+use shmem_core::memory::Machine;
 use shmem_core::partition::{Kind, Pages, show_size};
 use shmem_core::topology::Topology;
 
 use super::stencil::Columns;
 use super::*;
-use crate::bench::keep_on;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "placement",
@@ -179,8 +177,7 @@ fn scale(topology: &Topology) -> Option<u32> {
     (homes.len() > 1).then(|| (0..10).find(|scale| 2 << (30 - scale) <= smallest / 12).unwrap_or(10))
 }
 
-/// Arrays of each storage, and fresh memory touched first by the threads that work on it, and by one thread. For a job of
-/// one PE that has the CPUs of several nodes.
+/// Arrays of each storage. For a job of one PE that has the CPUs of several nodes.
 fn arrays(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     let mut found = Vec::new();
     for (name, rows, columns) in shapes(scale) {
@@ -211,8 +208,6 @@ fn of_shape<const D: usize>(
         push(kind.name(), share(world.affinity(&array)?));
         world.free(array)?;
     }
-    push("first touch by all threads", share(first_touch(shape, true)?));
-    push("first touch by one thread", share(first_touch(shape, false)?));
     Ok(())
 }
 
@@ -250,54 +245,6 @@ fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
         found.push(Fact::new(AFFINITY, name, "one PE per node", share(least)));
     }
     Ok(found)
-}
-
-/// The share of bytes on the nodes of the threads that own their chunks, in fresh memory that was touched first by this thread, which
-/// goes to the nodes of these threads (`by_owners`), or to the first one.
-fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64> {
-    let (machine, page) = (Machine::default(), rustix::param::page_size());
-    let topology = machine.topology();
-    let homes = topology.homes();
-    let chunking = Chunking::new(shape, homes.len());
-    let bytes = chunking.len().next_multiple_of(page);
-    let layout = SlotLayout::new(&[], 0, bytes, &Topology::default())?;
-    let at = LaterRange::new(&layout).allocate(bytes, layout.granule())?.offset;
-    let arena = Arena::reserve(0, layout, 1, machine)?;
-    arena.create_later(0, at, &Request::plain("to be touched", bytes), None)?;
-    let whole = at..at + bytes;
-    arena.place_ranges(0, &[(whole.clone(), &[])], Spread::System)?;
-
-    let start = arena.start_of(0) as usize + at;
-    let go_to = |cores: &[usize], place: String| -> Result<()> {
-        let failed = |error: std::io::Error| ErrorKind::Refused(format!("a thread on {place}: {error}"));
-        Ok(keep_on(cores).map_err(failed)?)
-    };
-    for chunk in 0..chunking.chunks() {
-        let home = homes[if by_owners { chunk % homes.len() } else { 0 }];
-        go_to(&topology.cpus_of(home), format!("node {home}"))?;
-        for run in chunking.runs(chunk) {
-            for address in (start + run.start / page * page..start + run.end).step_by(page) {
-                let byte: *mut u8 = std::ptr::with_exposed_provenance_mut(address);
-                // SAFETY: the arena's memory is mapped, and belongs to this function.
-                unsafe { byte.write_volatile(1) };
-            }
-        }
-    }
-    go_to(topology.cpus(), "the machine".to_owned())?;
-
-    let nodes = arena.nodes_of(0, whole, page)?;
-    let mut at_home = 0;
-    for chunk in 0..chunking.chunks() {
-        let home = Some(homes[chunk % homes.len()]);
-        for run in chunking.runs(chunk) {
-            let pages = run.start / page..run.end.div_ceil(page);
-            for (number, node) in pages.clone().zip(&nodes[pages]) {
-                let inside = run.end.min((number + 1) * page) - run.start.max(number * page);
-                at_home += if *node == home { inside } else { 0 };
-            }
-        }
-    }
-    Ok(at_home as f64 / chunking.len() as f64)
 }
 
 /// Six digits, and 1 for nothing less than all.
