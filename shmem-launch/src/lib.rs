@@ -23,6 +23,4 @@ pub mod cpus;
 pub mod env;
 pub mod launch;
 pub mod say;
-#[cfg(test)]
-mod test_allocator;
 pub mod text;

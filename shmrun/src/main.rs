@@ -55,10 +55,6 @@ struct Arguments {
     #[arg(long)]
     tag_output: bool,
 
-    /// Run this PE under gdb, on this terminal; with other hosts: --attach-wait
-    #[arg(long, value_name = "PE", conflicts_with_all = ["hosts", "hostfile", "launcher"])]
-    gdb: Option<usize>,
-
     /// Let every PE print its process number and wait for a debugger
     #[arg(long)]
     attach_wait: bool,
@@ -147,9 +143,6 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
     }
     if arguments.tag_output {
         launch = launch.tag_output();
-    }
-    if let Some(pe) = arguments.gdb {
-        launch = launch.gdb(pe);
     }
     if arguments.attach_wait {
         launch = launch.attach_wait();

@@ -47,7 +47,14 @@ impl Bind {
                 (groups, topology.nodes().is_empty().then(|| remark.to_owned()))
             }
             Self::Share => (by_share(&groups, pes, core), None),
-            _ => by_core(&groups, pes),
+            _ => {
+                let all = allowed.len();
+                let remark =
+                    format!("{pes} PEs share {all} CPUs: with --bind core some CPUs run several PEs");
+                let mut sets = by_share(&groups, pes.min(all), core);
+                sets.iter_mut().for_each(|set| set.truncate(1));
+                (sets, (pes > all).then_some(remark))
+            }
         };
         Ok((sets.iter().map(|cpus| cpus::set(cpus)).collect(), remark))
     }
@@ -83,31 +90,16 @@ fn core(cpu: usize) -> usize {
     Root::default().list(&siblings).and_then(|siblings| siblings.first().copied()).unwrap_or(cpu)
 }
 
-/// A CPU for each PE.
-fn by_core(groups: &[Vec<usize>], pes: usize) -> (Vec<Vec<usize>>, Option<String>) {
-    let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
-    let all: usize = sizes.iter().sum();
-    let remark = (pes > all)
-        .then(|| format!("{pes} PEs share {all} CPUs: with --bind core some CPUs run several PEs"));
-    let of_group = |(group, pes): (&Vec<usize>, usize)| {
-        group.iter().cycle().take(pes).map(|&cpu| vec![cpu]).collect::<Vec<_>>()
-    };
-    (groups.iter().zip(shares(&sizes, pes)).flat_map(of_group).collect(), remark)
-}
-
-/// How many PEs each group of so many CPUs gets: as many as any other that has CPUs left; once all CPUs
-/// have a PE, it starts over.
+/// How many PEs, of no more than there are CPUs, each group of so many CPUs gets: as many as any other that has CPUs left.
 fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
-    let all: usize = sizes.iter().sum();
-    let rounds = pes.checked_div(all).unwrap_or(0);
-    let mut last = vec![0; sizes.len()];
-    for _ in 0..pes - rounds * all {
-        let with_room = (0..sizes.len()).filter(|&group| last[group] < sizes[group]);
-        if let Some(group) = with_room.min_by_key(|&group| last[group]) {
-            last[group] += 1;
+    let mut shares = vec![0; sizes.len()];
+    for _ in 0..pes {
+        let with_room = (0..sizes.len()).filter(|&group| shares[group] < sizes[group]);
+        if let Some(group) = with_room.min_by_key(|&group| shares[group]) {
+            shares[group] += 1;
         }
     }
-    sizes.iter().zip(last).map(|(size, last)| rounds * size + last).collect()
+    shares
 }
 
 /// The allowed CPUs by the memory next to them, in the order of the memories' nodes. CPUs of which the
@@ -148,14 +140,6 @@ mod tests {
     }
 
     #[test]
-    fn sharing_a_cpu_is_said() {
-        assert_eq!(by_core(&[vec![1, 5]], 2), (vec![vec![1], vec![5]], None));
-        let (sets, remark) = by_core(&[vec![1, 5]], 3);
-        assert_eq!(sets, [[1], [5], [1]]);
-        assert!(remark.unwrap().starts_with("3 PEs share 2 CPUs"));
-    }
-
-    #[test]
     fn shares_are_apart_take_whole_cores_and_are_next_to_one_memory() {
         // Four cores of two threads; as many threads without siblings; and four nodes of two.
         let (threads, four) =
@@ -172,21 +156,6 @@ mod tests {
             (&four, |cpu| cpu, 5, vec![vec![0], vec![1], vec![2, 3], vec![4, 5], vec![6, 7]]),
         ] {
             assert_eq!(by_share(groups, pes, core), sets);
-        }
-    }
-
-    #[test]
-    fn successive_pes_are_next_to_the_same_memory() {
-        let nodes = [vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
-        for (nodes, pes, cpus) in [
-            (&nodes, 4, &[0, 1, 4, 5][..]),
-            (&nodes, 5, &[0, 1, 2, 4, 5]),
-            (&nodes, 8, &[0, 1, 2, 3, 4, 5, 6, 7]),
-            (&nodes, 10, &[0, 1, 2, 3, 0, 4, 5, 6, 7, 4]),
-            // A node of one CPU has one PE.
-            (&[vec![0, 1, 2, 3], vec![4]], 4, &[0, 1, 2, 4]),
-        ] {
-            assert_eq!(by_core(nodes, pes).0.concat(), cpus);
         }
     }
 
@@ -232,15 +201,12 @@ mod tests {
         }
 
         #[test]
-        fn shares_are_even_and_complete(sizes in proptest::collection::vec(1..9usize, 1..6), pes in 0..60usize) {
+        fn shares_are_even_and_complete(sizes in proptest::collection::vec(1..9usize, 1..6), pes: prop::sample::Index) {
+            let pes = pes.index(sizes.iter().sum::<usize>() + 1);
             let shares = shares(&sizes, pes);
-            let all: usize = sizes.iter().sum();
             prop_assert_eq!(shares.iter().sum::<usize>(), pes);
-            for (i, (&share, &size)) in shares.iter().zip(&sizes).enumerate() {
-                prop_assert!(share <= pes.div_ceil(all) * size, "no CPU has two PEs more than another");
-                let even = shares.iter().zip(&sizes).all(|(&other, _)| other <= share + 1);
-                prop_assert!(pes > all || even || share == size, "group {} gets less than it has room for", i);
-            }
+            let even = |share| shares.iter().all(|&other| other <= share + 1);
+            prop_assert!(shares.iter().zip(&sizes).all(|(&share, &size)| share == size || even(share)), "{:?}", shares);
         }
     }
 }

@@ -36,8 +36,8 @@ impl Launch {
     /// on each as it takes; or without them where the launcher by itself would, as on the nodes of an allocation. `launcher`
     /// is its name, with options of its own, instead of the first that is found and can be joined.
     ///
-    /// Output is not captured, no PE runs under a debugger, PEs are not told to be on hosts where they are not, and who asks the
-    /// command's process to end ends the job.
+    /// Output is not captured, PEs are not told to be on hosts where they are not, and who asks the command's
+    /// process to end ends the job.
     ///
     /// # Errors
     ///

@@ -101,7 +101,6 @@ pub struct Launch {
     hosts: Option<HostsAs>,
     bind: Bind,
     output: Output,
-    debugger: Option<usize>,
     attach_wait: bool,
     watch_signals: bool,
     time: Option<Duration>,
@@ -184,7 +183,6 @@ impl Launch {
             hosts: None,
             bind: Bind::None,
             output: Output::Inherit,
-            debugger: None,
             attach_wait: false,
             watch_signals: false,
             time: None,
@@ -232,12 +230,6 @@ impl Launch {
     /// Keeps what the PEs print, and what the launcher would say, for the [`Outcome`].
     pub fn capture_output(mut self) -> Self {
         self.output = Output::Capture;
-        self
-    }
-
-    /// Runs this PE under `gdb`, which gets the terminal.
-    pub fn gdb(mut self, pe: usize) -> Self {
-        self.debugger = Some(pe);
         self
     }
 

@@ -296,15 +296,4 @@ mod tests {
         let again = Request::Put { key: "b".into(), value: vec![1; MAX_VALUE] };
         assert_eq!(meeting.take(1, again, vec![]), Ok(None), "a fence makes room");
     }
-
-    /// As many values as the bytes allow are taken without looking at each for each, which would take minutes.
-    #[test]
-    fn many_values_are_taken_one_by_one() {
-        let mut meeting = Rendezvous::<()>::new([(0, 0)]);
-        let mut put = |number: usize| {
-            meeting.take(0, Request::Put { key: format!("{number:x}"), value: vec![0] }, vec![]).is_ok()
-        };
-        let taken = (0..MAX_OFFERED).take_while(|number| put(*number)).count();
-        assert!(taken > 50_000 && taken < MAX_OFFERED, "{taken}");
-    }
 }

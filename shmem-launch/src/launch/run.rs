@@ -251,10 +251,6 @@ impl Run {
             let clauses = standings(&self.pes.standings());
             return self.say(&format!("the PEs now:\n  {}", clauses.join("\n  ")));
         }
-        // At the prompt of a debugger that key is the debugger's.
-        if self.pes.job().debugger.is_some() && number == libc::SIGINT {
-            return;
-        }
         if let Phase::Ending(until) = &mut self.phase {
             *until = until.map(|_| Instant::now());
             return;
@@ -302,11 +298,8 @@ impl Run {
         let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };
         while self.outlets.close(kind) {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            let key_of_debugger = self.pes.job().debugger.map(|_| libc::SIGINT);
             let signal = self.signals.as_ref().and_then(Signals::next).map(|signal| signal.number);
-            let cut_short = match signal
-                .filter(|signal| ![Some(libc::SIGQUIT), key_of_debugger].contains(&Some(*signal)))
-            {
+            let cut_short = match signal.filter(|signal| *signal != libc::SIGQUIT) {
                 Some(signal) => Some((Failure::Interrupted { signal }, 128u8.saturating_add(signal as u8))),
                 None => (left == Some(Duration::ZERO)).then_some((Failure::TimedOut, 124)),
             };

@@ -29,9 +29,6 @@ pub(crate) const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128"
 /// What providers of libfabric are called whose interfaces are those of the internet.
 const OF_INTERNET: [&[u8]; 4] = [b"tcp", b"udp", b"sockets", b"net"];
 
-/// The debugger that a PE may run under.
-const DEBUGGER: &str = "gdb";
-
 /// Starts the processes of a job: what is the same for all of them.
 #[derive(Debug)]
 pub(crate) struct Spawner {
@@ -71,10 +68,6 @@ impl Spawner {
     ) -> Result<(Self, Option<String>), LaunchError> {
         let pes = job.pes;
         let hosts = job.hosts.as_ref().map_or_else(|| Ok(vec![0; pes]), |hosts| hosts.hosts(pes))?;
-        if let Some(pe) = job.debugger.filter(|pe| *pe >= pes) {
-            let text = format!("the debugger was asked for PE {pe}, but the PEs are 0 to {}", pes - 1);
-            return Err(LaunchError::new(text));
-        }
         let number = random().map_err(LaunchError::system("no random number for the job"))?;
         let (cpus, remark) = job.bind.binding(pes).map_err(|why| {
             LaunchError::new(format!(
@@ -96,7 +89,7 @@ impl Spawner {
         // SAFETY: between `fork` and `exec` the closure makes system calls, reads what it owns, and
         // neither allocates nor locks.
         unsafe { command.pre_exec(prepare) };
-        let child = command.spawn().map_err(|why| LaunchError::program(pe, command.get_program(), &why))?;
+        let child = command.spawn().map_err(|why| LaunchError::program(pe, &self.job.program, &why))?;
         sources.into_iter().for_each(|(kind, pipe)| outlets.read(pe, kind, pipe));
         Ok(Member::new(pe, child, channel, lifeline))
     }
@@ -104,16 +97,9 @@ impl Spawner {
     /// The program of a PE, with its environment.
     fn command(&self, pe: usize, socket: RawFd) -> Command {
         let job = &self.job;
-        let mut command = if job.debugger == Some(pe) {
-            let mut command = Command::new(DEBUGGER);
-            command.arg("--args").arg(&job.program);
-            command
-        } else {
-            let mut command = Command::new(&job.program);
-            command.arg0(job.arg0.as_ref().unwrap_or(&job.program));
-            command
-        };
+        let mut command = Command::new(&job.program);
         command
+            .arg0(job.arg0.as_ref().unwrap_or(&job.program))
             .args(&job.args)
             .env(SOCKET, socket.to_string())
             .env(PE, pe.to_string())
@@ -142,15 +128,14 @@ impl Spawner {
 
     /// One PE has the launcher's input; what it would get if all read from it is up to chance.
     fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<(Kind, OwnedFd)>> {
-        let Launch { debugger, output, .. } = self.job;
-        if pe != debugger.unwrap_or(0) || output == Output::Capture {
+        if pe != 0 || self.job.output == Output::Capture {
             let null = File::open("/dev/null");
             command.stdin(
                 null.map_err(|e| io::Error::new(e.kind(), format!("/dev/null cannot be opened: {e}")))?,
             );
         }
         let mut sources = Vec::new();
-        for streams in self.pipes.iter().filter(|_| debugger != Some(pe)) {
+        for streams in &self.pipes {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             rustix::fs::fcntl_setfl(&read, OFlags::NONBLOCK)?;
             for kind in streams {

@@ -59,10 +59,7 @@ fn hydra(pes: usize, name: &str) -> Option<Command> {
 
 /// Runs it by the launchers that are there, and says which are not.
 fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
-    let launchers = [
-        ("mpirun of Open MPI", mpirun(pes, name)),
-        ("mpiexec of MPICH", hydra(pes, name)),
-    ];
+    let launchers = [("mpirun of Open MPI", mpirun(pes, name)), ("mpiexec of MPICH", hydra(pes, name))];
     let mut outputs = Vec::new();
     for (launcher, command) in launchers {
         match command {

@@ -1,7 +1,7 @@
 //! How bytes can reach other PEs.
 
 use shmem_core::columns::Columns;
-use shmem_core::transport::ofi::{Offer, Options, offers};
+use shmem_core::transport::ofi::{Offer, offers};
 use shmem_launch::env::Settings;
 
 use crate::trial;
@@ -18,7 +18,7 @@ pub(crate) unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> R
     let (fabric, providers) = match unsafe { offers(&options) } {
         Ok((offers, chosen)) => {
             let state = match &chosen {
-                Some(chosen) => reason(&options, &offers, chosen),
+                Some(chosen) => chosen.to_string(),
                 None => "not usable: nothing that libfabric offers fits".to_owned(),
             };
             (state, Some(table(&offers, chosen.as_ref(), trial)))
@@ -63,31 +63,6 @@ fn table(offers: &[Offer], chosen: Option<&Offer>, trial: &dyn Fn(&Offer) -> Res
     columns.to_string()
 }
 
-/// What was chosen, and why.
-fn reason(options: &Options, offers: &[Offer], chosen: &Offer) -> String {
-    let provider = match &options.provider {
-        Some(name) => format!("SHMEM_OFI_PROVIDER={name}"),
-        None => "the first provider in the order of preference".to_owned(),
-    };
-    let Offer { network, node, .. } = chosen;
-    let mut others: Vec<&str> = offers
-        .iter()
-        .filter(|other| other.provider == chosen.provider && other.network == *network)
-        .map(|other| other.interface.as_str())
-        .collect();
-    others.sort_unstable();
-    others.dedup();
-    let near = node.map_or_else(String::new, |node| format!(", at NUMA node {node}"));
-    let interface = match (&options.interface, others.len()) {
-        (Some(name), _) => format!("SHMEM_OFI_INTERFACE={name}"),
-        (None, 2..) if !network.is_empty() => {
-            format!("the nearest of {} interfaces of {network}{near}", others.len())
-        }
-        (None, _) => format!("its first interface{near}"),
-    };
-    format!("{chosen}: {provider}, {interface}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,22 +94,5 @@ mod tests {
         let rows: Vec<&str> = text.lines().skip(1).map(str::trim_end).collect();
         assert!(rows[0].contains("mlx5_0") && rows[0].ends_with("usable, chosen"), "{text}");
         assert!(rows[1].contains("mlx5_1") && rows[1].ends_with("not usable: no link"), "{text}");
-    }
-
-    #[test]
-    fn the_reason_of_a_choice_is_told() {
-        let offers = [offer("verbs", "mlx5_0", Some(0)), offer("verbs", "mlx5_1", Some(1))];
-        let said = reason(&Options::default(), &offers, &offers[1]);
-        assert_eq!(
-            said,
-            "verbs on mlx5_1: the first provider in the order of preference, the nearest of 2 interfaces of ib, at NUMA node 1"
-        );
-        let named = Options {
-            provider: Some("verbs".to_owned()),
-            interface: Some("mlx5_0".to_owned()),
-            ..Options::default()
-        };
-        let said = reason(&named, &offers, &offers[0]);
-        assert_eq!(said, "verbs on mlx5_0: SHMEM_OFI_PROVIDER=verbs, SHMEM_OFI_INTERFACE=mlx5_0");
     }
 }

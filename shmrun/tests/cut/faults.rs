@@ -19,9 +19,6 @@ use shmem::thread::Single;
 /// Words of each put.
 const WORDS: usize = 512;
 
-/// Puts of "many puts".
-const MANY: usize = 6_000;
-
 /// `SHMEM_TIMEOUT` of the jobs that are to end by it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -49,8 +46,6 @@ static COUNT: Atomic<u64>;
 static ARRIVED: Signal;
 #[symmetric]
 static STOP: [u64; 1];
-#[symmetric]
-static MANY_WORDS: [u64; MANY];
 
 /// Not a test of its own: the PEs' entry.
 #[test]
@@ -61,7 +56,6 @@ fn program() {
     match name.as_str() {
         "traffic" => traffic(&world),
         "signals" => signals(&world),
-        "many puts" => many_puts(&world),
         "partitions" => partitions(&mut world),
         _ => panic!("no program `{name}`"),
     }
@@ -110,22 +104,6 @@ fn signals(world: &World) {
         world.put_signal(ROW.on(east).index(..), &[step; WORDS], ARRIVED.on(east), SignalOp::Set(step));
         ARRIVED.wait_until(world, ge(step));
     }
-}
-
-/// Far more under way than any queue holds.
-fn many_puts(world: &World) {
-    let (west, east) = world.ring_neighbours();
-    let value = |i: usize, pe: usize| (i * 7 + pe) as u64;
-    let all: Vec<u64> = (0..MANY).map(|i| value(i, world.my_pe())).collect();
-    println!("> running");
-    for (i, word) in all.iter().enumerate() {
-        world.p(MANY_WORDS.on(east).index(i), *word);
-    }
-    world.barrier_all();
-    let mut seen = vec![0; MANY];
-    MANY_WORDS.here(world).index(..).copy_to(&mut seen);
-    let expected: Vec<u64> = (0..MANY).map(|i| value(i, west.number())).collect();
-    assert!(seen == expected);
 }
 
 /// Partitions until they cannot be had, on all PEs alike; those that were made work.
@@ -490,15 +468,6 @@ fn packets_that_are_lost_late_twice_or_out_of_order_only_take_time() {
         let job = hosts.job("traffic").env("SHMEM_TIMEOUT", "30").env(SECONDS, "2").start();
         println!("{}: started in {:?}", trouble.replace('\n', ", "), start.elapsed());
         job.goes_on();
-    }
-}
-
-#[test]
-fn full_queues_only_take_time() {
-    let Some(hosts) = Hosts::find() else { return };
-    succeeded(&hosts.job("many puts").run());
-    for demands in ["cq=8", "eagain=5", "cq=8,eagain=3,inject=0"] {
-        succeeded(&hosts.job("many puts").demands(demands).run());
     }
 }
 

@@ -300,15 +300,12 @@ mod command_line {
         fails(&["-n", "2", "Cargo.toml"], 127, "in this directory: did you mean `./Cargo.toml`?\n");
         fails(&["-n", "2", "./Cargo.toml"], 126, "`./Cargo.toml` cannot be run: Permission denied");
         fails(&["-n", "2", "/"], 126, "`/` cannot be run: Permission denied");
-        fails(&["-n", "2", "--gdb", "2", "true"], 2, "asked for PE 2, but the PEs are 0 to 1");
         fails(&["-n", "-1", "true"], 2, "error: invalid value '-1' for '--npes <PES>': the number of PEs is");
         fails(&["-np", "x", "true"], 2, "error: invalid value 'x' for '--npes <PES>': the number of PEs is");
         fails(&["--np", "4", "true"], 2, "error: unexpected argument '--np' found");
         fails(&["-n", "4", "--bidn", "core", "true"], 2, "a similar argument exists: '--bind'");
         fails(&["-n", "1", "true", ":", "-np", "1", "true"], 2, "shmrun: `:` begins a second program");
-        for option in ["--gdb=1", "--hosts-as=2x1"] {
-            fails(&["-H", "a:2", option, "true"], 2, "cannot be used with");
-        }
+        fails(&["-H", "a:2", "--hosts-as", "2x1", "true"], 2, "cannot be used with");
         fails(&["true"], 2, "error: the following required arguments were not provided:\n  --npes <PES>");
         fails(&["-n", "2"], 2, "error: the following required arguments were not provided:\n  <PROGRAM>");
         fails(&["-n", "2", "--env", "=x", "true"], 2, "expected KEY=VALUE");
@@ -372,20 +369,15 @@ mod command_line {
         }
     }
 
-    /// The lines that are printed by a command that is given this, in order.
-    fn lines_given(mut command: Command, input: &str) -> Vec<String> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
-        lines.sort();
-        lines
-    }
-
     #[test]
     fn input_goes_to_the_first_pe_only() {
-        let command = bare_shmrun(&["-n", "3", "sh", "-c", "echo $SHMRUN_PE:$(cat)"]);
-        assert_eq!(lines_given(command, "words"), ["0:words", "1:", "2:"]);
+        let mut command = bare_shmrun(&["-n", "3", "sh", "-c", "echo $SHMRUN_PE:$(cat)"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"words").unwrap();
+        let said = text(&child.wait_with_output().unwrap().stdout);
+        let mut lines: Vec<&str> = said.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["0:words", "1:", "2:"]);
     }
 
     /// Which PE runs where: `bind` of shmem-launch. What is said where the system refuses it: `ci/containers.sh`.
@@ -436,25 +428,6 @@ mod command_line {
         assert_eq!(by_shmrun(&["--bind", "none"], 2).0, unbound(2));
         assert_eq!(by_shmrun(&["--env", "SHMEM_BIND=none"], 2).0, unbound(2));
         assert_eq!(by_itself("none", 2), unbound(2));
-    }
-
-    #[test]
-    fn one_pe_runs_under_the_debugger_with_the_input() {
-        let directory = tempfile::tempdir().unwrap();
-        let gdb = |path: &str| {
-            let mut command = bare_shmrun(&["-n", "2", "--gdb", "1", "/bin/echo", "x"]);
-            command.env("PATH", path);
-            command
-        };
-        let output = gdb("/no/such").output().unwrap();
-        assert_eq!(output.status.code(), Some(127));
-        assert_eq!(launcher_lines(&output), ["shmrun: there is no program `gdb`"]);
-        let file = directory.path().join("gdb");
-        std::fs::write(&file, "#!/bin/sh\necho \"gdb of $SHMRUN_PE: $*: $(cat)\"\n").unwrap();
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&file, executable).unwrap();
-        let path = format!("{}:/usr/bin:/bin", directory.path().display());
-        assert_eq!(lines_given(gdb(&path), "bt"), ["gdb of 1: --args /bin/echo x: bt", "x"]);
     }
 
     #[test]
