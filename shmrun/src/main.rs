@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, Parser};
+use clap::Parser;
 use shmem::launch::{Bind, HostList, HostsAs, Launch, LaunchError};
 use shmem_launch::env::{self, BIND, Settings};
 use shmem_launch::say::say;
@@ -93,8 +93,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse_from(with_np(&Arguments::command(), std::env::args_os()));
-    ExitCode::from(launch(arguments).unwrap_or_else(|(code, error)| {
+    ExitCode::from(launch(arguments()).unwrap_or_else(|(code, error)| {
         say(&format!("shmrun: {error}"));
         code
     }))
@@ -168,27 +167,11 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
     Err((126, format!("`{}` cannot be run: {why}", command.get_program().display())))
 }
 
-/// `-np 4` as `-n 4`: other launchers take it so. What stands behind the program is the program's.
-fn with_np(command: &clap::Command, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let mut words: Vec<OsString> = words.into_iter().collect();
-    // The first is the command itself.
-    let mut at = 1;
-    while let Some(word) = words.get_mut(at) {
-        if word == "-np" {
-            *word = "-n".into();
-        }
-        let Some(option) = word.to_str().filter(|word| word.starts_with('-') && *word != "--") else { break };
-        at += if takes_the_next(command, option) { 2 } else { 1 };
-    }
-    words
-}
-
-/// Whether the word behind this one is the value of an option.
-fn takes_the_next(command: &clap::Command, word: &str) -> bool {
-    // `--env=A=b` has its value, as has `-n4`.
-    let is_it = |option: &&clap::Arg| match word.strip_prefix("--") {
-        Some(long) => option.get_long() == Some(long),
-        None => option.get_short().is_some_and(|short| word == format!("-{short}")),
-    };
-    command.get_arguments().find(is_it).is_some_and(|option| option.get_action().takes_values())
+/// The arguments. `-np 4` is `-n 4`, as other launchers take it; behind the program it is the program's.
+fn arguments() -> Arguments {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    Arguments::try_parse_from(&words).unwrap_or_else(|_| {
+        words.iter_mut().filter(|word| *word == "-np").take(1).for_each(|word| *word = "-n".into());
+        Arguments::parse_from(words)
+    })
 }

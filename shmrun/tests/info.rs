@@ -37,7 +37,10 @@ fn the_layout_of_a_program() {
     let output = info(&["layout", &own()], &[]).output().unwrap();
     let (text, warnings) = texts(&output);
     assert!(output.status.success(), "{warnings}");
-    assert!(text.contains("  0x1040  8000     64      -  info::GRID  tests/info.rs:10\n"), "{text}");
+    let grid = "partition 1 `default`, 64M: 1 static(s), 8000 bytes; 67096704 bytes left for the heap\n\
+                \x20 OFFSET  SIZE  ALIGN  PAGES  NAME        PLACE\n\
+                \x20 0x1040  8000     64      -  info::GRID  tests/info.rs:10\n";
+    assert!(text.contains(grid), "{text}");
     assert_eq!(warnings, "");
 }
 
