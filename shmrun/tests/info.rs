@@ -123,7 +123,7 @@ fn without_a_command_it_shows_all() {
     assert!(output.status.success(), "{message}");
     let size = text.lines().find(|line| line.starts_with("  SHMEM_SYMMETRIC_SIZE ")).unwrap();
     assert!(size.contains(" 64M ") && size.contains(" 3G ") && !text.contains(" PATH "), "{size}");
-    for title in ["VARIABLES", "TOPOLOGY", "PAGES", "TRANSPORTS", "PARTITIONS"] {
+    for title in ["VARIABLES", "TOPOLOGY", "TRANSPORTS", "PARTITIONS"] {
         assert!(text.lines().any(|line| line == title), "{title}: {text}");
     }
     let mistyped = "shmem-info: warning: SHMEM_NPEZ is set and not known; did you mean SHMEM_NPES?\n";

@@ -4,9 +4,7 @@
 //! of another one's core, and the memory of one NUMA node next to them, as far as there are enough. So no PE waits for
 //! one that its own wait keeps from running, and jobs side by side are spread over all CPUs as far as their PEs allow.
 //!
-//! CPUs go by the memory next to them: those of a node with memory belong to it, those of a node without
-//! to the nearest one that has some. Only CPUs are given out that the launcher itself may use, so what
-//! `taskset` or a batch system has set stays in force.
+//! Only CPUs are given out that the launcher itself may use, so what `taskset` or a batch system has set stays in force.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,9 +12,8 @@ use std::num::NonZero;
 
 use rustix::thread::CpuSet;
 use shmem_core::memory::Machine;
-use shmem_core::partition::Kind;
 use shmem_core::root::Root;
-use shmem_core::topology::{NumaNode, Topology};
+use shmem_core::topology::Topology;
 
 use crate::cpus;
 use crate::env::Bind;
@@ -102,8 +99,7 @@ fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
     shares
 }
 
-/// The allowed CPUs by the memory next to them, in the order of the memories' nodes. CPUs of which the
-/// kernel does not say where they are come last.
+/// The allowed CPUs by their NUMA nodes. CPUs of which the kernel does not say where they are come last.
 fn groups(allowed: &[usize], topology: &Topology) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut left = allowed.to_vec();
@@ -111,33 +107,18 @@ fn groups(allowed: &[usize], topology: &Topology) -> Vec<Vec<usize>> {
         let (here, elsewhere): (Vec<_>, Vec<_>) = left.into_iter().partition(|cpu| node.cpus.contains(cpu));
         left = elsewhere;
         if !here.is_empty() {
-            groups.entry(memory_of(node, topology)).or_default().extend(here);
+            groups.entry(node.number).or_default().extend(here);
         }
     }
     groups.into_values().chain((!left.is_empty()).then_some(left)).collect()
 }
 
-/// The node whose memory is next to the CPUs of a node.
-fn memory_of(node: &NumaNode, topology: &Topology) -> u32 {
-    if node.memory > 0 && node.allowed {
-        return node.number;
-    }
-    topology.of_kind(Kind::NormalMem, node.number).first().copied().unwrap_or(node.number)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use shmem_core::topology::NumaNode;
 
     use super::*;
-
-    fn node(number: u32, cpus: core::ops::Range<usize>, memory: u64) -> NumaNode {
-        NumaNode { memory, cpus: cpus.collect(), ..NumaNode::new(number) }
-    }
-
-    fn machine(nodes: Vec<NumaNode>) -> Topology {
-        Topology::of(nodes, Vec::new(), None)
-    }
 
     #[test]
     fn shares_are_apart_take_whole_cores_and_are_next_to_one_memory() {
@@ -161,28 +142,13 @@ mod tests {
 
     #[test]
     fn cpus_are_cut_to_the_allowed_ones() {
-        let machine = machine(vec![node(0, 0..4, 1 << 30), node(1, 4..8, 1 << 30), node(2, 0..0, 1 << 30)]);
+        let node =
+            |number, cpus: std::ops::Range<usize>| NumaNode { cpus: cpus.collect(), ..NumaNode::new(number) };
+        let machine = Topology::of(vec![node(0, 0..4), node(1, 4..8), node(2, 0..0)], Vec::new(), None);
         assert_eq!(groups(&[2, 3, 4], &machine), [vec![2, 3], vec![4]]);
         assert_eq!(groups(&[5, 6], &machine), [[5, 6]]);
         assert_eq!(groups(&[2, 9], &machine), [[2], [9]], "a CPU of no node");
         assert_eq!(groups(&[2], &Topology::default()), [[2]]);
-    }
-
-    #[test]
-    fn cpus_without_memory_join_the_nearest_that_have_some() {
-        let mut nodes =
-            vec![node(0, 0..2, 1 << 30), node(1, 2..4, 0), node(2, 4..6, 1 << 30), node(3, 0..0, 1 << 34)];
-        for (node, distances) in
-            nodes.iter_mut().zip([[10, 30, 20, 15], [30, 10, 20, 15], [20, 20, 10, 15], [15, 15, 15, 10]])
-        {
-            node.distances = distances.into();
-        }
-        let all: Vec<usize> = (0..6).collect();
-        assert_eq!(groups(&all, &machine(nodes.clone())), [vec![0, 1], vec![2, 3, 4, 5]]);
-        nodes[2].allowed = false;
-        assert_eq!(groups(&all, &machine(nodes)), [all], "memory that is forbidden is no memory");
-        let bare = machine(vec![node(0, 0..2, 0), node(1, 2..4, 0)]);
-        assert_eq!(groups(&[0, 1, 2, 3], &bare), [[0, 1], [2, 3]]);
     }
 
     proptest! {

@@ -7,7 +7,6 @@
 
 mod binary;
 mod layout;
-mod pages;
 mod partitions;
 mod plan;
 mod topology;
@@ -52,10 +51,8 @@ enum Command {
     },
     /// Lists the environment variables with defaults and current values.
     Env,
-    /// Shows CPUs and memory nodes.
+    /// Shows CPUs, and memory nodes with their huge pages.
     Topology,
-    /// Shows page sizes: huge-page pools and transparent huge pages.
-    Pages,
     /// Shows the partitions that a job in this environment asks for.
     Partitions {
         /// A program whose declarations and statics count too.
@@ -160,7 +157,6 @@ impl Answer {
             Some(Command::Layout { binary, check }) => self.layout(&Binary::read(&binary)?, check)?,
             Some(Command::Env) => self.environment(),
             Some(Command::Topology) => self.text += &topology::topology(&Root::default()),
-            Some(Command::Pages) => self.text += &pages::pages(&Root::default()),
             Some(Command::Partitions { binary }) => {
                 let binary = binary.map(|path| Binary::read(&path)).transpose()?;
                 let (environment, topology) =
@@ -194,9 +190,8 @@ impl Answer {
                 self.text += &result.map_or_else(|why| why + "\n", |()| format!("{WORKS}\n"));
             }
             None => {
-                let all = [Command::Env, Command::Topology, Command::Pages, Command::Transports];
-                for (command, title) in all.into_iter().zip(["VARIABLES", "TOPOLOGY", "PAGES", "TRANSPORTS"])
-                {
+                let all = [Command::Env, Command::Topology, Command::Transports];
+                for (command, title) in all.into_iter().zip(["VARIABLES", "TOPOLOGY", "TRANSPORTS"]) {
                     self.text += &format!("{title}\n");
                     self.add(Some(command))?;
                     self.text.push('\n');

@@ -5,7 +5,6 @@ use shmem_core::partition::{round_size, show_size};
 use shmem_core::ranges;
 use shmem_core::topology::{NumaNode, Speed, Topology};
 
-use crate::pages::Pool;
 use shmem_core::root::Root;
 
 /// The section `topology`.
@@ -40,9 +39,12 @@ pub(crate) fn topology(root: &Root) -> String {
 fn row(root: &Root, node: &NumaNode) -> [String; 11] {
     let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };
     let distances: Vec<String> = node.distances.iter().map(ToString::to_string).collect();
-    let pools = Pool::read(root, &format!("sys/devices/system/node/node{}/hugepages", node.number));
-    let pools: Vec<String> =
-        pools.iter().map(|pool| format!("{} {}/{}", show_size(pool.size), pool.free, pool.total)).collect();
+    let pools = format!("sys/devices/system/node/node{}/hugepages", node.number);
+    let pool = |kibibytes: u64| {
+        let pages = |file| root.number(&format!("{pools}/hugepages-{kibibytes}kB/{file}")).unwrap_or(0);
+        format!("{} {}/{}", show_size(kibibytes << 10), pages("free_hugepages"), pages("nr_hugepages"))
+    };
+    let pools: Vec<String> = root.numbered(&pools, "hugepages-", "kB").into_iter().map(pool).collect();
     [
         node.number.to_string(),
         or_none(node.kind.map(|kind| kind.to_string()).unwrap_or_default()),
