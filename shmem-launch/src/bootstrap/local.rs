@@ -184,15 +184,10 @@ fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
 
 /// The number that a variable of the launcher's holds.
 fn number<N: TryFrom<u64>>(name: &str, radix: u32) -> io::Result<N> {
-    let value = std::env::var_os(name).ok_or_else(|| {
-        invalid(format!("{SOCKET} is set and {name} is not: unset {SOCKET} to run without shmrun"))
-    })?;
-    let number = value.to_str().and_then(|text| u64::from_str_radix(text, radix).ok());
-    number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
-        invalid(format!(
-            "{name}=`{}` is nothing that shmrun sets: unset {SOCKET} to run without it",
-            value.display()
-        ))
+    let value = std::env::var(name).unwrap_or_else(|why| why.to_string());
+    let number = u64::from_str_radix(&value, radix).ok().and_then(|number| N::try_from(number).ok());
+    number.ok_or_else(|| {
+        invalid(format!("{name}=`{value}` is nothing that shmrun sets: unset {SOCKET} to run without it"))
     })
 }
 

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use shmem_core::context::mapping::Level;
 use shmem_core::context::{Endpoint, Initiator, Order, Stores};
 
-use crate::error::{ContextError, Result};
+use crate::error::{ErrorKind, Result};
 use crate::group::Team;
 use crate::job::Job;
 use crate::state::granted::{Granted, Resources};
@@ -69,7 +69,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// [`ContextError::Exhausted`] if no unit of the resource is left that it may have; the message says who
+    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no unit of the resource is left that it may have; the message says who
     /// has them. The program goes on without.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_create`.
@@ -92,7 +92,10 @@ impl<K: ContextKind> Context<K> {
     fn open(job: &Arc<Job>, held: Held) -> Result<Self> {
         let endpoint = job.network.resource.open(held.assignment).map_err(|why| {
             job.contexts.holdings.lock().remove(held);
-            ContextError::Refused { resource: job.network.resource.name(), why }
+            let resource = job.network.resource.name();
+            ErrorKind::Refused(format!(
+                "a context cannot be created: {resource}: {why}; destroy contexts, or create fewer"
+            ))
         })?;
         Ok(Self { endpoint: Some(endpoint), held, team: None, job: Arc::clone(job), _kind: PhantomData })
     }

@@ -27,14 +27,6 @@ pub enum ContextError {
         /// What to do.
         remedy: &'static str,
     },
-    /// A unit is there, and what it is made of is not.
-    #[error("a context cannot be created: {resource}: {why}; destroy contexts, or create fewer")]
-    Refused {
-        /// What was asked for.
-        resource: &'static str,
-        /// What the transport says.
-        why: String,
-    },
     /// Hints cannot change while something was granted under those of before.
     #[error("the hints of domains cannot change while {live}; destroy them first")]
     Live {

@@ -12,6 +12,7 @@ use shmem_core::heap::{HeapError, MAX_ALIGN, MIN_ALIGN};
 use shmem_core::object::SymBox;
 use shmem_core::partition::show_size;
 use shmem_core::segment::SYSTEM;
+use shmem_core::text::counted;
 
 use super::TeamBox;
 use crate::caller::at;
@@ -109,12 +110,12 @@ impl Agreed<'_> {
         let mine = room.lock().free_bytes() as u64;
         let free = self.tell([mine]);
         let fullest = (0..free.len()).min_by_key(|rank| free[*rank]).unwrap_or_default();
-        Err(TeamError::NoRoom {
-            bytes,
-            pe: team.member(fullest).number(),
-            free: free[fullest][0] as usize,
-            size: room.lock().area.len(),
-        }
+        let (pe, free, size) = (team.member(fullest).number(), free[fullest][0], room.lock().area.len());
+        Err(TeamError::Refused(format!(
+            "the memory of teams has no room for {} at one place of all members: PE {pe} has {free} free of {size}; drop \
+             objects of teams on all members, or raise SHMEM_TEAM_SIZE",
+            counted(bytes, "byte")
+        ))
         .into())
     }
 }

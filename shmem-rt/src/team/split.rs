@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 use shmem_core::observe::Family;
-use shmem_core::system::RequestArea;
+use shmem_core::system::{MAX_TEAMS, RequestArea};
 use shmem_core::text::counted;
 
 use crate::collective::Agreed;
@@ -161,7 +161,12 @@ impl Team {
             None => Ok(()),
             Some(rank) => {
                 let [contexts, objects] = said[rank].map(|n| n as usize);
-                Err(TeamError::InUse { pe: self.member(rank).number(), contexts, objects }.into())
+                let pe = self.member(rank).number();
+                Err(TeamError::Refused(format!(
+                    "the team cannot be destroyed: PE {pe} uses {contexts} of its contexts and {objects} of its objects; drop \
+                     them first. The handle is gone: the rest follows when they are dropped"
+                ))
+                .into())
             }
         }
     }
@@ -236,7 +241,11 @@ impl Agreed<'_> {
         }
         let fullest = group.iter().copied().min_by_key(|rank| free[*rank].count_ones()).unwrap_or_default();
         let pe = self.collective.team.member(fullest).number();
-        Err(TeamError::Exhausted { pe, used: free[fullest].count_zeros() as usize })
+        let used = free[fullest].count_zeros();
+        Err(TeamError::Refused(format!(
+            "no team can be made: PE {pe} is in {used} of {MAX_TEAMS} teams; destroy one on all its members. The index \
+             of a team whose handle was forgotten does not come back"
+        )))
     }
 }
 
@@ -246,7 +255,7 @@ fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Ve
         return Err(empty("a team of size 0"));
     }
     if stride == 0 && size > 1 {
-        return Err(TeamError::Ranks(format!(
+        return Err(TeamError::Refused(format!(
             "a team of {} cannot have stride 0: each rank of the team that is split is a member once",
             counted(size, "member")
         )));
@@ -258,7 +267,7 @@ fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Ve
     // The last one is outside where any is.
     let ranks = rank(size - 1).and_then(|_| (0..size).map(rank).collect());
     ranks.ok_or_else(|| {
-        TeamError::Ranks(format!(
+        TeamError::Refused(format!(
             "no team can have {}, from rank {start} on every {stride}: the team that is split has ranks 0..{parent}; all ranks \
              must lie in there",
             counted(size, "member")
@@ -267,5 +276,5 @@ fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Ve
 }
 
 fn empty(what: &str) -> TeamError {
-    TeamError::Ranks(format!("a team has at least one member; {what} has none"))
+    TeamError::Refused(format!("a team has at least one member; {what} has none"))
 }
