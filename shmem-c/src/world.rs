@@ -6,14 +6,12 @@
 //! empty, so that an early or late call goes the cold way without a test of its own, and is refused there.
 
 use std::ffi::{c_int, c_long};
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use shmem::raw;
 use shmem::thread::Multiple;
 use shmem::{Context, Pe, World};
 use shmem_core::context::{Endpoint, Initiator as _};
-use shmem_core::exclusion::Mutex;
 
 use crate::handles::Handles;
 use crate::refusal::refuse;
@@ -165,10 +163,7 @@ impl Opened {
 
     /// Gives a context back, which nobody uses any more: what was started through it is complete.
     pub fn destroy(handle: Ctx) {
-        if let Some(context) = CONTEXTS.of(handle.0) {
-            context.stream.end_session();
-            drop(CONTEXTS.take(handle.0));
-        }
+        drop(CONTEXTS.take(handle.0));
     }
 
     /// Gives those back that a team has created, but for private ones; says whether there is such a one.
@@ -330,7 +325,6 @@ pub fn open(new: impl FnOnce() -> CWorld) {
 
 /// Closes the library, with its contexts; the world stays.
 pub fn finalise() {
-    DEFAULT.end_session();
     CONTEXTS.all().into_iter().for_each(|handle| Opened::destroy(Ctx(handle)));
     close();
 }
