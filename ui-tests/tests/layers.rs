@@ -98,7 +98,7 @@ impl Crate {
         let mut beside: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for file in &self.files[1..] {
             let from = file.top(&top);
-            for name in file.from_the_root() {
+            for name in file.names_of_the_crate() {
                 let to = top.get(name).or_else(|| top.get(passed_on.get(name)?)).copied().unwrap_or(from);
                 if layer(from) > layer(to) {
                     wrong.push(format!("{} imports `{name}`: `{to}` stands above `{from}`", file.path));
@@ -129,7 +129,7 @@ impl File {
     }
 
     /// Names in paths that begin at the root of the crate: behind `crate`, or behind as many `super` as lead there.
-    fn from_the_root(&self) -> Vec<&str> {
+    fn names_of_the_crate(&self) -> Vec<&str> {
         let depth = self.path.trim_end_matches("/mod.rs").split('/').count();
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         // Whether each brace that is open is that of a module.
