@@ -93,12 +93,6 @@ impl Domain {
         self.entered(pe).is_some() || self.told.get().is_some_and(|told| told.of(pe).is_some())
     }
 
-    /// The PEs that were addressed.
-    pub(super) fn addressed(&self) -> impl Iterator<Item = usize> {
-        let entered = self.entries.iter().filter(|(_, entry)| entry.load(Ordering::Acquire) > 0);
-        entered.map(|(pe, _)| pe)
-    }
-
     /// PEs that are reached through the fabric.
     pub(super) fn peers_known(&self) -> usize {
         self.told.get().map_or(0, Whereabouts::count)

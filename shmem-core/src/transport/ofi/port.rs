@@ -22,9 +22,6 @@ use crate::transport::Channel;
 
 const COMPLETIONS: usize = 16;
 
-/// Most PEs that are named where nothing tells whose operation has failed.
-const MOST: usize = 8;
-
 /// An operation, or a connection, that has failed.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
@@ -97,7 +94,7 @@ impl Port<'_> {
                 context: core::ptr::null_mut(),
                 flags: u64::from(FI_DELIVERY_COMPLETE),
             };
-            self.until_done(what, "", waits, || self.post_once(|| attempt(&posting)))
+            self.until_done(what, "", waits, || self.post_once(what.pe, || attempt(&posting)))
         };
         let started = started.unwrap_or_else(|error| self.refuse(what, error));
         match (started, purpose) {
@@ -158,7 +155,7 @@ impl Port<'_> {
             flags: u64::from(FI_DELIVERY_COMPLETE | FI_COMPLETION),
         };
         prepare(record);
-        let posted = self.until_done(what, "", waits, || self.post_once(|| attempt(&posting)));
+        let posted = self.until_done(what, "", waits, || self.post_once(what.pe, || attempt(&posting)));
         if posted != Ok(Some(())) {
             self.unit.lock().give_back(number);
         }
@@ -202,11 +199,15 @@ impl Port<'_> {
     ///
     /// The answer of libfabric, negative.
     #[inline]
-    pub(super) fn post_once(&self, attempt: impl FnOnce() -> isize) -> Result<Option<()>, isize> {
+    pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<Option<()>, isize> {
         let _held = self.unit.lock();
         if !self.unit.counter.is_open() {
             return Ok(None);
         }
+        if self.unit.counter.is_settled(self.unit.counter.started()) {
+            self.unit.addressed.clear();
+        }
+        self.unit.addressed.add(pe);
         self.unit.counter.begin();
         match attempt() {
             0 => {
@@ -268,6 +269,12 @@ impl Port<'_> {
     pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {
         let is_over = || (!goes_on()).then_some(());
         self.wait_until(is_over, || format!("{} operations of a context", stream.events()));
+    }
+
+    /// Whether an operation with a PE may be under way.
+    pub(super) fn may_have(&self, pe: usize) -> bool {
+        // Behind the lock: a list that somebody is changing says nothing.
+        self.unit.exclusively(|| self.unit.addressed.may_have(pe))
     }
 
     /// Operations that are complete. Makes progress.
@@ -400,15 +407,18 @@ impl Port<'_> {
         self.fabric.fail(&what, &self.fabric.domain.library().describe(error))
     }
 
-    /// Whose operation it may be that has failed: one of the PEs that were addressed, of which some are named.
+    /// Whose operation it may be that has failed.
     fn suspects(&self) -> String {
-        let names: Vec<_> =
-            self.fabric.domain.addressed().map(|pe| self.fabric.name_of(pe)).take(MOST + 1).collect();
-        match &names[..] {
-            [] => "an operation".to_owned(),
-            [name] => format!("an operation with {name}"),
-            names if names.len() <= MOST => format!("an operation with one of {}", names.join(", ")),
-            names => format!("an operation with one of {}, and others", names[..MOST].join(", ")),
+        let (addressed, others) = self.unit.addressed.list();
+        let mut pes: Vec<_> = addressed.chain(self.fabric.engine.unanswered().map(|(pe, _)| pe)).collect();
+        pes.sort_unstable();
+        pes.dedup();
+        let names: Vec<_> = pes.into_iter().map(|pe| self.fabric.name_of(pe)).collect();
+        match (&names[..], others) {
+            ([], _) => "an operation".to_owned(),
+            ([name], false) => format!("an operation with {name}"),
+            (names, false) => format!("an operation with one of {}", names.join(", ")),
+            (names, true) => format!("an operation with one of {}, and others", names.join(", ")),
         }
     }
 
@@ -442,13 +452,14 @@ impl Fabric {
         stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
     }
 
-    /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way: of those that are counted
-    /// for all.
+    /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel, pe));
         port.wait_while(stream, || stream.events() > 0 && has());
-        port.quiet(stream.counted());
+        if port.may_have(pe) {
+            port.quiet(stream.counted());
+        }
         self.wait_while(|| !self.engine.is_quiet(channel) && self.engine.unanswered_by(pe) > 0);
     }
 

@@ -7,12 +7,16 @@
 //! A unit has a lock. Where one thread uses it, only the progress thread ever meets that thread there: the lock costs two
 //! instructions. In return any thread may wait for what another has started.
 //!
-//! **The counter** says how many operations are complete, not which, nor whose. Where several threads use a unit, later operations
+//! **The counter** says how many operations are complete, not which. Where several threads use a unit, later operations
 //! may be complete before earlier ones. So everything is complete only at a moment at which both numbers are equal: the completed
 //! ones are read first. Threads that go on starting could put that moment off for ever; who has waited for some time keeps them from
 //! it. The last such moment is kept: what was started before it needs no further look.
+//!
+//! Nor does it say whose they are. So a unit keeps a short list of the PEs that were **addressed** since everything was complete for
+//! the last time: who waits for another PE need not wait at all, and a failure names those it may be of. The list is changed behind
+//! the lock of the unit, and read anywhere.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::MutexGuard;
 
 use super::domain::Domain;
@@ -38,6 +42,7 @@ pub(super) struct Unit {
     pub(super) records: Records,
     pub(super) free: Mutex<Free>,
     pub(super) counter: CompletionCounter,
+    pub(super) addressed: Addressed,
     /// Looks of the program's own threads at what has come: it changes while one of them polls.
     pub(super) looks: AtomicU64,
 }
@@ -60,8 +65,9 @@ impl Unit {
         // SAFETY: the records are dropped after it.
         let registered = unsafe { domain.register_local(records.memory()) }?;
         let free = Mutex::new(Free::new(RECORDS));
-        let (counter, looks) = (CompletionCounter::default(), AtomicU64::new(0));
-        Ok(Self { endpoint, registered, records, free, counter, looks })
+        let (counter, addressed, looks) =
+            (CompletionCounter::default(), Addressed::default(), AtomicU64::new(0));
+        Ok(Self { endpoint, registered, records, free, counter, addressed, looks })
     }
 
     /// Not a read-modify-write: a look that is lost among others does not matter.
@@ -167,6 +173,52 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// Most PEs of a list. Beyond, it may be any.
+const MOST: usize = 8;
+
+/// The PEs that were addressed since everything was complete.
+#[derive(Debug, Default)]
+pub(super) struct Addressed {
+    pes: [AtomicU32; MOST],
+    /// How many there are; one more than [`MOST`]: others, too.
+    count: AtomicUsize,
+}
+
+impl Addressed {
+    /// An operation with a PE is about to be started. Behind the lock.
+    #[inline(always)]
+    pub(super) fn add(&self, pe: usize) {
+        let count = self.count.load(Ordering::Relaxed);
+        let is_known = |known: &AtomicU32| known.load(Ordering::Relaxed) as usize == pe;
+        if count > MOST || self.pes[..count].iter().any(is_known) {
+            return;
+        }
+        if let Some(free) = self.pes.get(count) {
+            free.store(pe as u32, Ordering::Relaxed);
+        }
+        self.count.store(count + 1, Ordering::Release);
+    }
+
+    /// Everything is complete. Behind the lock.
+    #[inline(always)]
+    pub(super) fn clear(&self) {
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether an operation with a PE may be under way.
+    pub(super) fn may_have(&self, pe: usize) -> bool {
+        let (mut known, others) = self.list();
+        others || known.any(|known| known == pe)
+    }
+
+    /// The PEs, and whether there are others.
+    pub(super) fn list(&self) -> (impl Iterator<Item = usize>, bool) {
+        let count = self.count.load(Ordering::Acquire);
+        let known = self.pes[..count.min(MOST)].iter();
+        (known.map(|pe| pe.load(Ordering::Relaxed) as usize), count > MOST)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,5 +253,20 @@ mod tests {
         assert!(!counter.is_open());
         drop(other);
         assert!(counter.is_open());
+    }
+
+    #[test]
+    fn each_pe_stands_there_once_until_all_is_complete() {
+        let addressed = Addressed::default();
+        [3, 5, 3, 3, 5].into_iter().for_each(|pe| addressed.add(pe));
+        assert_eq!(addressed.list().0.collect::<Vec<_>>(), [3, 5]);
+        assert!(addressed.may_have(5) && !addressed.may_have(0) && !addressed.list().1);
+        addressed.clear();
+        assert!(!addressed.may_have(5));
+        (0..MOST).for_each(|pe| addressed.add(pe));
+        assert!(!addressed.may_have(100));
+        addressed.add(MOST);
+        assert!(addressed.may_have(100), "more than are kept may be any");
+        assert_eq!(addressed.list().0.count(), MOST);
     }
 }

@@ -221,7 +221,7 @@ impl Wire for Line<'_> {
             // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until
             // we have told that a message lies there.
             let write = || unsafe { write_told(&posting, [Piece { at, local, bytes }], told) };
-            match port.post_once(write) {
+            match port.post_once(pe, write) {
                 Ok(posted) => posted.map_or(Sent::Full, |()| Sent::Done),
                 Err(answer) => fabric.refuse_message(pe, bytes, answer),
             }
