@@ -67,6 +67,12 @@ impl Root {
     }
 }
 
+/// As [`Root::field`], in the text of a file.
+pub(crate) fn field(text: &str, word: &str) -> Option<u64> {
+    let behind = |line: &str| line.split_whitespace().skip_while(|w| *w != word).nth(1)?.parse().ok();
+    text.lines().find_map(behind)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,10 +88,4 @@ mod tests {
         assert_eq!(root.number("sys/b"), None);
         assert_eq!(root.numbered("sys", "n", ""), [2, 10]);
     }
-}
-
-/// As [`Root::field`], in the text of a file.
-pub(crate) fn field(text: &str, word: &str) -> Option<u64> {
-    let behind = |line: &'_ str| line.split_whitespace().skip_while(|w| *w != word).nth(1)?.parse().ok();
-    text.lines().find_map(behind)
 }

@@ -93,6 +93,9 @@ fn ids_depend_on_the_program_alone() {
     assert_eq!((table.specs()[0].id, table.specs()[0].size), (1, 1 << 30));
 }
 
+/// A variable of the environment, and its value.
+type Variable<'v> = (&'v str, &'v str);
+
 /// What is refused, with what is said of it.
 #[test]
 fn what_contradicts_itself_is_refused() {
@@ -151,7 +154,7 @@ fn what_contradicts_itself_is_refused() {
     }
     let (four, file) = ("SHMEM_SYMMETRIC_PARTITION4", "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/a");
     let normal = ("SHMEM_SYMMETRIC_PARTITION_NORMAL", "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/b");
-    let with: [(&[Declaration], &[(&str, &str)], &str); 13] = [
+    let with: [(&[Declaration], &[Variable<'_>], &str); 13] = [
         (
             &[plain("Partition23", 0)],
             &[("SHMEM_SYMMETRIC_PARTITION23", "SIZE=1G")],

@@ -85,6 +85,9 @@ fn a_file_has_its_blocks_and_is_the_users_own() {
     assert!(path.exists(), "what is not new is not removed");
 }
 
+/// Bytes at an offset of a file.
+type Write<'b> = (u64, &'b [u8]);
+
 #[test]
 fn what_another_program_made_or_is_damaged_is_refused() {
     let tree = Tree::new();
@@ -102,7 +105,7 @@ fn what_another_program_made_or_is_damaged_is_refused() {
     let (behind, mark) = ([9; 100], [9; 8]);
     let foreign = "holds something else than a partition";
     let header = "one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist 1";
-    let changes: [(&str, &[(u64, &[u8])]); 5] = [
+    let changes: [(&str, &[Write<'_>]); 5] = [
         ("is damaged: its description of the layout", &[(2 * SLOT, &[0; 10])]),
         (header, &[(76, &behind)]),
         (header, &[(SLOT + 76, &behind)]),
