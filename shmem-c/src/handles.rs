@@ -70,7 +70,7 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
     pub(crate) fn all(&self) -> Vec<usize> {
         let places = self.taken.lock().places;
         let handle = |place: &AtomicPtr<Kept<T>>| {
-            // SAFETY: null, or from `keep`. All are listed when a team or the library ends, and a program gives no handle back meanwhile.
+            // SAFETY: null, or from `keep`: it lives until the program gives the handle back, which it does not meanwhile.
             unsafe { place.load(Ordering::Acquire).as_ref() }.map(|kept| kept.handle)
         };
         self.places[..places].iter().filter_map(handle).collect()
