@@ -231,7 +231,11 @@ impl Draw {
             true => (self.of(&others), Vec::new()),
             false => (self.of(&of_teams), self.strays()),
         };
-        let around = [0, 1].map(|_| if self.one_in(2) { self.streams() } else { Vec::new() });
+        let mut around = [0, 1].map(|_| if self.one_in(2) { self.streams() } else { Vec::new() });
+        if of_teams.contains(&slot) {
+            // Who is no member meets nobody between what others do before it and what it does behind it.
+            around[1].clear();
+        }
         Step::Phase { slot, frozen: self.one_in(3), seed: self.seed(), strays, around }
     }
 
