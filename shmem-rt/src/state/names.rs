@@ -154,7 +154,7 @@ mod tests {
                 Ok(read) => prop_assert_eq!(read, objects),
                 Err(why) => {
                     let is_one = |o: &Named| {
-                        o.align.is_power_of_two() && o.item_bytes % o.align == 0 && o.items.checked_mul(o.item_bytes).is_some()
+                        o.align.is_power_of_two() && o.item_bytes.is_multiple_of(o.align) && o.items.checked_mul(o.item_bytes).is_some()
                     };
                     let names: std::collections::BTreeSet<_> = objects.iter().map(|object| &object.name).collect();
                     prop_assert!(names.len() < objects.len() || !objects.iter().all(is_one), "{why}");
