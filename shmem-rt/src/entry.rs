@@ -145,6 +145,7 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
     };
     let joined = Settings::from_process().map_err(Error::from).and_then(|settings| {
         if settings.transport == TransportChoice::Loopback {
+            bootstrap::require_one_process()?;
             claim::claim()?;
             loopback::run(settings.npes.unwrap_or(1), None, run)?;
             return Ok(None);

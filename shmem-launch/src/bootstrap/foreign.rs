@@ -6,6 +6,26 @@ use std::time::Duration;
 use shmem_core::exit;
 
 use super::{pmi, pmix};
+use crate::env::{EnvError, TRANSPORT};
+use crate::launch::NPES;
+
+/// Refuses PEs that are threads of this process where a launcher has started several processes: each would be a job of its own.
+///
+/// # Errors
+///
+/// If the environment tells of several.
+pub fn require_one_process() -> Result<(), EnvError> {
+    let counts = LAUNCHERS.iter().map(|(launcher, size, ..)| (*launcher, *size));
+    let several = [("shmrun", NPES)].into_iter().chain(counts).find_map(|(launcher, size)| {
+        let count = std::env::var(size).ok()?.trim().parse::<usize>().ok().filter(|&count| count > 1)?;
+        let why = format!(
+            "the PEs are threads of one process, and {launcher} has started {count} ({size}={count}); start the program by itself with SHMEM_NPES={count}, or unset {}; for a program that one of these processes starts, unset {size}",
+            TRANSPORT.name
+        );
+        Some(EnvError { variable: TRANSPORT.name.to_owned(), value: "loopback".to_owned(), why })
+    });
+    several.map_or(Ok(()), Err)
+}
 
 /// With what a process ends that has not become a PE.
 const CODE: i32 = 2;
@@ -29,7 +49,7 @@ const LAUNCHERS: [Launcher; 4] = [
     ),
     ("mpirun", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "use an mpirun that speaks PMIx (Open MPI 4 or later)"),
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "add --mpi=pmix or --mpi=pmi2 to srun"),
-    ("a launcher", "PMI_SIZE", "PMI_RANK", "use one that speaks PMIx or PMI-1 (PMI_FD)"),
+    ("a launcher", "PMI_SIZE", "PMI_RANK", "use one that speaks PMIx or PMI-1 (PMI_FD, PMI_PORT)"),
 ];
 
 /// Refuses to be one of several processes that a launcher has started, which PEs cannot join: the first of them has the error, for

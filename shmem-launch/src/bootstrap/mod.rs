@@ -16,6 +16,7 @@ mod steps;
 
 pub use connection::{Connection, attach_wait, connect};
 pub use counted::CountedBootstrap;
+pub use foreign::require_one_process;
 pub use launcher::{Bootstrap, Exchanged};
 pub use local::Local;
 pub use managed::Managed;

@@ -89,9 +89,9 @@ impl Given {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{variable}={value}: {why}")]
 pub struct EnvError {
-    variable: String,
-    value: String,
-    why: String,
+    pub(crate) variable: String,
+    pub(crate) value: String,
+    pub(crate) why: String,
 }
 
 /// What a variable sets, as a value. That nothing is set, and there is no default, is an empty text.

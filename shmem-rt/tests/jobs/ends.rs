@@ -111,6 +111,15 @@ fn an_error_of_main_and_one_of_the_environment_are_said_once() {
         ("no pe", "", 1, [&returned[..], &[&format!("returned: shmem-rt/tests/jobs/{no_pe}")]].concat()),
         ("no number", "", 1, [&returned[..], &["returned: invalid digit found in string"]].concat()),
         ("nothing", "smoke-signals", 2, vec!["SHMEM_TRANSPORT=smoke-signals: not one of"]),
+        (
+            "nothing",
+            "loopback",
+            2,
+            vec![
+                "the PEs are threads of one process, and shmrun has started 3 (SHMRUN_NPES=3)",
+                "; for a program that one of these processes starts, unset SHMRUN_NPES\n",
+            ],
+        ),
     ] {
         let job = scenario::job("ends", scenario, 3);
         let job = if transport.is_empty() { job } else { job.env("SHMEM_TRANSPORT", transport) };

@@ -49,17 +49,21 @@ fn itself(command: &mut Command, name: &str) {
 }
 
 /// The same under MPICH's `mpiexec`, which speaks PMI-1 over a socket that it leaves to the PEs, or to which they connect.
-fn hydra(pes: usize, name: &str) -> Option<Command> {
+fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
     Command::new("mpiexec.hydra").arg("--version").output().ok()?;
     let mut command = Command::new("timeout");
-    command.args([LIMIT, "mpiexec.hydra"]);
+    command.args([LIMIT, "mpiexec.hydra"]).args(by_port.then_some("-pmi-port"));
     itself(command.args(["-n", &pes.to_string()]), name);
     Some(command)
 }
 
 /// Runs it by the launchers that are there, and says which are not.
 fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
-    let launchers = [("mpirun of Open MPI", mpirun(pes, name)), ("mpiexec of MPICH", hydra(pes, name))];
+    let launchers = [
+        ("mpirun of Open MPI", mpirun(pes, name)),
+        ("mpiexec of MPICH", hydra(pes, name, false)),
+        ("mpiexec of MPICH", hydra(pes, name, true)),
+    ];
     let mut outputs = Vec::new();
     for (launcher, command) in launchers {
         match command {
