@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use shmem_core::observe::Family;
 
-use crate::stream::blocks;
+use crate::strided::blocks;
 use crate::table::routines;
 use crate::types::PartitionInfo;
 use crate::world;

@@ -37,7 +37,7 @@ fn prototypes() -> Vec<&'static Routine> {
         crate::heap::prototypes(),
         crate::rma::prototypes(),
         long_double(),
-        crate::stream::prototypes(),
+        crate::strided::prototypes(),
         crate::amo::prototypes(),
         crate::signal::prototypes(),
         crate::wait::prototypes(),

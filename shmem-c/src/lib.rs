@@ -38,7 +38,7 @@ pub mod refusal;
 pub mod rma;
 pub mod setup;
 pub mod signal;
-pub mod stream;
+pub mod strided;
 pub mod symmetric;
 mod table;
 pub mod team;

@@ -13,9 +13,11 @@ use shmem_core::message::Message;
 
 pub use crate::__plain_data as plain_data;
 pub use crate::__words_data as words_data;
+pub use crate::derive_checks::{
+    ContentsOf, Derived, DerivedWords, FieldOf, Layout, Seen, TypeOf, WordFieldOf,
+};
 pub use crate::entry::main;
 pub use crate::heap::alloc_in;
-pub use crate::held::{ContentsOf, Derived, DerivedWords, FieldOf, Layout, Seen, TypeOf, WordFieldOf};
 use crate::initial::Initial;
 pub use crate::testing::test;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};

@@ -5,7 +5,7 @@
 //! builder   what is asked            make      what all storages have in common, and which nodes chunks live on
 //! one_range in the heap, or in a segment of its own
 //! multi     in pools of segments bound to one node
-//! bindings  which page is whose      placing   placing pages and making them, and where they are
+//! page_owners  which page is whose    placing   placing pages and making them, and where they are
 //! contents  the first elements
 //! parallel, threads                  loops on the chunks' nodes
 //! ```
@@ -20,12 +20,12 @@
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 
-mod bindings;
 mod builder;
 mod contents;
 mod make;
 mod multi;
 mod one_range;
+mod page_owners;
 #[cfg(feature = "rayon")]
 mod parallel;
 mod placing;

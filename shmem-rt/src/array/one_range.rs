@@ -16,8 +16,8 @@ use shmem_core::memory::{Placement, Request};
 use shmem_core::partition::{Pages, show_size};
 use shmem_core::text::Text;
 
-use super::bindings::{by_chunk, cyclic, natural_block, slide};
 use super::make::{Maker, Memory};
+use super::page_owners::{by_chunk, cyclic, natural_block, slide};
 use crate::error::Result;
 use crate::segments::{self, Own, Wanted};
 use crate::state::later::End;

@@ -9,8 +9,8 @@ use shmem_core::memory::{MemoryError, Request, Spread};
 use shmem_core::partition::{Grant, Kind, show_size};
 use shmem_launch::say::say;
 
-use super::bindings::Bound;
 use super::make::Maker;
+use super::page_owners::Bound;
 use crate::error::{Error, Result};
 use crate::nearness::{memory_near, several};
 use crate::thread::ThreadLevel;

@@ -230,8 +230,8 @@ mod tests {
 
     use super::*;
     use crate::collective::choose::Pattern;
+    use crate::collective::reduction_order::tests::root as tree_of;
     use crate::collective::schedule::{Cut, HalvingDoubling, Memory, Radices};
-    use crate::collective::tree::tests::root as tree_of;
 
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     enum Parcel {

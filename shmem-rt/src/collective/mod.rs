@@ -40,7 +40,7 @@
 //! [arguments](argument). A difference that the hash shows ends the job with the calls of both ([`mismatch`]). A hash can collide: so where
 //! memory safety depends on agreement, members compare the arguments themselves ([`agreed`]).
 //!
-//! A reduction combines in the order of one [`tree`] over ranks, so its result is the same to the bit on every layout and by every way.
+//! A reduction combines in the order of one [tree](reduction_order) over ranks, so its result is the same to the bit on every layout and by every way.
 //! Operations combine tiles of bytes ([`reduce_op`]), so one routine serves all types.
 //!
 //! [`counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
@@ -60,11 +60,11 @@ mod payload;
 mod placement;
 mod reduce;
 mod reduce_op;
+mod reduction_order;
 mod request;
 mod scatter;
 mod schedule;
 mod staging;
-mod tree;
 pub(crate) mod untyped;
 mod world;
 

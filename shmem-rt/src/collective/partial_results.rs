@@ -13,8 +13,8 @@ use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
 use super::reduce_op::ReduceOp;
+use super::reduction_order::{Operands, Vertex, fold, fold_vertices};
 use super::schedule::Round;
-use super::tree::{Operands, Vertex, fold, fold_vertices};
 use crate::group::{Collective, Purpose, Team};
 use crate::members::Layout;
 
@@ -402,7 +402,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collective::tree::tests::{added, operand, root, same};
+    use crate::collective::reduction_order::tests::{added, operand, root, same};
 
     /// The runs that a set of ranks has.
     fn runs(set: &[bool]) -> Vec<Range<usize>> {

@@ -1,6 +1,6 @@
 //! Reductions and scans, by operations on numbers, which stand in one table, and by operations of the program.
 //!
-//! The result is that of a [tree](super::tree) over ranks, whatever the way. On one node every member combines all, of short data; of
+//! The result is that of a [tree](super::reduction_order) over ranks, whatever the way. On one node every member combines all, of short data; of
 //! longer ones it combines a slice and gives that to the others (a reduce-scatter and an allgather through rings), or does so in objects
 //! where they lie. Between nodes [partial results](super::partial_results) go with the barrier, and much data by
 //! [recursive halving and doubling](super::schedule::HalvingDoubling). Scans go by meetings.
@@ -22,9 +22,9 @@ use super::partial_results::most_bytes;
 use super::payload::{GRAIN, room_of_each};
 use super::placement::fits_a_tile;
 use super::reduce_op::{BitNumber, BitOperands, BitReducible, Number, Operands, ReduceOp, Reducible, Typed};
+use super::reduction_order::{self, fold};
 use super::request::{Started, Task};
 use super::staging::{Direct, Piece as _, Ring, Room as _, Step};
-use super::tree::{self, fold};
 use crate::group::{Collective, Purpose, Team};
 
 /// Whose items a member combines.
@@ -391,7 +391,7 @@ impl Collective<'_> {
                 match members {
                     // The usual small case.
                     2 => op.combine(tile, Some(of(0)), of(1)),
-                    _ => fold(members, tree::Operands::InPlace(&of), tile, op),
+                    _ => fold(members, reduction_order::Operands::InPlace(&of), tile, op),
                 }
                 op.settle(tile);
             });
@@ -452,7 +452,7 @@ impl Collective<'_> {
                     true => &data[own.clone()],
                     false => ring.read(contribution(piece), of, place(of, rank), own.len()),
                 };
-                fold(members, tree::Operands::InPlace(&operand), result, op);
+                fold(members, reduction_order::Operands::InPlace(&operand), result, op);
                 op.settle(result);
                 data[own].copy_from_slice(result);
                 slot.show_unheard();
@@ -495,7 +495,7 @@ impl Collective<'_> {
                 direct.of(of, from).read(at, &mut operand[..bytes]);
             }
             let operand = |of: usize| &operands[of * room_of_operand(members)..][..bytes];
-            fold(members, tree::Operands::InPlace(&operand), tile, op);
+            fold(members, reduction_order::Operands::InPlace(&operand), tile, op);
             op.settle(tile);
             direct.ranks().for_each(|rank| direct.to(rank, to).write(at, tile));
         }
@@ -531,9 +531,12 @@ impl Collective<'_> {
             self.gather_equal(purpose, piece, all);
             match ranks {
                 0 => piece.fill(0),
-                ranks => {
-                    fold(ranks, tree::Operands::InPlace(&|rank| &all[rank * bytes..][..bytes]), piece, op)
-                }
+                ranks => fold(
+                    ranks,
+                    reduction_order::Operands::InPlace(&|rank| &all[rank * bytes..][..bytes]),
+                    piece,
+                    op,
+                ),
             }
         }
     }

@@ -13,8 +13,8 @@ use super::buffer::{RecvBuf, SendBuf};
 use super::payload::{GRAIN, Shares};
 use super::reduce::{Combined, type_of};
 use super::reduce_op::ReduceOp;
+use super::reduction_order::{Operands, fold};
 use super::staging::{Staged, Turn};
-use super::tree::{Operands, fold};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {

@@ -3,7 +3,7 @@
 //! What is given and taken lies in symmetric memory, at [places](Places) that are the same on all members. So large data
 //! go [directly](super::staging::Direct), as those of symmetric objects do; and the rest as if it lay in memory of the program, by
 //! the ways that typed collectives take. A [`Fold`] combines items, of which only the size is known. Its result is that of the
-//! [tree](super::tree): the same bits as those of a typed reduction.
+//! [tree](super::reduction_order): the same bits as those of a typed reduction.
 //!
 //! What members have come for is compared as it is there: sizes, places, the root, and the name of what combines.
 
@@ -17,7 +17,7 @@ use super::argument::{Argument, word_of};
 use super::buffer::{RecvBuf, SendBuf};
 pub use super::reduce::Combined;
 use super::reduce_op::{ReduceOp, require_same};
-use super::tree::{self, Operands};
+use super::reduction_order::{self, Operands};
 use crate::group::{Collective, Purpose, Team};
 
 /// Where a collective reads, and where it writes: from the start of every member's slot.
@@ -209,7 +209,7 @@ pub unsafe fn reduce(
 ///
 /// The bytes are whole items. The fold combines so many items, of any bits, at whatever address.
 pub unsafe fn fold_ranks(ranks: usize, fold: Fold, into: &mut [u8], read: &dyn Fn(usize, usize, &mut [u8])) {
-    tree::fold(ranks, Operands::Read(read), into, &fold);
+    reduction_order::fold(ranks, Operands::Read(read), into, &fold);
 }
 
 /// Carries out a collective of `bytes` bytes that reads one place and writes another: members compare `words` and

@@ -9,7 +9,7 @@
 use core::arch::asm;
 use core::arch::x86_64::__m512i;
 
-use super::rows::{self, Plain};
+use super::block_size::{self, Plain};
 use super::vector::{load512, store512_of};
 use super::{Isa, Level};
 
@@ -31,7 +31,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     let [outer, inner] = levels;
     if isa < Isa::Masked || inner.count == 0 || !fits(block, inner) {
         // SAFETY: the caller's promises.
-        return unsafe { rows::sweep(Plain, isa, block, levels, to, from) };
+        return unsafe { block_size::sweep(Plain, isa, block, levels, to, from) };
     }
     let masks = Masks::of(block, inner.to);
     let (mut to, mut from) = (to, from);

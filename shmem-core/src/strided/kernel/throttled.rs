@@ -9,7 +9,7 @@
 use core::cell::UnsafeCell;
 
 use super::block::Block;
-use super::rows::{self, Plain, Sweep};
+use super::block_size::{self, Plain, Sweep};
 use super::{Isa, Level};
 
 /// Bytes of a cache line.
@@ -100,5 +100,5 @@ pub(super) unsafe fn sweep(
         false => touches,
     };
     // SAFETY: the caller's promises; every machine has the least instructions.
-    unsafe { rows::sweep(Throttle(touches), Isa::Baseline, block, levels, to, from) };
+    unsafe { block_size::sweep(Throttle(touches), Isa::Baseline, block, levels, to, from) };
 }

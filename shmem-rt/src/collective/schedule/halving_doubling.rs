@@ -266,7 +266,7 @@ impl Schedule for HalvingDoubling {
 /// of them.
 ///
 /// All but the last are powers of two, so that a group is one vertex of the tree over ranks
-/// ([`tree`](crate::collective::tree)): one value stands for it, and is combined with those of its neighbours alone.
+/// ([`tree`](crate::collective::reduction_order)): one value stands for it, and is combined with those of its neighbours alone.
 /// Where ranks end, the last group of a level has fewer members, down to a single rank.
 ///
 /// At each level a slice of a block is cut into as many, until there are enough; behind that slices stay whole

@@ -4,9 +4,9 @@ use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
 use super::super::streams::Due;
+use super::acknowledgements::{Acknowledged, Answer, Found, Owed, Read, Standing};
 use super::bounce::Grant;
 use super::message::{self, Address, INDEX, List, Message, Sender, Task};
-use super::pending::{Acknowledged, Answer, Found, Owed, Read, Standing};
 use super::requests::{Arriving, Destination};
 use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Peer, SLOTS, token};

@@ -91,7 +91,7 @@ pub(super) enum Message<'a> {
         pattern: Pattern,
     },
     Data(usize),
-    /// [Acknowledgements](super::pending::Acknowledged), and a bit for each slot that is free again.
+    /// [Acknowledgements](super::acknowledgements::Acknowledged), and a bit for each slot that is free again.
     Answers {
         acknowledged: &'a [u8],
         slots: u32,

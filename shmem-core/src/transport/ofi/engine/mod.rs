@@ -32,12 +32,12 @@
 //!
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
+mod acknowledgements;
 mod arrival;
 mod bounce;
 mod initiate;
 mod limits;
 mod message;
-mod pending;
 mod requests;
 mod wire;
 
@@ -54,9 +54,9 @@ pub(crate) use limits::Limits;
 pub(crate) use message::TOKEN;
 pub(crate) use wire::{Fault, Sent, Wire};
 
+use acknowledgements::{Pending, Standing};
 use bounce::{Borrowed, Borrowers};
 use message::Sender;
-use pending::{Pending, Standing};
 use requests::Requests;
 
 use super::secret::Secret;
