@@ -94,12 +94,11 @@ impl Pe {
         (self.slot ^ other.slot) & !(Self::OBSERVED | Self::SLOT) == 0
     }
 
-    /// The same PE, of which every operation is to be told to an observer.
+    /// Returns this PE with the mark by which every operation on it is reported to an observer.
     ///
     /// # Safety
     ///
-    /// All PEs of a job are marked, before any of them is given out, or none is: marked and unmarked, a PE is
-    /// not equal to itself.
+    /// Mark all PEs of a job before any is given out, or none: a marked PE is not equal to the unmarked one.
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn observed(self) -> Self {

@@ -64,7 +64,7 @@ impl Value {
         }
     }
 
-    /// Reads one of several names, which `find` knows; `unknown` says that it is none of them.
+    /// Reads a name and looks it up with `find`. If `find` does not know it, returns the text that `unknown` makes of it.
     pub(crate) fn one_of<T>(
         &self,
         find: impl Fn(&str) -> Option<T>,

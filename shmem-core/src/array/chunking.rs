@@ -145,11 +145,11 @@ impl<const D: usize> Chunking<D> {
         bytes.ok_or_else(|| ArrayError::TooLarge { shape: show_shape(&self.shape), element })
     }
 
-    /// The first index of a chunk along the axis; for the number of chunks, the length of the axis.
+    /// Returns the first index of `chunk` along the axis; if `chunk` is the number of chunks, the length of the axis.
     ///
     /// # Panics
     ///
-    /// If there are fewer chunks.
+    /// If `chunk` is larger than the number of chunks.
     #[inline]
     #[track_caller]
     pub fn start(&self, chunk: usize) -> usize {

@@ -114,7 +114,8 @@ pub trait Words<'a>: Copy {
         /// Waits until every word has been what `condition` says; not all of them need be so at one time.
         wait_until_all / wait_until_all_vector -> () = wait_until_all;
 
-        /// Waits until some word is what `condition` says; gives the number of one that is, in turn. None of no words.
+        /// Waits until at least one word satisfies `condition`; returns its index. Repeated calls take
+        /// turns among the words that satisfy it. Returns `None` if there are no words.
         wait_until_any / wait_until_any_vector -> Option<usize> = wait_until_any;
 
         /// Waits until some word is what `condition` says; gives the numbers of all that are then, in order,

@@ -223,8 +223,8 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// Whoever uses the transport keeps the promises of its operations, and takes part in a protocol that all
-    /// PEs keep: what is sent arrives at whatever a PE does meanwhile, phases included.
+    /// Keep the safety contract of each operation of the transport, and follow a protocol that all PEs follow. Messages reach a PE
+    /// whatever it is doing, also while it has a phase open.
     pub unsafe fn far_of_runtime(&self) -> Option<&Far> {
         self.far.as_ref()
     }

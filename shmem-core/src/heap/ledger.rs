@@ -80,7 +80,7 @@ impl fmt::Display for Allocation {
 pub struct Reclaimed {
     /// In order of their numbers.
     pub freed: Vec<Allocation>,
-    /// Where the next window starts; 0 if there is none.
+    /// Number of the allocation at which the next window of the bitmap starts; 0 if this window is the last.
     pub next: u64,
 }
 

@@ -6,8 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::bindings::*;
 
-/// What an entry that a table leaves out answers, or that is of a table that an object lacks: `-FI_ENOSYS`. An endpoint that
-/// was not asked for atomics may have no table of them.
+/// The result of calling a function that the object's table does not contain, or whose table it does not have: `-FI_ENOSYS`. An
+/// endpoint opened without atomics may have no table of them.
 const NOT_THERE: i32 = -38;
 
 /// An entry of a table, if both are there. The table is not borrowed: an older libfabric has a shorter one.

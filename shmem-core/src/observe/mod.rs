@@ -31,7 +31,7 @@ pub struct Call<'a> {
     pub endpoint: u32,
     /// The PE whose memory it is about; none, if it is about no memory.
     pub pe: Option<Pe>,
-    /// Index of the segment there.
+    /// Index of the segment that the operation accesses on that PE.
     pub segment: u32,
     /// Bytes from the start of the PE's slot to the first that is touched.
     pub offset: usize,

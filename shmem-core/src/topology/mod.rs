@@ -59,7 +59,7 @@ impl Topology {
         Self::of(nodes, cpus, running)
     }
 
-    /// A machine of these nodes, whose kinds are found here, for a process that may run on `cpus` and
+    /// Builds the topology of a machine with these NUMA nodes, and classifies the kind of each. The process may run on `cpus`, and
     /// runs on node `running` now.
     ///
     /// ```

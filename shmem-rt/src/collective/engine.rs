@@ -58,8 +58,8 @@ pub(super) trait Transfers {
     /// Copies a chunk to where it belongs.
     fn copy(&mut self, slot: usize, into: Place);
 
-    /// Reduces what lies at a place with chunks that have come to some slots one behind the other, round the window, from `first` on.
-    /// `members` of a group are there, of whom this one is number `mine`, and what has come is of the ones before it, round the group.
+    /// Combines this member's operand, at `into`, with the chunks in the `members - 1` slots from `first` on (modulo the number of slots),
+    /// and writes the result to `into`. Slot `first + k` has the operand of group member `mine - 1 - k` (modulo `members`).
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place);
 }
 

@@ -1,10 +1,10 @@
 //! Collectives of teams.
 //!
-//! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below), by estimated
-//! time. [`world`] repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`request`] has the
+//! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below): between
+//! nodes by estimated time, on a node by measured thresholds. [`world`] repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`request`] has the
 //! non-blocking forms: a PE makes progress on them whenever it waits in the library or tests a request.
 //!
-//! | family | file | between nodes, short (meetings) | between nodes, long (windows) | on one node, long (rings) |
+//! | family | file | between nodes, short (meetings) | between nodes, long | on one node, long |
 //! |---|---|---|---|---|
 //! | barrier, sync | [`barrier`] | [dissemination](schedule::Round) | | |
 //! | broadcast | [`broadcast`] | [blocks](payload::Blocks) by dissemination | [two trees](schedule::TwoTree) | circular buffer of the root |
@@ -13,12 +13,14 @@
 //! | fcollect | [`gather`] | blocks by dissemination (Bruck's allgather) | [ring allgather](schedule::RingAllgather) | circular buffers of all |
 //! | collect | [`gather`] | an fcollect of the lengths, then blocks | meetings | circular buffers of all |
 //! | alltoall | [`alltoall`] | one message of [parts](payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
+//! | alltoallv | [`alltoall`] | an alltoall of the counts, then alltoalls of pieces as long as the longest | the same | the same |
 //! | scatter | [`scatter`] | blocks by dissemination | meetings | meetings |
 //! | reduce-scatter | [`scatter`] | a reduction of all | a reduction of all | an alltoall, of which each member combines its part |
 //!
 //! [hd]: schedule::HalvingDoubling
 //!
-//! Short data on one node go by meetings, and long symmetric objects direct. Authors and sources stand in the files of [`schedule`].
+//! What is long between nodes goes by windows, or by meetings where there is no room for windows; on one node by rings. Short data go by
+//! meetings. On one node long symmetric objects of a broadcast, reduction, fcollect or alltoall go direct. Authors and sources stand in the files of [`schedule`].
 //! CONTRIBUTING.md shows how to add an operation, an algorithm and a collective.
 //!
 //! # Ways

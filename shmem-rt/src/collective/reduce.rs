@@ -502,7 +502,8 @@ impl Collective<'_> {
         direct.leave();
     }
 
-    /// Between nodes, with the barrier: by partial results, if there is room for them. What comes of it is not settled.
+    /// Reduces between nodes: members send partial results with the barrier's messages or, where these do not fit, gather all operands
+    /// and combine them. The caller settles `data`, which makes every NaN the same.
     fn reduce_between_nodes(
         &self,
         purpose: &Purpose<'_>,

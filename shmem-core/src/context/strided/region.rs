@@ -17,8 +17,8 @@ pub struct Region<'a> {
 }
 
 impl<'a> Region<'a> {
-    /// `axes` of the object `name`, and of each element `fields`: a field, a field of that and so on,
-    /// where the last step may name several that are adjacent.
+    /// Selects `axes` of the object `name` and, in each element, the field at the path `fields`. The last step of the path may name
+    /// several adjacent fields.
     pub const fn new(name: &'a str, axes: &'a [Axis], fields: &'a [&'a [&'a str]]) -> Self {
         Self { name, axes, fields }
     }

@@ -43,7 +43,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     }
 }
 
-/// Whether blocks and distance are made of lanes and masks repeat themselves soon enough.
+/// Whether this kernel can copy the level: block and stride are multiples of a lane, and the masks repeat within `PERIOD` windows.
 const fn fits(block: usize, level: Level) -> bool {
     level.to == level.from
         && level.to <= WINDOW

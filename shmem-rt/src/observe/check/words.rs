@@ -16,7 +16,7 @@ const PROBES: usize = 16;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Change {
-    /// The epoch in which it was; 0: there was none.
+    /// Epoch in which the PE changed the word; 0: it has not.
     pub(super) epoch: u32,
     /// Its line.
     pub(super) site: u32,

@@ -13,7 +13,7 @@ use crate::transport::Channel;
 /// Where the answer to a request goes, in the memory of whoever asked.
 #[derive(Clone, Debug)]
 pub(super) enum Destination {
-    /// Blocks, where the pattern says, from the packed data.
+    /// The answer has packed data, which is unpacked into the blocks of `pattern`, from `into` on.
     Blocks { into: *mut u8, pattern: Pattern },
     /// So many words or elements of `size` bytes, from where that of position 0 is written. Without positions they lie one behind the other;
     /// the caller's own may be used for something else before the elements come.

@@ -1,4 +1,5 @@
-//! Whatever PEs do over a wire without order, memory is as if they had done it at once.
+//! Property test: PEs run random operations over a network that reorders messages. Afterwards memory equals a model that applies
+//! each operation immediately.
 
 mod elements;
 
