@@ -1,5 +1,8 @@
 //! Handles that C keeps: the number of a place, and in the upper bits the turn in which it was taken. So a handle of what is gone
-//! is known for one, whoever has its place now, and copies of handles are equal as numbers are.
+//! is refused, whoever has its place now, and copies of handles are equal as numbers are.
+//!
+//! Values are freed, and all of them are read, under the lock. One value is read without it: the specification forbids a program to
+//! use a handle while another thread gives it back.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -58,22 +61,24 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
 
     /// Takes what a handle stands for.
     pub(crate) fn take(&self, handle: usize) -> Option<T> {
+        let mut taken = self.taken.lock();
         self.of(handle)?;
         let kept = self.places[handle % N].swap(std::ptr::null_mut(), Ordering::AcqRel);
-        // SAFETY: null, or from `keep`, and taken once, by the swap.
-        let kept = (!kept.is_null()).then(|| unsafe { Box::from_raw(kept) })?;
-        self.taken.lock().free.push(handle % N);
+        // SAFETY: from `keep`, since it stood for the handle, and taken once, by the swap.
+        let kept = unsafe { Box::from_raw(kept) };
+        taken.free.push(handle % N);
         Some(kept.value)
     }
 
-    /// All handles.
-    pub(crate) fn all(&self) -> Vec<usize> {
-        let places = self.taken.lock().places;
+    /// The handles of the values that `matches` picks.
+    pub(crate) fn those(&self, matches: impl Fn(&T) -> bool) -> Vec<usize> {
+        let taken = self.taken.lock();
         let handle = |place: &AtomicPtr<Kept<T>>| {
-            // SAFETY: null, or from `keep`: it lives until the program gives the handle back, which it does not meanwhile.
-            unsafe { place.load(Ordering::Acquire).as_ref() }.map(|kept| kept.handle)
+            // SAFETY: null, or from `keep`: it lives until it is taken, which needs the lock that is held here.
+            let kept = unsafe { place.load(Ordering::Acquire).as_ref() }?;
+            matches(&kept.value).then_some(kept.handle)
         };
-        self.places[..places].iter().filter_map(handle).collect()
+        self.places[..taken.places].iter().filter_map(handle).collect()
     }
 }
 
@@ -83,7 +88,7 @@ fn a_handle_is_that_of_one_value() {
     let (mut kept, mut gone) = (Vec::new(), Vec::new());
     for round in 0..10 {
         kept.extend((kept.len()..3).map(|_| VALUES.keep(round).unwrap()));
-        assert_eq!((VALUES.keep(99), VALUES.all().len()), (None, 3));
+        assert_eq!((VALUES.keep(99), VALUES.those(|_| true).len()), (None, 3));
         assert!(kept.iter().all(|handle| *handle >= 3 && VALUES.of(*handle).is_some()));
         assert!(gone.iter().all(|handle| VALUES.of(*handle).is_none() && VALUES.take(*handle).is_none()));
         gone.push(kept.remove(round % 3));

@@ -57,7 +57,7 @@ impl Made {
 
 /// Drops all teams that the program has made, behind a barrier of all PEs.
 pub(crate) fn drop_all() {
-    TEAMS.all().into_iter().for_each(|handle| drop(TEAMS.take(handle)));
+    TEAMS.those(|_| true).into_iter().for_each(|handle| drop(TEAMS.take(handle)));
 }
 
 /// The team that a handle stands for; `None` of `SHMEM_TEAM_INVALID`. Refused if it was destroyed.
@@ -94,7 +94,10 @@ unsafe fn get_config(
     }
     if mask & TEAM_NUM_CONTEXTS != 0 {
         // Of the world and of the node's team there is no limit.
-        let contexts = TEAMS.of(team.0).map_or(c_int::MAX, |made| made.contexts);
+        let contexts = match team {
+            types::Team::WORLD | types::Team::SHARED => c_int::MAX,
+            made => TEAMS.of(made.0).map_or(c_int::MAX, |made| made.contexts),
+        };
         // SAFETY: C gives a configuration to be written, where it asks for something of it.
         unsafe { config.write(TeamConfig { num_contexts: contexts }) };
     }

@@ -253,7 +253,7 @@ plain! {
     Bytes16 = "void";
 }
 
-/// `shmem_ctx_t`: [`Ctx::DEFAULT`], [`Ctx::INVALID`], or the address of a [stream](crate::world::Stream) with its turn.
+/// `shmem_ctx_t`: [`Ctx::DEFAULT`], [`Ctx::INVALID`], or the place of a context with the turn in which it was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Ctx(pub usize);

@@ -61,10 +61,10 @@ type Tables = (Box<[usize]>, Box<[Pe]>);
 pub struct Opened {
     stream: Stream,
     /// Of teams; all PEs have those of the world.
-    _tables: Option<Tables>,
+    tables: Option<Tables>,
     /// The team it was created by.
     team: Team,
-    _context: Box<Context<Multiple>>,
+    context: Context<Multiple>,
 }
 
 /// The most contexts at once.
@@ -147,13 +147,15 @@ impl Opened {
         options: c_long,
         team: Team,
     ) -> Option<Ctx> {
-        let (context, stream) = (Box::new(context), Stream::closed());
-        let endpoint = endpoint_of(&context);
-        let tables = pes.map(|pes| tables_of(endpoint, pes));
+        let tables = pes.map(|pes| tables_of(endpoint_of(&context), pes));
+        let handle = CONTEXTS.keep(Self { stream: Stream::closed(), tables, team, context })?;
+        // Its stream points to what it keeps, which stays where it is from now on.
+        let kept = CONTEXTS.of(handle)?;
         let all = || joined().map(|joined| &joined.tables);
-        let used = tables.as_ref().or_else(all).unwrap_or_else(|| unreachable!("contexts have a world"));
-        stream.open(used, endpoint, options);
-        CONTEXTS.keep(Self { stream, _tables: tables, team, _context: context }).map(Ctx)
+        let tables =
+            kept.tables.as_ref().or_else(all).unwrap_or_else(|| unreachable!("contexts have a world"));
+        kept.stream.open(tables, endpoint_of(&kept.context), options);
+        Some(Ctx(handle))
     }
 
     /// The team by which a context was created.
@@ -168,12 +170,13 @@ impl Opened {
 
     /// Gives those back that a team has created, but for private ones; says whether there is such a one.
     pub fn destroy_of(team: Team) -> bool {
-        let made = CONTEXTS.all().into_iter().filter_map(|handle| Some((handle, CONTEXTS.of(handle)?)));
-        let of_team = made.filter(|(_, context)| context.team == team);
-        let is_private = |(_, context): &(usize, &Self)| context.stream.options() & options::PRIVATE != 0;
-        let (private, shareable): (Vec<_>, Vec<_>) = of_team.partition(is_private);
-        shareable.into_iter().for_each(|(handle, _)| Self::destroy(Ctx(handle)));
-        !private.is_empty()
+        let of_team = |is_private: bool| {
+            CONTEXTS.those(|context| {
+                context.team == team && (context.stream.options() & options::PRIVATE != 0) == is_private
+            })
+        };
+        of_team(false).into_iter().for_each(|handle| Self::destroy(Ctx(handle)));
+        !of_team(true).is_empty()
     }
 }
 
@@ -325,7 +328,7 @@ pub fn open(new: impl FnOnce() -> CWorld) {
 
 /// Closes the library, with its contexts; the world stays.
 pub fn finalise() {
-    CONTEXTS.all().into_iter().for_each(|handle| Opened::destroy(Ctx(handle)));
+    CONTEXTS.those(|_| true).into_iter().for_each(|handle| Opened::destroy(Ctx(handle)));
     close();
 }
 

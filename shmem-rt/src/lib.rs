@@ -36,7 +36,7 @@
 // report                                                           what the runtime says on its own
 // pes                                                              PEs in an order
 // members                                                          who is in a job and in a team
-// caller, grants, held, initial, model, nearness, process, thread, version, waiting  ground
+// caller, grants, derive_checks, initial, model, nearness, process, thread, version, waiting  ground
 // ```
 
 #[doc(hidden)]

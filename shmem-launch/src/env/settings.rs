@@ -69,7 +69,7 @@ variables! {
     INFO info: bool = "SHMEM_INFO", Some("SMA_INFO"), "0",
         "PE 0 prints these variables and the partitions, asked and given, at start";
     DEBUG debug: bool = "SHMEM_DEBUG", Some("SMA_DEBUG"), "0",
-        "every PE prints what it does at start and end";
+        "every PE prints at the start which process it is, and where its symmetric memory lies";
     VERSION version: bool = "SHMEM_VERSION", Some("SMA_VERSION"), "0",
         "PE 0 prints the version of the library at start";
     WAIT_WARN wait_warn: Option<Duration> = "SHMEM_WAIT_WARN", None, "5",

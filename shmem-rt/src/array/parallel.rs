@@ -83,7 +83,14 @@ impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
             other.chunking.chunks()
         );
         let pairs = chunks.into_iter().zip(other.chunks);
-        let zipped = |(mine, others): (P, Q)| mine.zip(others);
+        let zipped = |(mine, others): (P, Q)| {
+            let (items, theirs) = (mine.len(), others.len());
+            assert!(
+                items == theirs,
+                "a chunk has {items} items here and {theirs} there: chunks go with chunks, elements with elements"
+            );
+            mine.zip(others)
+        };
         let chunks = pairs
             .map(|((node, mine), (_, others))| (node, mine.into_iter().zip(others).map(zipped).collect()));
         Chunkwise { pools, chunking, chunks: chunks.collect() }

@@ -89,7 +89,7 @@ impl Named {
     }
 }
 
-/// Bytes that are kept for the list of a partition of `size` bytes.
+/// Bytes that are kept for the list of a partition whose heap has `size` bytes.
 pub(crate) fn room(size: usize) -> usize {
     (size / 64).next_multiple_of(4096).clamp(4096, 1 << 20)
 }

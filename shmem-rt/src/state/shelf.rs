@@ -46,7 +46,7 @@ impl Shelf {
         mine: *mut u8,
         ledger: &mut Ledger,
     ) -> Result<Self, String> {
-        let (start, room) = (range.start, room(range.len()));
+        let (start, room) = (range.start, room(range.len().saturating_sub(heap)));
         let file = match backing {
             Backing::File(file) => Some(file),
             Backing::Instead(_) => None,

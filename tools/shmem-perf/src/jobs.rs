@@ -48,8 +48,8 @@ impl Asked {
     pub(crate) fn run_program(&self, program: &Path) -> Result<[String; 2], Box<dyn Error>> {
         let launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
         let launch = partitions_of_environment().fold(launch, Launch::env_remove);
-        // Nobody is warned of PEs that wait while another one is measured, or of strides that are meant.
-        let launch = launch.env("SHMEM_WAIT_WARN", "0").env("SHMEM_STRIDED_ADVICE", "0");
+        // Nobody is warned of PEs that wait while another one is measured.
+        let launch = launch.env("SHMEM_WAIT_WARN", "0");
         let launch = self.variables.iter().fold(launch, |launch, (name, value)| launch.env(name, value));
         let outcome = match &self.hosts {
             Some(hosts) => hosts.run(launch, self.pes)?,

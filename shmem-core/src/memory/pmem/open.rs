@@ -259,8 +259,8 @@ fn lock(file: &File, patience: Duration) -> Result<(), Fault> {
     }
 }
 
-/// File systems that write a page where it is, so that a store to a mapping needs no room: ext2 to ext4, xfs, tmpfs, and overlayfs,
-/// whose upper layer is one of these. Others put a page elsewhere whenever it is written, or keep it on another machine.
+/// File systems that write a page where it is, so that a store to a mapping needs no room: ext4, xfs, tmpfs, and overlayfs, whose
+/// upper layer is one of these. ext2 and ext3 have the number of ext4, and cannot give a file its blocks. Others put a page elsewhere whenever it is written, or keep it on another machine.
 const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
 /// Refuses other file systems than [`IN_PLACE`].
@@ -269,10 +269,14 @@ fn in_place(file: &File) -> Result<(), Fault> {
     if IN_PLACE.contains(&kind) {
         return Ok(());
     }
-    Err(Fault::Refused(format!(
+    Err(elsewhere(kind))
+}
+
+fn elsewhere(kind: u64) -> Fault {
+    Fault::Refused(format!(
         "lies on a file system (of type {kind:#x}) where room for a page that is written again cannot be reserved, and a full \
          file system would kill the job; name a file on ext4, xfs (on persistent memory: mount -o dax) or tmpfs"
-    )))
+    ))
 }
 
 /// Makes a new heap of an empty file.
@@ -300,6 +304,7 @@ fn allocate(file: &File, bytes: u64) -> Result<(), Fault> {
         }
         (Errno::NOSPC | Errno::DQUOT, _) => no_room(bytes, "the quota of the user has less left"),
         (Errno::FBIG, _) => no_room(bytes, "the file system does not hold files of that size"),
+        (Errno::OPNOTSUPP, _) => elsewhere(rustix::fs::fstatfs(file).map_or(0, |stat| stat.f_type as u64)),
         _ => Fault::System { call: "fallocate", errno },
     })
 }

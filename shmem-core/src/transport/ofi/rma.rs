@@ -446,6 +446,8 @@ unsafe impl Transport for Ofi {
     }
 
     fn sleeps(&self) -> Duration {
+        // What this thread has received while the progress thread was parked, and not acknowledged.
+        self.fabric.hurry();
         self.fabric.handover.to_thread();
         match self.fabric.first().unit.endpoint.descriptor() {
             Some(_) => SLEEP,

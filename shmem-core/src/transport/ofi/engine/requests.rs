@@ -81,7 +81,10 @@ impl Requests {
         limits: &Limits,
         wanted: Option<(Channel, Destination)>,
     ) -> Option<Option<Ticket>> {
-        let is_list = matches!(wanted, Some((_, Destination::Elements { count: 2.., .. })));
+        let is_list = wanted.as_ref().is_some_and(|(_, destination)| match destination {
+            Destination::Elements { size, count, .. } => size * count > size_of::<u64>(),
+            _ => false,
+        });
         if self.unanswered() >= limits.window.into() || (is_list && self.lists >= limits.lists) {
             return None;
         }
