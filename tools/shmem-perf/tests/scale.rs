@@ -171,7 +171,7 @@ tests! {
 }
 
 /// Times that PEs wait for each other before the program begins, whatever their number.
-const ROUNDS: u64 = 4;
+const ROUNDS: u64 = 3;
 
 /// Bytes that a PE offers at most: what it offers does not grow with the PEs.
 const BYTES: u64 = 1600;
