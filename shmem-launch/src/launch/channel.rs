@@ -145,7 +145,9 @@ impl Channel {
     }
 
     fn receive_with(&self, flags: RecvFlags) -> io::Result<Option<Packet>> {
-        ROOM.with_borrow_mut(|room| self.receive_in(room, flags))
+        // A job may be left while the process ends, when the thread's own values are gone.
+        ROOM.try_with(|room| self.receive_in(&mut room.borrow_mut(), flags))
+            .unwrap_or_else(|_| self.receive_in(&mut vec![0; MAX_PACKET], flags))
     }
 
     fn receive_in(&self, room: &mut [u8], flags: RecvFlags) -> io::Result<Option<Packet>> {
