@@ -4,7 +4,6 @@
 //! packet whole or not at all: two threads of a PE never mix theirs. The kernel vouches for the
 //! sender of each packet (`SCM_CREDENTIALS`).
 
-use std::cell::RefCell;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -39,11 +38,6 @@ pub(crate) struct Channel {
     socket: OwnedFd,
     /// Whether [`LEAVING`] was received.
     has_left: AtomicBool,
-}
-
-thread_local! {
-    /// Room for the longest packet, kept from one to the next: zeroing it takes longer than receiving.
-    static ROOM: RefCell<Box<[u8]>> = RefCell::new(vec![0; MAX_PACKET].into());
 }
 
 /// What arrived.
@@ -145,16 +139,11 @@ impl Channel {
     }
 
     fn receive_with(&self, flags: RecvFlags) -> io::Result<Option<Packet>> {
-        // A job may be left while the process ends, when the thread's own values are gone.
-        ROOM.try_with(|room| self.receive_in(&mut room.borrow_mut(), flags))
-            .unwrap_or_else(|_| self.receive_in(&mut vec![0; MAX_PACKET], flags))
-    }
-
-    fn receive_in(&self, room: &mut [u8], flags: RecvFlags) -> io::Result<Option<Packet>> {
+        let mut bytes = vec![0; MAX_PACKET];
         let mut space = [MaybeUninit::uninit(); SPACE];
         let mut control = net::RecvAncillaryBuffer::new(&mut space);
         let received = loop {
-            let mut chunks = [IoSliceMut::new(room)];
+            let mut chunks = [IoSliceMut::new(&mut bytes)];
             match retry_on_intr(|| net::recvmsg(&self.socket, &mut chunks, &mut control, flags)) {
                 // It died with packets of ours unread. That is told once, and before what it has sent.
                 Err(Errno::CONNRESET) => {}
@@ -183,12 +172,12 @@ impl Channel {
         if received.bytes == 0 {
             return Ok(None);
         }
-        let bytes = &room[..received.bytes];
+        bytes.truncate(received.bytes);
         if bytes == LEAVING {
             self.has_left.store(true, Ordering::Release);
             return Ok(None);
         }
-        packet.bytes = bytes.to_vec();
+        packet.bytes = bytes;
         Ok(Some(packet))
     }
 }
