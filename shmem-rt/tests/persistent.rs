@@ -388,8 +388,11 @@ fn a_later_job_finds_what_was_persisted_and_else_the_initial_values() {
 #[test]
 fn names_that_a_raw_transfer_destroys_are_written_again() {
     let place = Place::new();
-    place.runs("stray", 2);
-    place.runs("behind stray", 2);
+    let said = place.runs("stray", 2);
+    let warning = "shmem: warning: PE 1: the list of names of partition 4 `keep`";
+    assert_eq!(said.matches(warning).count(), 1, "{said}");
+    assert!(said.contains("written again at shmem-rt/tests/persistent.rs:"), "{said}");
+    assert!(!place.runs("behind stray", 2).contains("list of names"));
 }
 
 /// As the list of names has an object.

@@ -1,8 +1,12 @@
 //! Writing down what is to outlive the job.
 
+use std::panic::Location;
+
 use shmem_core::context::Initiator as _;
 use shmem_core::memory::PmemError;
+use shmem_launch::say::say;
 
+use crate::caller::at;
 use crate::collective::{Agreed, Number as _};
 use crate::error::{ErrorKind, Result};
 use crate::group::Purpose;
@@ -42,6 +46,7 @@ impl<L: ThreadLevel> World<L> {
     /// ```
     #[track_caller]
     pub fn persist(&mut self) -> Result<usize> {
+        let location = Location::caller();
         let purpose = Purpose::of_memory("persist", &[], &String::new);
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
@@ -55,7 +60,15 @@ impl<L: ThreadLevel> World<L> {
         for shelf in job.memory.shelves.lock().iter_mut().filter(|shelf| shelf.file.is_some()) {
             // Raw addresses reach the list, too. What this PE has made of names is what counts.
             // SAFETY: the start of this PE's slot; `agree_on` lets one thread in, which has the shelves alone.
-            unsafe { shelf.write_names(self.endpoint().mine(0)) };
+            if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
+                say(&format!(
+                    "shmem: warning: PE {}: the list of names of {} was overwritten, which is no object of the program; it is \
+                     written again at {} (a raw address that leads past an object does that)",
+                    self.my_pe(),
+                    shelf.title,
+                    at(location)
+                ));
+            }
             let Some(file) = &mut shelf.file else { continue };
             let last = file.generation();
             let code = |error: PmemError| error.errno().unwrap_or(libc::EIO);

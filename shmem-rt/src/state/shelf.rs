@@ -94,17 +94,22 @@ impl Shelf {
         if encode(&objects).len() + 10 <= self.list.len() { Ok(()) } else { Err(self.list.len()) }
     }
 
-    /// Writes the list of names into the partition.
+    /// Writes the list of names into the partition, and says whether another one was there.
     ///
     /// # Safety
     ///
     /// `mine` is this PE's slot, and no other thread is here. Raw transfers of PEs may reach what is written.
-    pub(crate) unsafe fn write_names(&self, mine: *mut u8) {
+    pub(crate) unsafe fn write_names(&self, mine: *mut u8) -> bool {
         let names = encode(&self.objects);
         assert!(names.len() <= self.list.len(), "a list of names has room before one is added");
+        let mut there = vec![0; names.len()];
+        // SAFETY: as many bytes of the list, which the ledger has reserved in the partition that is mapped at `mine` (caller). No
+        // reference to it exists, and what a raw transfer writes meanwhile is no race (`shared`).
+        unsafe { shared::copy(there.as_mut_ptr(), mine.wrapping_add(self.list.start), names.len()) };
         // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` (caller), and it has so many
         // bytes. No reference to it exists, and what a raw transfer writes meanwhile is no race (`shared`).
         unsafe { shared::copy(mine.wrapping_add(self.list.start), names.as_ptr(), names.len()) };
+        there != names
     }
 }
 
