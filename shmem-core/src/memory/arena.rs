@@ -38,7 +38,8 @@ pub struct Arena {
 impl Arena {
     /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask for. No memory is used yet. The slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
-    /// What is to be populated is compared with the memory that is left on the node. So each PE of a
+    /// What is to be populated is compared with the memory that is left on the node. `alike` of the PEs, this one included, may have
+    /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]). So each PE of a
     /// node calls this before any of them calls [`create`](Self::create).
     ///
     /// # Errors
@@ -48,6 +49,7 @@ impl Arena {
         own: usize,
         layout: SlotLayout,
         slots: usize,
+        alike: usize,
         machine: Machine,
     ) -> Result<Self, MemoryError> {
         limits::check_each(&layout, &machine)?;
@@ -58,7 +60,7 @@ impl Arena {
             .checked_mul(slots)
             .and_then(|bytes| Reservation::new(bytes, align, own * layout.stride()).ok())
             .ok_or_else(|| limits::address_space(&layout, slots))?;
-        limits::check_all(&layout, slots, &machine)?;
+        limits::check_all(&layout, slots, alike, &machine)?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 

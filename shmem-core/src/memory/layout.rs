@@ -45,8 +45,8 @@ pub struct SlotLayout {
     stride: usize,
     /// Bytes of addresses that were asked for later segments.
     later: usize,
-    /// Whether this process may have memory of all nodes.
-    pub(super) has_all_nodes: bool,
+    /// NUMA nodes of which this process may have memory.
+    allowed: Vec<u32>,
 }
 
 impl SlotLayout {
@@ -104,9 +104,19 @@ impl SlotLayout {
                 slot_bytes,
                 stride,
                 later: later_bytes,
-                has_all_nodes: topology.nodes().iter().all(|node| node.allowed || node.memory == 0),
+                allowed: topology
+                    .nodes()
+                    .iter()
+                    .filter(|node| node.allowed)
+                    .map(|node| node.number)
+                    .collect(),
             });
         }
+    }
+
+    /// NUMA nodes of which this process may have memory.
+    pub fn allowed_nodes(&self) -> &[u32] {
+        &self.allowed
     }
 
     /// The table of segments, with the system area and all partitions entered.

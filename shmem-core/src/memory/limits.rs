@@ -25,10 +25,15 @@ pub(super) fn check_each(layout: &SlotLayout, machine: &Machine) -> Result<(), M
     in_memory.try_for_each(|request| fits(request, &memory))
 }
 
-/// Checks what all PEs of the node ask of the machine together. They have the same partitions, on the same nodes, if in another
-/// order; unless a cpuset leaves out nodes, perhaps others for others: then the others count only for the memory of all.
-pub(super) fn check_all(layout: &SlotLayout, slots: usize, machine: &Machine) -> Result<(), MemoryError> {
-    populated(layout.requests(), slots, if layout.has_all_nodes { slots } else { 1 }, machine)?;
+/// Checks what all PEs of the node ask of the machine together. They have the same partitions, and `alike` of them, this one
+/// included, may have memory of the same NUMA nodes. The others count only for the memory of all.
+pub(super) fn check_all(
+    layout: &SlotLayout,
+    slots: usize,
+    alike: usize,
+    machine: &Machine,
+) -> Result<(), MemoryError> {
+    populated(layout.requests(), slots, alike.clamp(1, slots), machine)?;
     file_size(layout.bytes() as u64)?;
     descriptors(layout.requests(), slots, machine)
 }

@@ -68,7 +68,7 @@ pub(crate) fn run<L: ThreadLevel>(
     let (mut arenas, mut memory) = (Vec::new(), Vec::new());
     for (pe, files) in files.iter().enumerate() {
         let (layout, slots) = (first.layout.clone(), nodes.neighbours(pe).count());
-        let arena = Arena::reserve(nodes.slot(pe), layout, slots, Machine::default())?;
+        let arena = Arena::reserve(nodes.slot(pe), layout, slots, slots, Machine::default())?;
         memory.push(arena.create(nodes.slot(pe), files)?);
         first.place_statics(arena.start_of(nodes.slot(pe)), files);
         arenas.push(Arc::new(arena));

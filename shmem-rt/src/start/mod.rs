@@ -22,10 +22,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use shmem_core::memory::{Arena, Machine, PeList};
+use shmem_core::partition::{PartitionSpec, Policy};
 use shmem_core::pe::Pe;
 use shmem_core::sync::Patience;
 use shmem_core::transport::Transport;
 use shmem_launch::bootstrap::{self, Bootstrap};
+use shmem_launch::codec;
 use shmem_launch::cpus::Cpus;
 use shmem_launch::env::Settings;
 
@@ -59,7 +61,8 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let slots = pes.iter().filter(|pe| pe.on_node().is_some()).count();
     let my_slot = pes[me].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
 
-    let arena = Arena::reserve(my_slot, setup.layout.clone(), slots, Machine::default())?;
+    let alike = with_the_same_nodes(&setup, bootstrap.as_ref(), &pes, slots)?;
+    let arena = Arena::reserve(my_slot, setup.layout.clone(), slots, alike, Machine::default())?;
     let files = persistent::open(&setup, bootstrap.as_ref())?;
     // What is left of the node's memory is looked at by all before anyone takes of it.
     bootstrap.fence().map_err(Error::launcher)?;
@@ -109,6 +112,18 @@ fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
         }
     };
     hosts.iter().enumerate().map(pe).collect()
+}
+
+/// How many PEs of this host may have memory of the same NUMA nodes as this one: cpusets may leave nodes out. Only where memory
+/// must be of a kind is that asked of the others.
+fn with_the_same_nodes(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<usize> {
+    let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
+    if !setup.table.specs().iter().any(mandatory) {
+        return Ok(slots);
+    }
+    let mine = codec::encode(&setup.layout.allowed_nodes());
+    let all = bootstrap.exchange("nodes", &mine).map_err(Error::launcher)?;
+    Ok(pes.iter().zip(&all).filter(|(pe, nodes)| pe.on_node().is_some() && **nodes == mine).count())
 }
 
 /// All PEs, in memory that those of the node share, if there are several: in place of the own list, which must be the same.

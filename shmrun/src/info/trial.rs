@@ -72,7 +72,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
 /// The memory of a PE without partitions, and its bytes.
 pub(crate) fn alone() -> Result<(Arena, usize), MemoryError> {
     let layout = SlotLayout::new(&[], 0, 0, &Topology::default())?;
-    let (arena, bytes) = (Arena::reserve(0, layout.clone(), 1, Machine::default())?, layout.bytes());
+    let (arena, bytes) = (Arena::reserve(0, layout.clone(), 1, 1, Machine::default())?, layout.bytes());
     arena.create(0, &BTreeMap::new())?;
     Ok((arena, bytes))
 }

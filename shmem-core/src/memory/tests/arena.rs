@@ -54,7 +54,7 @@ fn the_own_place_starts_at_a_multiple_of_what_its_blocks_are_aligned_to() {
     for slot in 0..5 {
         let layout = layout(&[plain(1, M as u64)], 0);
         let unit = layout.unit();
-        let arena = Arena::reserve(slot, layout, 5, Machine::default()).unwrap();
+        let arena = Arena::reserve(slot, layout, 5, 5, Machine::default()).unwrap();
         assert!((arena.start_of(slot) as usize).is_multiple_of(OWN_ALIGN), "slot {slot}");
         assert!((arena.base() as usize).is_multiple_of(unit), "slot {slot}");
     }

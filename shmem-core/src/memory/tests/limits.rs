@@ -107,22 +107,19 @@ fn two_nodes() -> Tree {
     tree
 }
 
-/// Reserves for two PEs that want fast memory: node 1 alone, or also node 2, which a cpuset forbids this one.
+/// Reserves for two PEs that want fast memory of node 1: both there, or the other one on a node that a cpuset forbids this one.
 fn fast(
     tree: &Tree,
     bytes: u64,
     pgsize: Option<u64>,
     policy: Policy,
-    is_one: bool,
+    both: bool,
 ) -> Result<Arena, MemoryError> {
     let traits = Traits { kind: Some(Kind::FastMem), policy: Some(policy), pgsize, ..Traits::NONE };
     let spec = PartitionSpec { traits, explicit: true, ..plain(3, bytes) };
-    let mut nodes = vec![dram(0), hbm(1)];
-    if !is_one {
-        nodes.push(NumaNode { allowed: false, ..hbm(2) });
-    }
+    let nodes = vec![dram(0), hbm(1), NumaNode { allowed: false, ..hbm(2) }];
     let layout = SlotLayout::new(&[plain(1, M), spec], 0, 0, &Topology::of(nodes, vec![0], None))?;
-    Arena::reserve(0, layout, 2, Machine::at(tree.root()))
+    Arena::reserve(0, layout, 2, if both { 2 } else { 1 }, Machine::at(tree.root()))
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(super) fn layout(specs: &[PartitionSpec], later: usize) -> SlotLayout {
 
 /// Slots of these partitions, with 256 MiB of addresses for later segments.
 pub(super) fn reserve(specs: &[PartitionSpec], slots: usize, machine: Machine) -> Result<Arena, MemoryError> {
-    Arena::reserve(0, layout(specs, 256 << 20), slots, machine)
+    Arena::reserve(0, layout(specs, 256 << 20), slots, slots, machine)
 }
 
 /// A line in /proc/self/smaps of the mapping that holds an address.
