@@ -1,9 +1,9 @@
 //! `shmrun`: starts a program as several PEs, on this host or on several.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use clap::Parser;
@@ -159,12 +159,31 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
     let command = launch.command(hosts.as_ref(), arguments.launcher.as_deref());
     let mut command = command.map_err(refused)?;
     if arguments.show {
-        println!("{command:?}");
+        println!("{}", line_of(&command));
         return Ok(0);
     }
     // It takes the place of this process: its input, signals and exit code are the launcher's.
     let why = command.exec();
     Err((126, format!("`{}` cannot be run: {why}", command.get_program().display())))
+}
+
+/// A command as a line for a shell.
+fn line_of(command: &Command) -> String {
+    let quoted = |word: &OsStr| {
+        let word = word.to_string_lossy();
+        let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=,@%+".contains(letter);
+        let plain = !word.is_empty() && word.chars().all(is_plain);
+        if plain { word.into_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    };
+    let (set, unset): (Vec<_>, Vec<_>) = command.get_envs().partition(|(_, value)| value.is_some());
+    let unset = unset.into_iter().flat_map(|(name, _)| ["-u".to_owned(), quoted(name)]);
+    let unset: Vec<_> = unset.collect();
+    let env = (!unset.is_empty()).then(|| "env".to_owned());
+    let set = set
+        .into_iter()
+        .map(|(name, value)| format!("{}={}", name.to_string_lossy(), quoted(value.unwrap_or_default())));
+    let words = [command.get_program()].into_iter().chain(command.get_args()).map(quoted);
+    env.into_iter().chain(unset).chain(set).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// The arguments. `-np 4` is `-n 4`, as other launchers take it; behind the program it is the program's.

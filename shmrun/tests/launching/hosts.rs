@@ -11,6 +11,9 @@ const PRRTE: &str = "prterun (PRRTE) 3.0.9";
 const HYDRA: &str = "HYDRA build details:";
 const SLURM: &str = "MPI plugin types are... pmix none";
 
+/// `it's`, as a shell takes it.
+const ITS: &str = r"'it'\''s'";
+
 /// A directory with launchers, and nothing else that is found.
 struct Installed(tempfile::TempDir);
 
@@ -43,12 +46,12 @@ impl Installed {
         command
     }
 
-    /// The command that is shown, without quotes.
+    /// The command that is shown.
     fn shown(&self, options: &str, environment: &[(&str, &str)]) -> String {
         let output =
             self.shmrun(&format!("--show {options}")).envs(environment.iter().copied()).output().unwrap();
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{options:?}");
-        text(&output.stdout).replace('"', "")
+        text(&output.stdout)
     }
 
     /// The one message of a job that is not started, behind the launcher's name.
@@ -96,7 +99,7 @@ fn what_is_asked_for_is_translated() {
         let handed_on = if takes_all { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
         let bound = if options.contains("--bind") { " SHMEM_BIND=core" } else { "" };
         let expected =
-            format!("FI_OFI_RXM_MSG_RX_SIZE=128{bound} {name} {expected}{handed_on} prog it's -n\n");
+            format!("FI_OFI_RXM_MSG_RX_SIZE=128{bound} {name} {expected}{handed_on} prog {ITS} -n\n");
         assert_eq!(Installed::new(&[(name, said)]).shown(options, &[]), expected);
     }
     for (bind, of_mpirun, of_srun) in [
@@ -124,7 +127,7 @@ fn variables_and_time_are_handed_on() {
         [("SHMEM_STATS", "1"), ("SMA_DEBUG", "0"), ("OTHER", "x y"), ("FI_OFI_RXM_MSG_RX_SIZE", "9")];
     let options = "-H a --env A=b~c -x OTHER -x MORE=2 --attach-wait --timeout 2.5";
     let variables =
-        "A=b c FI_OFI_RXM_MSG_RX_SIZE=9 MORE=2 OTHER=x y SHMEM_ATTACH_WAIT=1 SHMEM_STATS=1 SMA_DEBUG=0";
+        "A='b c' FI_OFI_RXM_MSG_RX_SIZE=9 MORE=2 OTHER='x y' SHMEM_ATTACH_WAIT=1 SHMEM_STATS=1 SMA_DEBUG=0";
     let limit = "timeout --foreground --kill-after=10 2.5";
     for (name, said, asked) in [
         (
@@ -135,7 +138,7 @@ fn variables_and_time_are_handed_on() {
         ("srun", SLURM, "--mpi=pmix --kill-on-bad-exit --ntasks=1 --distribution=arbitrary --nodelist=a"),
     ] {
         let shown = Installed::new(&[(name, said)]).shown(options, &environment);
-        assert_eq!(shown, format!("{variables} {limit} {name} {asked} prog it's -n\n"));
+        assert_eq!(shown, format!("{variables} {limit} {name} {asked} prog {ITS} -n\n"));
     }
 }
 
