@@ -1,10 +1,14 @@
 //! Which hosts a job is to have, and how many PEs on each.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::str::FromStr;
 
 use super::error::LaunchError;
+
+/// Most bytes of a file of hosts.
+const LONGEST: u64 = 1 << 20;
 
 /// Hosts with the number of PEs that each takes.
 ///
@@ -27,9 +31,15 @@ impl HostList {
     ///
     /// If the file cannot be read, or names no hosts.
     pub fn read(file: &Path) -> Result<Self, LaunchError> {
-        let text = fs::read_to_string(file).map_err(|why| {
+        let unread = |why: io::Error| {
             LaunchError::new(format!("the file of hosts `{}` cannot be read: {why}", file.display()))
-        })?;
+        };
+        let mut text = String::new();
+        // A device may never end.
+        let read = File::open(file).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+        if read.map_err(unread)? as u64 > LONGEST {
+            return Err(unread(io::Error::other(format!("it has more than {LONGEST} bytes"))));
+        }
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
         Self::of(lines.filter(|line| !line.is_empty()))
     }
@@ -99,7 +109,9 @@ impl FromStr for HostList {
 /// argument of a program. Launchers take no addresses with colons, and no users.
 fn entry(text: &str) -> Option<(&str, usize)> {
     let (host, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let mut words = rest.split_whitespace().filter(|word| !word.starts_with("max"));
+    let mut words = rest
+        .split_whitespace()
+        .filter(|word| !word.starts_with("max_slots=") && !word.starts_with("max-slots="));
     let (name, slots) = match host.split_once(':') {
         Some((name, slots)) => (name, Some(slots)),
         None => (host, words.next().map(|word| word.strip_prefix("slots=").unwrap_or(word))),
@@ -123,7 +135,7 @@ mod tests {
         let list: HostList = "a:2, b,a:3".parse().unwrap();
         assert_eq!(list.0, [pair("a", 5), pair("b", 1)]);
         let text = "# mine\nnode1 slots=4 max_slots=8\nnode2:2 # slow\n\nnode3 3\nnode4\tmax-slots=2\n";
-        fs::write(file.path(), text).unwrap();
+        std::fs::write(file.path(), text).unwrap();
         let list = HostList::read(file.path()).unwrap();
         assert_eq!(list.0, [pair("node1", 4), pair("node2", 2), pair("node3", 3), pair("node4", 1)]);
     }
@@ -131,18 +143,24 @@ mod tests {
     #[test]
     fn what_is_no_host_is_refused_with_what_would_be_one() {
         let no_hosts = "me@a:2|fe80::1|[fe80::1]:3|a:|a:0|a:x|:4|-oProxyCommand=x|a;b|a,,b|$(x)|a:-1|a\x1b[2J\
-            |a:2 slots=2|a slot=4";
+            |a:2 slots=2|a slot=4|a maximum";
         for text in no_hosts.split('|') {
             let error = text.parse::<HostList>().unwrap_err().to_string();
             assert!(!error.contains(char::is_control), "{error:?}");
             assert!(error.contains("is no host: write its name"), "{text}: {error}");
         }
         assert!("".parse::<HostList>().unwrap_err().to_string().starts_with("no host is named"));
-        let error = HostList::read(Path::new("no/such/file")).unwrap_err().to_string();
-        assert!(
-            error.starts_with("the file of hosts `no/such/file` cannot be read: No such file"),
-            "{error}"
-        );
+        for (file, why) in [
+            ("no/such/file", "No such file"),
+            ("/", "Is a directory"),
+            ("/dev/zero", "it has more than 1048576 bytes"),
+        ] {
+            let error = HostList::read(Path::new(file)).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("the file of hosts `{file}` cannot be read: {why}")),
+                "{error}"
+            );
+        }
     }
 
     proptest! {
