@@ -65,9 +65,12 @@ const VIOLATIONS: [(&str, &str, &str); 34] = [
 
 /// Demands, a step that passes under them, and what is said of it: what the hardware may do happens, and whoever does not accept a
 /// demand is offered nothing.
-const PASSES: [(&str, &str, &str); 13] = [
+const PASSES: [(&str, &str, &str); 16] = [
     ("atomics_missing", "call atomics", ""),
     ("atomics_lost", "lose atomics", ""),
+    ("registrations=2", "few registrations", ""),
+    ("taken=2", "taken ports", ""),
+    ("no_wait", "no sleep", ""),
     ("eagain=3", "fail first", ""),
     ("reorder", "reorder", ""),
     ("cq=4", "fill", ""),

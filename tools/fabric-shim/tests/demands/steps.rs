@@ -4,7 +4,7 @@ use core::ptr::{null_mut, without_provenance_mut};
 
 use libc::iovec;
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::{Hints, Library, Registration};
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Refused, Registration, Reports};
 
 use crate::pair::{AGAIN, ANY_USE, Memory, Pair, Transfer, address_of, asked};
 
@@ -77,6 +77,28 @@ pub(crate) fn run(step: &str, library: &'static Library) {
             (0..64).for_each(|_| pair.add(0));
             assert_eq!(pair.target.load(0), 60);
         }
+        // A third registration fails, until another one has gone.
+        "few registrations" => {
+            let pair = pair();
+            let third = || Memory::register(pair.addresses.domain(), 3, ANY_USE);
+            assert_eq!(third().map(|_| ()), Err(FI_ENOMEM.cast_signed()));
+            drop(pair.local);
+            assert!(third().is_ok());
+        }
+        // Two endpoints find their ports taken, the third one does not.
+        "taken ports" => {
+            let offers = library.offers(&asked(true)).expect("the fabric has something to offer");
+            let domain = Domain::open(offers.first()).expect("a domain");
+            let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
+            let open = || code(Endpoint::open(&addresses, 16, false, Reports::All));
+            let taken = FI_EADDRINUSE.cast_signed();
+            assert_eq!([open(), open(), open()], [taken, taken, 0]);
+        }
+        // A queue that can be slept on is refused, one that cannot is there.
+        "no sleep" => {
+            let sleepy = Endpoint::open(&pair().addresses, 16, true, Reports::All);
+            assert_eq!(code(sleepy), FI_ENOSYS.cast_signed());
+        }
         "fail first" => fail_first(&pair()),
         "reorder" => reorder(&pair()),
         "fill" => fill(&pair()),
@@ -90,6 +112,11 @@ fn put(pair: &Pair, change: &dyn Fn(&Pair, &mut Transfer)) {
     change(pair, &mut transfer);
     pair.put(&transfer);
     pair.wait();
+}
+
+/// Why a call was refused; 0: it was not.
+fn code<T>(answer: Result<T, Refused>) -> i32 {
+    answer.err().map_or(0, |refused| refused.code)
 }
 
 /// A context that its user writes to while the operation is in flight.
