@@ -35,7 +35,7 @@ use ofi::strided::Row;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
 
-/// What a program expects of the operations to come on a channel. MemoryHints, all of them.
+/// What a program expects of the operations to come on a channel. Hints, all of them.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::transport::*; }

@@ -22,7 +22,7 @@ impl PmemError {
     pub fn errno(&self) -> Option<i32> {
         match self.fault {
             Fault::System { errno, .. } => Some(errno.raw_os_error()),
-            Fault::Refused(_) => None,
+            Fault::Refused(_) | Fault::InUse => None,
         }
     }
 }
@@ -34,6 +34,9 @@ pub enum Fault {
     /// It is not what it has to be: why, and what to do.
     #[error("{0}")]
     Refused(String),
+    /// Another job has it.
+    #[error("is in use by another job; wait for its end, or name another file")]
+    InUse,
     /// A call failed for no reason of its own.
     #[error("{call} failed: {errno}")]
     System { call: &'static str, errno: Errno },
@@ -49,8 +52,6 @@ impl From<&str> for Fault {
 pub(super) fn system(call: &'static str) -> impl Fn(Errno) -> Fault {
     move |errno| Fault::System { call, errno }
 }
-
-pub(super) const IN_USE: &str = "is in use by another job; wait for its end, or name another file";
 
 pub(super) const FOREIGN: &str = "holds something else than a partition in the format of this build, or its making was cut short by a crash; \
      name another file, or delete it if nobody needs it";

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::agree::Found;
-use super::error::{FOREIGN, Fault, IN_USE, PmemError, damaged, system};
+use super::error::{FOREIGN, Fault, PmemError, damaged, system};
 use super::format::{Geometry, Header, Identity, MAX_LAYOUT, TEXT};
 use super::store::{Disk, Store, newest};
 use crate::fingerprint::fingerprint;
@@ -58,7 +58,7 @@ impl PmemFile {
             Ok(store) => Ok(Self { store, path: path.into(), what, made }),
             // In use: somebody else has made it just now.
             Err(fault) => {
-                let is_without_file = made && fault != IN_USE.into();
+                let is_without_file = made && fault != Fault::InUse;
                 Err(PmemError { what, path: path.display().to_string(), fault, is_without_file })
             }
         }
@@ -77,6 +77,10 @@ impl PmemFile {
     /// Comes to the persist on which all PEs have [agreed](super::agree()); 0: a new heap, with bytes that
     /// are all zero. `set` is a number that is the same on all PEs, and different for each heap. Before all
     /// PEs have done it nobody goes on.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), PmemError> {
         self.did("restoring it", |store| store.settle(generation, set))
     }
@@ -95,16 +99,28 @@ impl PmemFile {
 
     /// The first half of a persist. All PEs do it; if any fails, all [`revert`](Self::revert) and give up
     /// persisting.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be flushed.
     pub fn prepare(&mut self) -> Result<(), PmemError> {
         self.did("flushing it", Store::prepare)
     }
 
-    /// The second half of a persist, after all PEs have done the first one. If it fails, the memory must not be written any more.
+    /// The second half of a persist, after all PEs have done the first one.
+    ///
+    /// # Errors
+    ///
+    /// If the copy cannot be written. The memory must not be written any more then.
     pub fn complete(&mut self) -> Result<(), PmemError> {
         self.did("writing the copy", Store::complete)
     }
 
-    /// Takes the first half of a persist back. If that fails, the memory must not be written any more.
+    /// Takes the first half of a persist back.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or written. The memory must not be written any more then.
     pub fn revert(&mut self) -> Result<(), PmemError> {
         self.did("going back", Store::revert)
     }
@@ -166,7 +182,7 @@ fn make(path: &Path, identity: &Identity) -> Result<Store<File>, Fault> {
                 format!("cannot be made: there is no directory {directory}; make it, or name another one")
             })
         }
-        Errno::EXIST => IN_USE.into(),
+        Errno::EXIST => Fault::InUse,
         errno => denied("made", "open", errno),
     })?;
     let ready = lock(&file, Duration::ZERO).and_then(|()| in_place(&file));
@@ -246,7 +262,7 @@ fn lock(file: &File, patience: Duration) -> Result<(), Fault> {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => break,
             Err(Errno::AGAIN) if Instant::now() < end => std::thread::sleep(Duration::from_millis(20)),
-            Err(Errno::AGAIN) => return Err(IN_USE.into()),
+            Err(Errno::AGAIN) => return Err(Fault::InUse),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(denied("opened", "flock", errno)),
         }
@@ -254,7 +270,7 @@ fn lock(file: &File, patience: Duration) -> Result<(), Fault> {
     // The job that had it may have removed it.
     match rustix::fs::fstat(file) {
         Ok(stat) if stat.st_nlink > 0 => Ok(()),
-        Ok(_) => Err(IN_USE.into()),
+        Ok(_) => Err(Fault::InUse),
         Err(errno) => Err(Fault::System { call: "fstat", errno }),
     }
 }
