@@ -81,7 +81,7 @@ tests=$(files '*.rs' | xargs awk 'FNR == 1 { path = FILENAME; sub(/\.rs$/, "", p
     # In tables of macros.
     match($0, /^ +[a-z_0-9]+: [0-9]+,/) { name = $1; sub(/:/, "", name); print path "::" name "::" }')
 {
-    grep -hoE '\b[a-z_]+::[a-z_0-9:]*' ci/{fabric,shim,sanitize,hosts,faults,mutants,loopback,check}.sh
+    grep -hoE '\b[a-z_]+::[a-z_0-9:]*' ci/{fabric,shim,sanitize,hosts,faults,mutants,loopback,check,miri,arm,equipped}.sh
     grep -ohE -- '--skip[ =][a-z_0-9:]+' ci/*.sh ci/numa/*.sh | sed 's/^--skip.//'
 } | sed -E 's/(^|_)on_[0-9]+$//' | sort -u | while read -r filter; do
     grep -qF -- "$filter" <<<"$tests" || printf '%s\n' "$filter"
