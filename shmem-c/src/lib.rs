@@ -5,7 +5,7 @@
 //! heaps, all segments, and the data of the executable (`data`).
 //!
 //! ```text
-//! setup bootstrap heap rma stream amo wait order context signal extension     the one-sided families
+//! setup bootstrap heap rma strided amo wait order context signal extension     the one-sided families
 //! active_set collective combine long_double team lock                       what PEs do together
 //! data          the executable's variables as a segment
 //! symmetric     what a C address means

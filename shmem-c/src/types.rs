@@ -298,12 +298,6 @@ pub struct SessionConfig {
     pub total_ops: usize,
 }
 
-/// `SHMEM_CTX_SESSION_TOTAL_OPS`: the field of a [`SessionConfig`] that is meant.
-pub const SESSION_TOTAL_OPS: c_long = 1;
-
-/// `SHMEM_CTX_SESSION_BATCH`.
-pub const SESSION_BATCH: c_long = 1;
-
 /// What `shmemx_partition_info` tells.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

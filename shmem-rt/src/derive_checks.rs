@@ -6,8 +6,7 @@
 //! rustc found, at values, for what must hold, by the items of this module, to which safe code can add nothing.
 //!
 //! For a struct all is asked in one function, [`Derived::seen`], which takes a value of the struct apart, whatever the struct
-//! is by then. `Pod` and the others are implemented for what is [`Derived`]: the conditions under which they hold are those
-//! under which the function compiles, although conditions are words, too, and stand at each implementation once more.
+//! is by then. `Pod` and the others are implemented for what is [`Derived`]: they hold if the function compiles.
 //!
 //! An expansion cannot know whose names it is given: a package of safe code may be called `shmem`, hand on what is real,
 //! and put something else in the place of a check. So each check is asked of [`Derived`] itself, by the words by which it is

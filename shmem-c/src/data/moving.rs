@@ -213,10 +213,15 @@ impl Drop for Unsignalled {
 
 #[test]
 fn threads_are_counted() {
-    let before = threads();
-    let (stop, wait) = std::sync::mpsc::channel::<()>();
-    let thread = std::thread::spawn(move || wait.recv());
-    assert!(before >= 1 && threads() > 1);
-    drop(stop);
-    _ = thread.join();
+    // Threads of other tests come and go: one good try of several.
+    let is_counted = || {
+        let before = threads();
+        let (stop, wait) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || wait.recv());
+        let with_it = threads();
+        drop(stop);
+        _ = thread.join();
+        with_it == before + 1
+    };
+    assert!((0..100).any(|_| is_counted()));
 }
