@@ -36,7 +36,8 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask for. No memory is used yet. The slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
+    /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask for. No memory is used yet. The slot
+    /// of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
     /// What is to be populated is compared with the memory that is left on the node. `alike` of the PEs, this one included, may have
     /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]). So each PE of a

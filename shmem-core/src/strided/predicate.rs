@@ -63,8 +63,9 @@ impl Thresholds {
     pub const DEFAULT: Self =
         Self { last_level_cache: 16 << 20, stream: 512, throttle: 8, pages: 2048, far: 8, dense: 2048 };
 
-    /// What holds on processors of a maker, as far as it was measured. Of crowded blocks AMD's (Zen 4 and 5) take half the time
-    /// with a brake, and Intel's (Sapphire Rapids) twice the time. On more pages than a TLB has entries both need one, Intel's a weaker one from fewer pages on.
+    /// What holds on processors of a maker, as far as it was measured. Of crowded blocks AMD's (Zen 4 and 5) take half the time with a
+    /// brake, and Intel's (Sapphire Rapids) twice the time. On more pages than a TLB has entries both need one, Intel's a weaker one
+    /// from fewer pages on.
     pub(super) const fn of(maker: Maker) -> Self {
         match maker {
             Maker::Amd => Self { pages: 3072, ..Self::DEFAULT },

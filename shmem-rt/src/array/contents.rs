@@ -48,8 +48,8 @@ unsafe impl Send for Mine {}
 unsafe impl Sync for Mine {}
 
 impl<const D: usize> Fresh<'_, D> {
-    /// Writes the elements, zero bytes where nothing writes others. Chunks of different nodes are written by different threads, each on the CPUs
-    /// of its node, if the array is worth it.
+    /// Writes the elements, zero bytes where nothing writes others. Chunks of different nodes are written by different threads, each on
+    /// the CPUs of its node, if the array is worth it.
     ///
     /// # Safety
     ///

@@ -23,10 +23,10 @@ use super::staging::{Direct, Piece as _, Room as _, Staged, Step, Turn, of_one_n
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {
-    /// Sends the k-th part of `source` to the member with rank k, and writes what the member with rank k has
-    /// sent to the k-th part of `into`. All parts are equally long, on all members. Both are lists ([`Source`](crate::Source),
-    /// [`Destination`](crate::Destination)): slices, arrays, a `Vec` or a `Box` of a slice, by reference, or symmetric objects, `&OUT` and `&IN`,
-    /// of which the own copy is read and written.
+    /// Sends the k-th part of `source` to the member with rank k, and writes what the member with rank k has sent to the k-th part of
+    /// `into`. All parts are equally long, on all members. Both are lists ([`Source`](crate::Source),
+    /// [`Destination`](crate::Destination)): slices, arrays, a `Vec` or a `Box` of a slice, by reference, or symmetric objects, `&OUT`
+    /// and `&IN`, of which the own copy is read and written.
     ///
     /// # Panics
     ///

@@ -1,8 +1,9 @@
 //! Collectives of teams.
 //!
 //! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below): between
-//! nodes by estimated time, on a node by measured thresholds. [`world`] repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`request`] has the
-//! non-blocking forms: a PE makes progress on them whenever it waits in the library or tests a request.
+//! nodes by estimated time, on a node by measured thresholds. [`world`] repeats the methods for the world, and [`untyped`] for bytes,
+//! which a library in C calls. [`request`] has the non-blocking forms: a PE makes progress on them whenever it waits in the library or
+//! tests a request.
 //!
 //! | family | file | between nodes, short (meetings) | between nodes, long | on one node, long |
 //! |---|---|---|---|---|
@@ -19,9 +20,9 @@
 //!
 //! [hd]: schedule::HalvingDoubling
 //!
-//! What is long between nodes goes by windows, or by meetings where there is no room for windows; on one node by rings. Short data go by
-//! meetings. On one node long symmetric objects of a broadcast, reduction, fcollect or alltoall go direct. Authors and sources stand in the files of [`schedule`].
-//! CONTRIBUTING.md shows how to add an operation, an algorithm and a collective.
+//! What is long between nodes goes by windows, or by meetings where there is no room for windows; on one node by rings. Short data go
+//! by meetings. On one node long symmetric objects of a broadcast, reduction, fcollect or alltoall go direct. Authors and sources stand
+//! in the files of [`schedule`]. CONTRIBUTING.md shows how to add an operation, an algorithm and a collective.
 //!
 //! # Ways
 //!
@@ -30,8 +31,8 @@
 //!
 //! * **meetings**: data ride on barriers. A member copies a piece to its [staging] buffer and comes to a barrier. The first piece rides on
 //!   the opening barrier; each further piece takes one more. Between nodes the piece is the [payload] of the barrier's messages.
-//! * **rings**: on one node. A member writes chunks to a circular buffer ([`Ring`](staging::Ring)) in its window, and the others read them there. If
-//!   every member has its own core, only the opening barrier is needed.
+//! * **rings**: on one node. A member writes chunks to a circular buffer ([`Ring`](staging::Ring)) in its window, and the others read
+//!   them there. If every member has its own core, only the opening barrier is needed.
 //! * **direct**: on one node. Symmetric objects are read and written in place ([`Direct`](staging::Direct)): one copy.
 //! * **windows**: between nodes. Chunks are pipelined through receive buffers, each member's window. A [schedule] gives the order of
 //!   chunks, the [engine] carries it out, and [placement] gives the addresses.
@@ -42,8 +43,8 @@
 //! [arguments](argument). A difference that the hash shows ends the job with the calls of both ([`mismatch`]). A hash can collide: so where
 //! memory safety depends on agreement, members compare the arguments themselves ([`agreed`]).
 //!
-//! A reduction combines in the order of one [tree](reduction_order) over ranks, so its result is the same to the bit on every layout and by every way.
-//! Operations combine tiles of bytes ([`reduce_op`]), so one routine serves all types.
+//! A reduction combines in the order of one [tree](reduction_order) over ranks, so its result is the same to the bit on every layout
+//! and by every way. Operations combine tiles of bytes ([`reduce_op`]), so one routine serves all types.
 //!
 //! [`counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
 mod agreed;

@@ -199,7 +199,8 @@ impl<'p> PartialResults<'p> {
         unsafe { self.values(collective, place, self.count(team.node(), nodes)) }
     }
 
-    /// Joins the values of `later` nodes before the node `end` with those of `earlier` nodes before these, at a place: how many values that is.
+    /// Joins the values of `later` nodes before the node `end` with those of `earlier` nodes before these, at a place: how many values
+    /// that is.
     fn join(
         &self,
         collective: &Collective<'_>,

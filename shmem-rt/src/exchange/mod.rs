@@ -1,7 +1,7 @@
 //! Items for other PEs, which handle them: what an irregular program does with data that only its owner may change.
 //!
-//! [`Post`] carries messages of many items between any two PEs, in bounded memory;
-//! [`Termination`](crate::termination::Termination) finds that nobody has any more. A [`Conveyor`] fills messages, one for each PE, and takes them apart again. The loops of
+//! [`Post`] carries messages of many items between any two PEs, in bounded memory; [`Termination`](crate::termination::Termination)
+//! finds that nobody has any more. A [`Conveyor`] fills messages, one for each PE, and takes them apart again. The loops of
 //! [`run`](Exchange::run), [`react`](Exchange::react) and [`ask`](Exchange::ask) stand above it.
 //!
 //! Whoever finds no room pulls: so PEs that flood each other go on. Of queries only so many are under way that the one who is asked

@@ -275,8 +275,9 @@ fn lock(file: &File, patience: Duration) -> Result<(), Fault> {
     }
 }
 
-/// File systems that write a page where it is, so that a store to a mapping needs no room: ext4, xfs, tmpfs, and overlayfs, whose
-/// upper layer is one of these. ext2 and ext3 have the number of ext4, and cannot give a file its blocks. Others put a page elsewhere whenever it is written, or keep it on another machine.
+/// File systems that write a page where it is, so that a store to a mapping needs no room: ext4, xfs, tmpfs, and overlayfs, whose upper
+/// layer is one of these. ext2 and ext3 have the number of ext4, and cannot give a file its blocks. Others put a page elsewhere
+/// whenever it is written, or keep it on another machine.
 const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
 /// Refuses other file systems than [`IN_PLACE`].
