@@ -47,7 +47,7 @@ fi
 
 under "$verbs" long_blocks:: long_signals:: signal_leaves rma:: segments:: under_way::
 under "$efa" long_blocks:: long_signals:: signal_leaves rma:: signal::
-# What one write to two places would need, and an atomic of each kind.
+# One buffer for each operation, and an atomic of each kind.
 for demands in "$cxi" "$psm3"; do
     under "$demands" rma:: long_signals:: lock::increments_under_a_lock regions_are
 done

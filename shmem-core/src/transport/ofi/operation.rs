@@ -19,54 +19,28 @@ pub(super) struct Local {
     pub(super) description: *mut c_void,
 }
 
-/// Bytes of this PE, and where they belong at a peer.
-#[derive(Clone, Copy)]
-pub(super) struct Piece {
-    pub(super) at: Target,
-    pub(super) local: Local,
-    pub(super) bytes: usize,
-}
-
-/// Has a message about pieces, all of one peer, handed over.
+/// Has the message of a transfer handed over.
 #[inline(always)]
-fn message<const N: usize>(
+fn transfer(
     posting: &Posting<'_>,
-    pieces: [Piece; N],
+    at: Target,
+    local: Local,
+    bytes: usize,
     data: u64,
     hand_over: impl FnOnce(&fi_msg_rma) -> isize,
 ) -> isize {
-    let mut descriptions = pieces.map(|piece| piece.local.description);
-    let memory =
-        pieces.map(|Piece { local, bytes, .. }| libc::iovec { iov_base: local.from.cast(), iov_len: bytes });
-    let remote =
-        pieces.map(|Piece { at, bytes, .. }| fi_rma_iov { addr: at.address, len: bytes, key: at.key });
+    let mut description = local.description;
+    let memory = libc::iovec { iov_base: local.from.cast(), iov_len: bytes };
+    let remote = fi_rma_iov { addr: at.address, len: bytes, key: at.key };
     hand_over(&fi_msg_rma {
-        msg_iov: memory.as_ptr(),
-        desc: descriptions.as_mut_ptr(),
-        iov_count: N,
-        addr: pieces[0].at.peer,
-        rma_iov: remote.as_ptr(),
-        rma_iov_count: N,
+        msg_iov: &raw const memory,
+        desc: &raw mut description,
+        iov_count: 1,
+        addr: at.peer,
+        rma_iov: &raw const remote,
+        rma_iov_count: 1,
         context: posting.context,
         data,
-    })
-}
-
-/// Writes pieces, all of one peer, and tells the peer when all are there. It is complete when the local bytes are free.
-///
-/// # Safety
-///
-/// As [`Target::write`], for each piece.
-pub(super) unsafe fn write_told<const N: usize>(
-    posting: &Posting<'_>,
-    pieces: [Piece; N],
-    told: u64,
-) -> isize {
-    // That it is delivered is what the peer answers, who is told.
-    let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE) | u64::from(FI_REMOTE_CQ_DATA);
-    message(posting, pieces, told, |message| {
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.writemsg(message, flags) }
     })
 }
 
@@ -76,16 +50,22 @@ impl Target {
         Self { address: self.address.wrapping_add(bytes as u64), ..self }
     }
 
-    /// Writes bytes.
+    /// Writes bytes, and brings the target `data` where the flags say so (`FI_REMOTE_CQ_DATA`).
     ///
     /// # Safety
     ///
     /// The posting must be one of a unit; the local bytes be readable until the operation is complete, or until it
     /// is handed over if it is injected; the target be registered memory of the peer.
     #[inline(always)]
-    pub(super) unsafe fn write(self, posting: &Posting<'_>, local: Local, bytes: usize, flags: u32) -> isize {
-        let flags = posting.flags | u64::from(flags);
-        message(posting, [Piece { at: self, local, bytes }], 0, |message| {
+    pub(super) unsafe fn write(
+        self,
+        posting: &Posting<'_>,
+        local: Local,
+        bytes: usize,
+        flags: u64,
+        data: u64,
+    ) -> isize {
+        transfer(posting, self, local, bytes, data, |message| {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
             unsafe { posting.endpoint.writemsg(message, flags) }
         })
@@ -100,7 +80,7 @@ impl Target {
     pub(super) unsafe fn read(self, posting: &Posting<'_>, local: Local, bytes: usize) -> isize {
         // Whoever has read has the bytes: delivery is what a read is.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
-        message(posting, [Piece { at: self, local, bytes }], 0, |message| {
+        transfer(posting, self, local, bytes, 0, |message| {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
             unsafe { posting.endpoint.readmsg(message, flags) }
         })

@@ -136,8 +136,6 @@ pub(super) struct Demands {
     pub(super) receives: usize,
     /// Endpoints that a domain has.
     pub(super) endpoints: usize,
-    /// Pieces of memory that an operation may have on either side.
-    pub(super) pieces: usize,
     pub(super) key: usize,
     /// Bytes that a write may tell its target.
     pub(super) told: usize,
@@ -161,7 +159,6 @@ impl Demands {
             queue: transmit.size,
             receives: entry.receive().size.max(1),
             endpoints: domain.ep_cnt,
-            pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             key: domain.mr_key_size,
             told: domain.cq_data_size,
             atomics: offer.atomics && !known.is_untried,

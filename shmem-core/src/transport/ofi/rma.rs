@@ -1,19 +1,18 @@
 //! The operations of the transport.
 //!
 //! Whoever sees the change of a **signal behind a put** has to see the data, over networks that keep no order between operations,
-//! and none within one. Three ways lead there, none of which waits for a round trip between the two where the source may stay:
+//! and none within one. Two ways lead there, neither of which has the caller wait for a round trip between the two where the source
+//! may stay:
 //!
 //! * **One message**: the target's [engine](super::engine) copies the data to its place, then changes the signal.
-//! * **One write to two places**: the data, and a message about the signal to a slot that the target has [lent](super::landing); the
-//!   target is notified of both (`FI_REMOTE_CQ_DATA`). The first put that would need a slot asks for some, and goes the third way.
 //! * **Delivered, then signalled**: the signal is changed [when all data is delivered](super::signals), a round trip later.
 //!
 //! **Blocks and elements** go in messages of the engine or one by one, as the [cost model](super::strided::Row) says.
 
 use core::time::Duration;
 
-use super::engine::{LEAST_MESSAGE, Sent, Slot};
-use super::operation::{Local, Piece, Target, write_told};
+use super::engine::Sent;
+use super::operation::{Local, Target};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Purpose, Record, Wanted};
 use super::signals::Change as Signal;
@@ -111,10 +110,10 @@ impl Fabric {
                     }
                 };
                 if is_put {
-                    let flags = if injects { FI_INJECT } else { 0 };
+                    let flags = posting.flags | if injects { u64::from(FI_INJECT) } else { 0 };
                     // SAFETY: the record's buffer, which is the operation's until it is complete; or the source, which the
                     // provider copies (FI_INJECT), or which stays: it is waited for below, or by quiet (caller).
-                    return unsafe { at.write(posting, local, bytes, flags) };
+                    return unsafe { at.write(posting, local, bytes, flags, 0) };
                 }
                 // SAFETY: the record's buffer, likewise; or the destination, which is writable (caller) until it has been waited
                 // for below, or until quiet.
@@ -139,55 +138,6 @@ impl Fabric {
                     }
                 });
             }
-        }
-    }
-
-    /// Whether so many bytes and a message to a slot may be one write. If the PE was not asked for slots yet, it is now.
-    fn writes_both(&self, to: Remote, bytes: usize) -> bool {
-        let demands = &self.domain.demands;
-        demands.pieces >= 2
-            && bytes <= demands.max_message.saturating_sub(LEAST_MESSAGE)
-            && self.engine.has_borrowed(&self.line(), to.pe.number())
-    }
-
-    /// Writes bytes and the message about their signal at once.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::put_signal`], of a PE that has lent slots.
-    unsafe fn put_with(&self, change: Signal, to: Remote, local: Local, bytes: usize, until: Until) {
-        let Signal { channel, signal, op } = change;
-        let (at, port) = (self.target(to), self.port(channel));
-        let what = What { operation: "put with a signal", pe: to.pe.number(), bytes };
-        let mut awaited = None;
-        let write = |slot: Slot, head: usize, message: &mut dyn FnMut(&mut [u8])| {
-            let (target, told) = self.slot_of(what.pe, slot, head);
-            let prepare = |record: &Record| {
-                assert!(head <= BUFFER_BYTES, "a message of {head} bytes about a signal");
-                // SAFETY: the record's buffer, which is longer (asserted), is its holder's until the operation is started.
-                message(unsafe { core::slice::from_raw_parts_mut(record.buffer(), head) });
-            };
-            let attempt = |posting: &Posting<'_>| {
-                let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
-                let of_record = Local { from: record.buffer(), description: posting.description };
-                let message = Piece { at: target, local: of_record, bytes: head };
-                // SAFETY: the record's buffer is the operation's until it is complete, and the source stays as long: it is
-                // waited for below, or by quiet (caller). The slot is ours until the target has been told, and the bytes at
-                // `at` are the caller's to write.
-                unsafe { write_told(posting, [message, Piece { at, local, bytes }], told) }
-            };
-            if until == Until::Quiet {
-                // SAFETY: one operation; what it reads stays until quiet (caller), or is its record's.
-                return unsafe { port.issue(channel, what, (true, false), prepare, attempt) };
-            }
-            // SAFETY: one operation; it is waited for before anything returns.
-            let started = unsafe { port.try_start(what, Purpose::Awaited, false, prepare, attempt) };
-            awaited = started.unwrap_or_else(|error| port.refuse(what, error));
-            awaited.map_or(Sent::Full, |_| Sent::Done)
-        };
-        self.engine.on(&self.line_with(port), channel).signal_behind(signal, op, write);
-        if let Some(number) = awaited {
-            port.wait_for(number, what, |_| {});
         }
     }
 
@@ -293,14 +243,9 @@ unsafe impl Transport for Ofi {
             // SAFETY: the caller's promise.
             return unsafe { initiator.put_signal(to, source, bytes, (signal, op), patient) };
         }
-        let described = fabric.keys.describe(&fabric.domain, source, bytes);
-        if let Some(description) = described.filter(|_| bytes > 0 && fabric.writes_both(to, bytes)) {
-            let local = Local { from: source.cast_mut(), description };
-            // SAFETY: the caller's promise.
-            return unsafe { fabric.put_with(change, to, local, bytes, until) };
-        }
         // What is waited for has the signal changed at once.
-        let waits = until == Until::Return && described.is_some() && bytes > BUFFER_BYTES;
+        let is_known = fabric.keys.describe(&fabric.domain, source, bytes).is_some();
+        let waits = until == Until::Return && is_known && bytes > BUFFER_BYTES;
         let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
         if bytes > 0 {
             // SAFETY: the caller's promise, of bytes that are waited for, are copied, or may stay.

@@ -12,8 +12,8 @@ use super::Fabric;
 use super::backoff::Backoff;
 use super::engine::{Region, Sent, Slot, Wire};
 use super::landing::Written;
-use super::operation::{Local, Piece, Target, write_told};
-use super::port::{Port, Posting};
+use super::operation::{Local, Target};
+use super::port::Posting;
 use crate::libfabric::bindings::*;
 
 /// Most bytes that are handed over without a buffer.
@@ -95,14 +95,9 @@ impl Fabric {
         self.engine.hurry(&self.line()).unwrap_or_else(|fault| self.end(fault.to_string()));
     }
 
-    /// The wire, for somebody who waits.
+    /// The wire, for an operation that may wait for room or for an answer.
     pub(super) fn line(&self) -> Line<'_> {
-        self.line_with(self.first())
-    }
-
-    /// The wire, for somebody who waits for room on a unit as well.
-    pub(super) fn line_with<'f>(&'f self, port: Port<'f>) -> Line<'f> {
-        Line { fabric: self, port, backoff: UnsafeCell::new(Backoff::new(self)) }
+        Line { fabric: self, backoff: UnsafeCell::new(Backoff::new(self)) }
     }
 }
 
@@ -126,13 +121,6 @@ impl Fabric {
             buffers.free.lock().push(number);
         }
         sent
-    }
-
-    /// A slot of a PE, and what a write of a message of so many bytes tells about it.
-    pub(super) fn slot_of(&self, pe: usize, slot: Slot, bytes: usize) -> (Target, u64) {
-        let Region { address, key, mark } = slot.region;
-        let at = Target { peer: self.peer(pe), address, key }.plus(self.landing.offset(slot.index));
-        (at, Written { slot: slot.number, bytes, mark }.told())
     }
 
     /// # Safety
@@ -178,8 +166,6 @@ impl Fabric {
 /// The wire, for one operation of a thread that waits for room or for an answer.
 pub(super) struct Line<'f> {
     fabric: &'f Fabric,
-    /// What is driven besides the unit that messages come to, if it is another one.
-    port: Port<'f>,
     /// Used inside [`progress`](Wire::progress) alone, which does not call itself.
     backoff: UnsafeCell<Backoff<'f>>,
 }
@@ -212,15 +198,18 @@ impl Wire for Line<'_> {
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Self { fabric, .. } = self;
-        let (at, told) = fabric.slot_of(pe, slot, bytes);
+        let Region { address, key, mark } = slot.region;
+        let at = Target { peer: fabric.peer(pe), address, key }.plus(fabric.landing.offset(slot.index));
+        let told = Written { slot: slot.number, bytes, mark }.told();
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();
             let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
-            let flags = u64::from(FI_COMPLETION);
+            // No delivery is asked for: the target, which is notified, answers.
+            let flags = u64::from(FI_COMPLETION | FI_REMOTE_CQ_DATA);
             let posting = Posting { endpoint, record: None, description, context, flags };
             // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until
             // we have told that a message lies there.
-            let write = || unsafe { write_told(&posting, [Piece { at, local, bytes }], told) };
+            let write = || unsafe { at.write(&posting, local, bytes, flags, told) };
             match port.post_once(pe, write) {
                 Ok(posted) => posted.map_or(Sent::Full, |()| Sent::Done),
                 Err(answer) => fabric.refuse_message(pe, bytes, answer),
@@ -229,11 +218,7 @@ impl Wire for Line<'_> {
     }
 
     fn progress(&self) {
-        let first = self.fabric.first();
-        first.progress();
-        if !core::ptr::eq(self.port.unit, first.unit) {
-            self.port.progress();
-        }
+        self.fabric.first().progress();
         // SAFETY: one thread has this value, and nothing below comes back here.
         let backoff = unsafe { &mut *self.backoff.get() };
         let moved = self.fabric.buffers.moved();

@@ -105,7 +105,6 @@ impl Engine {
                 // A slot is wanted again.
                 done(is_patient && slot.is_none())
             }
-            // Of one word in a slot: written there with the data that it is behind.
             Message::List(list, Task::Change(change, false)) => {
                 self.with_elements(list, |words| words.change(change, None))?;
                 done(false)

@@ -5,7 +5,7 @@
 
 use super::super::streams::Due;
 use super::Engine;
-use super::bounce::{Borrowed, Slot};
+use super::bounce::Borrowed;
 use super::message::{BEFORE_ANSWER, List, Message, Task};
 use super::requests::{Destination, Ticket};
 use super::wire::{Flaw, Sent, Wire};
@@ -61,7 +61,7 @@ impl Engine {
         bytes <= self.limits.carries(0, false)
     }
 
-    /// Hands a message to the wire, with data that `fill` writes, or writes it to a slot, if the sender `borrows`.
+    /// Hands a message to the wire, with data that `fill` writes; or writes it to a free slot that was lent, if the sender `borrows`.
     pub(super) fn hand_over(
         &self,
         wire: &dyn Wire,
@@ -73,17 +73,12 @@ impl Engine {
     ) -> Sent {
         let (from, bytes) = (self.peer(pe).sender, message.bytes());
         let write = &mut |buffer: &mut [u8]| fill(message.write(from, number, buffer));
-        match borrows {
-            false => wire.try_send(pe, bytes, write),
-            true => self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write)),
+        if !borrows {
+            return wire.try_send(pe, bytes, write);
         }
-    }
-
-    /// Has `write` write to a slot that was lent, if one is free.
-    fn with_slot(&self, pe: usize, write: impl FnOnce(Slot) -> Sent) -> Sent {
         let taken = self.peer(pe).borrowed.lock().take();
         let Some(slot) = taken else { return Sent::Full };
-        let sent = write(slot);
+        let sent = wire.try_write(pe, slot, bytes, write);
         if sent == Sent::Full {
             let untouched = self.peer(pe).borrowed.lock().give_back(1 << slot.index);
             untouched.unwrap_or_else(|flaw| unreachable!("slot {} was taken: {flaw}", slot.number));
@@ -132,28 +127,6 @@ impl Initiator<'_> {
         let message = Message::Put { at: to.into(), pattern, signal, is_patient };
         // SAFETY: one block (caller).
         unsafe { self.send_put(to.pe.number(), &message, source, &pattern, false) };
-    }
-
-    /// Changes a signal behind bytes of any number, for which no message has room: `write` writes both by one operation, the bytes to
-    /// where they belong and the message to a slot that the PE has [lent](Engine::has_borrowed), and has the PE's engine notified
-    /// when all of it is there. It is given the slot and what puts together the message, of so many bytes, once; if it says that
-    /// there was no room, it is called again.
-    ///
-    /// The slot is the message's alone: where the bytes lie, and that they are written before the engine is notified, is the
-    /// business of `write`.
-    pub(crate) fn signal_behind(
-        self,
-        signal: Remote,
-        op: SignalOp,
-        mut write: impl FnMut(Slot, usize, &mut dyn FnMut(&mut [u8])) -> Sent,
-    ) {
-        let (pe, message) = (signal.pe.number(), Message::word(signal, Width::W8, op.into(), false));
-        let (from, bytes) = (self.engine.peer(pe).sender, message.bytes());
-        self.start(pe, None, |_| {
-            self.engine.with_slot(pe, |slot| {
-                write(slot, bytes, &mut |buffer| _ = message.write(from, self.channel.0, buffer))
-            })
-        });
     }
 
     /// Reads blocks; they are there on return, or when the channel is quiet, as `until` says.

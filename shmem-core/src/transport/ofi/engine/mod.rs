@@ -12,9 +12,6 @@
 //!                     <--data, into its destination--            drain
 //! long put or list    --written to a slot that was lent-->       landed: as above
 //!                     <--acknowledgement, and the slot--         drain
-//! put, signal         --data to its place, and the update of
-//!                       its signal to a slot, in one write-->    landed: the update is carried out
-//!                     <--acknowledgement, and the slot--         drain
 //! ```
 //!
 //! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to send more makes progress

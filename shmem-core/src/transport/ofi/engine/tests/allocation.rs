@@ -27,11 +27,6 @@ fn messages_allocate_nothing() {
             let signal = (remote(1, 128), SignalOp::Add(1));
             end.put_signal(channel, remote(1, 0), &source[..64], signal, patient);
         }
-        if engine.has_borrowed(&end, 1) {
-            end.on(channel).signal_behind(remote(1, 144), SignalOp::Add(1), |slot, bytes, write| {
-                end.try_write(1, slot, bytes, write)
-            });
-        }
         // SAFETY: all blocks lie in `into`, which stays until the channel is quiet.
         unsafe { end.on(channel).get(into.as_mut_ptr(), remote(1, 0), &back, Until::Quiet) };
         for before in &mut before {

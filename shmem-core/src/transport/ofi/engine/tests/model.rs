@@ -38,7 +38,7 @@ fn signal(of: usize, area: usize) -> usize {
 #[derive(Clone, Debug)]
 enum Act {
     Put { area: usize, pattern: Pattern },
-    PutSignal { area: usize, bytes: usize, long: bool },
+    PutSignal { area: usize, bytes: usize },
     Get { area: usize, pattern: Pattern, nbi: bool },
     Update(AtomicOp),
     Atomic(AtomicOp, Width),
@@ -84,11 +84,7 @@ fn op() -> impl Strategy<Value = AtomicOp> {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         (0..AREAS, pattern()).prop_map(|(area, pattern)| Act::Put { area, pattern }),
-        (0..AREAS, 0..AREA, any::<bool>()).prop_map(|(area, bytes, long)| Act::PutSignal {
-            area,
-            bytes,
-            long
-        }),
+        (0..AREAS, 0_usize..300).prop_map(|(area, bytes)| Act::PutSignal { area, bytes }),
         (0..AREAS, pattern(), any::<bool>()).prop_map(|(area, pattern, nbi)| Act::Get { area, pattern, nbi }),
         op().prop_map(Act::Update),
         (op(), prop_oneof![Just(Width::W4), Just(Width::W8)]).prop_map(|(op, width)| Act::Atomic(op, width)),
@@ -206,12 +202,7 @@ impl Cluster {
                     memory[to..to + pattern.block()].copy_from_slice(&source[from..from + pattern.block()]);
                 });
             }
-            // Who has borrowed nothing sends what fits a message.
-            Act::PutSignal { area, bytes, long } => {
-                let network = &self.network;
-                let borrows = long && network.engines[me].has_borrowed(&network.end(me), pe);
-                self.put_signal(me, pe, area, if borrows { bytes } else { bytes % 300 }, borrows);
-            }
+            Act::PutSignal { area, bytes } => self.put_signal(me, pe, area, bytes),
             Act::Get { area, pattern, nbi } => {
                 self.claim(me, pe, area);
                 let (at, (hull, _)) = (self::area(me, area), pattern.hulls());
@@ -270,8 +261,8 @@ impl Cluster {
         self.look_at_signals();
     }
 
-    /// Puts fresh bytes to an area with a signal behind them: in one message, or by one write to two places.
-    fn put_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize, borrows: bool) {
+    /// Puts fresh bytes to an area with a signal behind them.
+    fn put_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize) {
         self.claim(me, pe, area);
         let (at, word) = (self::area(me, area), signal(me, area));
         let source = self.fresh(bytes);
@@ -279,14 +270,8 @@ impl Cluster {
         let op = if count.is_multiple_of(2) { SignalOp::Add(1) } else { SignalOp::Set(count) };
         let channel = self.channel(me);
         let end = self.network.end(me);
-        if borrows {
-            end.on(channel).signal_behind(remote(pe, word), op, |slot, head, write| {
-                end.try_write_both(pe, slot, head, write, (at, &source))
-            });
-        } else {
-            let patient = self.network.roll(2) == 0;
-            end.put_signal(channel, remote(pe, at), &source, (remote(pe, word), op), patient);
-        }
+        let patient = self.network.roll(2) == 0;
+        end.put_signal(channel, remote(pe, at), &source, (remote(pe, word), op), patient);
         self.memory[pe][at..at + bytes].copy_from_slice(&source);
         self.set_model_word(pe, word, count);
         self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, area));

@@ -59,8 +59,6 @@ enum Moving {
     Written {
         slot: u32,
         bytes: usize,
-        /// What is written elsewhere with it, as far as it is not there yet.
-        beside: Vec<(usize, u8)>,
     },
 }
 
@@ -164,8 +162,7 @@ impl Network {
     fn deliver(&self, pe: usize, message: &Moving) {
         let carried_out = match message {
             Moving::Sent(message) => self.engines[pe].arrived(&self.end(pe), message),
-            &Moving::Written { slot, bytes, ref beside } => {
-                beside.iter().for_each(|&(offset, byte)| self.write_byte(pe, offset, byte));
+            &Moving::Written { slot, bytes } => {
                 let message = &mut self.lent.lock()[pe][slot as usize][..bytes];
                 let token = take_token(message);
                 let carried_out = self.engines[pe].landed(&self.end(pe), slot, token, message);
@@ -175,12 +172,6 @@ impl Network {
             }
         };
         carried_out.unwrap();
-    }
-
-    fn write_byte(&self, pe: usize, offset: usize, byte: u8) {
-        let at = self.places.start_of(pe).wrapping_add(SYSTEM_BYTES + offset);
-        // SAFETY: a byte of the slot, which no other thread uses.
-        unsafe { at.write(byte) };
     }
 
     /// Has a message under way to a PE, if there is room for it: as `moving` says of its bytes.
@@ -270,31 +261,6 @@ impl End<'_> {
         unsafe { self.on(channel).list(list, deed, None, Until::Return) };
         bytemuck::cast_slice(&found)[..list.len() * list.size].to_vec()
     }
-
-    /// Writes a message to a slot, and bytes to another place of the PE: some of them now, whichever, and all before its
-    /// engine is told.
-    pub(super) fn try_write_both(
-        &self,
-        pe: usize,
-        slot: Slot,
-        bytes: usize,
-        write: &mut dyn FnMut(&mut [u8]),
-        (offset, data): (usize, &[u8]),
-    ) -> Sent {
-        let network = self.network;
-        if self.try_write(pe, slot, bytes, write) == Sent::Full {
-            return Sent::Full;
-        }
-        let all = data.iter().enumerate().map(|(i, &byte)| (offset + i, byte));
-        let (now, later): (Vec<_>, Vec<_>) = all.partition(|_| network.roll(2) == 0);
-        now.into_iter().for_each(|(offset, byte)| network.write_byte(pe, offset, byte));
-        let mut under_way = network.under_way.lock();
-        let Some(Moving::Written { beside, .. }) = under_way[pe].last_mut() else {
-            unreachable!("it was written just now")
-        };
-        *beside = later;
-        Sent::Done
-    }
 }
 
 impl Wire for End<'_> {
@@ -326,7 +292,7 @@ impl Wire for End<'_> {
         );
         self.network.write(pe, bytes, write, |message| {
             self.network.lent.lock()[pe][slot.number as usize][..bytes].copy_from_slice(&message);
-            Moving::Written { slot: slot.number, bytes, beside: Vec::new() }
+            Moving::Written { slot: slot.number, bytes }
         })
     }
 
