@@ -89,7 +89,7 @@ use keys::Keys;
 use landing::Landing;
 use port::Port;
 use provider::Chosen;
-use signals::Signals;
+use signals::PendingSignals;
 use streams::Stream;
 use strided::Row;
 use thread::{Handover, ProgressThread};
@@ -116,7 +116,7 @@ struct Fabric {
     making: Mutex<()>,
     /// None of them was made from here on. Who looks at all that were made does so often.
     bound: AtomicUsize,
-    signals: Signals,
+    signals: PendingSignals,
     engine: Engine,
     buffers: Buffers,
     /// What operations cost; looked up when the first strided transfer asks.
@@ -173,7 +173,7 @@ impl Ofi {
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
             bound: AtomicUsize::new(0),
-            signals: Signals::default(),
+            signals: PendingSignals::default(),
             engine: Engine::new(me, pes, limits, secret),
             buffers,
             row: OnceLock::new(),
@@ -344,7 +344,7 @@ impl Fabric {
 
     /// Whether something of the engine's, or a signal, waits for room.
     fn waits_for_room(&self) -> bool {
-        self.engine.owes() || self.buffers.wait() || self.signals.wait()
+        self.engine.owes() || self.buffers.wait() || self.signals.any()
     }
 
     /// Whether an operation of this PE is under way, or something waits for room.
@@ -409,7 +409,7 @@ impl Fabric {
     #[inline]
     fn progress(&self) {
         self.first().progress();
-        if self.signals.wait() {
+        if self.signals.any() {
             self.serve();
         }
     }

@@ -15,7 +15,7 @@ use super::engine::Sent;
 use super::operation::{Local, Target};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Purpose, Record, Wanted};
-use super::signals::Change as Signal;
+use super::signals::SignalUpdate;
 use super::strided::{self, Blocks, Row, Way};
 use super::{Fabric, Ofi};
 use crate::libfabric::Refused;
@@ -38,7 +38,7 @@ const SLEEP: Duration = Duration::from_millis(10);
 enum Transfer {
     Put,
     Get,
-    PutBefore(Signal),
+    PutBefore(SignalUpdate),
 }
 
 impl Fabric {
@@ -141,19 +141,16 @@ impl Fabric {
         }
     }
 
-    /// Has signals changed whose data is delivered, as far as there is room.
-    pub(super) fn hand_signals_over(&self) {
-        for _ in 0..self.signals.due() {
-            let Some((number, Signal { channel, signal, op })) = self.signals.next() else { break };
-            // SAFETY: who has put the data has promised an aligned signal (`put_signal`).
-            match unsafe { self.update(channel, signal, Width::W8, op.into(), false) } {
-                Sent::Full => self.signals.put_back(number),
-                Sent::Done => {
-                    self.signals.handed_over(number);
-                    // Behind it: who finds no event under way finds the change under way, or over.
-                    self.stream(channel).ended();
-                }
+    /// Sends the signals whose data is delivered, as far as there is room.
+    pub(super) fn send_signals(&self) {
+        while let Some((number, SignalUpdate { channel, signal, op })) = self.signals.next() {
+            // SAFETY: the caller of `put_signal` has promised an aligned signal.
+            if unsafe { self.update(channel, signal, Width::W8, op.into(), false) } == Sent::Full {
+                return self.signals.put_back(number);
             }
+            self.signals.sent(number);
+            // After the update was started: a thread that finds no event finds the update in flight, or complete.
+            self.stream(channel).ended();
         }
     }
 
@@ -236,7 +233,7 @@ unsafe impl Transport for Ofi {
         op: SignalOp,
         until: Until,
     ) {
-        let (fabric, change) = (&*self.fabric, Signal { channel, signal, op });
+        let (fabric, change) = (&*self.fabric, SignalUpdate { channel, signal, op });
         if fabric.engine.fits(bytes) && fabric.row().prefers_one_message(bytes) {
             let (line, patient) = (fabric.line(), fabric.stream(channel).is_patient());
             let initiator = fabric.engine.on(&line, channel);

@@ -1,8 +1,8 @@
-//! Signals that wait until the data before them is delivered.
+//! Signals behind puts, until the data before them is delivered.
 //!
-//! The pieces of the data are operations that are reported. Whoever reads the last of these completions makes the signal due, and
-//! whoever makes progress sends what is due, as far as there is room. A signal is an event of its stream until it was handed over:
-//! quiet waits for it, and then for the change. The table grows to as many as are under way, and stays.
+//! A put with a signal registers the signal here, with the number of its writes. The completion of the last write makes the signal
+//! due, and the next thread that makes progress sends it. A signal is an event of its stream until it is sent: so a quiet waits for
+//! the signal first, then for the change of the word. The table grows to the largest number of signals in flight, and is kept.
 
 use std::collections::VecDeque;
 
@@ -11,101 +11,87 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, Remote, SignalOp};
 
+/// A signal, and the channel that it is changed on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(super) struct SignalUpdate {
     pub(super) channel: Channel,
     pub(super) signal: Remote,
     pub(super) op: SignalOp,
 }
 
-/// The signals of a PE that were not handed over yet.
+/// The signals of this PE that are not sent yet.
 #[derive(Default)]
-pub(super) struct Signals {
-    table: Mutex<Table>,
-    /// How many there are, and how many of them are due: a look at it costs no lock.
-    waiting: AtomicUsize,
-    due: AtomicUsize,
+pub(super) struct PendingSignals {
+    table: Mutex<SignalTable>,
+    /// The number of signals in the table, so that a look at it needs no lock.
+    pending: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Table {
-    entries: Vec<Option<Entry>>,
+struct SignalTable {
+    /// Each signal, and how many writes of its data are not delivered.
+    signals: Vec<Option<(SignalUpdate, usize)>>,
     free: Vec<u32>,
     due: VecDeque<u32>,
 }
 
-struct Entry {
-    change: Change,
-    /// Pieces of its data that are not delivered.
-    pieces: usize,
-}
-
-impl Signals {
-    /// A signal behind so many pieces, none of which was started yet: where it stands, for these.
-    pub(super) fn expect(&self, change: Change, pieces: usize) -> u32 {
-        assert!(pieces > 0, "a signal behind nothing waits for ever");
+impl PendingSignals {
+    /// Adds a signal behind `writes` writes, none of which was started. Returns its number in the table.
+    pub(super) fn expect(&self, update: SignalUpdate, writes: usize) -> u32 {
+        assert!(writes > 0, "a signal behind nothing waits for ever");
         let table = &mut *self.table.lock();
         let number = table.free.pop().unwrap_or_else(|| {
-            table.entries.push(None);
-            (table.entries.len() - 1) as u32
+            table.signals.push(None);
+            (table.signals.len() - 1) as u32
         });
-        table.entries[number as usize] = Some(Entry { change, pieces });
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+        table.signals[number as usize] = Some((update, writes));
+        self.pending.fetch_add(1, Ordering::Relaxed);
         number
     }
 
+    /// One write of a signal's data is delivered.
     pub(super) fn delivered(&self, number: u32) {
         let table = &mut *self.table.lock();
-        let Some(entry) = &mut table.entries[number as usize] else {
+        let Some((_, writes)) = &mut table.signals[number as usize] else {
             unreachable!("signal {number} went before its data was delivered")
         };
-        entry.pieces -= 1;
-        if entry.pieces == 0 {
+        *writes -= 1;
+        if *writes == 0 {
             table.due.push_back(number);
-            self.due.store(table.due.len(), Ordering::Release);
         }
     }
 
-    #[inline]
-    pub(super) fn due(&self) -> usize {
-        self.due.load(Ordering::Acquire)
-    }
-
-    /// One that may be handed over; to be [put back](Self::put_back), or told that it [was](Self::handed_over).
-    pub(super) fn next(&self) -> Option<(u32, Change)> {
+    /// Takes a signal that may be sent. The caller [puts it back](Self::put_back), or reports it as [sent](Self::sent).
+    pub(super) fn next(&self) -> Option<(u32, SignalUpdate)> {
         let table = &mut *self.table.lock();
         let number = table.due.pop_front()?;
-        self.due.store(table.due.len(), Ordering::Release);
-        table.entries[number as usize].as_ref().map(|entry| (number, entry.change))
+        table.signals[number as usize].map(|(update, _)| (number, update))
     }
 
     pub(super) fn put_back(&self, number: u32) {
-        let table = &mut *self.table.lock();
-        table.due.push_back(number);
-        self.due.store(table.due.len(), Ordering::Release);
+        self.table.lock().due.push_back(number);
     }
 
-    pub(super) fn handed_over(&self, number: u32) {
+    pub(super) fn sent(&self, number: u32) {
         let table = &mut *self.table.lock();
-        table.entries[number as usize] = None;
+        table.signals[number as usize] = None;
         table.free.push(number);
-        self.waiting.fetch_sub(1, Ordering::Release);
+        self.pending.fetch_sub(1, Ordering::Release);
     }
 
+    /// Whether a signal is in the table.
     #[inline]
-    pub(super) fn wait(&self) -> bool {
-        self.waiting.load(Ordering::Acquire) > 0
+    pub(super) fn any(&self) -> bool {
+        self.pending.load(Ordering::Acquire) > 0
     }
 
-    pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
-        let is_one = |entry: &Entry| entry.change.channel == channel && entry.change.signal.pe.number() == pe;
-        self.wait() && self.table.lock().entries.iter().flatten().any(is_one)
-    }
-
-    /// Whether there is one of a channel, for a PE, or else an operation of theirs, as `operation` says. That is asked behind:
-    /// a signal that is handed over between the two is an operation before it is none here.
+    /// Whether there is a signal of a channel for a PE, or an operation of theirs, as `operation` says. The table is read first: a
+    /// signal that is sent between the two is an operation before it leaves the table.
     pub(super) fn has_or(&self, channel: Channel, pe: usize, operation: impl FnOnce() -> bool) -> bool {
-        self.has(channel, pe) || operation()
+        let is_one = |(update, _): &(SignalUpdate, usize)| {
+            update.channel == channel && update.signal.pe.number() == pe
+        };
+        (self.any() && self.table.lock().signals.iter().flatten().any(is_one)) || operation()
     }
 }
 
@@ -116,51 +102,26 @@ mod tests {
     use super::*;
     use crate::pe::Pe;
 
-    fn change(channel: u32, pe: u32) -> Change {
+    #[test]
+    fn a_signal_is_due_behind_its_last_write_and_found_until_it_is_an_operation() {
         // SAFETY: no operation of an arena uses it.
-        let pe = unsafe { Pe::new(pe, Pe::OFF_NODE) };
+        let pe = unsafe { Pe::new(7, Pe::OFF_NODE) };
         let signal = Remote { pe, segment: 1, offset: 8 };
-        Change { channel: Channel(channel), signal, op: SignalOp::Add(1) }
-    }
-
-    #[test]
-    fn a_signal_is_due_when_its_last_piece_is_delivered() {
-        let signals = Signals::default();
-        let (first, second) = (signals.expect(change(1, 3), 2), signals.expect(change(2, 4), 1));
-        assert!(signals.has(Channel(1), 3) && !signals.has(Channel(1), 4) && !signals.has(Channel(2), 3));
-        signals.delivered(first);
-        assert!(signals.next().is_none() && signals.due() == 0);
-        signals.delivered(second);
-        assert_eq!(signals.due(), 1);
-        let (number, next) = signals.next().unwrap();
-        assert_eq!((number, next.channel), (second, Channel(2)));
-        assert!(signals.has(Channel(2), 4), "it is not on its way yet");
-        signals.put_back(number);
-        signals.delivered(first);
-        let order = [(); 2].map(|()| signals.next().unwrap().0);
-        assert_eq!(order, [second, first]);
-        order.into_iter().for_each(|number| signals.handed_over(number));
-        assert!(!signals.wait() && signals.due() == 0 && signals.next().is_none());
-        assert!(!signals.has(Channel(1), 3));
-        assert!(
-            [first, second].contains(&signals.expect(change(1, 3), 1)),
-            "the table stays as long as it is"
-        );
-    }
-
-    #[test]
-    fn a_signal_that_is_handed_over_meanwhile_is_not_overlooked() {
-        let (signals, is_started) = (Signals::default(), Cell::new(false));
-        let number = signals.expect(change(5, 7), 1);
+        let update = SignalUpdate { channel: Channel(5), signal, op: SignalOp::Add(1) };
+        let (signals, is_started) = (PendingSignals::default(), Cell::new(false));
+        let number = signals.expect(update, 2);
         signals.delivered(number);
-        // Who looks for operations finds the change if it was started before; that it is now is another thread's doing.
-        let looks_and_hands_over = || {
+        assert!(signals.next().is_none(), "a write is not delivered");
+        assert!(signals.has_or(Channel(5), 7, || false) && !signals.has_or(Channel(5), 8, || false));
+        signals.delivered(number);
+        // A thread that looks for operations finds the change if it was started before. Another thread starts it now.
+        let looks_and_sends = || {
             let found = is_started.replace(true);
             if !found {
-                signals.handed_over(signals.next().unwrap().0);
+                signals.sent(signals.next().unwrap().0);
             }
             found
         };
-        assert!(signals.has_or(Channel(5), 7, looks_and_hands_over));
+        assert!(signals.has_or(Channel(5), 7, looks_and_sends));
     }
 }

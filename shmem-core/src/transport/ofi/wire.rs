@@ -87,7 +87,7 @@ impl Fabric {
         }
         self.listen();
         self.engine.drain(&line).unwrap_or_else(|fault| self.end(fault.to_string()));
-        self.hand_signals_over();
+        self.send_signals();
     }
 
     /// Sends what lingers.

@@ -1,10 +1,10 @@
 //! Pending answers: what this PE owes another for its messages.
 //!
-//! They are sent when there is room on the wire, by whoever makes progress. Until then they wait in queues that the sender's window
-//! bounds. Acknowledgements are counted, one message for all that have come since the last.
+//! They are sent when there is room on the wire, by any thread that makes progress. Until then they wait in queues that the sender's
+//! window bounds. Acknowledgements are counted: one message carries all since the last.
 //!
-//! Nobody waits for the acknowledgements of a patient sender. They [linger](Standing::Lingering): they go out with the next message
-//! of answers, or when they take half the window, or when the progress thread comes round.
+//! Nobody waits for the acknowledgements of a patient sender. They [linger](Listing::Lingering): they are sent with the next message of
+//! answers, when they take half the window, or when the progress thread is idle.
 
 use std::collections::VecDeque;
 
@@ -12,41 +12,28 @@ use super::limits::Limits;
 use super::message::{Address, Message};
 use crate::strided::Pattern;
 
+/// Most acknowledgements in one message.
 const MOST: usize = 16;
 
-/// Messages of a channel that have been carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Acknowledged {
-    pub(super) channel: u32,
-    pub(super) count: u32,
-}
+/// How many messages of a channel were carried out: (channel, count), as a message carries it.
+pub(super) type Acknowledged = [u32; 2];
 
-impl Acknowledged {
-    fn encoded(self) -> u64 {
-        u64::from(self.channel) | u64::from(self.count) << 32
-    }
-
-    pub(super) fn decoded(entry: u64) -> Self {
-        Self { channel: entry as u32, count: (entry >> 32) as u32 }
-    }
-}
-
-/// Blocks that another PE wants to have.
+/// Blocks that another PE reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub(super) request: u32,
     pub(super) from: Address,
-    /// Where they are, and how they are packed.
+    /// The blocks at the target, and their places in the packed answer.
     pub(super) pattern: Pattern,
 }
 
-/// Values of words or elements that another PE wants to have: what was found when it asked, since old values cannot be found again.
+/// Values of words or elements that another PE reads: collected when the request arrives, since old values cannot be found later.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) request: u32,
     /// The value of one word, for which nothing is allocated.
     one: u64,
-    /// Several; of the last word the first bytes may count alone.
+    /// Longer values; of the last word only the first bytes may count.
     many: Box<[u64]>,
     bytes: usize,
 }
@@ -68,18 +55,7 @@ impl Found {
     }
 }
 
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "it lies on the stack, until it is queued")]
-pub(super) enum Owed {
-    /// That it was carried out, by its channel, and slots that are free again with it. It may come late.
-    Acknowledgement {
-        channel: u32,
-        is_late: bool,
-        slots: u32,
-    },
-    Answer(Answer),
-}
-
+/// A message that answers others.
 #[derive(Debug)]
 pub(super) enum Answer {
     Batch(Batch),
@@ -88,112 +64,114 @@ pub(super) enum Answer {
     Found(Found),
 }
 
-/// Acknowledgements in one message, as they stand there.
+/// Acknowledgements in one message, and a bit for each slot that is free again.
 #[derive(Debug)]
 pub(super) struct Batch {
-    acknowledged: [u64; MOST],
+    acknowledged: [Acknowledged; MOST],
     count: usize,
-    /// Slots that are free again, a bit for each.
     slots: u32,
 }
 
 impl Batch {
-    fn acknowledged(&self) -> &[u64] {
-        &self.acknowledged[..self.count]
-    }
-
     pub(super) fn message(&self) -> Message<'_> {
-        Message::Answers { acknowledged: bytemuck::cast_slice(self.acknowledged()), slots: self.slots }
+        let acknowledged = bytemuck::cast_slice(&self.acknowledged[..self.count]);
+        Message::Answers { acknowledged, slots: self.slots }
     }
 }
 
-/// What a new answer changes for the PE that is owed it.
+/// Whether the engine has to list a PE because of a new answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// It must be listed: it is to be answered now.
-    New,
-    /// It must be listed among those whose acknowledgements linger.
+pub(super) enum Listing {
+    /// Among the PEs that are answered now.
+    Now,
+    /// Among the PEs whose acknowledgements linger.
     Lingering,
-    /// Nothing: it is listed already.
-    Same,
+    /// It is listed already.
+    Unchanged,
 }
 
 #[derive(Default)]
 pub(super) struct Pending {
     acknowledged: Vec<Acknowledged>,
-    /// Messages of their own, in the order in which they were asked for.
+    /// Messages of their own, in the order of the requests.
     answers: VecDeque<Answer>,
-    /// Slots that the PE may write to again, named with the acknowledgements of what was in them.
+    /// Slots that the PE may write to again, a bit for each. They are sent with acknowledgements.
     slots: u32,
     lingering: u32,
-    /// Whether the PE stands in the engine's list of those who are owed something.
+    /// Whether the engine lists the PE among those that are answered now.
     is_listed: bool,
-    /// Whether it stands in the list of those whose acknowledgements linger.
+    /// Whether the engine lists the PE among those whose acknowledgements linger.
     lingers: bool,
 }
 
 impl Pending {
-    /// Owes something more.
+    /// Adds an acknowledgement of a message on a channel, and slots that are free again with it.
     ///
-    /// An acknowledgement that may come late lingers. A sender whose window is full waits for answers: half of it is always left
-    /// for what is answered at once.
-    pub(super) fn owe(&mut self, owed: Owed, limits: &Limits) -> Standing {
-        match owed {
-            Owed::Acknowledgement { channel, is_late, slots } => {
-                self.add(Acknowledged { channel, count: 1 });
-                self.slots |= slots;
-                if is_late && !self.is_listed && self.lingering + 1 < u32::from(limits.window / 2) {
-                    self.lingering += 1;
-                    let is_known = core::mem::replace(&mut self.lingers, true);
-                    return if is_known { Standing::Same } else { Standing::Lingering };
-                }
-            }
-            Owed::Answer(answer) => self.answers.push_back(answer),
+    /// A late one lingers. A sender whose window is full waits for answers: half of the window is always left for messages that are
+    /// answered at once.
+    pub(super) fn acknowledge(
+        &mut self,
+        channel: u32,
+        slots: u32,
+        is_late: bool,
+        limits: &Limits,
+    ) -> Listing {
+        self.add([channel, 1]);
+        self.slots |= slots;
+        if !is_late || self.is_listed || self.lingering + 1 >= u32::from(limits.window / 2) {
+            return self.list();
         }
+        self.lingering += 1;
+        let is_known = core::mem::replace(&mut self.lingers, true);
+        if is_known { Listing::Unchanged } else { Listing::Lingering }
+    }
+
+    /// Adds a message of its own.
+    pub(super) fn answer(&mut self, answer: Answer) -> Listing {
+        self.answers.push_back(answer);
         self.list()
     }
 
-    /// The PE stands no more in the list of those whose acknowledgements linger.
-    pub(super) fn hurry(&mut self) -> Standing {
+    /// Has lingering acknowledgements sent now.
+    pub(super) fn hurry(&mut self) -> Listing {
         self.lingers = false;
-        if self.acknowledged.is_empty() { Standing::Same } else { self.list() }
+        if self.acknowledged.is_empty() { Listing::Unchanged } else { self.list() }
     }
 
-    /// Takes what is to be sent next; if there is nothing, the PE is no longer listed.
+    /// Takes the next message to be sent. After the last one the PE is no longer listed.
     pub(super) fn next(&mut self) -> Option<Answer> {
         let answer = if self.acknowledged.is_empty() {
             self.answers.pop_front()
         } else {
             let (count, slots) = (self.acknowledged.len().min(MOST), core::mem::take(&mut self.slots));
-            let mut batch = Batch { acknowledged: [0; MOST], count, slots };
-            let all = batch.acknowledged.iter_mut().zip(self.acknowledged.drain(..count));
-            all.for_each(|(entry, one)| *entry = one.encoded());
+            let mut acknowledged = [[0; 2]; MOST];
+            acknowledged.iter_mut().zip(self.acknowledged.drain(..count)).for_each(|(to, one)| *to = one);
             self.lingering = 0;
-            Some(Answer::Batch(batch))
+            Some(Answer::Batch(Batch { acknowledged, count, slots }))
         };
         self.is_listed = answer.is_some();
         answer
     }
 
-    /// Owes again what found no room.
+    /// Adds a message again for which there was no room.
     pub(super) fn put_back(&mut self, answer: Answer) {
         match answer {
             Answer::Batch(batch) => {
                 self.slots |= batch.slots;
-                batch.acknowledged().iter().for_each(|entry| self.add(Acknowledged::decoded(*entry)));
+                batch.acknowledged[..batch.count].iter().for_each(|one| self.add(*one));
             }
             answer => self.answers.push_front(answer),
         }
     }
 
-    fn add(&mut self, new: Acknowledged) {
-        match self.acknowledged.iter_mut().find(|one| one.channel == new.channel) {
-            Some(one) => one.count += new.count,
-            None => self.acknowledged.push(new),
+    fn add(&mut self, [channel, count]: Acknowledged) {
+        match self.acknowledged.iter_mut().find(|[of, _]| *of == channel) {
+            Some([_, sum]) => *sum += count,
+            None => self.acknowledged.push([channel, count]),
         }
     }
 
-    fn list(&mut self) -> Standing {
-        if core::mem::replace(&mut self.is_listed, true) { Standing::Same } else { Standing::New }
+    fn list(&mut self) -> Listing {
+        if core::mem::replace(&mut self.is_listed, true) { Listing::Unchanged } else { Listing::Now }
     }
 }

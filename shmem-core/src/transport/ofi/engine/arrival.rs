@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
 use super::super::streams::Due;
-use super::acknowledgements::{Acknowledged, Answer, Found, Owed, Read, Standing};
+use super::acknowledgements::{Acknowledged, Answer, Found, Listing, Read};
 use super::bounce::Grant;
 use super::message::{self, Address, INDEX, List, Message, Sender, Task};
 use super::requests::{Arriving, Destination};
@@ -98,20 +98,21 @@ impl Engine {
         }
         let peer = self.peer(from as usize);
         let slots = slot.map_or(Ok(0), |slot| self.borrowers.bit(slot, from))?;
-        let done = |is_late| Owed::Acknowledgement { channel: number, is_late, slots };
-        let owed = match message {
+        let mut is_late = false;
+        let answer = match message {
             Message::Put { at, pattern, signal, is_patient } => {
                 self.write(at, &pattern, data, signal)?;
-                // A slot is wanted again.
-                done(is_patient && slot.is_none())
+                // The sender waits for the slot.
+                is_late = is_patient && slot.is_none();
+                None
             }
             Message::List(list, Task::Change(change, false)) => {
                 self.with_elements(list, |words| words.change(change, None))?;
-                done(false)
+                None
             }
             Message::List(list, Task::Place) => {
                 self.with_elements(list, |elements| elements.place(data))?;
-                done(false)
+                None
             }
             // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
@@ -120,27 +121,32 @@ impl Engine {
                     return Err(Flaw::Blocks);
                 }
                 Memory(self.segments.read()).at(at, pattern.hulls().1)?;
-                Owed::Answer(Answer::Read(Read { request: number, from: at, pattern }))
+                Some(Answer::Read(Read { request: number, from: at, pattern }))
             }
             Message::List(list, Task::Change(change, _)) => {
-                self.find(number, list, |words, before| words.change(change, Some(before)))?
+                Some(self.find(number, list, |words, before| words.change(change, Some(before)))?)
             }
             Message::List(list, Task::Pick) => {
-                self.find(number, list, |elements, into| elements.pick(into))?
+                Some(self.find(number, list, |elements, into| elements.pick(into))?)
             }
             Message::Data(_) => return self.data(peer, number, data),
             Message::Answers { acknowledged, slots } => return self.answered(peer, acknowledged, slots),
-            Message::Borrow => Owed::Answer(Answer::Grant),
+            Message::Borrow => Some(Answer::Grant),
             Message::Grant(grant) => {
                 peer.borrowed.lock().answered(grant)?;
                 return peer.requests.lock().answered(1);
             }
         };
-        let standing = peer.pending.lock().owe(owed, &self.limits);
-        match standing {
-            Standing::New => self.enlist(from),
-            Standing::Lingering => self.late.lock().push(from),
-            Standing::Same => {}
+        let mut pending = peer.pending.lock();
+        let listing = match answer {
+            Some(answer) => pending.answer(answer),
+            None => pending.acknowledge(number, slots, is_late, &self.limits),
+        };
+        drop(pending);
+        match listing {
+            Listing::Now => self.enlist(from),
+            Listing::Lingering => self.late.lock().push(from),
+            Listing::Unchanged => {}
         }
         Ok(())
     }
@@ -173,14 +179,14 @@ impl Engine {
         request: u32,
         list: List<'_>,
         find: impl FnOnce(Listed<'_>, &mut [u8]),
-    ) -> Result<Owed, Flaw> {
+    ) -> Result<Answer, Flaw> {
         let bytes = list.bytes();
         if bytes > self.limits.answer() {
             return Err(Flaw::Elements);
         }
         let mut found = Found::new(request, bytes);
         self.with_elements(list, |elements| find(elements, found.bytes_mut()))?;
-        Ok(Owed::Answer(Answer::Found(found)))
+        Ok(Answer::Found(found))
     }
 
     /// Has `work` done on elements, all of which are registered.
@@ -233,8 +239,8 @@ impl Engine {
 
     fn answered(&self, peer: &Peer, acknowledged: &[u8], slots: u32) -> Result<(), Flaw> {
         peer.borrowed.lock().give_back(slots)?;
-        for one in acknowledged.as_chunks().0 {
-            let Acknowledged { channel, count } = Acknowledged::decoded(u64::from_le_bytes(*one));
+        for one in acknowledged.as_chunks::<8>().0 {
+            let [channel, count]: Acknowledged = bytemuck::cast(*one);
             // The window first: who finds the channel quiet may want to send.
             peer.requests.lock().answered(count)?;
             let answered = self.streams.answered(Channel(channel), Due::Acknowledgement, count.into());

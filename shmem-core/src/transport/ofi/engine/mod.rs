@@ -51,7 +51,7 @@ pub(crate) use limits::Limits;
 pub(crate) use message::TOKEN;
 pub(crate) use wire::{Fault, Sent, Wire};
 
-use acknowledgements::{Pending, Standing};
+use acknowledgements::{Listing, Pending};
 use bounce::{Borrowed, Borrowers};
 use message::Sender;
 use requests::Requests;
@@ -182,7 +182,7 @@ impl Engine {
     pub(crate) fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
         let next = || self.late.lock().pop();
         while let Some(creditor) = next() {
-            if self.peer(creditor as usize).pending.lock().hurry() == Standing::New {
+            if self.peer(creditor as usize).pending.lock().hurry() == Listing::Now {
                 self.enlist(creditor);
             }
         }

@@ -46,18 +46,13 @@ fn name(slot: u16, use_of_slot: u64) -> u32 {
 #[derive(Debug)]
 pub(super) struct Arriving(u16);
 
-struct Slot {
+/// A place in the table of requests.
+struct RequestSlot {
+    /// How many requests were in it and are finished.
     uses: u64,
     is_list: bool,
-    state: State,
-}
-
-#[expect(clippy::large_enum_variant, reason = "it lies in a table; nothing is allocated for a request")]
-enum State {
-    Free,
-    Asked(Channel, Destination),
-    /// The answer is being written, by whoever has the [`Arriving`].
-    Arriving,
+    /// `None`: the place is free, or the answer is being written by the holder of the [`Arriving`].
+    asked: Option<(Channel, Destination)>,
 }
 
 /// What one PE has not answered yet.
@@ -68,7 +63,7 @@ enum State {
 pub(super) struct Requests {
     unacknowledged: u32,
     /// As many requests are not answered as places are not free.
-    slots: Vec<Slot>,
+    slots: Vec<RequestSlot>,
     free: Vec<u16>,
     lists: u16,
 }
@@ -88,18 +83,18 @@ impl Requests {
         if self.unanswered() >= limits.window.into() || (is_list && self.lists >= limits.lists) {
             return None;
         }
-        let Some((channel, destination)) = wanted else {
+        if wanted.is_none() {
             self.unacknowledged += 1;
             return Some(None);
-        };
+        }
         self.lists += u16::from(is_list);
         let slot = self.free.pop().unwrap_or_else(|| {
             // All places are taken: there are fewer than the window has.
-            self.slots.push(Slot { uses: 0, is_list, state: State::Free });
+            self.slots.push(RequestSlot { uses: 0, is_list, asked: None });
             (self.slots.len() - 1) as u16
         });
         let place = &mut self.slots[usize::from(slot)];
-        (place.is_list, place.state) = (is_list, State::Asked(channel, destination));
+        (place.is_list, place.asked) = (is_list, wanted);
         Some(Some(Ticket { slot, use_of_slot: place.uses }))
     }
 
@@ -129,18 +124,13 @@ impl Requests {
         if name(number, slot.uses) != named {
             return Err(Flaw::Answer);
         }
-        match core::mem::replace(&mut slot.state, State::Arriving) {
-            State::Asked(channel, destination) => Ok((Arriving(number), channel, destination)),
-            before => {
-                slot.state = before;
-                Err(Flaw::Answer)
-            }
-        }
+        let (channel, destination) = slot.asked.take().ok_or(Flaw::Answer)?;
+        Ok((Arriving(number), channel, destination))
     }
 
     pub(super) fn finish(&mut self, Arriving(number): Arriving) {
         let slot = &mut self.slots[usize::from(number)];
-        (slot.uses, slot.state) = (slot.uses + 1, State::Free);
+        slot.uses += 1;
         self.lists -= u16::from(slot.is_list);
         self.free.push(number);
     }
