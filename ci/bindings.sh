@@ -26,11 +26,12 @@ generate() { # OUTPUT LIBRARY LICENCE HEADERS OPTION... -- FLAG...
     cp "$work/bindings.rs" "$output"
 }
 
-# What sources name, and what that consists of; but what only pointers lead to that nobody follows, and what only entries of
-# tables take that nobody calls.
+# What sources name, and what that consists of; but what only pointers lead to that nobody follows. Tables of functions are those of
+# calls.rs.
 hidden='fid_wait fi_device_attr fi_link_attr fi_ops_collective fi_ops_tagged'
 left='fid_(av_set|eq|mc|pep|poll|stx)|fi_(atomic|av_set|collective|eq|poll|wait)_attr'
 raw=(--raw-line 'use core::ffi::{c_char, c_int, c_uint, c_void};' --raw-line 'use libc::iovec;')
+raw+=(--raw-line "pub use super::calls::{$(sed -nE 's/^    (fi_ops\w*) of .*/\1/p' shmem-core/src/libfabric/calls.rs | sort | paste -sd,)};")
 for name in $hidden; do raw+=(--raw-line "pub type $name = c_void;"); done
 used=$(git grep -howE '(FI_|fi_|fid)[A-Za-z0-9_]*' -- '*.rs' ':!*/bindings.rs' | sort -u | paste -sd'|')
 bindings=shmem-core/src/libfabric/bindings.rs
@@ -38,12 +39,6 @@ generate $bindings libfabric "BSD-2-Clause OR GPL-2.0" \
     "rdma/fabric.h rdma/fi_domain.h rdma/fi_endpoint.h rdma/fi_cm.h rdma/fi_rma.h rdma/fi_tagged.h rdma/fi_atomic.h
     rdma/fi_eq.h rdma/fi_errno.h" \
     --allowlist-type "($used)" --allowlist-var "($used)" \
-    --blocklist-type "(iovec|FILE|_IO.*|${hidden// /|}|$left)" "${raw[@]}"
-# Entries of tables that nobody calls have no arguments.
-called=$(sed -nE 's/^    [a-z_]+: ([a-z_]+) of .*/\1/p; s/.*entry!\(table, ([a-z]+)\).*/\1/p' shmem-core/src/libfabric/calls.rs |
-    sort -u | paste -sd'|')
+    --blocklist-type "(iovec|FILE|_IO.*|fi_ops.*|${hidden// /|}|$left)" "${raw[@]}"
 sed -i 's/::core::option::Option/Option/g; s/::core::ffi::\(c_[a-z]*\)/\1/g' $bindings
-perl -0pi -e "s/pub (?!(?:$called):)(\\w+):\\s*Option<\\s*unsafe extern \"C\" fn\\([^()]*\\)[^;{}]*?>,\\n/pub \$1: Option<unsafe extern \"C\" fn()>,\\n/g" $bindings
-# That of another table has the same name.
-perl -0pi -e "s/(struct fi_ops_rma \\{[^{}]*?pub read:\\s*)Option<.*?>,\\n/\$1Option<unsafe extern \"C\" fn()>,\\n/s" $bindings
 rustfmt --edition 2024 --config-path rustfmt.toml $bindings

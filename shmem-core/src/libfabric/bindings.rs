@@ -18,6 +18,10 @@
 )]
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use libc::iovec;
+pub use super::calls::{
+    fi_ops, fi_ops_atomic, fi_ops_av, fi_ops_cm, fi_ops_cntr, fi_ops_cq, fi_ops_domain, fi_ops_ep, fi_ops_fabric, fi_ops_mr, fi_ops_msg,
+    fi_ops_rma,
+};
 pub type fi_device_attr = c_void;
 pub type fi_link_attr = c_void;
 pub type fi_ops_collective = c_void;
@@ -212,40 +216,10 @@ pub const FI_CLASS_CNTR: _bindgen_ty_6 = 15;
 pub type _bindgen_ty_6 = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct fi_ops {
-    pub size: usize,
-    pub close: Option<unsafe extern "C" fn(fid: *mut fid) -> c_int>,
-    pub bind: Option<unsafe extern "C" fn(fid: *mut fid, bfid: *mut fid, flags: u64) -> c_int>,
-    pub control: Option<unsafe extern "C" fn(fid: *mut fid, command: c_int, arg: *mut c_void) -> c_int>,
-    pub ops_open: Option<unsafe extern "C" fn()>,
-    pub tostr: Option<unsafe extern "C" fn()>,
-    pub ops_set: Option<unsafe extern "C" fn()>,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct fid {
     pub fclass: usize,
     pub context: *mut c_void,
     pub ops: *mut fi_ops,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_fabric {
-    pub size: usize,
-    pub domain: Option<
-        unsafe extern "C" fn(
-            fabric: *mut fid_fabric,
-            info: *mut fi_info,
-            dom: *mut *mut fid_domain,
-            context: *mut c_void,
-        ) -> c_int,
-    >,
-    pub passive_ep: Option<unsafe extern "C" fn()>,
-    pub eq_open: Option<unsafe extern "C" fn()>,
-    pub wait_open: Option<unsafe extern "C" fn()>,
-    pub trywait:
-        Option<unsafe extern "C" fn(fabric: *mut fid_fabric, fids: *mut *mut fid, count: c_int) -> c_int>,
-    pub domain2: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -314,19 +288,6 @@ pub struct fi_cq_attr {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct fi_ops_cq {
-    pub size: usize,
-    pub read: Option<unsafe extern "C" fn(cq: *mut fid_cq, buf: *mut c_void, count: usize) -> isize>,
-    pub readfrom: Option<unsafe extern "C" fn()>,
-    pub readerr:
-        Option<unsafe extern "C" fn(cq: *mut fid_cq, buf: *mut fi_cq_err_entry, flags: u64) -> isize>,
-    pub sread: Option<unsafe extern "C" fn()>,
-    pub sreadfrom: Option<unsafe extern "C" fn()>,
-    pub signal: Option<unsafe extern "C" fn()>,
-    pub strerror: Option<unsafe extern "C" fn()>,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct fid_cq {
     pub fid: fid,
     pub ops: *mut fi_ops_cq,
@@ -340,18 +301,6 @@ pub struct fi_cntr_attr {
     pub wait_obj: fi_wait_obj,
     pub wait_set: *mut fid_wait,
     pub flags: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_cntr {
-    pub size: usize,
-    pub read: Option<unsafe extern "C" fn(cntr: *mut fid_cntr) -> u64>,
-    pub readerr: Option<unsafe extern "C" fn(cntr: *mut fid_cntr) -> u64>,
-    pub add: Option<unsafe extern "C" fn()>,
-    pub set: Option<unsafe extern "C" fn()>,
-    pub wait: Option<unsafe extern "C" fn()>,
-    pub adderr: Option<unsafe extern "C" fn()>,
-    pub seterr: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -369,41 +318,6 @@ pub struct fi_av_attr {
     pub name: *const c_char,
     pub map_addr: *mut c_void,
     pub flags: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_av {
-    pub size: usize,
-    pub insert: Option<
-        unsafe extern "C" fn(
-            av: *mut fid_av,
-            addr: *const c_void,
-            count: usize,
-            fi_addr: *mut fi_addr_t,
-            flags: u64,
-            context: *mut c_void,
-        ) -> c_int,
-    >,
-    pub insertsvc: Option<unsafe extern "C" fn()>,
-    pub insertsym: Option<unsafe extern "C" fn()>,
-    pub remove: Option<unsafe extern "C" fn()>,
-    pub lookup: Option<
-        unsafe extern "C" fn(
-            av: *mut fid_av,
-            fi_addr: fi_addr_t,
-            addr: *mut c_void,
-            addrlen: *mut usize,
-        ) -> c_int,
-    >,
-    pub straddr: Option<
-        unsafe extern "C" fn(
-            av: *mut fid_av,
-            addr: *const c_void,
-            buf: *mut c_char,
-            len: *mut usize,
-        ) -> *const c_char,
-    >,
-    pub av_set: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -456,65 +370,6 @@ pub type fi_op = c_uint;
 pub type fi_collective_op = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct fi_ops_domain {
-    pub size: usize,
-    pub av_open: Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            attr: *mut fi_av_attr,
-            av: *mut *mut fid_av,
-            context: *mut c_void,
-        ) -> c_int,
-    >,
-    pub cq_open: Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            attr: *mut fi_cq_attr,
-            cq: *mut *mut fid_cq,
-            context: *mut c_void,
-        ) -> c_int,
-    >,
-    pub endpoint: Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            info: *mut fi_info,
-            ep: *mut *mut fid_ep,
-            context: *mut c_void,
-        ) -> c_int,
-    >,
-    pub scalable_ep: Option<unsafe extern "C" fn()>,
-    pub cntr_open: Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            attr: *mut fi_cntr_attr,
-            cntr: *mut *mut fid_cntr,
-            context: *mut c_void,
-        ) -> c_int,
-    >,
-    pub poll_open: Option<unsafe extern "C" fn()>,
-    pub stx_ctx: Option<unsafe extern "C" fn()>,
-    pub srx_ctx: Option<unsafe extern "C" fn()>,
-    pub query_atomic: Option<unsafe extern "C" fn()>,
-    pub query_collective: Option<unsafe extern "C" fn()>,
-    pub endpoint2: Option<unsafe extern "C" fn()>,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_mr {
-    pub size: usize,
-    pub reg: Option<unsafe extern "C" fn()>,
-    pub regv: Option<unsafe extern "C" fn()>,
-    pub regattr: Option<
-        unsafe extern "C" fn(
-            fid: *mut fid,
-            attr: *const fi_mr_attr,
-            flags: u64,
-            mr: *mut *mut fid_mr,
-        ) -> c_int,
-    >,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct fid_domain {
     pub fid: fid,
     pub ops: *mut fi_ops_domain,
@@ -532,41 +387,6 @@ pub struct fi_msg {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct fi_ops_ep {
-    pub size: usize,
-    pub cancel: Option<unsafe extern "C" fn()>,
-    pub getopt: Option<unsafe extern "C" fn()>,
-    pub setopt: Option<unsafe extern "C" fn()>,
-    pub tx_ctx: Option<unsafe extern "C" fn()>,
-    pub rx_ctx: Option<unsafe extern "C" fn()>,
-    pub rx_size_left: Option<unsafe extern "C" fn()>,
-    pub tx_size_left: Option<unsafe extern "C" fn()>,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_msg {
-    pub size: usize,
-    pub recv: Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *mut c_void,
-            len: usize,
-            desc: *mut c_void,
-            src_addr: fi_addr_t,
-            context: *mut c_void,
-        ) -> isize,
-    >,
-    pub recvv: Option<unsafe extern "C" fn()>,
-    pub recvmsg: Option<unsafe extern "C" fn()>,
-    pub send: Option<unsafe extern "C" fn()>,
-    pub sendv: Option<unsafe extern "C" fn()>,
-    pub sendmsg: Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg, flags: u64) -> isize>,
-    pub inject: Option<unsafe extern "C" fn()>,
-    pub senddata: Option<unsafe extern "C" fn()>,
-    pub injectdata: Option<unsafe extern "C" fn()>,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct fid_ep {
     pub fid: fid,
     pub ops: *mut fi_ops_ep,
@@ -576,20 +396,6 @@ pub struct fid_ep {
     pub tagged: *mut fi_ops_tagged,
     pub atomic: *mut fi_ops_atomic,
     pub collective: *mut fi_ops_collective,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_cm {
-    pub size: usize,
-    pub setname: Option<unsafe extern "C" fn()>,
-    pub getname: Option<unsafe extern "C" fn(fid: fid_t, addr: *mut c_void, addrlen: *mut usize) -> c_int>,
-    pub getpeer: Option<unsafe extern "C" fn()>,
-    pub connect: Option<unsafe extern "C" fn()>,
-    pub listen: Option<unsafe extern "C" fn()>,
-    pub accept: Option<unsafe extern "C" fn()>,
-    pub reject: Option<unsafe extern "C" fn()>,
-    pub shutdown: Option<unsafe extern "C" fn()>,
-    pub join: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -619,20 +425,6 @@ pub struct fi_msg_rma {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct fi_ops_rma {
-    pub size: usize,
-    pub read: Option<unsafe extern "C" fn()>,
-    pub readv: Option<unsafe extern "C" fn()>,
-    pub readmsg: Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize>,
-    pub write: Option<unsafe extern "C" fn()>,
-    pub writev: Option<unsafe extern "C" fn()>,
-    pub writemsg: Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize>,
-    pub inject: Option<unsafe extern "C" fn()>,
-    pub writedata: Option<unsafe extern "C" fn()>,
-    pub injectdata: Option<unsafe extern "C" fn()>,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct fi_msg_atomic {
     pub msg_iov: *const fi_ioc,
     pub desc: *mut *mut c_void,
@@ -644,44 +436,4 @@ pub struct fi_msg_atomic {
     pub op: fi_op,
     pub context: *mut c_void,
     pub data: u64,
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct fi_ops_atomic {
-    pub size: usize,
-    pub write: Option<unsafe extern "C" fn()>,
-    pub writev: Option<unsafe extern "C" fn()>,
-    pub writemsg:
-        Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_atomic, flags: u64) -> isize>,
-    pub inject: Option<unsafe extern "C" fn()>,
-    pub readwrite: Option<unsafe extern "C" fn()>,
-    pub readwritev: Option<unsafe extern "C" fn()>,
-    pub readwritemsg: Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            msg: *const fi_msg_atomic,
-            resultv: *mut fi_ioc,
-            result_desc: *mut *mut c_void,
-            result_count: usize,
-            flags: u64,
-        ) -> isize,
-    >,
-    pub compwrite: Option<unsafe extern "C" fn()>,
-    pub compwritev: Option<unsafe extern "C" fn()>,
-    pub compwritemsg: Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            msg: *const fi_msg_atomic,
-            comparev: *const fi_ioc,
-            compare_desc: *mut *mut c_void,
-            compare_count: usize,
-            resultv: *mut fi_ioc,
-            result_desc: *mut *mut c_void,
-            result_count: usize,
-            flags: u64,
-        ) -> isize,
-    >,
-    pub writevalid: Option<unsafe extern "C" fn()>,
-    pub readwritevalid: Option<unsafe extern "C" fn()>,
-    pub compwritevalid: Option<unsafe extern "C" fn()>,
 }

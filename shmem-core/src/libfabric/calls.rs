@@ -1,98 +1,161 @@
-//! The functions that libfabric's headers define inline: a call through the table that an object carries.
+//! The tables of functions that objects of libfabric carry, and the functions that its headers define inline: calls through a table.
 //!
-//! Named as in the headers, without `fi_`; documented there. Each is one indirect call.
+//! Tables and entries are named as in the headers, functions too, without `fi_`; all are documented there. A function is one
+//! indirect call. `tests/bindings.rs` compares the tables with the headers of the system.
 
 use core::ffi::{c_char, c_int, c_void};
 
 use super::bindings::*;
 
-/// The result of calling a function that the object's table does not contain, or whose table it does not have: `-FI_ENOSYS`. An
-/// endpoint opened without atomics may have no table of them.
-const NOT_THERE: i32 = -38;
-
-/// An entry of a table, if both are there. The table is not borrowed: an older libfabric has a shorter one.
-macro_rules! entry {
-    ($table:expr, $entry:ident) => {{
-        let table = $table;
-        if table.is_null() {
-            None
-        } else {
-            // SAFETY: not null: a table of libfabric's, of an open object (caller), which has this entry since 1.14.
-            unsafe { (*table).$entry }
-        }
-    }};
+/// The result of a function whose entry or table the object does not have. An endpoint that was opened without atomics may have no
+/// table of them.
+trait NotThere {
+    const NOT_THERE: Self;
 }
 
-/// Functions that call an entry of a table of the object that is their first argument.
-macro_rules! calls {
-    ($($name:ident: $entry:ident of $($table:ident).+ ($object:ident: $type:ty $(, $argument:ident: $of:ty)*) -> $result:ty;)*) => {$(
-        #[doc = concat!("`fi_", stringify!($name), "`.")]
-        ///
-        /// # Safety
-        ///
-        /// The object must be open, and the arguments be as the manual page of libfabric asks.
-        #[inline(always)]
-        #[allow(clippy::too_many_arguments, reason = "libfabric's own")]
-        pub unsafe fn $name($object: *mut $type $(, $argument: $of)*) -> $result {
-            // SAFETY: an open object (caller).
-            let table = unsafe { (*$object).$($table).+ };
-            match entry!(table, $entry) {
-                // SAFETY: the caller's promise.
-                Some(call) => unsafe { call($object.cast() $(, $argument)*) },
-                None => NOT_THERE as $result,
-            }
+macro_rules! not_there {
+    ($($type:ty = $value:expr;)*) => {$(
+        impl NotThere for $type {
+            const NOT_THERE: Self = $value;
         }
     )*};
 }
-
-calls! {
-    close: close of ops (object: fid) -> c_int;
-    bind: bind of ops (object: fid, to: *mut fid, flags: u64) -> c_int;
-    control: control of ops (object: fid, command: c_int, argument: *mut c_void) -> c_int;
-
-    domain: domain of ops (fabric: fid_fabric, info: *mut fi_info, domain: *mut *mut fid_domain, context: *mut c_void) -> c_int;
-    trywait: trywait of ops (fabric: fid_fabric, fids: *mut *mut fid, count: c_int) -> c_int;
-
-    av_open: av_open of ops (domain: fid_domain, attr: *mut fi_av_attr, av: *mut *mut fid_av, context: *mut c_void) -> c_int;
-    cq_open: cq_open of ops (domain: fid_domain, attr: *mut fi_cq_attr, cq: *mut *mut fid_cq, context: *mut c_void) -> c_int;
-    cntr_open: cntr_open of ops (domain: fid_domain, attr: *mut fi_cntr_attr, cntr: *mut *mut fid_cntr, context: *mut c_void) -> c_int;
-    endpoint: endpoint of ops (domain: fid_domain, info: *mut fi_info, ep: *mut *mut fid_ep, context: *mut c_void) -> c_int;
-    mr_regattr: regattr of mr (domain: fid_domain, attr: *const fi_mr_attr, flags: u64, mr: *mut *mut fid_mr) -> c_int;
-
-    av_insert: insert of ops (av: fid_av, addr: *const c_void, count: usize, fi_addr: *mut fi_addr_t, flags: u64, context: *mut c_void) -> c_int;
-    av_lookup: lookup of ops (av: fid_av, fi_addr: fi_addr_t, addr: *mut c_void, addrlen: *mut usize) -> c_int;
-
-    getname: getname of cm (ep: fid_ep, addr: *mut c_void, addrlen: *mut usize) -> c_int;
-
-    recv: recv of msg (ep: fid_ep, buf: *mut c_void, len: usize, desc: *mut c_void, src_addr: fi_addr_t, context: *mut c_void) -> isize;
-    sendmsg: sendmsg of msg (ep: fid_ep, msg: *const fi_msg, flags: u64) -> isize;
-    readmsg: readmsg of rma (ep: fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize;
-    writemsg: writemsg of rma (ep: fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize;
-    atomicmsg: writemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, flags: u64) -> isize;
-    fetch_atomicmsg: readwritemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, resultv: *mut fi_ioc, result_desc: *mut *mut c_void, result_count: usize, flags: u64) -> isize;
-    compare_atomicmsg: compwritemsg of atomic (ep: fid_ep, msg: *const fi_msg_atomic, comparev: *const fi_ioc, compare_desc: *mut *mut c_void, compare_count: usize, resultv: *mut fi_ioc, result_desc: *mut *mut c_void, result_count: usize, flags: u64) -> isize;
-
-    cq_read: read of ops (cq: fid_cq, buf: *mut c_void, count: usize) -> isize;
-    cq_readerr: readerr of ops (cq: fid_cq, buf: *mut fi_cq_err_entry, flags: u64) -> isize;
-    cntr_read: read of ops (cntr: fid_cntr) -> u64;
+not_there! {
+    // -FI_ENOSYS
+    c_int = -38;
+    isize = -38;
+    u64 = -38_i64 as u64;
+    *const c_char = core::ptr::null();
 }
 
-/// `fi_av_straddr`.
-///
-/// # Safety
-///
-/// As the other functions of this module.
-pub unsafe fn av_straddr(
-    av: *mut fid_av,
-    addr: *const c_void,
-    buf: *mut c_char,
-    len: *mut usize,
-) -> *const c_char {
-    // SAFETY: an open object (caller).
-    let table = unsafe { (*av).ops };
-    match entry!(table, straddr) {
-        // SAFETY: the caller's promise.
-        Some(call) => unsafe { call(av, addr, buf, len) },
-        None => core::ptr::null(),
+/// Tables with their entries in order. An entry that is called has the name of its function, its arguments behind the object, and its
+/// result.
+macro_rules! tables {
+    ($($table:ident of $object:ident.$field:ident {
+        $($entry:ident $(: $name:ident($($argument:ident: $type:ty),*) -> $result:ty)?;)*
+    })*) => {$(
+        #[doc = concat!("`struct ", stringify!($table), "`.")]
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        #[allow(missing_docs, non_camel_case_types, reason = "libfabric's own")]
+        pub struct $table {
+            pub size: usize,
+            $(pub $entry: Option<tables!(@ $object $($($type),* => $result)?)>,)*
+        }
+
+        $($(
+            #[doc = concat!("`fi_", stringify!($name), "`.")]
+            ///
+            /// # Safety
+            ///
+            /// The object must be open, and the arguments be as the manual page of libfabric asks.
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "libfabric's own")]
+            pub unsafe fn $name(object: *mut $object $(, $argument: $type)*) -> $result {
+                // SAFETY: an open object (caller).
+                let table = unsafe { (*object).$field };
+                if table.is_null() {
+                    return NotThere::NOT_THERE;
+                }
+                // The table is not borrowed: an older libfabric has a shorter one.
+                // SAFETY: not null: a table of libfabric's, of an open object (caller), which has this entry since 1.14.
+                match unsafe { (*table).$entry } {
+                    // SAFETY: the caller's promise.
+                    Some(call) => unsafe { call(object $(, $argument)*) },
+                    None => NotThere::NOT_THERE,
+                }
+            }
+        )?)*
+    )*};
+    (@ $object:ident) => { unsafe extern "C" fn() };
+    (@ $object:ident $($type:ty),* => $result:ty) => {
+        unsafe extern "C" fn(*mut $object $(, $type)*) -> $result
+    };
+}
+
+tables! {
+    fi_ops of fid.ops {
+        close: close() -> c_int;
+        bind: bind(to: *mut fid, flags: u64) -> c_int;
+        control: control(command: c_int, argument: *mut c_void) -> c_int;
+        ops_open; tostr; ops_set;
+    }
+
+    fi_ops_fabric of fid_fabric.ops {
+        domain: domain(info: *mut fi_info, domain: *mut *mut fid_domain, context: *mut c_void) -> c_int;
+        passive_ep; eq_open; wait_open;
+        trywait: trywait(fids: *mut *mut fid, count: c_int) -> c_int;
+        domain2;
+    }
+
+    fi_ops_domain of fid_domain.ops {
+        av_open: av_open(attr: *mut fi_av_attr, av: *mut *mut fid_av, context: *mut c_void) -> c_int;
+        cq_open: cq_open(attr: *mut fi_cq_attr, cq: *mut *mut fid_cq, context: *mut c_void) -> c_int;
+        endpoint: endpoint(info: *mut fi_info, ep: *mut *mut fid_ep, context: *mut c_void) -> c_int;
+        scalable_ep;
+        cntr_open: cntr_open(attr: *mut fi_cntr_attr, cntr: *mut *mut fid_cntr, context: *mut c_void) -> c_int;
+        poll_open; stx_ctx; srx_ctx; query_atomic; query_collective; endpoint2;
+    }
+
+    fi_ops_mr of fid_domain.mr {
+        reg; regv;
+        regattr: mr_regattr(attr: *const fi_mr_attr, flags: u64, mr: *mut *mut fid_mr) -> c_int;
+    }
+
+    fi_ops_av of fid_av.ops {
+        insert: av_insert(addr: *const c_void, count: usize, fi_addr: *mut fi_addr_t, flags: u64, context: *mut c_void) -> c_int;
+        insertsvc; insertsym; remove;
+        lookup: av_lookup(fi_addr: fi_addr_t, addr: *mut c_void, addrlen: *mut usize) -> c_int;
+        straddr: av_straddr(addr: *const c_void, buf: *mut c_char, len: *mut usize) -> *const c_char;
+        av_set;
+    }
+
+    fi_ops_cq of fid_cq.ops {
+        read: cq_read(buf: *mut c_void, count: usize) -> isize;
+        readfrom;
+        readerr: cq_readerr(buf: *mut fi_cq_err_entry, flags: u64) -> isize;
+        sread; sreadfrom; signal; strerror;
+    }
+
+    fi_ops_cntr of fid_cntr.ops {
+        read: cntr_read() -> u64;
+        readerr; add; set; wait; adderr; seterr;
+    }
+
+    fi_ops_ep of fid_ep.ops {
+        cancel; getopt; setopt; tx_ctx; rx_ctx; rx_size_left; tx_size_left;
+    }
+
+    fi_ops_cm of fid_ep.cm {
+        setname;
+        getname: getname(addr: *mut c_void, addrlen: *mut usize) -> c_int;
+        getpeer; connect; listen; accept; reject; shutdown; join;
+    }
+
+    fi_ops_msg of fid_ep.msg {
+        recv: recv(buf: *mut c_void, len: usize, desc: *mut c_void, src_addr: fi_addr_t, context: *mut c_void) -> isize;
+        recvv; recvmsg; send; sendv;
+        sendmsg: sendmsg(msg: *const fi_msg, flags: u64) -> isize;
+        inject; senddata; injectdata;
+    }
+
+    fi_ops_rma of fid_ep.rma {
+        read; readv;
+        readmsg: readmsg(msg: *const fi_msg_rma, flags: u64) -> isize;
+        write; writev;
+        writemsg: writemsg(msg: *const fi_msg_rma, flags: u64) -> isize;
+        inject; writedata; injectdata;
+    }
+
+    fi_ops_atomic of fid_ep.atomic {
+        write; writev;
+        writemsg: atomicmsg(msg: *const fi_msg_atomic, flags: u64) -> isize;
+        inject; readwrite; readwritev;
+        readwritemsg: fetch_atomicmsg(msg: *const fi_msg_atomic, resultv: *mut fi_ioc, result_desc: *mut *mut c_void,
+            result_count: usize, flags: u64) -> isize;
+        compwrite; compwritev;
+        compwritemsg: compare_atomicmsg(msg: *const fi_msg_atomic, comparev: *const fi_ioc, compare_desc: *mut *mut c_void,
+            compare_count: usize, resultv: *mut fi_ioc, result_desc: *mut *mut c_void, result_count: usize, flags: u64) -> isize;
+        writevalid; readwritevalid; compwritevalid;
     }
 }

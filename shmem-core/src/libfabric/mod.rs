@@ -22,7 +22,7 @@
 //! info          what providers offer
 //! library       the functions that a library exports
 //! object        an open object, and calls that were refused
-//! calls         functions of an object's tables
+//! calls         an object's tables of functions, and calls through them
 //! bindings      types and constants
 //! ```
 

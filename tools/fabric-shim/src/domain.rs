@@ -117,7 +117,7 @@ called! {
         unsafe { open(place, call, |real| Endpoint::new(real, context, &wanted.parts(), domain)) }
     }
 
-    fn regattr(domain: Arc<Shared> as fid, attributes: *const fi_mr_attr, flags: u64, place: *mut *mut fid_mr) -> c_int {
+    fn regattr(domain: Arc<Shared> as fid_domain, attributes: *const fi_mr_attr, flags: u64, place: *mut *mut fid_mr) -> c_int {
         // SAFETY: the user's attributes.
         let attributes = unsafe { &*attributes };
         // SAFETY: the user registers its own memory, and counts its ranges.

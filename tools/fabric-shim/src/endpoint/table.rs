@@ -34,7 +34,7 @@ pub(super) fn seen(context: *mut c_void) -> fid_ep {
 }
 
 left! {
-    getname of Arc<Endpoint>: fid(address: *mut c_void, length: *mut usize) -> c_int;
+    getname of Arc<Endpoint>: fid_ep(address: *mut c_void, length: *mut usize) -> c_int;
 }
 
 called! {
