@@ -8,7 +8,7 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-use crate::object::{Kind, called, close, identity, left, table};
+use crate::object::{Kind, called, close, identity, table};
 
 /// The port of each address that was inserted.
 #[derive(Default)]
@@ -71,9 +71,13 @@ called! {
         }
         result
     }
-}
+    fn av_lookup(ports: Arc<Ports> as fid_av, address: fi_addr_t, place: *mut c_void, length: *mut usize) -> c_int {
+        // SAFETY: an open address vector, and the user's arguments.
+        unsafe { calls::av_lookup(ports.real(), address, place, length) }
+    }
 
-left! {
-    av_lookup of Arc<Ports>: fid_av(address: fi_addr_t, place: *mut c_void, length: *mut usize) -> c_int;
-    av_straddr of Arc<Ports>: fid_av(address: *const c_void, text: *mut c_char, length: *mut usize) -> *const c_char;
+    fn av_straddr(ports: Arc<Ports> as fid_av, address: *const c_void, text: *mut c_char, length: *mut usize) -> *const c_char {
+        // SAFETY: an open address vector, and the user's arguments.
+        unsafe { calls::av_straddr(ports.real(), address, text, length) }
+    }
 }

@@ -7,22 +7,19 @@
 //! nobody else. All other calls are what they always are.
 
 use core::cell::RefCell;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use shmem_core::shared;
 
-/// How often it was switched: odd while it is on.
-static SWITCHED: AtomicU64 = AtomicU64::new(0);
+static IS_ON: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn switch(on: bool) {
-    if on != is_on() {
-        SWITCHED.fetch_add(1, Ordering::SeqCst);
-    }
+    IS_ON.store(on, Ordering::SeqCst);
 }
 
 #[inline]
 pub(crate) fn is_on() -> bool {
-    !SWITCHED.load(Ordering::Acquire).is_multiple_of(2)
+    IS_ON.load(Ordering::Acquire)
 }
 
 thread_local! {
@@ -52,9 +49,8 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
 #[derive(Default)]
 pub(crate) struct Count {
     own: AtomicU64,
-    /// What the real counter has said last, and when that was.
+    /// The last value of the real counter. It stays while writes are complete at once: then nothing is in flight there.
     real: AtomicU64,
-    read: AtomicU64,
 }
 
 impl Count {
@@ -62,13 +58,10 @@ impl Count {
         self.own.fetch_add(1, Ordering::Release);
     }
 
-    /// All that is complete, with what the real counter says, which is asked once while writes are complete at once: then
-    /// nothing is under way there.
+    /// All operations that are complete; `real` reads the real counter.
     pub(crate) fn total(&self, real: impl FnOnce() -> u64) -> u64 {
-        let now = SWITCHED.load(Ordering::Acquire);
-        if now.is_multiple_of(2) || self.read.load(Ordering::Acquire) != now {
+        if !is_on() {
             self.real.store(real(), Ordering::Relaxed);
-            self.read.store(now, Ordering::Release);
         }
         self.real.load(Ordering::Relaxed) + self.own.load(Ordering::Acquire)
     }

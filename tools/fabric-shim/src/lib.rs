@@ -26,10 +26,7 @@
 //! at_once      writes that are complete before they return, for who measures
 //! ```
 //!
-//! ```text
-//! FABRIC_SHIM           the demands, separated by commas: mr_prov_key,mr_endpoint,inject=0
-//! FABRIC_SHIM_LIBRARY   the library behind it, where it is not the system's
-//! ```
+//! The variable `FABRIC_SHIM` has the demands, separated by commas: `mr_prov_key,mr_endpoint,inject=0`.
 
 use core::hash::BuildHasher;
 use std::hash::RandomState;

@@ -26,19 +26,6 @@ macro_rules! table {
 }
 pub(crate) use table;
 
-/// Calls that are left to the real object.
-macro_rules! left {
-    ($($call:ident of $kind:ty: $seen:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
-        unsafe extern "C" fn $call(object: *mut $seen, $($argument: $type),*) -> $result {
-            // SAFETY: libfabric calls this with an object of the shim's of this kind, which is open.
-            let real = unsafe { $crate::object::Object::<$kind>::behind(object) }.real();
-            // SAFETY: an open object, and the user's arguments.
-            unsafe { shmem_core::libfabric::calls::$call(real, $($argument),*) }
-        }
-    )*};
-}
-pub(crate) use left;
-
 /// Functions of tables: what users call with an object of a kind, by the address that they have of it.
 macro_rules! called {
     ($(fn $call:ident($object:ident: $kind:ty as $seen:ty $(, $argument:ident: $type:ty)*) -> $result:ty $body:block)*) => {$(
@@ -167,24 +154,10 @@ pub(crate) unsafe extern "C" fn close<K: Kind>(object: *mut fid) -> c_int {
     result
 }
 
-/// `fi_control`, left to the real object.
-pub(crate) unsafe extern "C" fn control<K: Kind>(
-    object: *mut fid,
-    command: c_int,
-    argument: *mut c_void,
-) -> c_int {
-    // SAFETY: libfabric calls this with an object of this type, which is open.
-    let real = unsafe { Object::<K>::behind(object) }.real();
-    // SAFETY: an open object, and the user's argument.
-    unsafe { calls::control(real.cast(), command, argument) }
-}
-
 /// The library behind the shim, loaded with the first call.
 pub(crate) fn library() -> &'static Library {
-    let named = std::env::var("FABRIC_SHIM_LIBRARY").ok();
-    // SAFETY: who sets the environment names the library that is behind the shim.
-    unsafe { Library::load(named.as_deref()) }
-        .unwrap_or_else(|error| violation!("FABRIC_SHIM_LIBRARY", "{error}"))
+    // SAFETY: no library is named: the system's.
+    unsafe { Library::load(None) }.unwrap_or_else(|error| violation!("library", "{error}"))
 }
 
 /// An error as calls of libfabric return it.

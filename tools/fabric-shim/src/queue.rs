@@ -5,7 +5,7 @@
 //! who has more operations in flight overruns it, which hardware punishes with the loss of completions. Where
 //! completions come in any order, some wait here for a while.
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use crate::at_once::{self, Count};
 use crate::below;
 use crate::demand::demands;
 use crate::kept::Served;
-use crate::object::{Kind, Real, called, close, control, identity, refusal, table};
+use crate::object::{Kind, Real, called, close, identity, refusal, table};
 use crate::shared::Shared;
 
 /// Completions that wait at most, where they are reordered.
@@ -71,7 +71,7 @@ impl Queue {
             owed: AtomicUsize::new(0),
             waiting: Mutex::default(),
         };
-        let ops = table!(fi_ops { close: close::<Arc<Queue>>, control: control::<Arc<Queue>> });
+        let ops = table!(fi_ops { close: close::<Arc<Queue>>, control });
         let seen =
             fid_cq { fid: identity(FI_CLASS_CQ, context, ops), ops: table!(fi_ops_cq { read, readerr }) };
         (seen, Arc::new(queue))
@@ -169,6 +169,11 @@ impl Queue {
 }
 
 called! {
+    fn control(queue: Arc<Queue> as fid, command: c_int, argument: *mut c_void) -> c_int {
+        // SAFETY: an open queue, and the user's argument.
+        unsafe { calls::control(queue.real().cast(), command, argument) }
+    }
+
     fn read(queue: Arc<Queue> as fid_cq, entries: *mut c_void, count: usize) -> isize {
         // SAFETY: the user's room for the entries.
         unsafe { queue.read(entries.cast(), count) }

@@ -9,7 +9,7 @@ use shmem_core::libfabric::calls;
 
 use super::Endpoint;
 use crate::at_once;
-use crate::object::{called, close, failure, identity, left, table};
+use crate::object::{called, close, failure, identity, table};
 use crate::operation::{
     ATOMIC, COMPARE_ATOMIC, Call, Elements, FETCH_ATOMIC, Operation, READ, RECEIVE, SEND, WRITE,
 };
@@ -33,11 +33,12 @@ pub(super) fn seen(context: *mut c_void) -> fid_ep {
     }
 }
 
-left! {
-    getname of Arc<Endpoint>: fid_ep(address: *mut c_void, length: *mut usize) -> c_int;
-}
-
 called! {
+    fn getname(endpoint: Arc<Endpoint> as fid_ep, address: *mut c_void, length: *mut usize) -> c_int {
+        // SAFETY: an open endpoint, and the user's arguments.
+        unsafe { calls::getname(endpoint.real(), address, length) }
+    }
+
     fn control(endpoint: Arc<Endpoint> as fid, command: c_int, argument: *mut c_void) -> c_int {
         if command.cast_unsigned() == FI_ENABLE && endpoint.is_taken() {
             return failure(FI_EADDRINUSE);
