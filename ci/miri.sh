@@ -20,7 +20,7 @@ export MIRIFLAGS='-Zmiri-disable-isolation' PROPTEST_CASES=1 RUST_BACKTRACE=0
 # Left to unit.sh and sanitize.sh: what allocates whole places or draws many cases, which takes minutes
 # under Miri, and arithmetic and refusals, which touch no memory.
 cargo +nightly miri test -p shmem-core --lib -- -Zunstable-options --report-time \
-    segment text message section context::resource heap::statics \
+    segment text message section context::endpoints heap::statics \
     strided::tests strided::kernel padded columns array:: \
     --skip context::mapping \
     --skip later_segments --skip no_two_objects_overlap --skip context::tests \

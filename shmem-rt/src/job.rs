@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 use shmem_core::alike::Alike;
-use shmem_core::context::{Far, Resource};
+use shmem_core::context::{Endpoints, Far};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocation, Ledger, Made, Released};
 use shmem_core::memory::{Arena, Machine};
@@ -68,7 +68,7 @@ pub(crate) struct Site {
 }
 
 pub(crate) struct Contexts {
-    /// Who has what of the resource.
+    /// Which domain and context has which unit.
     pub(crate) holdings: Mutex<Holdings>,
     pub(crate) threads: Mutex<Threads>,
 }
@@ -83,8 +83,8 @@ pub(crate) struct Teams {
 }
 
 pub(crate) struct Network {
-    /// What endpoints are made of.
-    pub(crate) resource: Box<dyn Resource>,
+    /// All endpoints of this PE.
+    pub(crate) endpoints: Endpoints,
     /// Name of the way to PEs on other nodes, or of shared memory.
     pub(crate) transport: &'static str,
     /// What it was chosen to be, and what that has cost, in words.
@@ -143,7 +143,7 @@ impl Job {
     /// Completes what every endpoint of this PE has started, forgotten contexts included.
     #[inline]
     pub(crate) fn quiet_all(&self) {
-        self.network.resource.quiet_all();
+        self.network.endpoints.quiet_all();
     }
 
     /// Completes what the runtime itself has sent to other nodes.

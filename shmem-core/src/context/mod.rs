@@ -1,19 +1,19 @@
 //! What operations are issued through.
 //!
-//! An [`Endpoint`] is one stream of operations. It is given out by a [`Resource`], of which a node may
+//! An [`Endpoint`] is one stream of operations. It is opened by [`Endpoints`], of which a node may
 //! have few. The operation families are traits over tokens ([`Initiator`]), so each exists once:
 //! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word, or for several
 //! ([`Words`]), by [`Condition`]s on its own copy.
 
 mod amo;
 mod contribution;
+mod endpoints;
 mod list;
 pub mod mapping;
 pub mod nonblocking;
 mod order;
 mod place;
 mod raw;
-mod resource;
 mod rma;
 mod session;
 mod slow;
@@ -25,12 +25,12 @@ mod wait_set;
 
 pub use amo::Amo;
 pub use contribution::{Both, Contribution, Truth};
+pub use endpoints::Endpoints;
 pub use list::{Collected, Destination, Source};
 pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};
 pub use order::Order;
 pub use place::Place;
 pub use raw::Raw;
-pub use resource::{Endpoints, Resource};
 pub use rma::{PutSignal, Rma};
 pub use session::{Session, Sessions};
 pub use strided::Strided;

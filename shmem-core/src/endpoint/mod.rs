@@ -85,11 +85,22 @@ impl Endpoint {
         Self { base, stride, mine, me, slots, far, segments, waiting, number: 0, observer: None, is_plain }
     }
 
-    /// The endpoint with another number than 0, and with somebody who is told of what is issued.
+    /// The endpoint with a number other than 0, and an observer of what is issued.
     #[must_use]
     pub fn named(self, number: u32, observer: Option<Arc<dyn Observer>>) -> Self {
         let is_plain = self.far.is_none() && observer.is_none();
         Self { number, observer, is_plain, ..self }
+    }
+
+    /// Another endpoint on the same memory, with a number and a way of its own to PEs off this node.
+    ///
+    /// # Safety
+    ///
+    /// If any PE has no slot, `far` must be given and reach it.
+    pub(crate) unsafe fn with_far(&self, number: u32, far: Option<Far>) -> Self {
+        let is_plain = far.is_none() && self.observer.is_none();
+        let (segments, waiting) = (Arc::clone(&self.segments), Arc::clone(&self.waiting));
+        Self { far, number, is_plain, segments, waiting, observer: self.observer.clone(), ..*self }
     }
 
     /// What stands where this one was lent away: through it nothing is reached. `refuses` is told of each operation, and

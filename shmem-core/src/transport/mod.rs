@@ -31,7 +31,7 @@ use crate::pe::Pe;
 use crate::strided::Pattern;
 use ofi::strided::Row;
 
-/// One endpoint's stream of completions, given out by a [`Resource`](crate::context::Resource).
+/// One endpoint's stream of completions, given out by [`Endpoints`](crate::context::Endpoints).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
 

@@ -56,8 +56,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if one of them can have no unit of the
-    /// resource.
+    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if one of them can have no unit.
     ///
     /// # Panics
     ///

@@ -42,7 +42,7 @@ pub use team::ContextTeam;
 
 /// A further stream of operations. Dropping it completes what it has started.
 pub struct Context<K: ContextKind> {
-    /// Given back to the resource on drop.
+    /// Closed on drop.
     endpoint: Option<Endpoint>,
     held: Held,
     /// Counted by the team that it was created by.
@@ -69,8 +69,8 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no unit of the resource is left that it may have; the message says who
-    /// has them. The program goes on without.
+    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no unit is left that it may have; the message says
+    /// who has them.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_create`.
     #[track_caller]
@@ -81,7 +81,7 @@ impl<L: ThreadLevel> World<L> {
         Context::at_level(self, None, <K::Level as ContextLevel>::LEVEL, Location::caller())
     }
 
-    /// What this PE has of the resource that contexts need, and what was granted of it.
+    /// The units that this PE has for contexts, and what was granted of them.
     pub fn resources(&self) -> Resources {
         self.job().contexts.holdings.lock().report()
     }
@@ -90,11 +90,10 @@ impl<L: ThreadLevel> World<L> {
 impl<K: ContextKind> Context<K> {
     #[track_caller]
     fn open(job: &Arc<Job>, held: Held) -> Result<Self> {
-        let endpoint = job.network.resource.open(held.assignment).map_err(|why| {
+        let endpoint = job.network.endpoints.open(held.assignment).map_err(|why| {
             job.contexts.holdings.lock().remove(held);
-            let resource = job.network.resource.name();
             ErrorKind::Refused(format!(
-                "a context cannot be created: {resource}: {why}; destroy contexts, or create fewer"
+                "a context cannot be created: endpoints: {why}; destroy contexts, or create fewer"
             ))
         })?;
         Ok(Self { endpoint: Some(endpoint), held, team: None, job: Arc::clone(job), _kind: PhantomData })
@@ -116,7 +115,7 @@ impl<K: ContextKind> Context<K> {
         self.token()
     }
 
-    /// What it was granted: a unit of the resource, alone or with others.
+    /// What it was granted: a unit, alone or with others.
     pub fn grant(&self) -> Granted {
         self.job.contexts.holdings.lock().granted(self.held.assignment)
     }
@@ -173,9 +172,8 @@ impl<K: ContextKind> Drop for Context<K> {
     fn drop(&mut self) {
         self.token().quiet();
         if let Some(endpoint) = self.endpoint.take() {
-            // SAFETY: opened with this assignment (`open`), and quieted just now; tokens of it borrow the context, which is
-            // dropped.
-            unsafe { self.job.network.resource.close(endpoint, self.held.assignment) };
+            // SAFETY: opened there (`open`), and quieted just now; tokens of it borrow the context, which is dropped.
+            unsafe { self.job.network.endpoints.close(endpoint) };
             self.job.contexts.holdings.lock().remove(self.held);
         }
     }

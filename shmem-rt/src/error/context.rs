@@ -6,16 +6,14 @@ use std::panic::Location;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// No unit of the resource is left that may serve.
+    /// No unit is left that may serve.
     #[error(
-        "{what} cannot be created: {used} of {limit} {resource} of this PE are in use \
+        "{what} cannot be created: {used} of {limit} endpoints of this PE are in use \
          ({holders}){kept}; {remedy}"
     )]
     Exhausted {
         /// What was asked for.
         what: String,
-        /// What ran out.
-        resource: &'static str,
         /// How many are in use.
         used: usize,
         /// How many this PE has.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use shmem_core::alike::Alike;
-use shmem_core::context::{Endpoints, Far, Resource, WaitReport, Waiting, Watch};
+use shmem_core::context::{Endpoints, Far, WaitReport, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing};
@@ -55,7 +55,7 @@ pub(crate) struct JobPes {
     pub(crate) inside: Option<Neighbours>,
 }
 
-/// Puts a world together. The job ends if files, observers or the resource of contexts do not allow it.
+/// Puts a world together. The job ends if files, observers or the number of endpoints do not allow it.
 pub(crate) fn assemble<L: ThreadLevel>(
     setup: Setup,
     bootstrap: Arc<dyn Bootstrap>,
@@ -117,14 +117,14 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let transport = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(transport);
     // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
     // transport reaches the PEs that have none.
-    let resource = unsafe {
+    let endpoints = unsafe {
         let (far, segments, waiting) = (transport.clone(), Arc::clone(&segments), waiting.watched(watch));
         Endpoints::new(arena.base(), arena.stride(), mine, me, far, segments, Arc::new(waiting))
     };
-    let resource = resource.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
-    let holdings = Holdings::start(&settings, &resource, on_node.len(), index, L::USE);
+    let endpoints = endpoints.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
+    let holdings = Holdings::start(&settings, endpoints.units(), on_node.len(), index, L::USE);
     let holdings = holdings.unwrap_or_else(|error| end(&error));
-    let endpoint = resource.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
+    let endpoint = endpoints.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
     let runtime = |patient| transport.as_ref().map(|far| open(far, patient, &bootstrap));
     let (own, meetings) = (runtime(false), runtime(true));
     // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
@@ -146,7 +146,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         most_homes: OnceLock::new(),
     };
     let network = Network {
-        resource: Box::new(resource),
+        endpoints,
         transport: transport.as_ref().map_or("shm", |transport| transport.name()),
         fabric,
         // As PE 0 has measured it, which has just been told.

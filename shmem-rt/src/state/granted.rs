@@ -8,36 +8,32 @@ use shmem_core::text::counted;
 /// What a context was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
-    /// The unit of the resource. Units are numbered on each PE.
+    /// The unit. Units are numbered on each PE.
     pub unit: u32,
-    /// Whether operations take a lock, where the resource has one; shared memory has none.
+    /// Whether operations take a lock, where the transport has one; shared memory has none.
     pub locked: bool,
     /// How many other contexts are on the unit now.
     pub shared_with: usize,
     /// How operations are tracked to completion, where that takes more than a store.
     pub tracking: Tracking,
-    /// What units are called, in the plural.
-    pub resource: &'static str,
 }
 
 impl fmt::Display for Granted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { unit, locked, shared_with, tracking, resource } = self;
+        let Self { unit, locked, shared_with, tracking } = self;
         let company = match shared_with {
             0 => "alone".to_owned(),
             others => format!("with {}", counted(*others, "other context")),
         };
         let lock = if *locked { "a lock" } else { "no lock" };
-        write!(f, "number {unit} of the {resource}, {company}, {lock}, {}", tracking.name())
+        write!(f, "number {unit} of the endpoints, {company}, {lock}, {}", tracking.name())
     }
 }
 
-/// What a PE has of the resource, and who has it.
+/// The units of a PE, and the contexts on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
-    /// What units are called, in the plural.
-    pub resource: &'static str,
     /// Units of the node, where they are limited.
     pub node: Option<usize>,
     /// Units of this PE, where they are limited.
@@ -56,8 +52,8 @@ pub struct Resources {
 
 impl fmt::Display for Resources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { resource, node, limit, used, mapping, sharing, hints, .. } = self;
-        write!(f, "{resource}: {used} in use of ")?;
+        let Self { node, limit, used, mapping, sharing, hints, .. } = self;
+        write!(f, "endpoints: {used} in use of ")?;
         match (limit, node) {
             (Some(limit), Some(node)) => write!(f, "{limit} for this PE, {node} for its node")?,
             _ => write!(f, "as many as are asked for")?,

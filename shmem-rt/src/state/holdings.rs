@@ -1,4 +1,4 @@
-//! Who has which unit of the resource.
+//! Which domain and context has which unit.
 //!
 //! The [`Mapping`] decides; this keeps what it decided beside where the program asked for it, so that
 //! errors and reports can name both. Asked when contexts and domains come and go, never on the way of
@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::panic::Location;
 
-use shmem_core::context::Resource;
 use shmem_core::context::mapping::{Assignment, DomainId, Hints, Level, Mapping, Shortage, evenly};
 use shmem_core::text::counted;
 use shmem_launch::env::Settings;
@@ -17,10 +16,9 @@ use crate::error::{ContextError, ErrorKind, Result};
 
 pub(crate) struct Holdings {
     mapping: Mapping,
-    resource: &'static str,
     /// Units of the whole node, where they are limited.
     pub(crate) node: Option<usize>,
-    /// Whether the resource has more, which `SHMEM_MAX_RESOURCES` could allow.
+    /// Whether the node has more, which `SHMEM_MAX_RESOURCES` could allow.
     can_rise: bool,
     domains: BTreeMap<DomainId, Created>,
     contexts: BTreeMap<u64, (Held, &'static Location<'static>)>,
@@ -53,28 +51,26 @@ impl Holdings {
     /// If there is not one unit for each PE.
     pub(crate) fn start(
         settings: &Settings,
-        resource: &dyn Resource,
+        units: Option<usize>,
         pes: usize,
         place: usize,
         level: Level,
     ) -> Result<Self> {
-        let node = [settings.max_resources, resource.units()].into_iter().flatten().min();
+        let node = [settings.max_resources, units].into_iter().flatten().min();
         let too_few = |limit| {
             ErrorKind::Start(format!(
-                "{pes} PEs on a node need {pes} {}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or unset it",
-                resource.name()
+                "{pes} PEs on a node need {pes} endpoints, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or unset it"
             ))
         };
         if let Some(limit) = node.filter(|limit| *limit < pes) {
             return Err(too_few(limit).into());
         }
         let part = node.map(|limit| evenly(limit, pes, place));
-        let can_rise = resource.units() != node;
+        let can_rise = units != node;
         let mut mapping = Mapping::new(settings.context_mapping, settings.context_sharing, part);
         let (domain, assignment) = mapping.create_world(level).map_err(|shortage| too_few(shortage.limit))?;
         Ok(Self {
             mapping,
-            resource: resource.name(),
             node,
             can_rise,
             domains: [(domain, Created { level, at: None, is_named: false })].into(),
@@ -91,14 +87,13 @@ impl Holdings {
     pub(crate) fn granted(&self, assignment: Assignment) -> Granted {
         let Assignment { unit, locked, tracking } = assignment;
         let shared_with = self.mapping.contexts_on(unit).saturating_sub(1);
-        Granted { unit, locked, shared_with, tracking, resource: self.resource }
+        Granted { unit, locked, shared_with, tracking }
     }
 
     pub(crate) fn report(&self) -> Resources {
         let Self { mapping, contexts, .. } = self;
         let assignments = contexts.values().map(|(held, _)| held.assignment);
         Resources {
-            resource: self.resource,
             node: self.node,
             limit: mapping.limit(),
             used: mapping.used(),
@@ -234,7 +229,6 @@ impl Holdings {
         };
         ContextError::Exhausted {
             what: format!("{what} of level {}", level.name()),
-            resource: self.resource,
             used,
             limit,
             holders: holders.join(", "),
@@ -250,36 +244,13 @@ fn place(at: &Location<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use shmem_core::context::Endpoint;
-
     use super::*;
-
-    /// A resource of three units.
-    struct Three;
-
-    impl Resource for Three {
-        fn name(&self) -> &'static str {
-            "endpoints"
-        }
-
-        fn units(&self) -> Option<usize> {
-            Some(3)
-        }
-
-        fn open(&self, _: Assignment) -> Result<Endpoint, String> {
-            Err("nothing is opened here".to_owned())
-        }
-
-        unsafe fn close(&self, _: Endpoint, _: Assignment) {}
-
-        fn quiet_all(&self) {}
-    }
 
     #[test]
     fn a_variable_is_named_where_it_helps() {
         let remedy = |most: &str| {
             let settings = Settings::from_env([("SHMEM_MAX_RESOURCES".to_owned(), most.to_owned())]).unwrap();
-            let mut holdings = Holdings::start(&settings, &Three, 1, 0, Level::Multiple).unwrap();
+            let mut holdings = Holdings::start(&settings, Some(3), 1, 0, Level::Multiple).unwrap();
             let mut create = || holdings.create_alone(Level::Private, Level::Multiple, Location::caller());
             let text =
                 std::iter::repeat_with(|| create().map(drop)).find_map(Result::err).unwrap().to_string();
@@ -287,6 +258,6 @@ mod tests {
         };
         let shares = "share one with a lock by SHMEM_CONTEXT_SHARING=efficient";
         assert_eq!(remedy("2"), format!("destroy one, raise SHMEM_MAX_RESOURCES, or {shares}"));
-        assert_eq!(remedy("100"), format!("destroy one, or {shares}"), "the resource has no more");
+        assert_eq!(remedy("100"), format!("destroy one, or {shares}"), "there are no more units");
     }
 }

@@ -1,8 +1,7 @@
-//! What gives out endpoints.
+//! Gives out endpoints, on the units of the transport.
 //!
-//! A resource has units, of which a node may have few. Which unit an endpoint is to lie on is decided by
-//! the [mapping](super::mapping), whose [`Assignment`] is all that the resource is told; endpoints of one unit
-//! share what it consists of, behind a lock where the assignment says so.
+//! The [mapping](super::mapping) decides on which unit an endpoint is opened. Endpoints of one unit share its queues and
+//! counters, behind a lock where the [`Assignment`] says so.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,47 +15,15 @@ use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::transport::{Channel, Lane, Transport};
 
-/// A source of endpoints: a node's network interface, or shared memory.
-pub trait Resource: Send + Sync {
-    /// What units are called, in the plural.
-    fn name(&self) -> &'static str;
-
-    /// How many units this node has; `None`: as many as anybody likes.
-    fn units(&self) -> Option<usize>;
-
-    /// Gives an endpoint on a unit, which the first one makes.
-    ///
-    /// # Errors
-    ///
-    /// Why there is none, in words: what a unit is made of has run out.
-    fn open(&self, assignment: Assignment) -> Result<Endpoint, String>;
-
-    /// Takes back an endpoint of a unit, which the last one ends.
-    ///
-    /// # Safety
-    ///
-    /// It was opened here, with this assignment, and has been quieted.
-    unsafe fn close(&self, endpoint: Endpoint, assignment: Assignment);
-
-    /// Waits until all that any endpoint has started is visible to every PE, endpoints included
-    /// that nobody can reach any more. From any thread, whatever others do.
-    fn quiet_all(&self);
-}
-
-/// Endpoints that cost nothing: stores in shared memory, and channels on the transport to other nodes, if
-/// there are any. No lock stands on the way of a store, whatever the assignment says; the transport has its own.
+/// All endpoints of a PE: stores to shared memory, and a channel on the transport to other nodes, if there are any.
+/// Stores take no lock, whatever the assignment says; the transport has its own.
 pub struct Endpoints {
-    base: *mut u8,
-    stride: usize,
-    mine: *mut u8,
-    me: Pe,
+    /// All that endpoints have in common. Nothing is reached through it.
+    template: Endpoint,
     transport: Option<Arc<dyn Transport>>,
-    segments: Arc<Segments>,
-    waiting: Arc<Waiting>,
     /// Endpoints given out so far.
     opened: AtomicU32,
     channels: Mutex<Channels>,
-    observer: Option<Arc<dyn Observer>>,
 }
 
 /// The channels in use, those of forgotten endpoints included.
@@ -100,11 +67,6 @@ impl Channels {
     }
 }
 
-// SAFETY: the pointers are addresses only; see `Endpoint`.
-unsafe impl Send for Endpoints {}
-// SAFETY: the pointers are addresses only; see `Endpoint`.
-unsafe impl Sync for Endpoints {}
-
 impl Endpoints {
     /// # Safety
     ///
@@ -118,28 +80,28 @@ impl Endpoints {
         segments: Arc<Segments>,
         waiting: Arc<Waiting>,
     ) -> Self {
-        let (opened, channels) = (AtomicU32::new(0), Mutex::default());
-        Self { base, stride, mine, me, transport, segments, waiting, opened, channels, observer: None }
+        // SAFETY: the caller's promise; PEs without a slot are not reached through the template.
+        let template = unsafe { Endpoint::new(base, stride, mine, me, None, segments, waiting) };
+        Self { template, transport, opened: AtomicU32::new(0), channels: Mutex::default() }
     }
 
-    /// Endpoints whose operations `observer` is told of. The job's PEs must be marked
-    /// ([`Pe::observed`]), or it is told of few.
+    /// The same, with an observer of all operations. The job's PEs must be marked ([`Pe::observed`]), or it sees few.
     #[must_use]
     pub fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
-        Self { observer, ..self }
-    }
-}
-
-impl Resource for Endpoints {
-    fn name(&self) -> &'static str {
-        "endpoints"
+        Self { template: self.template.named(0, observer), ..self }
     }
 
-    fn units(&self) -> Option<usize> {
+    /// Number of units that this node has; `None`: no limit.
+    pub fn units(&self) -> Option<usize> {
         self.transport.as_ref()?.units()
     }
 
-    fn open(&self, assignment: Assignment) -> Result<Endpoint, String> {
+    /// Opens an endpoint on a unit. The first endpoint of a unit creates the unit.
+    ///
+    /// # Errors
+    ///
+    /// The reason, in words, if the transport has no resources for another unit.
+    pub fn open(&self, assignment: Assignment) -> Result<Endpoint, String> {
         let far = match &self.transport {
             Some(transport) => {
                 let channel = self.channels.lock().open(assignment, |lane| transport.open(lane))?;
@@ -148,14 +110,16 @@ impl Resource for Endpoints {
             None => None,
         };
         let number = self.opened.fetch_add(1, Ordering::Relaxed);
-        let (segments, waiting) = (Arc::clone(&self.segments), Arc::clone(&self.waiting));
-        // SAFETY: the promise of `new`.
-        let endpoint =
-            unsafe { Endpoint::new(self.base, self.stride, self.mine, self.me, far, segments, waiting) };
-        Ok(endpoint.named(number, self.observer.clone()))
+        // SAFETY: the transport reaches all PEs that have no slot (`new`).
+        Ok(unsafe { self.template.with_far(number, far) })
     }
 
-    unsafe fn close(&self, endpoint: Endpoint, _: Assignment) {
+    /// Closes an endpoint. The last endpoint of a unit ends the unit.
+    ///
+    /// # Safety
+    ///
+    /// The endpoint must have been opened here, and been quieted.
+    pub unsafe fn close(&self, endpoint: Endpoint) {
         if let Some(far) = endpoint.far_if_any()
             && self.channels.lock().close(far.channel)
         {
@@ -164,8 +128,10 @@ impl Resource for Endpoints {
         }
     }
 
+    /// Waits until all that any endpoint has started is visible to every PE, forgotten endpoints included. From any
+    /// thread, whatever others do.
     #[inline]
-    fn quiet_all(&self) {
+    pub fn quiet_all(&self) {
         fence(Ordering::SeqCst);
         if let Some(transport) = &self.transport {
             // Not behind the lock: a quiet takes its time.
