@@ -7,7 +7,6 @@
 //! What is kept is handed over when the body has returned. One that panics hands over no more. Where an element that is read is
 //! to go is borrowed for longer than the loop runs, so nobody can look at it before it is there.
 
-use core::fmt;
 use std::panic::Location;
 
 use super::call::{Deed, Elements, check_index};
@@ -15,14 +14,13 @@ use super::combined;
 use super::listed::sealed::{Span, Spread};
 use super::near::Near;
 use super::over::Numbered;
-use super::verb;
-use super::verb::sealed::Sealed as Values;
+use super::verb::{self, Verb};
 use crate::context::Order;
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::observe::Family;
-use crate::transport::Operand;
+use crate::transport::Until;
 
 /// Bytes that a batch or `gathers` keeps.
 const BUDGET: usize = 1 << 20;
@@ -47,17 +45,8 @@ where
         many if len <= many / combined::TIMES => many,
         _ => most(endpoint, place, bytes),
     };
-    let mut carry = |update, indices: &[usize], values: &[V]| {
-        let (list, values) = (Elements { endpoint, place, indices, location }, OneOrAll::of(values));
-        match update {
-            Update::Set => list.change::<verb::Set>(values),
-            Update::Add => list.change::<verb::Add>(values),
-            Update::Min => list.change::<verb::Min>(values),
-            Update::Max => list.change::<verb::Max>(values),
-            Update::And => list.change::<verb::And>(values),
-            Update::Or => list.change::<verb::Or>(values),
-            Update::Xor => list.change::<verb::Xor>(values),
-        }
+    let mut carry = |update: Update, indices: &[usize], values: &[V]| {
+        update.carry_out(Elements { endpoint, place, indices, location }, values);
     };
     let quiet = || token.quiet();
     let mut batch = Batch::new((len, offset), most, &mut carry, &quiet);
@@ -70,22 +59,6 @@ where
 pub(super) fn most<P: Spread>(endpoint: &Endpoint, place: P, bytes: usize) -> usize {
     let is_near = Near::<_, usize>::find(endpoint, place, &[]).is_some();
     (BUDGET / bytes).clamp(1, if is_near { NEAR } else { BUDGET })
-}
-
-/// The operations of a batch.
-#[derive(Clone, Copy, Debug)]
-enum Update {
-    Set,
-    Add,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-}
-
-impl Update {
-    const ALL: [Self; 7] = [Self::Set, Self::Add, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor];
 }
 
 /// Changes words, each by its value.
@@ -166,21 +139,56 @@ impl<'b, V: AmoValue> Batch<'b, V> {
     }
 }
 
+/// Changes words, each by its value; if all values are the same, only one is sent.
+fn change<K: Verb<V>, V: AmoValue, P: Spread<Item: AtomicWord<Value = V>>>(
+    list: Elements<'_, P, usize>,
+    values: &[V],
+) {
+    match values {
+        [first, others @ ..] if others.iter().all(|other| other.to_bits64() == first.to_bits64()) => {
+            list.change::<K>(*first);
+        }
+        _ => list.change::<K>(values),
+    }
+}
+
 macro_rules! updates {
-    ($($(#[$doc:meta])* $name:ident [$bound:ident] = $update:ident;)*) => {$(
-        impl<V: $bound> Batch<'_, V> {
-            $(#[$doc])*
-            ///
-            /// # Panics
-            ///
-            /// If the index is beyond the end.
-            #[inline(always)]
-            #[track_caller]
-            pub fn $name(&mut self, index: usize, value: V) {
-                self.keep(Update::$update, index, value);
+    ($($(#[$doc:meta])* $name:ident [$bound:ident] = $update:ident;)*) => {
+        /// The operations of a batch.
+        #[derive(Clone, Copy, Debug)]
+        enum Update {
+            $($update,)*
+        }
+
+        impl Update {
+            const ALL: [Self; [$(Self::$update),*].len()] = [$(Self::$update),*];
+
+            fn carry_out<V: AmoValue, P: Spread<Item: AtomicWord<Value = V>>>(
+                self,
+                list: Elements<'_, P, usize>,
+                values: &[V],
+            ) {
+                match self {
+                    $(Self::$update => change::<verb::$update, V, P>(list, values),)*
+                }
             }
         }
-    )*};
+
+        $(
+            impl<V: $bound> Batch<'_, V> {
+                $(#[$doc])*
+                ///
+                /// # Panics
+                ///
+                /// If the index is beyond the end.
+                #[inline(always)]
+                #[track_caller]
+                pub fn $name(&mut self, index: usize, value: V) {
+                    self.keep(Update::$update, index, value);
+                }
+            }
+        )*
+    };
 }
 updates! {
     /// Writes a word. Of several values for one word, one stays.
@@ -199,54 +207,6 @@ updates! {
     xor [BitValue] = Xor;
 }
 
-/// What words are changed by: of values that are all the same, one is sent.
-#[derive(Clone, Copy)]
-enum OneOrAll<'v, V> {
-    One(V),
-    All(&'v [V]),
-}
-
-impl<'v, V: AmoValue> OneOrAll<'v, V> {
-    fn of(values: &'v [V]) -> Self {
-        match values {
-            [first, others @ ..] if others.iter().all(|other| other.to_bits64() == first.to_bits64()) => {
-                Self::One(*first)
-            }
-            _ => Self::All(values),
-        }
-    }
-}
-
-impl<V: AmoValue> Values<V> for OneOrAll<'_, V> {
-    fn count(&self) -> Option<usize> {
-        match self {
-            Self::One(_) => None,
-            Self::All(values) => Some(values.len()),
-        }
-    }
-
-    #[inline(always)]
-    fn value(&self, k: usize) -> V {
-        match self {
-            Self::One(value) => *value,
-            Self::All(values) => values[k],
-        }
-    }
-
-    fn operand(&self) -> Operand<'_> {
-        match self {
-            Self::One(value) => value.operand(),
-            Self::All(values) => values.operand(),
-        }
-    }
-}
-
-impl<V: AmoValue> fmt::Debug for Batch<'_, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Batch ({} updates of {} words)", self.count, self.len)
-    }
-}
-
 /// Runs `body` with reads of elements, which are there when this returns.
 #[track_caller]
 pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
@@ -259,7 +219,8 @@ pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
         let list = Elements { endpoint, place, indices, location };
         // SAFETY: borrowed exclusively, for a call that is over when it returns.
         unsafe {
-            list.transfer(Deed::Pick(found.as_mut_ptr().cast()), found.len(), "places", Family::Gather)
+            let deed = Deed::Pick(found.as_mut_ptr().cast());
+            list.transfer(deed, found.len(), "places", Family::Gather, Until::Return)
         };
     };
     let bytes = size_of::<usize>() + size_of::<*mut P::Item>() + size_of::<P::Item>();
@@ -332,11 +293,5 @@ impl<'b, 'env, T: PlainData> Gathers<'b, 'env, T> {
             *into = *found;
         }
         indices.clear();
-    }
-}
-
-impl<T> fmt::Debug for Gathers<'_, '_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Gathers ({} reads of {} elements)", self.into.len(), self.len)
     }
 }

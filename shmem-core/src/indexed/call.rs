@@ -9,15 +9,14 @@ use super::listed::sealed::{Span, Spread};
 use super::listed::{ListIndex, Listed, Wrong};
 use super::near::Near;
 use super::rounds::{carry_out, with_kept};
-use super::verb::Verb;
-use super::verb::sealed::Sealed as Values;
+use super::verb::{OneOrEach, Verb};
 use crate::data::{PlainData, copied};
 use crate::endpoint::Endpoint;
 use crate::object::{AmoValue, AtomicWord, object_at};
 use crate::observe::{self, Call, Family};
 use crate::text::counted;
 pub(super) use crate::transport::Deed;
-use crate::transport::{Change, Width};
+use crate::transport::{Change, Until, Width};
 
 /// The number in the words of a place.
 pub(super) type Value<P> = <<P as Spread>::Item as AtomicWord>::Value;
@@ -45,14 +44,14 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
     ///
     /// # Safety
     ///
-    /// As many elements must be writable, and nobody else's, or readable, and unchanged, for as long as the family says.
+    /// As many elements must be writable, and nobody else's, or readable, and unchanged, for as long as `until` says.
     ///
     /// # Panics
     ///
     /// If there is not one for each index, or an index is beyond the end.
     #[inline(always)]
     #[track_caller]
-    pub(super) unsafe fn transfer(self, deed: Deed<'_>, len: usize, what: &str, family: Family)
+    pub(super) unsafe fn transfer(self, deed: Deed<'_>, len: usize, what: &str, family: Family, until: Until)
     where
         P::Item: PlainData,
     {
@@ -63,9 +62,9 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
             (Some(near), Deed::Pick(into)) => unsafe { near.gather(into.cast()) },
             // SAFETY: as many elements as there are indices (caller, and compared just now).
             (Some(near), Deed::Place(values)) => unsafe { near.scatter(values.cast()) },
-            (_, deed) => self.told(Call::new(family, location).with(deed.local()), || {
+            (_, deed) => self.told(Call::new(family.form(until), location).with(deed.local()), || {
                 // SAFETY: as many elements as there are indices (caller, and compared above).
-                unsafe { carry_out(endpoint, place, indices, deed, family.until()) }
+                unsafe { carry_out(endpoint, place, indices, deed, until) }
             }),
         });
     }
@@ -107,13 +106,13 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     /// If there are values, and not one for each index, or an index is beyond the end.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn change<K: Verb<Value<P>>>(self, values: impl Values<Value<P>>) {
-        check_values(self.indices.len(), &values);
+    pub(super) fn change<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) {
+        check_values(self.indices.len(), values);
         self.require(if combined::pays::<_, K>(self.indices.len(), self.place.span().len) {
-            self.change_combined::<K>(&values)
+            self.change_combined::<K>(values)
         } else {
             // SAFETY: nothing comes back.
-            unsafe { self.change_each::<K>(None, &values, &Value::<P>::zeroed()) }
+            unsafe { self.change_each::<K>(None, values, Value::<P>::zeroed(), Until::Return) }
         });
     }
 
@@ -122,7 +121,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     ///
     /// # Safety
     ///
-    /// `before` must be writable for `len` values, and nobody else's, for as long as the family says.
+    /// `before` must be writable for `len` values, and nobody else's, for as long as `until` says.
     ///
     /// # Panics
     ///
@@ -133,14 +132,14 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         self,
         before: *mut Value<P>,
         len: usize,
-        expected: impl Values<Value<P>>,
-        values: impl Values<Value<P>>,
+        (expected, values): (impl OneOrEach<Value<P>>, impl OneOrEach<Value<P>>),
+        until: Until,
     ) {
         check_len(self.indices.len(), len, "places for what was there before");
-        check_values(self.indices.len(), &values);
-        check_values(self.indices.len(), &expected);
+        check_values(self.indices.len(), values);
+        check_values(self.indices.len(), expected);
         // SAFETY: as many values as there are indices (caller, and compared above).
-        self.require(unsafe { self.change_each::<K>(Some(before), &values, &expected) });
+        self.require(unsafe { self.change_each::<K>(Some(before), values, expected, until) });
     }
 
     /// Changes words one by one.
@@ -148,13 +147,14 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     /// # Safety
     ///
     /// `before`, if it is given, must be writable for as many values as there are indices, and nobody else's, for as long as
-    /// the family says.
+    /// `until` says.
     #[inline(always)]
     unsafe fn change_each<K: Verb<Value<P>>>(
         self,
         before: Option<*mut Value<P>>,
-        values: &impl Values<Value<P>>,
-        expected: &impl Values<Value<P>>,
+        values: impl OneOrEach<Value<P>>,
+        expected: impl OneOrEach<Value<P>>,
+        until: Until,
     ) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;
         if let Some(near) = Near::find(endpoint, place, indices) {
@@ -164,16 +164,17 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         let width = Width::of::<Value<P>>();
         let change = Change { op: K::OP, width, operand: values.operand(), expected: expected.operand() };
         let deed = Deed::Change(change, before.map(<*mut _>::cast));
-        let call = Call::new(K::FAMILY, location).with(deed.local()).word(width, K::OP.with(0, 0));
+        let call =
+            Call::new(K::FAMILY.form(until), location).with(deed.local()).word(width, K::OP.with(0, 0));
         self.told(call, || {
             // SAFETY: words are laid out as their numbers (`AtomicWord` is sealed to such); the rest is the caller's promise.
-            unsafe { carry_out(endpoint, place, indices, deed, K::FAMILY.until()) }
+            unsafe { carry_out(endpoint, place, indices, deed, until) }
         })
     }
 
     /// Changes words once that are listed several times.
     #[inline(never)]
-    fn change_combined<K: Verb<Value<P>>>(self, values: &impl Values<Value<P>>) -> Result<(), Wrong> {
+    fn change_combined<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;
         let call = Call::new(K::FAMILY, location).word(Width::of::<Value<P>>(), K::OP.with(0, 0));
         self.told(call, || {
@@ -181,7 +182,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
                 let (indices, values) = combined::combine::<_, K>(copies, indices, place.span().len, values)?;
                 let once = Elements { endpoint, place, indices, location };
                 // SAFETY: nothing comes back.
-                unsafe { once.change_each::<K>(None, &values, &Value::<P>::zeroed()) }
+                unsafe { once.change_each::<K>(None, values, Value::<P>::zeroed(), Until::Return) }
             })
         })
     }
@@ -211,7 +212,7 @@ fn beyond(index: usize, len: usize, offset: usize) -> ! {
 
 #[inline(always)]
 #[track_caller]
-fn check_values<V: AmoValue>(indices: usize, values: &impl Values<V>) {
+fn check_values<V: AmoValue>(indices: usize, values: impl OneOrEach<V>) {
     if let Some(values) = values.count() {
         check_len(indices, values, "values");
     }

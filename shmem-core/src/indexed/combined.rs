@@ -9,8 +9,7 @@ use core::cell::Cell;
 
 use super::listed::ListIndex;
 use super::listed::Wrong;
-use super::verb::Verb;
-use super::verb::sealed::Sealed as Values;
+use super::verb::{OneOrEach, Verb};
 use crate::object::AmoValue;
 use crate::primitive::mutant;
 use crate::transport::Width;
@@ -36,7 +35,7 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     copies: &'c mut Copies,
     list: &[impl ListIndex],
     len: usize,
-    values: &impl Values<V>,
+    values: impl OneOrEach<V>,
 ) -> Result<(&'c [u32], &'c [V]), Wrong> {
     let Copies { words, indices } = copies;
     let width = Width::of::<V>();
@@ -98,7 +97,7 @@ mod tests {
         len: usize,
         values: &[V],
     ) -> BTreeMap<u32, u64> {
-        let (indices, values) = combine::<V, K>(copies, list, len, &values).unwrap();
+        let (indices, values) = combine::<V, K>(copies, list, len, values).unwrap();
         assert_eq!(indices.len(), values.len());
         indices.iter().zip(values).map(|(index, value)| (*index, value.to_bits64())).collect()
     }
@@ -139,7 +138,7 @@ mod tests {
     #[test]
     fn a_wrong_index_is_told_by_its_position() {
         let mut copies = Copies::default();
-        let found = combine::<u64, Add>(&mut copies, &[1_u64, 4, 5], 4, &1);
+        let found = combine::<u64, Add>(&mut copies, &[1_u64, 4, 5], 4, 1);
         assert_eq!(found, Err(Wrong { position: 1, index: 4 }));
     }
 

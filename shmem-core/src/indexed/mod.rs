@@ -38,6 +38,7 @@ use crate::data::PlainData;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::observe::Family;
+use crate::transport::Until;
 
 /// Moves and changes elements by lists of indices.
 ///

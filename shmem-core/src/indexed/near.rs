@@ -3,8 +3,7 @@
 use super::listed::ListIndex;
 use super::listed::Wrong;
 use super::listed::sealed::{Span, Spread};
-use super::verb::Verb;
-use super::verb::sealed::Sealed as Values;
+use super::verb::{OneOrEach, Verb};
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::AmoValue;
@@ -136,8 +135,8 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     pub(super) unsafe fn change<V: AmoValue, K: Verb<V>>(
         &self,
         before: Option<*mut V>,
-        values: &impl Values<V>,
-        expected: &impl Values<V>,
+        values: impl OneOrEach<V>,
+        expected: impl OneOrEach<V>,
     ) -> Result<(), Wrong> {
         let count = self.indices.len();
         // Rung as well if an index is wrong: those before it are changed.

@@ -38,12 +38,6 @@ verbs! {
     FetchMax = FetchMaxEach, EachOp::Max(V::NUMBER);
     Swap = SwapEach, EachOp::Swap;
     CompareSwap = CompareSwapEach, EachOp::CompareSwap;
-    FetchNbi = FetchEachNbi, EachOp::Fetch;
-    FetchAddNbi = FetchAddEachNbi, addition(V::NUMBER);
-    FetchMinNbi = FetchMinEachNbi, EachOp::Min(V::NUMBER);
-    FetchMaxNbi = FetchMaxEachNbi, EachOp::Max(V::NUMBER);
-    SwapNbi = SwapEachNbi, EachOp::Swap;
-    CompareSwapNbi = CompareSwapEachNbi, EachOp::CompareSwap;
 }
 
 const fn addition(number: Number) -> EachOp {
@@ -54,99 +48,95 @@ const fn addition(number: Number) -> EachOp {
 }
 
 /// One value for all words of a list, or one for each: `1`, `&values`.
+///
+/// # Safety
+///
+/// `operand` must have as many values as `count` says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no value for words of `{V}`",
     label = "neither one `{V}` nor a slice of them",
     note = "words are all changed by the same value, `1`, or each by its own, `&values[..]`"
 )]
-pub trait OneOrEach<V: AmoValue>: Copy + sealed::Sealed<V> {}
+pub unsafe trait OneOrEach<V: AmoValue>: Copy {
+    /// Number of values; `None`: one value for all.
+    #[doc(hidden)]
+    fn count(self) -> Option<usize>;
 
-impl<V: AmoValue> OneOrEach<V> for V {}
-impl<V: AmoValue> OneOrEach<V> for &[V] {}
-impl<V: AmoValue> OneOrEach<V> for &Vec<V> {}
-impl<V: AmoValue, const N: usize> OneOrEach<V> for &[V; N] {}
+    /// The value for word `k` of the list.
+    #[doc(hidden)]
+    fn value(self, k: usize) -> V;
 
-pub(super) mod sealed {
-    use super::{AmoValue, Operand};
+    /// All values, for transports.
+    #[doc(hidden)]
+    fn operand<'a>(self) -> Operand<'a>
+    where
+        Self: 'a;
+}
 
-    /// How values are taken.
-    pub trait Sealed<V: AmoValue> {
-        /// How many there are; none: there is one for all.
-        fn count(&self) -> Option<usize>;
-
-        /// That of word `k` of the list.
-        fn value(&self, k: usize) -> V;
-
-        /// All, for transports.
-        fn operand(&self) -> Operand<'_>;
+// SAFETY: one for all.
+unsafe impl<V: AmoValue> OneOrEach<V> for V {
+    #[inline(always)]
+    fn count(self) -> Option<usize> {
+        None
     }
 
-    impl<V: AmoValue> Sealed<V> for V {
-        #[inline(always)]
-        fn count(&self) -> Option<usize> {
-            None
-        }
-
-        #[inline(always)]
-        fn value(&self, _: usize) -> V {
-            *self
-        }
-
-        fn operand(&self) -> Operand<'_> {
-            Operand::Same(self.to_bits64())
-        }
+    #[inline(always)]
+    fn value(self, _: usize) -> V {
+        self
     }
 
-    macro_rules! slices {
-        ($([$($length:tt)*] $slice:ty;)*) => {$(
-            impl<V: AmoValue, $($length)*> Sealed<V> for &$slice {
-                #[inline(always)]
-                fn count(&self) -> Option<usize> {
-                    Some(self.len())
-                }
+    fn operand<'a>(self) -> Operand<'a>
+    where
+        Self: 'a,
+    {
+        Operand::Same(self.to_bits64())
+    }
+}
 
-                #[inline(always)]
-                fn value(&self, k: usize) -> V {
-                    self[k]
-                }
-
-                fn operand(&self) -> Operand<'_> {
-                    Operand::Own(bytemuck::cast_slice(&self[..]))
-                }
+macro_rules! slices {
+    ($([$($length:tt)*] $slice:ty;)*) => {$(
+        // SAFETY: as many as the slice has.
+        unsafe impl<V: AmoValue, $($length)*> OneOrEach<V> for &$slice {
+            #[inline(always)]
+            fn count(self) -> Option<usize> {
+                Some(self.len())
             }
-        )*};
-    }
-    slices! {
-        [] [V];
-        [] Vec<V>;
-        [const N: usize] [V; N];
-    }
+
+            #[inline(always)]
+            fn value(self, k: usize) -> V {
+                self[k]
+            }
+
+            fn operand<'a>(self) -> Operand<'a>
+            where
+                Self: 'a,
+            {
+                Operand::Own(bytemuck::cast_slice(&self[..]))
+            }
+        }
+    )*};
+}
+slices! {
+    [] [V];
+    [] Vec<V>;
+    [const N: usize] [V; N];
 }
 
 /// The verbs as methods: blocking ones of a trait, or those of scopes that may go on, whose slices are borrowed for as long.
 macro_rules! verbs {
     (blocking) => {
-        verbs! {
-            [] [&] [where Self: Stores]
-            Gather Scatter Fetch FetchAdd FetchMin FetchMax Swap CompareSwap
-        }
+        verbs! { [] [&] [where Self: Stores] Return }
     };
     (nonblocking) => {
-        verbs! {
-            [pub] [&'env] [where I: Stores]
-            GatherNbi ScatterNbi FetchNbi FetchAddNbi FetchMinNbi FetchMaxNbi SwapNbi CompareSwapNbi
-        }
+        verbs! { [pub] [&'env] [where I: Stores] Quiet }
     };
-    (
-        $visible:tt $borrow:tt $bound:tt
-        $gather:ident $scatter:ident $fetch:ident $add:ident $min:ident $max:ident $swap:ident $compare_swap:ident
-    ) => {
+    ($visible:tt $borrow:tt $bound:tt $until:ident) => {
         verbs! {
-            @ $visible $borrow $bound
+            @ $visible $borrow $bound $until
             /// Reads elements: `into[k]` becomes that of index `k` of the list.
-            gather: gather $gather;
+            gather: gather;
             /// Writes elements: that of index `k` of the list becomes `values[k]`.
-            scatter: scatter $scatter;
+            scatter: scatter;
             /// Writes words. Of several values for one word, one stays.
             set_each: change Set [AmoValue];
             /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
@@ -163,67 +153,71 @@ macro_rules! verbs {
             /// Bitwise exclusive or.
             xor_each: change Xor [BitValue];
             /// Reads words.
-            fetch_each: fetch $fetch;
+            fetch_each: fetch Fetch;
             /// As [`add_each`](Self::add_each), and gives what was there.
-            fetch_add_each: fetch_by $add;
+            fetch_add_each: fetch_by FetchAdd;
             /// As [`min_each`](Self::min_each), and gives what was there.
-            fetch_min_each: fetch_by $min;
+            fetch_min_each: fetch_by FetchMin;
             /// As [`max_each`](Self::max_each), and gives what was there.
-            fetch_max_each: fetch_by $max;
+            fetch_max_each: fetch_by FetchMax;
             /// Writes words, and gives what was there.
-            swap_each: fetch_by $swap;
+            swap_each: fetch_by Swap;
             /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
-            compare_swap_each: compare $compare_swap;
+            compare_swap_each: compare CompareSwap;
         }
     };
-    (@ $visible:tt $borrow:tt $bound:tt $($(#[$doc:meta])* $name:ident: $kind:ident $what:ident $([$value:ident])?;)*) => {$(
-        method! { $kind $visible $borrow $bound [$(#[$doc])*] $name $what $($value)? }
+    (
+        @ $visible:tt $borrow:tt $bound:tt $until:ident
+        $($(#[$doc:meta])* $name:ident: $kind:ident $($verb:ident $([$value:ident])?)?;)*
+    ) => {$(
+        method! { $kind $visible $borrow $bound [$(#[$doc])*] $name $until $($verb $($value)?)? }
     )*};
 }
 
 /// A method, by its kind, which says what it takes.
 macro_rules! method {
-    (gather $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
+    (gather $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $until:ident) => {
         method! {
             @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
             $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: Listed<'_, P, X>)
-            // SAFETY: borrowed exclusively, for as long as the family says.
+            // SAFETY: borrowed exclusively, for as long as `until` says.
             unsafe {
                 let (deed, what) = (Deed::Pick(into.as_mut_ptr().cast()), "elements of the local slice");
-                Elements::of(this.endpoint(), from).transfer(deed, into.len(), what, Family::$family);
+                Elements::of(this.endpoint(), from).transfer(deed, into.len(), what, Family::Gather, Until::$until);
             }
         }
     };
-    (scatter $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
+    (scatter $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $until:ident) => {
         method! {
             @ $visible $bound $doc "If there is not one value for each index, or an index is beyond the end."
             $name [PlainData] |this| (to: Listed<'_, P, X>, values: $($borrow)* [P::Item])
-            // SAFETY: borrowed, for as long as the family says.
+            // SAFETY: borrowed, for as long as `until` says.
             unsafe {
                 let deed = Deed::Place(values.as_ptr().cast());
-                Elements::of(this.endpoint(), to).transfer(deed, values.len(), "values", Family::$family);
+                let (list, family) = (Elements::of(this.endpoint(), to), Family::Scatter);
+                list.transfer(deed, values.len(), "values", family, Until::$until);
             }
         }
     };
-    (change $visible:tt $borrow:tt $bound:tt $doc:tt $name:ident $verb:ident $value:ident) => {
+    (change $visible:tt $borrow:tt $bound:tt $doc:tt $name:ident $until:ident $verb:ident $value:ident) => {
         method! {
             @ $visible $bound $doc "If there are values, and not one for each index, or an index is beyond the end."
             $name [AtomicWord<Value: $value>] |this| (words: Listed<'_, P, X>, values: impl OneOrEach<Value<P>>)
             Elements::of(this.endpoint(), words).change::<verb::$verb>(values)
         }
     };
-    (fetch $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+    (fetch $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $until:ident $verb:ident) => {
         method! {
             @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
             $name [AtomicWord] |this| (into: $($borrow)* mut [Value<P>], words: Listed<'_, P, X>)
             {
                 let (to, len, none) = (into.as_mut_ptr(), into.len(), Value::<P>::zeroed());
-                // SAFETY: borrowed exclusively, for as long as the family of the verb says.
-                unsafe { Elements::of(this.endpoint(), words).fetch::<verb::$verb>(to, len, none, none) };
+                // SAFETY: borrowed exclusively, for as long as `until` says.
+                unsafe { Elements::of(this.endpoint(), words).fetch::<verb::$verb>(to, len, (none, none), Until::$until) };
             }
         }
     };
-    (fetch_by $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+    (fetch_by $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $until:ident $verb:ident) => {
         method! {
             @ $visible $bound $doc
             "If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end."
@@ -231,12 +225,12 @@ macro_rules! method {
             (before: $($borrow)* mut [Value<P>], words: Listed<'_, P, X>, values: impl OneOrEach<Value<P>>)
             {
                 let (to, len, none) = (before.as_mut_ptr(), before.len(), Value::<P>::zeroed());
-                // SAFETY: borrowed exclusively, for as long as the family of the verb says.
-                unsafe { Elements::of(this.endpoint(), words).fetch::<verb::$verb>(to, len, none, values) };
+                // SAFETY: borrowed exclusively, for as long as `until` says.
+                unsafe { Elements::of(this.endpoint(), words).fetch::<verb::$verb>(to, len, (none, values), Until::$until) };
             }
         }
     };
-    (compare $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+    (compare $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $until:ident $verb:ident) => {
         method! {
             @ $visible $bound $doc
             "If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end."
@@ -247,9 +241,10 @@ macro_rules! method {
                 expected: impl OneOrEach<Value<P>>,
                 desired: impl OneOrEach<Value<P>>
             )
-            // SAFETY: borrowed exclusively, for as long as the family of the verb says.
+            // SAFETY: borrowed exclusively, for as long as `until` says.
             unsafe {
-                Elements::of(this.endpoint(), words).fetch::<verb::$verb>(before.as_mut_ptr(), before.len(), expected, desired);
+                let (to, len) = (before.as_mut_ptr(), before.len());
+                Elements::of(this.endpoint(), words).fetch::<verb::$verb>(to, len, (expected, desired), Until::$until);
             }
         }
     };

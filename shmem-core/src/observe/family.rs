@@ -86,6 +86,14 @@ macro_rules! families {
                 }
             }
 
+            /// The form of the operation in which a transport may use local memory for that long; itself, if it has no other.
+            pub const fn form(self, until: Until) -> Self {
+                match (self, until) {
+                    $($((Self::$family, Until::Quiet) => Self::$nbi,)?)*
+                    _ => self,
+                }
+            }
+
             /// How long a transport may use its local memory.
             pub const fn until(self) -> Until {
                 if self.is_nonblocking() { Until::Quiet } else { Until::Return }
