@@ -1,6 +1,7 @@
 //! Atomic memory operations, blocking and not, and under their old names.
 
 use std::ffi::c_int;
+use std::ptr;
 
 use shmem_core::context::untyped;
 use shmem_core::observe::Family;
@@ -89,7 +90,7 @@ unsafe fn change<T: Numeric<Number: Number>>(
 ) -> T {
     of(match near_word(call, word, pe) {
         // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
-        Some((word, slot)) => unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) },
+        Some((word, slot)) => unsafe { untyped::on_node(slot, word.cast(), width::<T>(), op) },
         // SAFETY: the caller's promise.
         None => unsafe { change_far(call, word, op, pe, family) },
     })
@@ -100,7 +101,7 @@ unsafe fn change<T: Numeric<Number: Number>>(
 unsafe fn change_far<T>(call: Call, word: *const T, op: AtomicOp, pe: c_int, family: Family) -> u64 {
     let place = remote_word(call, word, "dest", pe);
     // SAFETY: the word lies in the segment aligned (`remote_word`).
-    unsafe { untyped::atomic(call.endpoint(), place, width::<T>(), op, family) }
+    unsafe { untyped::atomic(call.endpoint(), ptr::null_mut(), place, width::<T>(), op, family) }
 }
 
 /// Changes a word; what was there is written until the stream is quiet.
@@ -116,7 +117,7 @@ unsafe fn change_nbi<T: Numeric<Number: Number>>(
     match near_word(call, word, pe) {
         Some((word, slot)) => {
             // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
-            let bits = unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) };
+            let bits = unsafe { untyped::on_node(slot, word.cast(), width::<T>(), op) };
             // SAFETY: C gives a variable to be written; it may be symmetric itself.
             unsafe { untyped::store(before, of(bits)) };
         }
@@ -139,7 +140,7 @@ unsafe fn change_nbi_far<T>(
     let endpoint = call.endpoint();
     // SAFETY: the word lies in the segment aligned (`remote_word`); C leaves the result's variable alone until
     // it is quiet.
-    unsafe { untyped::atomic_nbi(endpoint, before.cast(), place, width, op, family) };
+    _ = unsafe { untyped::atomic(endpoint, before.cast(), place, width, op, family) };
 }
 
 macro_rules! operations {

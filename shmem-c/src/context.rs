@@ -63,8 +63,8 @@ fn refused(routine: &str, why: &str) -> c_int {
 fn in_words_of_c(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Context(error) => match error {
-            ContextError::Exhausted { resource, used, limit, remedy, .. } => {
-                format!("no context: {used} of {limit} {resource} of this PE are in use; {remedy}")
+            ContextError::Exhausted { used, limit, remedy, .. } => {
+                format!("no context: {used} of {limit} endpoints of this PE are in use; {remedy}")
             }
             error => error.to_string(),
         },

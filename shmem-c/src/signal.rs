@@ -1,6 +1,7 @@
 //! Signals: put with a signal behind it, and signals alone.
 
 use std::ffi::c_int;
+use std::ptr;
 
 use shmem_core::context::untyped;
 use shmem_core::observe::Family;
@@ -88,7 +89,7 @@ unsafe fn put_signal<T: Item>(
     // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
     unsafe { untyped::copy(to, source.cast(), bytes) };
     // SAFETY: the signal lies in the same slot (`offset`), and is aligned.
-    unsafe { untyped::near_signal(slot, signal, op) };
+    unsafe { untyped::signal_on_node(slot, slot.wrapping_add(signal), op) };
 }
 
 #[cold]
@@ -116,7 +117,7 @@ unsafe fn signal_alone(call: Call, sig_addr: *mut u64, signal: u64, pe: c_int, c
     let op = change(signal);
     match near_word(call, sig_addr, pe) {
         // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
-        Some((word, slot)) => unsafe { untyped::near_signal(slot, word.addr() - slot.addr(), op) },
+        Some((word, slot)) => unsafe { untyped::signal_on_node(slot, word.cast(), op) },
         // SAFETY: the caller's promise.
         None => unsafe { signal_far(call, sig_addr, op, pe) },
     }
@@ -128,7 +129,7 @@ unsafe fn signal_far(call: Call, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
     let place = remote_word(call, sig_addr, "sig_addr", pe);
     let family = if let SignalOp::Set(_) = op { Family::SignalSet } else { Family::SignalAdd };
     // SAFETY: the word lies in the segment, and is aligned (`remote_word`).
-    _ = unsafe { untyped::atomic(call.endpoint(), place, Width::W8, op.into(), family) };
+    _ = unsafe { untyped::atomic(call.endpoint(), ptr::null_mut(), place, Width::W8, op.into(), family) };
 }
 
 fn signal_fetch(routine: &'static str, sig_addr: *const u64) -> u64 {

@@ -1,6 +1,7 @@
 //! Words of the program that the library's own protocols change: those of `pSync` arrays, and of locks.
 
 use std::panic::Location;
+use std::ptr;
 
 use shmem::Pe;
 use shmem_core::context::{Endpoint, untyped};
@@ -41,14 +42,14 @@ impl Word {
     pub(crate) fn fetch(&self, pe: Pe, op: AtomicOp, family: Family) -> u64 {
         let word = Remote { pe, segment: self.place.segment, offset: self.place.offset };
         // SAFETY: an aligned word of that width on every PE (`new`).
-        unsafe { untyped::atomic(self.endpoint, word, self.width, op, family) }
+        unsafe { untyped::atomic(self.endpoint, ptr::null_mut(), word, self.width, op, family) }
     }
 
     /// The calling PE's.
     pub(crate) fn mine(&self) -> u64 {
         let (slot, here) = (self.endpoint.mine(0), self.endpoint.mine(self.place.offset));
         // SAFETY: an aligned word of that width in the slot of this PE (`new`).
-        unsafe { untyped::near_atomic(slot, here, self.width, AtomicOp::Fetch) }
+        unsafe { untyped::on_node(slot, here, self.width, AtomicOp::Fetch) }
     }
 
     /// Waits until the calling PE's is as wanted. `subject` says what for, when it takes long.

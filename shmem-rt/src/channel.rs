@@ -5,7 +5,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use shmem_core::context::{Initiator, Stores};
+use shmem_core::context::{Initiator, Stores, wait_for};
 use shmem_core::data::PlainData;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
@@ -15,7 +15,6 @@ use crate::error::Result;
 use crate::group::Purpose;
 use crate::rings::Rings;
 use crate::thread::ThreadLevel;
-use crate::waiting;
 use crate::world::World;
 
 /// What messages call it.
@@ -152,7 +151,7 @@ impl<T: PlainData> Channel<T> {
                 return message;
             }
             let subject = || "no message has come".to_owned();
-            waiting::until(token.endpoint(), "recv", Location::caller(), || self.has_come(token), subject);
+            wait_for(token.endpoint(), "recv", Location::caller(), None, || self.has_come(token), subject);
         }
     }
 
@@ -194,7 +193,7 @@ impl<T: PlainData> Channel<T> {
         self.rings.termination.rest(world, world.pes());
         let is_over = || self.rings.termination.is_over(world);
         let subject = || "no message has come, and others do not rest".to_owned();
-        waiting::until(world.endpoint(), "next", location, || self.has_come(world) || is_over(), subject);
+        wait_for(world.endpoint(), "next", location, None, || self.has_come(world) || is_over(), subject);
         if is_over() {
             self.rings.termination.end(world, location);
             return None;
@@ -220,7 +219,7 @@ impl<T: PlainData> Channel<T> {
                 "to PE {to}, which is to take messages: {sent} were sent, {freed} taken, and there is room for {room}"
             )
         };
-        waiting::until(token.endpoint(), "send", location, is_told, subject);
+        wait_for(token.endpoint(), "send", location, None, is_told, subject);
     }
 
     /// Sends the first messages, as many as there is room for in slots that follow each other; gives how many.

@@ -36,7 +36,7 @@
 // report                                                           what the runtime says on its own
 // pes                                                              PEs in an order
 // members                                                          who is in a job and in a team
-// caller, grants, derive_checks, initial, model, nearness, process, thread, version, waiting  ground
+// caller, grants, derive_checks, initial, model, nearness, process, thread, version  ground
 // ```
 
 #[doc(hidden)]
@@ -95,7 +95,6 @@ mod termination;
 mod testing;
 pub mod thread;
 pub mod version;
-mod waiting;
 mod world;
 
 pub use channel::Channel;

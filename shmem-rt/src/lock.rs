@@ -12,7 +12,7 @@
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use shmem_core::context::{Amo, Initiator, Rma};
+use shmem_core::context::{Amo, Initiator, Rma, wait_for};
 use shmem_core::object::{Atomic, LOCK_FILE_BYTES, Lock, LockWord, On, SymBox, Symmetric};
 use shmem_core::observe::{Call, Family};
 use shmem_core::pe::Pe;
@@ -20,7 +20,6 @@ use shmem_core::text::Text;
 
 use crate::caller::at;
 use crate::thread::{HeldLock, ThreadLevel};
-use crate::waiting;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
@@ -284,7 +283,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
     }
 
     fn wait(&self, location: &'static Location<'static>, done: impl FnMut() -> bool) {
-        waiting::until(self.world.endpoint(), "lock", location, done, || self.situation());
+        wait_for(self.world.endpoint(), "lock", location, None, done, || self.situation());
     }
 
     /// Which lock it is, and who holds it now, for who waits.

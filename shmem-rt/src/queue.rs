@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 
-use shmem_core::context::{Amo, Initiator, Rma};
+use shmem_core::context::{Amo, Initiator, Rma, wait_for};
 use shmem_core::data::PlainData;
 use shmem_core::object::{Atomic, On, SymBox};
 use shmem_core::partition::show_size;
@@ -22,7 +22,6 @@ use crate::group::Purpose;
 use crate::initial::zeroed;
 use crate::termination::Termination;
 use crate::thread::ThreadLevel;
-use crate::waiting;
 use crate::world::World;
 
 /// Most items in a window: a half of a word counts them.
@@ -174,7 +173,7 @@ impl<T: PlainData> WorkQueue<T> {
             let Self { window, termination, .. } = &*self;
             let called = || termination.is_over(world) || window.calls(world) != calls;
             let subject = || "this PE has nothing, and others do not rest".to_owned();
-            waiting::until(world.endpoint(), "next", location, called, subject);
+            wait_for(world.endpoint(), "next", location, None, called, subject);
             if termination.is_over(world) {
                 self.termination.end(world, location);
                 return None;

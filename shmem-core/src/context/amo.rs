@@ -7,56 +7,56 @@ use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal};
 use crate::observe::{Call, Effect, Family};
 use crate::pe::Pe;
-use crate::transport::{AtomicOp, SignalOp, Width, shm};
+use crate::transport::{AtomicOp, SignalOp, Until, Width, shm};
 
-/// The operations that change a word, for a macro that makes methods of them: those that give nothing back, and those that give
-/// what was there before, with the family of the form that may go on. In brackets, what a value must be besides.
+/// The operations that change a word, for a macro that makes methods of them: `update` returns nothing, `fetch` returns the previous
+/// value. In brackets: what a value must be besides.
 macro_rules! changes {
     ($then:ident) => {
         $then! {
             /// Writes.
             update set(value) [] = AtomicOp::Set(value.to_bits64()), AtomicSet;
             /// Writes, and gives what was there.
-            fetch swap(value) [] = AtomicOp::Swap(value.to_bits64()), AtomicSwap, AtomicSwapNbi;
+            fetch swap(value) [] = AtomicOp::Swap(value.to_bits64()), AtomicSwap;
             /// Writes `desired` if the word is `expected`, bit for bit; gives what was there.
             fetch compare_swap(expected, desired) []
                 = AtomicOp::CompareSwap { expected: expected.to_bits64(), desired: desired.to_bits64() },
-                AtomicCompareSwap, AtomicCompareSwapNbi;
+                AtomicCompareSwap;
             /// Adds one.
             update inc() [] = W::Value::ONE.addition(), AtomicInc;
             /// Adds one, and gives what was there.
-            fetch fetch_inc() [] = W::Value::ONE.addition(), AtomicFetchInc, AtomicFetchIncNbi;
+            fetch fetch_inc() [] = W::Value::ONE.addition(), AtomicFetchInc;
             /// Adds; integers wrap. Floating-point numbers are added in the order in which their additions come, so that sums
             /// may differ in their last digits from run to run; a sum that is no number is `NAN`.
             update add(value) [] = value.addition(), AtomicAdd;
             /// As [`add`](Amo::add), and gives what was there.
-            fetch fetch_add(value) [] = value.addition(), AtomicFetchAdd, AtomicFetchAddNbi;
+            fetch fetch_add(value) [] = value.addition(), AtomicFetchAdd;
             /// Leaves the smaller one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
             /// every number, and -0 is smaller than 0.
             update set_min(value) [] = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicSetMin;
             /// As [`set_min`](Amo::set_min), and gives what was there.
             fetch fetch_min(value) []
-                = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicFetchMin, AtomicFetchMinNbi;
+                = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicFetchMin;
             /// Leaves the larger one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
             /// every number, and 0 is larger than -0.
             update set_max(value) [] = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicSetMax;
             /// As [`set_max`](Amo::set_max), and gives what was there.
             fetch fetch_max(value) []
-                = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicFetchMax, AtomicFetchMaxNbi;
+                = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicFetchMax;
             /// Bitwise and.
             update and(value) [Value: BitValue] = AtomicOp::And(value.to_bits64()), AtomicAnd;
             /// Bitwise and; gives what was there.
             fetch fetch_and(value) [Value: BitValue]
-                = AtomicOp::And(value.to_bits64()), AtomicFetchAnd, AtomicFetchAndNbi;
+                = AtomicOp::And(value.to_bits64()), AtomicFetchAnd;
             /// Bitwise or.
             update or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicOr;
             /// Bitwise or; gives what was there.
-            fetch fetch_or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicFetchOr, AtomicFetchOrNbi;
+            fetch fetch_or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicFetchOr;
             /// Bitwise exclusive or.
             update xor(value) [Value: BitValue] = AtomicOp::Xor(value.to_bits64()), AtomicXor;
             /// Bitwise exclusive or; gives what was there.
             fetch fetch_xor(value) [Value: BitValue]
-                = AtomicOp::Xor(value.to_bits64()), AtomicFetchXor, AtomicFetchXorNbi;
+                = AtomicOp::Xor(value.to_bits64()), AtomicFetchXor;
         }
     };
 }
@@ -65,14 +65,12 @@ pub(super) use changes;
 macro_rules! methods {
     ($(
         $(#[$doc:meta])*
-        $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident $(, $nbi:ident)?;
+        $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident;
     )*) => {
         $(methods! { @$kind [$(#[$doc])*] $name($($value),*) [$($bound)*] = $op, $family })*
     };
     (@update [$($doc:tt)*] $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
         $($doc)*
-        ///
-        #[doc = source!($name)]
         #[inline(always)]
         #[track_caller]
         fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W> $(, $value: W::Value)*)
@@ -84,8 +82,6 @@ macro_rules! methods {
     };
     (@fetch [$($doc:tt)*] $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
         $($doc)*
-        ///
-        #[doc = source!($name)]
         #[inline(always)]
         #[track_caller]
         fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W> $(, $value: W::Value)*) -> W::Value
@@ -97,30 +93,13 @@ macro_rules! methods {
     };
 }
 
-/// The routine that an operation is, if there is one.
-macro_rules! source {
-    (set_min) => {
-        ""
-    };
-    (set_max) => {
-        ""
-    };
-    (fetch_min) => {
-        ""
-    };
-    (fetch_max) => {
-        ""
-    };
-    ($name:ident) => {
-        concat!("Source: OpenSHMEM 1.6, `shmem_atomic_", stringify!($name), "`.")
-    };
-}
-
 /// Atomic memory operations. All are atomic with respect to each other, between PEs and threads;
 /// an update that a PE waits for wakes it.
 ///
 /// The operations that give nothing back (`set`, `add`, ...) are visible to every PE after `quiet`;
 /// the others have happened on return.
+///
+/// Source: OpenSHMEM 1.6, the routines `shmem_atomic_..` of the same names. Those of minimum and maximum are an addition.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -197,12 +176,18 @@ fn change_bits<W: SymmetricData>(
     family: Family,
 ) -> u64 {
     match endpoint.slot_of(word.pe()) {
-        Some(slot) => on_node(endpoint.start_of(slot), word.offset(), width, op),
+        Some(slot) => {
+            let slot = endpoint.start_of(slot);
+            // SAFETY: `AtomicWord` is sealed to words that are laid out as their number, and callers give its width.
+            unsafe { on_node(slot, slot.wrapping_add(word.offset()), width, op) }
+        }
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
-            let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
-            // SAFETY: `AtomicWord` is sealed to words that are laid out as their number, and callers give its width.
-            unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, family, location) }
+            let (pe, segment, offset, none) =
+                (word.pe(), word.segment(), word.offset(), core::ptr::null_mut());
+            // SAFETY: `AtomicWord` is sealed to words that are laid out as their number, and callers give its width, and a family
+            // that waits.
+            unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, none, family, location) }
         }
     }
 }
@@ -212,7 +197,9 @@ fn change_bits<W: SymmetricData>(
 #[track_caller]
 pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
     if let Some(slot) = endpoint.slot_of(signal.pe()) {
-        return signal_on_node(endpoint.start_of(slot), signal.offset(), op);
+        let slot = endpoint.start_of(slot);
+        // SAFETY: a signal is an aligned word of 8 bytes in every slot.
+        return unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) };
     }
     let family = match op {
         SignalOp::Set(_) => Family::SignalSet,
@@ -221,13 +208,30 @@ pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: Sig
     change_bits(endpoint, signal, Width::W8, op.into(), family);
 }
 
-/// `slot` is the start of the slot of a PE on this node.
+/// Changes a signal of a PE on this node.
+///
+/// # Safety
+///
+/// As [`on_node`], of 8 bytes.
 #[inline(always)]
-pub(super) fn signal_on_node(slot: *mut u8, offset: usize, op: SignalOp) {
-    // SAFETY: `slot` is the start of a slot that a `Pe` carries.
+pub unsafe fn signal_on_node(slot: *mut u8, signal: *mut u8, op: SignalOp) {
+    // SAFETY: the caller's promise.
     let bell = unsafe { Endpoint::bell_at(slot) };
-    // SAFETY: callers pass the offset of a signal, which is an aligned word of 8 bytes in every slot.
-    unsafe { shm::signal(slot.wrapping_add(offset), op, bell) };
+    // SAFETY: the caller's promise.
+    unsafe { shm::signal(signal, op, bell) };
+}
+
+/// Changes a word of a PE on this node; gives what was there.
+///
+/// # Safety
+///
+/// `slot` must be the start of a mapped slot, and `word` an aligned word of that width in it.
+#[inline(always)]
+pub unsafe fn on_node(slot: *mut u8, word: *mut u8, width: Width, op: AtomicOp) -> u64 {
+    // SAFETY: the caller's promise.
+    let bell = unsafe { Endpoint::bell_at(slot) };
+    // SAFETY: the caller's promise.
+    unsafe { shm::atomic(word, width, op, bell) }
 }
 
 /// As [`change`], with a result that is written later.
@@ -247,56 +251,28 @@ pub(super) unsafe fn change_nbi<W: AtomicWord>(
     let width = Width::of::<W>();
     match endpoint.slot_of(word.pe()) {
         Some(slot) => {
-            let bits = on_node(endpoint.start_of(slot), word.offset(), width, op);
+            let slot = endpoint.start_of(slot);
+            // SAFETY: an `AtomicWord` is an aligned word of its width in every slot.
+            let bits = unsafe { on_node(slot, slot.wrapping_add(word.offset()), width, op) };
             // SAFETY: the caller's promise.
             unsafe { before.write(W::Value::from_bits64(bits)) };
         }
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
             let (pe, segment, offset, to) = (word.pe(), word.segment(), word.offset(), before.cast());
+            let family = family.form(Until::Quiet);
             // SAFETY: the caller's promise; a value is as wide as its word.
-            unsafe { nbi_slow(endpoint, pe, segment, offset, width, code, a, b, to, family, location) };
+            unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, to, family, location) };
         }
     }
 }
 
+/// Gives what was there, where the family gives that and waits for it. Where it does not wait, that is written to `before`.
+///
 /// # Safety
 ///
-/// `before` must be aligned for the width, writable, and nobody else's, until the endpoint is quiet.
-#[cold]
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
-pub(super) unsafe fn nbi_slow(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    width: Width,
-    code: u32,
-    a: u64,
-    b: u64,
-    before: *mut u8,
-    family: Family,
-    location: &'static Location<'static>,
-) {
-    let op = AtomicOp::from_words((code, a, b));
-    let call =
-        Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op).with(before);
-    endpoint.tell(call, || {
-        if let Some(slot) = endpoint.mapped(pe, 0) {
-            let bits = on_node(slot, offset, width, op);
-            // SAFETY: the caller's promise.
-            return unsafe { width.write(before, bits) };
-        }
-        let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-        // SAFETY: the caller's promise; the word is one, see `change_slow`.
-        unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) };
-    });
-}
-
-/// # Safety
-///
-/// The word must be an aligned one of that width on every PE.
+/// The word must be an aligned one of that width on every PE. If the family does not wait, `before` must be aligned for the width,
+/// writable, and nobody else's, until the endpoint is quiet.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
@@ -309,31 +285,33 @@ pub(super) unsafe fn change_slow(
     code: u32,
     a: u64,
     b: u64,
+    before: *mut u8,
     family: Family,
     location: &'static Location<'static>,
 ) -> u64 {
     let op = AtomicOp::from_words((code, a, b));
     let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
-    endpoint.tell(call, || {
+    endpoint.tell(call.with(before), || {
         if let Some(slot) = endpoint.mapped(pe, 0) {
-            return on_node(slot, offset, width, op);
+            // SAFETY: the caller's promise.
+            let bits = unsafe { on_node(slot, slot.wrapping_add(offset), width, op) };
+            if family.until() == Until::Quiet {
+                // SAFETY: the caller's promise.
+                unsafe { width.write(before, bits) };
+            }
+            return bits;
         }
         let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-        if family.effect() == Effect::Fetch {
+        match (family.effect(), family.until()) {
             // SAFETY: the caller's promise.
-            return unsafe { far.transport.atomic(far.channel, word, width, op) };
+            (Effect::Fetch, Until::Return) => {
+                return unsafe { far.transport.atomic(far.channel, word, width, op) };
+            }
+            // SAFETY: the caller's promise.
+            (_, Until::Quiet) => unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) },
+            // SAFETY: the caller's promise.
+            _ => unsafe { far.transport.atomic_update(far.channel, word, width, op) },
         }
-        // SAFETY: the caller's promise.
-        unsafe { far.transport.atomic_update(far.channel, word, width, op) };
         0
     })
-}
-
-/// `slot` is the start of the slot of a PE on this node.
-#[inline(always)]
-fn on_node(slot: *mut u8, offset: usize, width: Width, op: AtomicOp) -> u64 {
-    // SAFETY: `slot` is the start of a slot that a `Pe` carries.
-    let bell = unsafe { Endpoint::bell_at(slot) };
-    // SAFETY: callers pass the offset of an aligned word of that width in every slot.
-    unsafe { shm::atomic(slot.wrapping_add(offset), width, op, bell) }
 }

@@ -34,7 +34,8 @@ pub use raw::Raw;
 pub use rma::{PutSignal, Rma};
 pub use session::{Session, Sessions};
 pub use strided::Strided;
-pub(crate) use wait::wait_for;
+#[doc(hidden)]
+pub use wait::wait_for;
 pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 pub use wait_set::{WaitSet, Words};
 

@@ -223,7 +223,9 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     ) {
         if let Some(slot) = endpoint.slot_of(self.pe()) {
             // It releases what stands before, and wakes who waits.
-            let change = || signal_on_node(endpoint.start_of(slot), signal.offset(), op);
+            let slot = endpoint.start_of(slot);
+            // SAFETY: a signal is an aligned word of 8 bytes in every slot.
+            let change = || unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) };
             if mutant("signal-first") {
                 change();
             }

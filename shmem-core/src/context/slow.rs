@@ -133,8 +133,8 @@ pub(super) unsafe fn put_signal_slow(
         if let Some(slot) = endpoint.mapped(pe, 0) {
             // SAFETY: the caller's promise.
             unsafe { shm::put(slot.wrapping_add(offset), from, bytes) };
-            signal_on_node(slot, signal_offset, op);
-            return;
+            // SAFETY: the caller's promise.
+            return unsafe { signal_on_node(slot, slot.wrapping_add(signal_offset), op) };
         }
         let (far, channel) = (&endpoint.far().transport, endpoint.far().channel);
         let to = Endpoint::remote(pe, segment, offset);

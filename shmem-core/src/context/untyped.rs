@@ -1,7 +1,7 @@
 //! The operations on addresses, for the C library: what Rust's types say is said by arguments, and nothing is lent.
 //!
-//! On the node a program in C goes straight to the arena by [`store`], [`load`], [`copy`], [`near_atomic`] and
-//! [`near_signal`]; everything else comes here by functions that take the endpoint, tell the observer, and find the way.
+//! On the node a program in C goes straight to the arena by [`store`], [`load`], [`copy`], [`on_node`] and
+//! [`signal_on_node`]; everything else comes here by functions that take the endpoint, tell the observer, and find the way.
 //!
 //! C programs wait for what a put writes, and for plain stores of other threads, where Rust's wait for words of atomic
 //! operations. So `wait` announces itself and then makes all running threads of all processes that asked for it pass a
@@ -13,11 +13,13 @@ use core::time::Duration;
 
 use bytemuck::Pod;
 
-use super::amo::{change_slow, nbi_slow, signal_on_node};
+use super::amo::change_slow;
+pub use super::amo::{on_node, signal_on_node};
 use super::order::quiet_through;
 pub use super::order::{fence_through as fence, quiet_pe_through as quiet_pe};
 use super::slow::{get_slow, put_signal_slow, put_slow};
 use super::strided;
+pub use super::strided::get_blocks;
 pub use super::wait::{Relation, look};
 pub use super::wait_set::WordSet;
 use crate::endpoint::Endpoint;
@@ -79,29 +81,6 @@ pub unsafe fn ring(slot: *mut u8) {
     unsafe { Endpoint::bell_at(slot) }.ring_behind_any_store();
 }
 
-/// Changes a word of a PE on this node; gives what was there.
-///
-/// # Safety
-///
-/// `slot` must be the start of a mapped slot, and `word` an aligned word of that width in it.
-#[inline(always)]
-pub unsafe fn near_atomic(slot: *mut u8, word: *mut u8, width: Width, op: AtomicOp) -> u64 {
-    // SAFETY: the caller's promise.
-    let bell = unsafe { Endpoint::bell_at(slot) };
-    // SAFETY: the caller's promise.
-    unsafe { shm::atomic(word, width, op, bell) }
-}
-
-/// Changes a signal of a PE on this node.
-///
-/// # Safety
-///
-/// As [`near_atomic`], of eight bytes.
-#[inline(always)]
-pub unsafe fn near_signal(slot: *mut u8, offset: usize, op: SignalOp) {
-    signal_on_node(slot, offset, op);
-}
-
 /// Writes bytes to a PE wherever it is.
 ///
 /// # Safety
@@ -156,33 +135,25 @@ pub unsafe fn put_signal(
     };
 }
 
-/// Changes a word; gives what was there, where the family gives that.
+/// Changes a word; gives what was there, where the family gives that and waits for it. Where it does not wait, that is written to
+/// `before`.
 ///
 /// # Safety
 ///
-/// The word must be an aligned one of that width on every PE.
-pub unsafe fn atomic(endpoint: &Endpoint, word: Remote, width: Width, op: AtomicOp, family: Family) -> u64 {
-    let (Remote { pe, segment, offset }, (code, a, b)) = (word, op.into_words());
-    // SAFETY: the caller's promise.
-    unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, family, Location::caller()) }
-}
-
-/// Changes a word; what was there is written until the endpoint is quiet.
-///
-/// # Safety
-///
-/// As [`atomic`]; `before` must be aligned for the width, writable, and nobody else's, until the endpoint is quiet.
-pub unsafe fn atomic_nbi(
+/// The word must be an aligned one of that width on every PE. If the family does not wait, `before` must be aligned for the width,
+/// writable, and nobody else's, until the endpoint is quiet.
+pub unsafe fn atomic(
     endpoint: &Endpoint,
     before: *mut u8,
     word: Remote,
     width: Width,
     op: AtomicOp,
     family: Family,
-) {
+) -> u64 {
     let (Remote { pe, segment, offset }, (code, a, b)) = (word, op.into_words());
+    let location = Location::caller();
     // SAFETY: the caller's promise.
-    unsafe { nbi_slow(endpoint, pe, segment, offset, width, code, a, b, before, family, Location::caller()) };
+    unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, before, family, location) }
 }
 
 /// Writes blocks of `block` bytes. `align` is what all addresses and strides are multiples of.
@@ -204,26 +175,6 @@ pub unsafe fn put_blocks(
     // SAFETY: the caller's promise.
     unsafe { strided::put_blocks(endpoint, to, from, block, level, align, family) };
     wake(endpoint, to.pe);
-}
-
-/// Reads blocks of `block` bytes.
-///
-/// # Safety
-///
-/// As [`get`], for every block; those of the destination do not overlap.
-#[inline]
-#[track_caller]
-pub unsafe fn get_blocks(
-    endpoint: &Endpoint,
-    to: *mut u8,
-    from: Remote,
-    block: usize,
-    level: Level,
-    align: usize,
-    family: Family,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { strided::get_blocks(endpoint, to, from, block, level, align, family) };
 }
 
 /// Completes what an endpoint has issued.

@@ -106,10 +106,10 @@ impl<'a, T: Waitable> Here<'a, T> {
     }
 }
 
-/// Waits until `done`, which looks at words of the calling PE; sleeps for `nap` at most before it looks again, if that is given.
-/// `subject` says what it waits for.
+/// Waits until `done`, which looks at words of the calling PE. Sleeps at most `nap` between two looks, if that is given.
+/// `subject` describes the wait in reports.
 #[inline]
-pub(crate) fn wait_for(
+pub fn wait_for(
     endpoint: &Endpoint,
     operation: &str,
     location: &'static Location<'static>,

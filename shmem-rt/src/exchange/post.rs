@@ -6,13 +6,13 @@
 
 use std::panic::Location;
 
+use shmem_core::context::wait_for;
 use shmem_core::endpoint::{Endpoint, Initiator, Stores};
 use shmem_core::halo::HaloToken;
 
 use crate::error::Result;
 use crate::rings::Rings;
 use crate::thread::ThreadLevel;
-use crate::waiting;
 use crate::world::World;
 
 /// Slots from one PE to another.
@@ -188,7 +188,7 @@ impl Post {
             )
         };
         let is_told = || self.has_come(token) || rooms.iter().any(|to| self.rings.has_credit(&token, *to));
-        waiting::until(token.endpoint(), "exchange", location, is_told, subject);
+        wait_for(token.endpoint(), "exchange", location, None, is_told, subject);
     }
 
     /// This PE has nothing. Waits until there is a message, or all have nothing; says whether there is one.
@@ -198,7 +198,7 @@ impl Post {
             let is_over = || self.rings.termination.is_over(&token);
             let subject = || "nothing has come, and others have not ended".to_owned();
             let done = || self.has_come(token) || is_over();
-            waiting::until(token.endpoint(), "exchange", location, done, subject);
+            wait_for(token.endpoint(), "exchange", location, None, done, subject);
             if is_over() {
                 self.rings.termination.go_on();
                 self.early.fill(false);

@@ -182,15 +182,15 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
 macro_rules! methods {
     ($(
         $(#[$doc:meta])*
-        $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident $(, $nbi:ident)?;
+        $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident;
     )*) => {
         /// Atomic operations, as those of [`Amo`]. A result is there when the scope has ended, or a
         /// [`quiet`](Self::quiet) has returned.
         impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
-            $(methods! { @$kind $name($($value),*) [$($bound)*] = $op $(, $nbi)? })*
+            $(methods! { @$kind $name($($value),*) [$($bound)*] = $op, $family })*
         }
     };
-    (@update $name:ident($($value:ident)?) [$($bound:tt)*] = $op:expr) => {
+    (@update $name:ident($($value:ident)?) [$($bound:tt)*] = $op:expr, $family:ident) => {
         #[doc = concat!("As [`Amo::", stringify!($name), "`].")]
         #[inline(always)]
         #[track_caller]
@@ -198,7 +198,7 @@ macro_rules! methods {
             self.token.$name(word $(, $value)?);
         }
     };
-    (@fetch $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $nbi:ident) => {
+    (@fetch $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
         #[doc = concat!("Starts what [`Amo::", stringify!($name), "`] does: what was there goes to `before`.")]
         #[inline(always)]
         #[track_caller]
@@ -209,7 +209,7 @@ macro_rules! methods {
             $(, $value: W::Value)*
         ) {
             // SAFETY: borrowed exclusively until the scope has ended in a quiet.
-            unsafe { change_nbi(self.endpoint(), before, word, $op, Family::$nbi) };
+            unsafe { change_nbi(self.endpoint(), before, word, $op, Family::$family) };
         }
     };
 }
@@ -223,7 +223,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     #[track_caller]
     pub fn fetch<W: AtomicWord>(&self, before: &'env mut W::Value, word: On<'_, W>) {
         // SAFETY: borrowed exclusively until the scope has ended in a quiet.
-        unsafe { change_nbi(self.endpoint(), before, word, AtomicOp::Fetch, Family::AtomicFetchNbi) };
+        unsafe { change_nbi(self.endpoint(), before, word, AtomicOp::Fetch, Family::AtomicFetch) };
     }
 }
 

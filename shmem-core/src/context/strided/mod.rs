@@ -110,7 +110,7 @@ macro_rules! directions {
         #[doc = concat!("As [`", stringify!($planned), "`], for `level.count` blocks of `block` bytes.")]
         #[inline(always)]
         #[track_caller]
-        pub(super) unsafe fn $blocks(
+        pub unsafe fn $blocks(
             endpoint: &Endpoint,
             $to: $to_type,
             $from: $from_type,
