@@ -62,7 +62,6 @@ fn operations(world: &World, other: Pe, source: &[u64; 64]) {
         s.put(ROW.on(other), source);
         s.put(ROW.on(other).index(..32), &source[..32]);
         s.p(ROW.on(other).index(3), 7);
-        s.iput(ROW.on(other).index(..), source, 4, 2, 8);
         strided!(s, ROW@other[..; 8] = source[..8]);
         s.fetch_add(&mut before, COUNT.on(other), 1);
         s.add(COUNT.on(other), 1);

@@ -120,12 +120,12 @@ families! {
         Getmem = "getmem", Get, "shmem_getmem", "Bytes at an address.", GetmemNbi = "shmem_getmem_nbi";
         StridedPut = "strided! put", Put, "", "A region of an array.", StridedPutNbi = "";
         StridedGet = "strided! get", Get, "", "A region of an array.", StridedGetNbi = "";
-        Iput = "iput", Put, "shmem_iput", "Elements at a stride.", IputNbi = "";
-        Iget = "iget", Get, "shmem_iget", "Elements at a stride.", IgetNbi = "";
-        Ibput = "ibput", Put, "shmem_ibput", "Blocks of elements at a stride.", IbputNbi = "";
-        Ibget = "ibget", Get, "shmem_ibget", "Blocks of elements at a stride.", IbgetNbi = "";
-        Iputmem = "iputmem", Put, "shmem_iputmem", "Blocks of bytes at a stride.", IputmemNbi = "";
-        Igetmem = "igetmem", Get, "shmem_igetmem", "Blocks of bytes at a stride.", IgetmemNbi = "";
+        Iput = "iput", Put, "shmem_iput", "Elements at a stride.";
+        Iget = "iget", Get, "shmem_iget", "Elements at a stride.";
+        Ibput = "ibput", Put, "shmem_ibput", "Blocks of elements at a stride.";
+        Ibget = "ibget", Get, "shmem_ibget", "Blocks of elements at a stride.";
+        Iputmem = "iputmem", Put, "shmem_iputmem", "Blocks of bytes at a stride.";
+        Igetmem = "igetmem", Get, "shmem_igetmem", "Blocks of bytes at a stride.";
         AtomicFetch = "fetch", Fetch, "shmem_atomic_fetch", "Reads a word.", AtomicFetchNbi = "shmem_atomic_fetch_nbi";
         AtomicSet = "set", Update, "shmem_atomic_set", "Writes a word.";
         AtomicSwap = "swap", Fetch, "shmem_atomic_swap", "Writes a word, and gives what was there.", AtomicSwapNbi = "shmem_atomic_swap_nbi";

@@ -110,16 +110,10 @@ macro_rules! every_operation {
             SIGNALS.here(world).test_all(ge(1));
             world.scope(|s| s.put(place.index(..64), &source));
             world.scope(|s| s.putmem(block, &[1; 64], to));
-            world.scope(|s| s.iput(place, &source, 8, 8, 5));
-            world.scope(|s| s.ibput(place, &source, 8, 8, 2, 5));
-            world.scope(|s| s.iputmem(block, &[1; 64], 16, 8, 4, 5, to));
             world.scope(|s| strided!(s, FIELD@to[0..64; 16] = source[0..4]));
             world.scope(|s| s.put_signal(place.index(..64), &source, SIGNAL.on(to), SignalOp::Add(1)));
             world.scope(|s| s.get(&mut back[..64], place.index(..64)));
             world.scope(|s| s.getmem(&mut bytes, block, to));
-            world.scope(|s| s.iget(&mut back, place, 8, 8, 5));
-            world.scope(|s| s.ibget(&mut back, place, 8, 8, 2, 5));
-            world.scope(|s| s.igetmem(&mut bytes, block, 8, 16, 4, 5, to));
             world.scope(|s| strided!(s, back[0..4] = FIELD@to[0..64; 16]));
             world.scope(|s| s.compare_swap(&mut one, word, 2, 3));
             world.scope(|s| s.gather(&mut back[..3], elements));

@@ -114,7 +114,7 @@ fn an_exit_inside_a_scope_completes_it_before_it_destroys(world: &mut World) {
             world.scope(|s| {
                 s.get(&mut got[..], ROW.on(other).index(..));
                 s.gather(picked, ROW.on(other).at(&[9_u32, 0]));
-                s.iget(strided, ROW.on(other).index(..), 1, 3, 3);
+                strided!(s, strided[..] = ROW@other[..9; 3]);
                 strided!(s, column[..] = GRID@other[.., 3]);
                 s.fetch(fetched, COUNT.on(other));
                 std::process::exit(0)

@@ -244,56 +244,43 @@ impl Blocks {
     }
 }
 
-/// Writes items by strided transfers: `$put!` moves blocks by a token or a scope.
-macro_rules! write_blocks {
-    ($to:ident, $items:ident, $put:ident) => {{
-        let of = |blocks: Blocks| {
-            let mut own = blocks.room();
-            blocks.elements().for_each(|(at, place)| own[place] = $items[at]);
-            (blocks, own)
-        };
-        let all: Vec<_> = dealt($items.len()).map(of).collect();
-        match $to.way {
-            Way::Strided => all.iter().for_each(|(blocks, own)| $put!($to.token, blocks, own)),
-            _ => $to.token.scope(|s| all.iter().for_each(|(blocks, own)| $put!(s, blocks, own))),
-        }
-    }};
+/// Items dealt to blocks, and memory of the program that holds those of each.
+fn packed<T: PlainData>(items: &[T]) -> Vec<(Blocks, Vec<T>)> {
+    let pack = |blocks: Blocks| {
+        let mut own = blocks.room();
+        blocks.elements().for_each(|(at, place)| own[place] = items[at]);
+        (blocks, own)
+    };
+    dealt(items.len()).map(pack).collect()
 }
 
-/// Reads the bytes of items by strided transfers.
-macro_rules! read_blocks {
-    ($from:ident, $item:ty, $get:ident) => {{
-        let mut all: Vec<_> = dealt($from.at.len()).map(|blocks| (blocks.room::<$item>(), blocks)).collect();
-        match $from.way {
-            Way::Strided => all.iter_mut().for_each(|(own, blocks)| $get!($from.token, blocks, own)),
-            _ => $from.token.scope(|s| all.iter_mut().for_each(|(own, blocks)| $get!(s, blocks, own))),
-        }
-        let mut items = vec![<$item as bytemuck::Zeroable>::zeroed(); $from.at.len()];
-        all.iter().for_each(|(own, blocks)| blocks.elements().for_each(|(at, place)| items[at] = own[place]));
-        cast_slice(&items).to_vec()
-    }};
+/// Bytes of the items that blocks have brought.
+fn unpacked<T: PlainData>(all: &[(Blocks, Vec<T>)], len: usize) -> Vec<u8> {
+    let mut items = vec![T::zeroed(); len];
+    all.iter().for_each(|(blocks, own)| blocks.elements().for_each(|(at, place)| items[at] = own[place]));
+    cast_slice(&items).to_vec()
 }
 
 impl<F: Flat> Object for F {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
         let (items, place): (Vec<F::Item>, _) = (items(data), self.place(to.pe).index(to.at.clone()));
         let (size, start) = (size_of::<F::Item>(), address(self, to.token));
-        macro_rules! put {
-            ($by:expr, $blocks:ident, $own:ident) => {{
-                let (Blocks { first, stride, block, count }, apart) = (*$blocks, $blocks.apart());
-                let there = place.index(first..);
-                match (start, block) {
-                    (Some(start), _) if count % 2 == 0 => {
-                        let (start, own) = (start.add((to.at.start + first) * size), cast_slice(&$own[..]));
-                        $by.iputmem(start, own, size * stride, size * apart, size * block, count, to.pe)
-                    }
-                    (_, 1) => $by.iput(there, &$own[..], stride, apart, count),
-                    _ => $by.ibput(there, &$own[..], stride, apart, block, count),
-                }
-            }};
-        }
         match (to.way, start) {
-            (Way::Strided | Way::StridedScope, _) => write_blocks!(to, items, put),
+            (Way::Strided | Way::StridedScope, _) => {
+                for (blocks, own) in &packed(&items) {
+                    let (Blocks { first, stride, block, count }, apart) = (*blocks, blocks.apart());
+                    let there = place.index(first..);
+                    match (start, block) {
+                        (Some(start), _) if count % 2 == 0 => {
+                            let (start, own) = (start.add((to.at.start + first) * size), cast_slice(own));
+                            let (stride, apart, block) = (size * stride, size * apart, size * block);
+                            to.token.iputmem(start, own, stride, apart, block, count, to.pe);
+                        }
+                        (_, 1) => to.token.iput(there, own, stride, apart, count),
+                        _ => to.token.ibput(there, own, stride, apart, block, count),
+                    }
+                }
+            }
             (Way::Bytes, Some(address)) => {
                 to.token.putmem(address.add(to.at.start * size_of::<F::Item>()), data, to.pe);
             }
@@ -308,23 +295,33 @@ impl<F: Flat> Object for F {
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
         let place = self.place(from.pe).index(from.at.clone());
         let (size, start) = (size_of::<F::Item>(), address(self, from.token));
-        macro_rules! get {
-            ($by:expr, $blocks:ident, $own:ident) => {{
-                let (Blocks { first, stride, block, count }, apart) = (*$blocks, $blocks.apart());
-                let there = place.index(first..);
-                match (start, block) {
-                    (Some(start), _) if count % 2 == 0 => {
-                        let start = start.add((from.at.start + first) * size);
-                        let own = cast_slice_mut(&mut $own[..]);
-                        $by.igetmem(own, start, size * apart, size * stride, size * block, count, from.pe)
-                    }
-                    (_, 1) => $by.iget(&mut $own[..], there, apart, stride, count),
-                    _ => $by.ibget(&mut $own[..], there, apart, stride, block, count),
-                }
-            }};
-        }
         match (from.way, start) {
-            (Way::Strided | Way::StridedScope, _) => read_blocks!(from, F::Item, get),
+            (Way::Strided | Way::StridedScope, _) => {
+                let room = |blocks: Blocks| (blocks, blocks.room::<F::Item>());
+                let mut all: Vec<_> = dealt(from.at.len()).map(room).collect();
+                for (blocks, own) in &mut all {
+                    let (Blocks { first, stride, block, count }, apart) = (*blocks, blocks.apart());
+                    let there = place.index(first..);
+                    match (start, block) {
+                        (Some(start), _) if count % 2 == 0 => {
+                            let start = start.add((from.at.start + first) * size);
+                            let (stride, apart, block) = (size * stride, size * apart, size * block);
+                            from.token.igetmem(
+                                cast_slice_mut(own),
+                                start,
+                                apart,
+                                stride,
+                                block,
+                                count,
+                                from.pe,
+                            );
+                        }
+                        (_, 1) => from.token.iget(own, there, apart, stride, count),
+                        _ => from.token.ibget(own, there, apart, stride, block, count),
+                    }
+                }
+                unpacked(&all, from.at.len())
+            }
             (Way::Bytes, Some(address)) => {
                 let mut bytes = vec![0; from.at.len() * size_of::<F::Item>()];
                 from.token.getmem(&mut bytes, address.add(from.at.start * size_of::<F::Item>()), from.pe);
@@ -377,11 +374,16 @@ impl Object for NumaArray<u64, 1, Chosen> {
             ($by:expr, $blocks:ident, $own:ident) => {{
                 let ([there, here], Blocks { stride, block, .. }) = ($blocks.ranges(to.at.start), *$blocks);
                 let (apart, pe) = ($blocks.apart(), to.pe);
-                strided!($by, array@pe[dyn there; dyn stride; dyn block] = ($own[..])[dyn here; dyn apart; dyn block])
+                strided!($by, array@pe[dyn there.start..there.end; dyn stride; dyn block]
+                    = ($own[..])[dyn here.start..here.end; dyn apart; dyn block])
             }};
         }
         match to.way {
-            Way::Strided | Way::StridedScope => write_blocks!(to, items, put),
+            Way::Strided => packed(&items).iter().for_each(|(blocks, own)| put!(to.token, blocks, own)),
+            Way::StridedScope => {
+                let all = packed(&items);
+                to.token.scope(|s| all.iter().for_each(|(blocks, own)| put!(s, blocks, own)));
+            }
             _ => {
                 let place = self.on(to.pe).index(to.at);
                 write!(to, place, items);
@@ -395,16 +397,23 @@ impl Object for NumaArray<u64, 1, Chosen> {
             ($by:expr, $blocks:ident, $own:ident) => {{
                 let ([there, here], Blocks { stride, block, .. }) = ($blocks.ranges(from.at.start), *$blocks);
                 let (apart, pe) = ($blocks.apart(), from.pe);
-                strided!($by, (&mut $own[..])[dyn here; dyn apart; dyn block] = array@pe[dyn there; dyn stride; dyn block])
+                strided!($by, (&mut $own[..])[dyn here.start..here.end; dyn apart; dyn block]
+                    = array@pe[dyn there.start..there.end; dyn stride; dyn block])
             }};
         }
+        let room = |blocks: Blocks| (blocks, blocks.room::<u64>());
+        let mut all: Vec<_> = dealt(from.at.len()).map(room).collect();
         match from.way {
-            Way::Strided | Way::StridedScope => read_blocks!(from, u64, get),
+            Way::Strided => all.iter_mut().for_each(|(blocks, own)| get!(from.token, blocks, own)),
+            Way::StridedScope => {
+                from.token.scope(|s| all.iter_mut().for_each(|(blocks, own)| get!(s, blocks, own)));
+            }
             _ => {
                 let place = self.on(from.pe).index(from.at.clone());
-                read!(from, place, u64)
+                return read!(from, place, u64);
             }
         }
+        unpacked(&all, from.at.len())
     }
 
     fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {

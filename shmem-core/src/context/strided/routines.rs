@@ -1,7 +1,6 @@
-//! The routines whose strides are arguments, of tokens and of scopes: both have the same ones.
+//! The routines whose strides are arguments.
 
 use super::{get_blocks, put_blocks};
-use crate::context::nonblocking::Scope;
 use crate::context::raw::locate;
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
@@ -10,23 +9,6 @@ use crate::observe::Family;
 use crate::pe::Pe;
 use crate::strided::Level;
 use crate::transport::Remote;
-
-/// Methods of a trait, or visible ones: of which function each is a call, and its family.
-macro_rules! routines {
-    ($(
-        $(#[$doc:meta])*
-        $visible:vis fn $name:ident[$($generic:tt)*]($($argument:ident: $type:ty),*) $(where [$($bound:tt)*])?
-            = $moves:ident($($given:expr),*), $family:ident;
-    )*) => {$(
-        $(#[$doc])*
-        #[inline]
-        #[track_caller]
-        #[allow(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
-        $visible fn $name<$($generic)*>(&self, $($argument: $type),*) $(where $($bound)*)? {
-            $moves(self.endpoint(), $($given,)* Family::$family);
-        }
-    )*};
-}
 
 /// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
 /// be checked and planned while compiling, there is `strided!`.
@@ -51,71 +33,161 @@ macro_rules! routines {
 /// }
 /// ```
 pub trait Strided: Initiator {
-    routines! {
-        /// Writes `count` elements. The source may be reused on return; the data is visible to every PE after
-        /// `quiet` or a barrier.
-        ///
-        /// # Panics
-        ///
-        /// If a stride is 0, or the last element does not lie in the place or the source.
-        ///
-        /// Source: OpenSHMEM 1.6, `shmem_iput`.
-        fn iput[T: PlainData](to: On<'_, [T]>, source: &[T], to_stride: usize, source_stride: usize, count: usize)
-            where [Self: Stores] = put_elements(to, source, (to_stride, source_stride), 1, count), Iput;
-
-        /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
-        ///
-        /// # Panics
-        ///
-        /// If a stride is less than the block, or the last block does not lie in the place or the source.
-        ///
-        /// Source: OpenSHMEM 1.6, `shmem_ibput`.
-        fn ibput[T: PlainData](to: On<'_, [T]>, source: &[T], to_stride: usize, source_stride: usize, block: usize, count: usize)
-            where [Self: Stores] = put_elements(to, source, (to_stride, source_stride), block, count), Ibput;
-
-        /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
-        ///
-        /// # Panics
-        ///
-        /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
-        /// lie in one partition.
-        ///
-        /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
-        fn iputmem[](to: SymAddr, source: &[u8], to_stride: usize, source_stride: usize, block: usize, count: usize, pe: Pe)
-            where [Self: Stores] = put_mem(to, source, (to_stride, source_stride), block, count, pe), Iputmem;
+    /// Writes `count` elements. The source may be reused on return; the data is visible to every PE after
+    /// `quiet` or a barrier.
+    ///
+    /// # Panics
+    ///
+    /// If a stride is 0, or the last element does not lie in the place or the source.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_iput`.
+    #[inline]
+    #[track_caller]
+    fn iput<T: PlainData>(
+        &self,
+        to: On<'_, [T]>,
+        source: &[T],
+        to_stride: usize,
+        source_stride: usize,
+        count: usize,
+    ) where
+        Self: Stores,
+    {
+        put_elements(self.endpoint(), to, source, (to_stride, source_stride), 1, count, Family::Iput);
     }
 
-    routines! {
-        /// Reads `count` elements; they are there on return.
-        ///
-        /// # Panics
-        ///
-        /// As [`iput`](Self::iput).
-        ///
-        /// Source: OpenSHMEM 1.6, `shmem_iget`.
-        fn iget[T: PlainData](into: &mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, count: usize)
-            = get_elements(into, from, (into_stride, from_stride), 1, count), Iget;
+    /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
+    ///
+    /// # Panics
+    ///
+    /// If a stride is less than the block, or the last block does not lie in the place or the source.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ibput`.
+    #[inline]
+    #[track_caller]
+    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
+    fn ibput<T: PlainData>(
+        &self,
+        to: On<'_, [T]>,
+        source: &[T],
+        to_stride: usize,
+        source_stride: usize,
+        block: usize,
+        count: usize,
+    ) where
+        Self: Stores,
+    {
+        put_elements(self.endpoint(), to, source, (to_stride, source_stride), block, count, Family::Ibput);
+    }
 
-        /// Reads `count` blocks of `block` elements; they are there on return.
-        ///
-        /// # Panics
-        ///
-        /// As [`ibput`](Self::ibput).
-        ///
-        /// Source: OpenSHMEM 1.6, `shmem_ibget`.
-        fn ibget[T: PlainData](into: &mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, block: usize, count: usize)
-            = get_elements(into, from, (into_stride, from_stride), block, count), Ibget;
+    /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
+    ///
+    /// # Panics
+    ///
+    /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
+    /// lie in one partition.
+    ///
+    /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
+    #[inline]
+    #[track_caller]
+    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
+    fn iputmem(
+        &self,
+        to: SymAddr,
+        source: &[u8],
+        to_stride: usize,
+        source_stride: usize,
+        block: usize,
+        count: usize,
+        pe: Pe,
+    ) where
+        Self: Stores,
+    {
+        let (endpoint, blocks) = (self.endpoint(), Blocks { unit: "bytes", block, count });
+        let (block, level) = blocks.in_bytes::<u8>(
+            Walk { name: "place", len: usize::MAX, stride: to_stride },
+            Walk { name: "source", len: source.len(), stride: source_stride },
+        );
+        let (segment, offset) = locate(endpoint, Family::Iputmem, to, blocks.hull(to_stride));
+        let (place, from) = (Remote { pe, segment, offset }, source.as_ptr());
+        // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `in_bytes` those of the
+        // source in it.
+        unsafe { put_blocks(endpoint, place, from, block, level, 1, Family::Iputmem) };
+    }
 
-        /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
-        /// are there on return.
-        ///
-        /// # Panics
-        ///
-        /// As [`iputmem`](Self::iputmem).
-        ///
-        /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
-        fn igetmem[](into: &mut [u8], from: SymAddr, into_stride: usize, from_stride: usize, block: usize, count: usize, pe: Pe)
-            = get_mem(into, from, (into_stride, from_stride), block, count, pe), Igetmem;
+    /// Reads `count` elements; they are there on return.
+    ///
+    /// # Panics
+    ///
+    /// As [`iput`](Self::iput).
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_iget`.
+    #[inline]
+    #[track_caller]
+    fn iget<T: PlainData>(
+        &self,
+        into: &mut [T],
+        from: On<'_, [T]>,
+        into_stride: usize,
+        from_stride: usize,
+        count: usize,
+    ) {
+        get_elements(self.endpoint(), into, from, (into_stride, from_stride), 1, count, Family::Iget);
+    }
+
+    /// Reads `count` blocks of `block` elements; they are there on return.
+    ///
+    /// # Panics
+    ///
+    /// As [`ibput`](Self::ibput).
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_ibget`.
+    #[inline]
+    #[track_caller]
+    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
+    fn ibget<T: PlainData>(
+        &self,
+        into: &mut [T],
+        from: On<'_, [T]>,
+        into_stride: usize,
+        from_stride: usize,
+        block: usize,
+        count: usize,
+    ) {
+        get_elements(self.endpoint(), into, from, (into_stride, from_stride), block, count, Family::Ibget);
+    }
+
+    /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
+    /// are there on return.
+    ///
+    /// # Panics
+    ///
+    /// As [`iputmem`](Self::iputmem).
+    ///
+    /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
+    #[inline]
+    #[track_caller]
+    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
+    fn igetmem(
+        &self,
+        into: &mut [u8],
+        from: SymAddr,
+        into_stride: usize,
+        from_stride: usize,
+        block: usize,
+        count: usize,
+        pe: Pe,
+    ) {
+        let (endpoint, blocks) = (self.endpoint(), Blocks { unit: "bytes", block, count });
+        let (block, level) = blocks.in_bytes::<u8>(
+            Walk { name: "destination", len: into.len(), stride: into_stride },
+            Walk { name: "place", len: usize::MAX, stride: from_stride },
+        );
+        let (segment, offset) = locate(endpoint, Family::Igetmem, from, blocks.hull(from_stride));
+        let (place, to) = (Remote { pe, segment, offset }, into.as_mut_ptr());
+        // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `in_bytes` those of `into` in
+        // it, which is borrowed exclusively.
+        unsafe { get_blocks(endpoint, to, place, block, level, 1, Family::Igetmem) };
     }
 }
 
@@ -161,86 +233,6 @@ fn get_elements<T: PlainData>(
     // SAFETY: `in_bytes` found every block inside the place, which every PE has, and inside `into`, which is borrowed
     // exclusively.
     unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
-}
-
-#[inline]
-#[track_caller]
-#[expect(clippy::too_many_arguments, reason = "those of the routine's specification")]
-fn put_mem(
-    endpoint: &Endpoint,
-    to: SymAddr,
-    source: &[u8],
-    (to_stride, source_stride): (usize, usize),
-    block: usize,
-    count: usize,
-    pe: Pe,
-    family: Family,
-) {
-    let blocks = Blocks { unit: "bytes", block, count };
-    let (block, level) = blocks.in_bytes::<u8>(
-        Walk { name: "place", len: usize::MAX, stride: to_stride },
-        Walk { name: "source", len: source.len(), stride: source_stride },
-    );
-    let (segment, offset) = locate(endpoint, family, to, blocks.hull(to_stride));
-    let (place, from) = (Remote { pe, segment, offset }, source.as_ptr());
-    // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `in_bytes` those of the
-    // source in it.
-    unsafe { put_blocks(endpoint, place, from, block, level, 1, family) };
-}
-
-#[inline]
-#[track_caller]
-#[expect(clippy::too_many_arguments, reason = "those of the routine's specification")]
-fn get_mem(
-    endpoint: &Endpoint,
-    into: &mut [u8],
-    from: SymAddr,
-    (into_stride, from_stride): (usize, usize),
-    block: usize,
-    count: usize,
-    pe: Pe,
-    family: Family,
-) {
-    let blocks = Blocks { unit: "bytes", block, count };
-    let (block, level) = blocks.in_bytes::<u8>(
-        Walk { name: "destination", len: into.len(), stride: into_stride },
-        Walk { name: "place", len: usize::MAX, stride: from_stride },
-    );
-    let (segment, offset) = locate(endpoint, family, from, blocks.hull(from_stride));
-    let (place, to) = (Remote { pe, segment, offset }, into.as_mut_ptr());
-    // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `in_bytes` those of `into` in
-    // it, which is borrowed exclusively.
-    unsafe { get_blocks(endpoint, to, place, block, level, 1, family) };
-}
-
-/// Strided puts, as those of [`Strided`], which may go on until the end of the scope. `strided!` takes a scope, too.
-impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
-    routines! {
-        /// Starts [`Strided::iput`], and panics as that.
-        pub fn iput[T: PlainData](to: On<'_, [T]>, source: &'env [T], to_stride: usize, source_stride: usize, count: usize)
-            = put_elements(to, source, (to_stride, source_stride), 1, count), IputNbi;
-        /// Starts [`Strided::ibput`], and panics as that.
-        pub fn ibput[T: PlainData](to: On<'_, [T]>, source: &'env [T], to_stride: usize, source_stride: usize, block: usize, count: usize)
-            = put_elements(to, source, (to_stride, source_stride), block, count), IbputNbi;
-        /// Starts [`Strided::iputmem`], and panics as that.
-        pub fn iputmem[](to: SymAddr, source: &'env [u8], to_stride: usize, source_stride: usize, block: usize, count: usize, pe: Pe)
-            = put_mem(to, source, (to_stride, source_stride), block, count, pe), IputmemNbi;
-    }
-}
-
-/// Strided gets, as those of [`Strided`], which may go on until the end of the scope. `strided!` takes a scope, too.
-impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
-    routines! {
-        /// Starts [`Strided::iget`], and panics as that.
-        pub fn iget[T: PlainData](into: &'env mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, count: usize)
-            = get_elements(into, from, (into_stride, from_stride), 1, count), IgetNbi;
-        /// Starts [`Strided::ibget`], and panics as that.
-        pub fn ibget[T: PlainData](into: &'env mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, block: usize, count: usize)
-            = get_elements(into, from, (into_stride, from_stride), block, count), IbgetNbi;
-        /// Starts [`Strided::igetmem`], and panics as that.
-        pub fn igetmem[](into: &'env mut [u8], from: SymAddr, into_stride: usize, from_stride: usize, block: usize, count: usize, pe: Pe)
-            = get_mem(into, from, (into_stride, from_stride), block, count, pe), IgetmemNbi;
-    }
 }
 
 /// Blocks as the caller gives them.

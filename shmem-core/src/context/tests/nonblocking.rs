@@ -117,14 +117,12 @@ fn each_operation_asks_for_its_like() {
     let (row, count, arrived) =
         (boxed::<[u32]>(0, 16), boxed::<Atomic<u32>>(512, 1), boxed::<Signal>(576, 1));
     let to = row.on(elsewhere());
-    let (source, mut into, mut blocks, mut before) = ([1; 16], [0; 8], [0; 4], 5);
+    let (source, mut into, mut before) = ([1; 16], [0; 8], 5);
     token.scope(|s| {
         s.put(to, &source[..]);
         s.put(to.index(2), &source[2]);
         s.p(to.index(3), 9);
-        s.iput(to, &source, 4, 4, 4);
         s.get(&mut into[..], to.index(..8));
-        s.iget(&mut blocks, to, 1, 4, 4);
         s.fetch_add(&mut before, count.on(elsewhere()), 1);
         s.add(count.on(elsewhere()), 1);
         s.fence();
@@ -139,9 +137,7 @@ fn each_operation_asks_for_its_like() {
             "put_nbi 1 64",
             "put 1 4",
             "put 1 4",
-            "put_strided_nbi 1 16",
             "get_nbi 1 32",
-            "get_strided_nbi 1 16",
             "atomic 1 4",
             "atomic_update 1 4",
             "fence",
