@@ -92,12 +92,6 @@ impl Axis {
         self
     }
 
-    /// The first element.
-    #[inline(always)]
-    pub(crate) const fn first(self) -> usize {
-        self.first
-    }
-
     /// How many blocks it takes of a dimension of `len` elements, which it must lie in.
     #[inline(always)]
     pub const fn count(self, len: usize) -> usize {

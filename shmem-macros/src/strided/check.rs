@@ -45,11 +45,6 @@ impl Side {
         self.axes.iter().any(Axis::is_dynamic)
     }
 
-    /// Whether it has an index, or what may turn out to be a range, that only the run knows.
-    pub(super) fn has_selectors(&self) -> bool {
-        self.axes.iter().any(|axis| axis.selector().is_some())
-    }
-
     /// Whether an item can name all constants: none of them can be a parameter of the function around it.
     pub(super) fn is_nameable(&self) -> bool {
         !self.axes.iter().flat_map(Axis::constants).any(|value| may_be_a_parameter(value.to_token_stream()))

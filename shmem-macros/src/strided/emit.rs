@@ -58,8 +58,11 @@ fn constant(transfer: &Transfer) -> TokenStream {
     let constant = quote_spanned! {*equals=>
         #at::__private::strided::Constant::new(#(#checked,)* #algorithm)
     };
-    let selectors = [to, from].map(|side| selectors(side, root));
-    let call = call(transfer, &quote!(#(#selectors,)* &const { #constant },));
+    let indices = [to, from].map(|side| {
+        let indices = side.axes.iter().filter_map(Axis::open_index);
+        quote!(#root::__private::strided::indices([#(#indices),*]))
+    });
+    let call = call(transfer, &quote!(#(#indices,)* &const { #constant },));
     let early = early(transfer, &sides);
     quote!(#(#items)* #early #call)
 }
@@ -73,8 +76,7 @@ fn early(transfer: &Transfer, sides: &[(&Side, Ident)]) -> TokenStream {
     });
     let checked = match &regions.collect::<Vec<_>>()[..] {
         [] => return TokenStream::new(),
-        // What the run selects may be a range, which has no length yet.
-        [to, from] if !sides.iter().any(|(side, _)| side.has_selectors()) => {
+        [to, from] => {
             let root = respanned(transfer.root.clone(), transfer.equals);
             quote_spanned!(transfer.equals=> let () = #root::__private::strided::agree(#to, #from);)
         }
@@ -159,29 +161,13 @@ fn algorithm(transfer: &Transfer) -> TokenStream {
 
 /// A region whose axes are constants; what is marked `dyn` is left to the call.
 fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStream {
-    let axes = side.axes.iter().map(|axis| match axis.selector() {
+    let axes = side.axes.iter().map(|axis| match axis.open_index() {
         Some(_) => quote!(#root::__private::strided::Axis::dynamic()),
         None => self::axis(axis, root, side.span(), &|value| value.value.to_token_stream()),
     });
     let axes = quote!([#(#axes),*]);
     // What an item calls lives as long as the program; in a block, only another block does.
     region(side, root, &if in_block { quote!(const { #axes }) } else { axes })
-}
-
-/// What is left to the call: indices, and variables that may be ranges.
-fn selectors(side: &Side, root: &TokenStream) -> TokenStream {
-    side.axes.iter().rev().filter_map(Axis::selector).fold(quote!(()), |rest, selector| {
-        let selected = lent(selector, root, "selected");
-        quote!((#selected, #rest))
-    })
-}
-
-/// The value of a function of a selector, which is lent.
-fn lent(selector: &Expr, root: &TokenStream, function: &str) -> TokenStream {
-    let span = first(selector);
-    let (root, function) = (respanned(root.clone(), span), Ident::new(function, span));
-    let selector = quote!((#selector));
-    quote_spanned!(span=> #root::__private::strided::#function(&#selector))
 }
 
 /// A region that is made when the transfer runs. What is not marked is a constant all the same.
@@ -214,13 +200,9 @@ fn axis(
     let root = respanned(root.clone(), span);
     let path = quote_spanned!(span=> #root::__private::strided::Axis);
     let Axis { extent: Value { dynamic, value: extent }, step, block } = axis;
-    if let Some(selector) = axis.selector() {
-        return lent(selector, &root, "axis");
-    }
     let given = |given: &Expr| value(&Value { dynamic: *dynamic, value: given });
     let first = |first: &Option<Box<Expr>>| first.as_deref().map_or_else(|| quote!(0), given);
     let mut tokens = match range(extent) {
-        None if axis.index().is_none() => lent(extent, &root, "ranged"),
         None => {
             let index = given(extent);
             quote_spanned!(span=> #path::index(#index))

@@ -59,15 +59,13 @@ pub(super) struct Value<T> {
 }
 
 impl Axis {
-    /// Its index: none of a range, or of what is one because it has a stride.
+    /// Its index, if it is no range.
     pub(super) fn index(&self) -> Option<&Value<Expr>> {
-        let is_range =
-            self.step.is_some() && self.extent.dynamic.is_some() || range(&self.extent.value).is_some();
-        (!is_range).then_some(&self.extent)
+        Some(&self.extent).filter(|extent| range(&extent.value).is_none())
     }
 
-    /// Its index, or what may turn out to be a range, if only the run knows it.
-    pub(super) fn selector(&self) -> Option<&Expr> {
+    /// Its index, if only the run knows it.
+    pub(super) fn open_index(&self) -> Option<&Expr> {
         self.index().filter(|index| index.dynamic.is_some()).map(|index| &index.value)
     }
 

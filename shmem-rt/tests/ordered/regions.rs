@@ -96,13 +96,12 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     let source = vec![1.0; COLUMNS];
     let (n, start, far, last) = (3, 1, 12, usize::MAX);
     let (mut line, mut into) = ([0.0_f32; 11], [0.0; COLUMNS]);
-    let (long, rows) = (3..=ROWS, 1..ROWS - 1);
     refused! {
         strided!(world, FIELD@me[dyn far, ..] = OTHER[0, ..])
             => "`FIELD` has 12 elements in dimension 0, but the index is 12";
-        strided!(world, FIELD@me[dyn long, 0] = OTHER[dyn rows, 0])
+        strided!(world, FIELD@me[dyn start..=n + 9, 0] = OTHER[dyn start..far - 1, 0])
             => "`FIELD` has 12 elements in dimension 0, but the region ends at 13";
-        strided!(world, FIELD@me[0..3, 0] = OTHER[dyn rows, 0]) => "the destination is 3 elements, the source 10";
+        strided!(world, FIELD@me[0..3, 0] = OTHER[dyn start..far - 1, 0]) => "the destination is 3 elements, the source 10";
         strided!(world, ROW@me[..] = (source[1..])[..]) => "the destination is 20 elements, the source 19";
         strided!(world, ROW@me[5] = source[..]) => "the destination is 1 elements, the source 20";
         strided!(world, ROW@me[0..5] = (source[1..5])[0..5])

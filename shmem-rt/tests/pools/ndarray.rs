@@ -73,8 +73,8 @@ fn arrays_are_sides_of_transfers(world: &mut World) {
     let mut column = Array1::<f64>::zeros(6);
     strided!(world, column[..] = FIELD@(world.me())[.., 7]);
     assert_eq!(column, Array1::from_shape_fn(6, |i| theirs(i, 7)));
-    let (rows, mut halves) = (2..4, Array3::<f64>::zeros((2, 2, 128)));
-    strided!(world, (halves.view_mut())[.., 0, ..4] = FIELD@(world.me())[dyn rows, ..4]);
+    let (first, mut halves) = (2, Array3::<f64>::zeros((2, 2, 128)));
+    strided!(world, (halves.view_mut())[.., 0, ..4] = FIELD@(world.me())[dyn first..4, ..4]);
     assert_eq!(halves[[1, 0, 3]], theirs(3, 3));
     let view = tile.slice(s![.., 1..]);
     let gaps = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -1,9 +1,4 @@
-//! One side of a transfer, as written: axes, fields, and what stands behind `dyn`.
-//!
-//! Selectors behind `dyn` are known when the program runs: an index, or a variable that is a range. Which of the two it is, its
-//! type says. So with indices alone the plan stays a constant, and with a range it is made when the transfer runs.
-
-use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+//! One side of a transfer, as written: axes, fields, and indices marked `dyn`, which only the run knows.
 
 use super::object::Object;
 use crate::strided::{Axis, Field, Layout, MAX_DIMS, Pattern, Shape, has, lower, select};
@@ -41,8 +36,8 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// How many selectors it has that only the run knows.
-    pub(super) const fn selectors(&self) -> usize {
+    /// Number of indices that only the run knows.
+    pub(super) const fn open_indices(&self) -> usize {
         let (mut found, mut i) = (0, 0);
         while i < self.axes.len() {
             found += self.axes[i].is_dynamic() as usize;
@@ -51,10 +46,10 @@ impl<'a> Region<'a> {
         found
     }
 
-    /// Panics unless `given` is the number of its selectors that only the run knows.
+    /// Panics unless `given` is the number of its indices that only the run knows.
     #[track_caller]
-    pub(super) const fn require_selectors(&self, given: usize) {
-        assert!(self.selectors() == given, "an index that only the run knows is not given");
+    pub(super) const fn require_indices(&self, given: usize) {
+        assert!(self.open_indices() == given, "an index that only the run knows is not given");
     }
 
     /// Its layout in an object of these dimensions. What it selects of the innermost ones may be left out: all.
@@ -150,24 +145,20 @@ pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
 /// If one is beyond the end.
 #[inline(always)]
 #[track_caller]
-pub(super) fn indexed<O: Object + ?Sized, I: Selectors>(
-    region: &Region<'_>,
-    object: &O,
-    indices: &I,
-) -> usize {
-    if I::COUNT == 0 {
+pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indices: &[usize]) -> usize {
+    if indices.is_empty() {
         return 0;
     }
     let shape = object.shape();
-    let (mut bytes, mut used) = (0, 0);
+    let (mut bytes, mut indices) = (0, indices.iter());
     for (number, (axis, dim)) in region.axes.iter().zip(shape.dims()).enumerate() {
-        if axis.is_dynamic() {
-            let index = indices.axis(used).first();
+        if axis.is_dynamic()
+            && let Some(&index) = indices.next()
+        {
             if index >= dim.len {
                 beyond(region.name, number, dim.len, index);
             }
             bytes += index * dim.stride;
-            used += 1;
         }
     }
     bytes
@@ -229,130 +220,55 @@ where
     true
 }
 
-/// What selects elements of a dimension: an index, or a range of indices.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` selects nothing of a dimension",
-    label = "neither a `usize` nor a range of `usize`",
-    note = "behind `dyn` stands an index or a range of indices: `dyn i`, `dyn a..b`, or a variable that is a range"
-)]
-pub trait Selector: Clone {
-    /// Whether it is a range.
-    #[doc(hidden)]
-    const IS_RANGE: bool;
+/// What only the run knows of a region: its indices marked `dyn`, in the order of the axes; or all of it.
+pub trait Selected {
+    /// Number of indices.
+    const INDICES: usize;
 
-    /// What it takes.
+    /// The indices.
+    fn indices(&self) -> &[usize];
+
+    /// The region `constant` with these indices, its axes in `room`; or the region itself.
     #[doc(hidden)]
-    fn axis(&self) -> Axis;
+    fn region<'r>(&'r self, constant: &Region<'static>, room: &'r mut [Axis; MAX_DIMS]) -> Region<'r>;
 }
 
-impl Selector for usize {
-    const IS_RANGE: bool = false;
+impl<const N: usize> Selected for [usize; N] {
+    const INDICES: usize = N;
 
     #[inline(always)]
-    fn axis(&self) -> Axis {
-        Axis::index(*self)
+    fn indices(&self) -> &[usize] {
+        self
     }
-}
 
-macro_rules! ranges {
-    ($($range:ty)*) => {$(
-        impl Selector for $range {
-            const IS_RANGE: bool = true;
-
-            #[inline(always)]
-            fn axis(&self) -> Axis {
-                ranged(self)
-            }
-        }
-    )*};
-}
-ranges!(Range<usize> RangeInclusive<usize> RangeFrom<usize> RangeTo<usize> RangeToInclusive<usize> RangeFull);
-
-/// A copy of a selector: a range is still there for the other side.
-#[inline(always)]
-pub fn selected<S: Selector>(selector: &S) -> S {
-    selector.clone()
-}
-
-/// What a selector takes.
-#[inline(always)]
-pub fn axis(selector: &impl Selector) -> Axis {
-    selector.axis()
-}
-
-/// What a range takes.
-#[inline(always)]
-pub fn ranged(range: &impl RangeBounds<usize>) -> Axis {
-    let first = match range.start_bound() {
-        Bound::Included(first) => *first,
-        Bound::Excluded(before) => before.saturating_add(1),
-        Bound::Unbounded => 0,
-    };
-    match range.end_bound() {
-        Bound::Included(last) => Axis::through(first, *last),
-        Bound::Excluded(end) => Axis::range(first, *end),
-        Bound::Unbounded => Axis::from(first),
-    }
-}
-
-/// The selectors of a side that only the run knows, in the order of its axes: `(first, (second, ()))`.
-pub trait Selectors {
-    /// How many they are.
-    const COUNT: usize;
-
-    /// Whether there is a range among them.
-    const HAS_RANGES: bool;
-
-    /// What number `number` takes.
-    fn axis(&self, number: usize) -> Axis;
-
-    /// The region `constant` with these, its axes in `room`.
-    #[doc(hidden)]
     #[inline(always)]
     fn region<'r>(&'r self, constant: &Region<'static>, room: &'r mut [Axis; MAX_DIMS]) -> Region<'r> {
-        let Some(axes) = room.get_mut(..constant.axes.len()).filter(|_| constant.selectors() > 0) else {
+        let Some(axes) = room.get_mut(..constant.axes.len()).filter(|_| N > 0) else {
             return *constant;
         };
-        let mut used = 0;
-        for (to, axis) in axes.iter_mut().zip(constant.axes) {
-            *to = if axis.is_dynamic() { self.axis(used) } else { *axis };
-            used += usize::from(axis.is_dynamic());
+        axes.copy_from_slice(constant.axes);
+        for (axis, index) in axes.iter_mut().filter(|axis| axis.is_dynamic()).zip(self) {
+            *axis = Axis::index(*index);
         }
         Region { axes, ..*constant }
     }
 }
 
-/// A whole region that only the run knows.
-impl Selectors for &Region<'_> {
-    const COUNT: usize = 0;
-    const HAS_RANGES: bool = true;
+/// The indices of a side that only the run knows: what is no number is refused where it stands.
+#[inline(always)]
+pub const fn indices<const N: usize>(indices: [usize; N]) -> [usize; N] {
+    indices
+}
 
-    fn axis(&self, _: usize) -> Axis {
-        unreachable!("a region is taken as it is")
+impl Selected for &Region<'_> {
+    const INDICES: usize = 0;
+
+    fn indices(&self) -> &[usize] {
+        &[]
     }
 
     #[inline(always)]
     fn region<'r>(&'r self, _: &Region<'static>, _: &'r mut [Axis; MAX_DIMS]) -> Region<'r> {
         **self
-    }
-}
-
-impl Selectors for () {
-    const COUNT: usize = 0;
-    const HAS_RANGES: bool = false;
-
-    #[inline(always)]
-    fn axis(&self, _: usize) -> Axis {
-        unreachable!("a region has as many selectors as it needs")
-    }
-}
-
-impl<S: Selector, R: Selectors> Selectors for (S, R) {
-    const COUNT: usize = 1 + R::COUNT;
-    const HAS_RANGES: bool = S::IS_RANGE || R::HAS_RANGES;
-
-    #[inline(always)]
-    fn axis(&self, number: usize) -> Axis {
-        if number == 0 { self.0.axis() } else { self.1.axis(number - 1) }
     }
 }

@@ -1,8 +1,8 @@
 //! What `strided!` expands to.
 //!
 //! The expansion gives the regions of both sides to [`Constant::new`] in a `const` block, and calls [`put`] or [`get`] with that
-//! and the objects. So the compiler computes the plan, and the call folds to a loop. Where bounds or strides are marked `dyn`, or a
-//! variable behind `dyn` is a range, the same functions run with the transfer.
+//! and the objects. So the compiler computes the plan, and the call folds to a loop. Where bounds or strides are marked `dyn`,
+//! the same functions run with the transfer.
 //!
 //! A `const` block is evaluated in a full build only. So for statics, if no name in the region can be a parameter, the expansion has
 //! a constant beside it, made by [`region`] and [`agree`], by which `cargo check` reports errors. Nothing rests on that: what is
@@ -13,7 +13,7 @@ use core::panic::Location;
 
 use super::object::SameElements;
 use super::object::{Lent, Object, Readable, Remote, Writable};
-use super::region::Selectors;
+use super::region::Selected;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{get_planned, put_planned};
 use crate::data::PlainData;
@@ -26,8 +26,7 @@ use crate::transport;
 
 pub use super::object::Lend;
 pub use super::object::{Run, field, run};
-pub use super::region::Region;
-pub use super::region::{Selector, axis, ranged, selected};
+pub use super::region::{Region, indices};
 pub use super::token::{LoadingToken, StoringToken, Through, loading, storing};
 
 /// A region of an object that a constant can name, while compiling. Nothing, if an element has no such
@@ -108,7 +107,7 @@ roles! {
 }
 
 /// Writes a region of `from` to one of `to` on `pe`. The source is borrowed for as long as the token asks.
-/// `to_selectors` and `from_selectors` are what only the run knows. The closures name the fields of an element; they
+/// `to_selected` and `from_selected` are what only the run knows. The closures name the fields of an element; they
 /// are never called.
 ///
 /// # Panics
@@ -124,8 +123,8 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
     to: &D,
     pe: Pe,
     from: &'b S,
-    to_selectors: I,
-    from_selectors: J,
+    to_selected: I,
+    from_selected: J,
     constant: &Constant<D, S, I, J>,
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
@@ -135,13 +134,13 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
     To: PlainData,
     From: 'static,
     FromField: SameElements<ToField>,
-    I: Selectors,
-    J: Selectors,
+    I: Selected,
+    J: Selected,
 {
     let (Through { endpoint, family, .. }, location) = (through, Location::caller());
     let ((segment, offset), start) = (to.place_on(pe), from.start(endpoint));
     let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
-    match constant.find(to, from, (&to_selectors, &from_selectors), is_one) {
+    match constant.find(to, from, (&to_selected, &from_selected), is_one) {
         Some(Found::Constant(a, b)) => {
             let (plan, to) = (&constant.computed.plan, transport::Remote { pe, segment, offset: offset + a });
             // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `to` in the object that every PE
@@ -175,8 +174,8 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     mut to: D,
     from: &S,
     pe: Pe,
-    to_selectors: I,
-    from_selectors: J,
+    to_selected: I,
+    from_selected: J,
     constant: &Constant<D, S, I, J>,
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
@@ -186,13 +185,13 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     To: PlainData,
     From: 'static,
     FromField: SameElements<ToField>,
-    I: Selectors,
-    J: Selectors,
+    I: Selected,
+    J: Selected,
 {
     let (Through { endpoint, family, .. }, location) = (through, Location::caller());
     let (segment, offset) = from.place_on(pe);
     let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
-    match constant.find(&to, from, (&to_selectors, &from_selectors), is_one) {
+    match constant.find(&to, from, (&to_selected, &from_selected), is_one) {
         Some(Found::Constant(a, b)) => {
             let (plan, from) =
                 (&constant.computed.plan, transport::Remote { pe, segment, offset: offset + b });
@@ -248,7 +247,7 @@ struct Computed {
     is_disjoint: bool,
 }
 
-/// A transfer between a `D` and an `S` that has constants only, and the selectors `I` and `J` that only the run knows.
+/// A transfer between a `D` and an `S` that has constants only, and `I` and `J` that only the run knows.
 #[derive(Debug)]
 pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
     to: Region<'static>,
@@ -259,20 +258,20 @@ pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
     of: PhantomData<(*const D, *const S, *const (I, J))>,
 }
 
-impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
+impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
     /// Computes the transfer.
     ///
     /// # Panics
     ///
-    /// If the regions differ in shape, or have other than as many selectors that only the run knows. (An index without a
-    /// number would be taken for 0, which an empty slice does not have.)
+    /// If the regions differ in shape, or have other than as many indices that only the run knows. (An index that is not given
+    /// would be taken for 0, which an empty slice does not have.)
     #[track_caller]
     pub const fn new(to: Checked<D>, from: Checked<S>, algorithm: Option<Algorithm>) -> Self {
-        to.region.require_selectors(I::COUNT);
-        from.region.require_selectors(J::COUNT);
+        to.region.require_indices(I::INDICES);
+        from.region.require_indices(J::INDICES);
         let computed = match (to.side, from.side) {
-            (Some(to_side), Some(from_side)) if !I::HAS_RANGES && !J::HAS_RANGES => {
-                let is_known = to.region.selectors() + from.region.selectors() == 0;
+            (Some(to_side), Some(from_side)) => {
+                let is_known = I::INDICES + J::INDICES == 0;
                 Computed::new(matched(to_side, from_side), algorithm, is_known)
             }
             _ => Computed::DYNAMIC,
@@ -280,7 +279,7 @@ impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
     }
 
-    /// Where only the run knows the regions: its selectors are they.
+    /// A transfer of which only the run knows the regions.
     pub const fn dynamic(algorithm: Option<Algorithm>) -> Self {
         let region = Region::new("", &[], &[]);
         Self { to: region, from: region, algorithm, computed: Computed::DYNAMIC, of: PhantomData }
@@ -289,20 +288,22 @@ impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
     /// What is to be moved, after all that was left to be checked; none if that is nothing.
     #[inline(always)]
     #[track_caller]
-    fn find(&self, to: &D, from: &S, (to_selectors, from_selectors): (&I, &J), is_one: bool) -> Option<Found>
+    fn find(&self, to: &D, from: &S, (to_selected, from_selected): (&I, &J), is_one: bool) -> Option<Found>
     where
         D: Object,
         S: Object,
     {
         if self.computed.is_open {
-            // The regions with what was selected, since only the run knows how much that is.
             let [mut to_room, mut from_room] = [[Axis::all(); MAX_DIMS]; 2];
-            let to_region = to_selectors.region(&self.to, &mut to_room);
-            let from_region = from_selectors.region(&self.from, &mut from_room);
+            let to_region = to_selected.region(&self.to, &mut to_room);
+            let from_region = from_selected.region(&self.from, &mut from_room);
             let run = planned((&to_region, to), (&from_region, from), is_one, self.algorithm);
             return run.map(Found::Planned);
         }
-        let further = (indexed(&self.to, to, to_selectors), indexed(&self.from, from, from_selectors));
+        let further = (
+            indexed(&self.to, to, to_selected.indices()),
+            indexed(&self.from, from, from_selected.indices()),
+        );
         let Computed { to: to_layout, from: from_layout, to_count, from_count, .. } = &self.computed;
         if !fits(&self.to, to_layout, *to_count, to) || !fits(&self.from, from_layout, *from_count, from) {
             refuse((&self.to, to), (&self.from, from));
@@ -368,8 +369,8 @@ fn planned<D: Object + ?Sized, S: Object + ?Sized>(
         return None;
     }
     let (a, b) = matched(Side::of_object(to.0, to.1), Side::of_object(from.0, from.1));
-    to.0.require_selectors(0);
-    from.0.require_selectors(0);
+    to.0.require_indices(0);
+    from.0.require_indices(0);
     let settings = settings();
     let algorithm = algorithm.unwrap_or(settings.algorithm);
     let plan = Plan::new(&a, &b, algorithm, &settings.thresholds);
