@@ -128,8 +128,7 @@ pub use shmem_core::indexed::{
     OneOrEach, Over, Ranked,
 };
 pub use shmem_core::object::{
-    AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,
-    SymmetricObject, Waitable,
+    AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable,
 };
 pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;

@@ -23,7 +23,6 @@ pub struct TeamKey(pub(super) Arc<Uses>);
 
 pub(super) mod sealed {
     use shmem_core::data::Contents;
-    use shmem_core::object::SymmetricObject;
 
     use super::TeamKey;
     use crate::team::object::TeamBox;
@@ -33,48 +32,44 @@ pub(super) mod sealed {
         fn are_of(self, team: &TeamKey) -> bool;
     }
 
-    /// An object of a team, or a reference to one: what lists of objects consist of.
-    #[diagnostic::on_unimplemented(
-        message = "`{Self}` is not an object of a team",
-        label = "not allocated by a team"
-    )]
-    pub trait TeamObject: SymmetricObject {
-        /// Whether the team with these uses has allocated it.
-        fn is_of(&self, team: &TeamKey) -> bool;
-    }
-
-    impl<T: Contents + ?Sized + 'static> TeamObject for TeamBox<T> {
-        fn is_of(&self, team: &TeamKey) -> bool {
-            TeamBox::is_of(self, &team.0)
-        }
-    }
-
-    impl<T: TeamObject> TeamObject for &T {
-        fn is_of(&self, team: &TeamKey) -> bool {
-            T::is_of(self, team)
-        }
-    }
-
     #[diagnostic::do_not_recommend]
-    impl<T: TeamObject> OfTeam for &T {
+    impl<T: Contents + ?Sized + 'static> OfTeam for &TeamBox<T> {
         fn are_of(self, team: &TeamKey) -> bool {
-            self.is_of(team)
+            self.is_of(&team.0)
         }
     }
 
-    impl<T: TeamObject> OfTeam for &[T] {
+    impl<'a, T: ?Sized> OfTeam for &&'a T
+    where
+        &'a T: OfTeam,
+    {
         fn are_of(self, team: &TeamKey) -> bool {
-            self.iter().all(|object| object.is_of(team))
+            (*self).are_of(team)
         }
     }
 
-    impl<T: TeamObject> OfTeam for &Vec<T> {
+    impl<'a, T> OfTeam for &'a [T]
+    where
+        &'a T: OfTeam,
+    {
+        fn are_of(self, team: &TeamKey) -> bool {
+            self.iter().all(|object| object.are_of(team))
+        }
+    }
+
+    impl<'a, T> OfTeam for &'a Vec<T>
+    where
+        &'a T: OfTeam,
+    {
         fn are_of(self, team: &TeamKey) -> bool {
             self.as_slice().are_of(team)
         }
     }
 
-    impl<T: TeamObject, const N: usize> OfTeam for &[T; N] {
+    impl<'a, T, const N: usize> OfTeam for &'a [T; N]
+    where
+        &'a T: OfTeam,
+    {
         fn are_of(self, team: &TeamKey) -> bool {
             self.as_slice().are_of(team)
         }
