@@ -95,13 +95,6 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     }
 }
 
-impl<T: ?Sized> TeamBox<T> {
-    /// Whether the team with these uses has allocated it.
-    pub(super) fn is_of(&self, uses: &Arc<Uses>) -> bool {
-        Arc::ptr_eq(&self.uses, uses)
-    }
-}
-
 impl<T: SymmetricData> TeamBox<[T]> {
     /// Number of elements.
     #[inline(always)]

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 
-use super::objects::{TeamKey, TeamObjects};
+use super::objects::TeamObjects;
 use crate::group::Team;
 use crate::phase::{FROZEN, Kind, LOCAL, Phase};
 use crate::thread::ThreadLevel;
@@ -86,8 +86,11 @@ impl Team {
     fn phase<L: ThreadLevel, O: TeamObjects>(&self, world: &World<L>, kind: Kind, objects: O) -> Phase {
         // A phase of the job quiets that job's endpoints.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
+        let mut places = Vec::new();
+        objects.extents(world.endpoint(), &mut places);
+        // A box keeps its place from other objects, so the place says which team has allocated it.
         assert!(
-            objects.are_of(&TeamKey(Arc::clone(self.uses()))),
+            places.iter().all(|place| self.uses().has_object_at(*place)),
             "an object that this team has not allocated cannot be opened by its members alone: other PEs may \
              write it; allocate it with `team.alloc`, or open it on all PEs with `world.local`"
         );
