@@ -19,7 +19,7 @@ use super::choose::{Pattern, Shape};
 use super::payload::{GRAIN, Parts, Portion};
 use super::request::{Held, Started, Task};
 use super::schedule::Pairwise;
-use super::staging::{Direct, Piece as _, Room as _, Staged, Step, Turn, of_one_node};
+use super::staging::{BarrierRoom, Direct, Staged, Turn, of_one_node};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {
@@ -294,7 +294,7 @@ impl Collective<'_> {
         }
         let others = (members - 1).saturating_mul(part);
         if team.node_count() == 1 && way == Way::Meetings && others <= SCRATCH_BYTES {
-            let mut step = Step::next(self, others);
+            let mut step = BarrierRoom::next(self, others);
             for distance in 1..members {
                 let to = (rank + distance) % members;
                 source.read(to * part, step.room((distance - 1) * part, part));
@@ -403,7 +403,7 @@ impl Collective<'_> {
                     for distance in distances.start.max(1)..distances.end {
                         let bytes = items.len() * size;
                         let to = (rank + distance) % members;
-                        pack(to, items.start, room.room(slot_of(distance), bytes));
+                        pack(to, items.start, &mut room[slot_of(distance)..][..bytes]);
                     }
                 }
                 Turn::Read(items, come) => {
@@ -411,7 +411,7 @@ impl Collective<'_> {
                         |from: usize, at: usize, into: &mut [u8]| match (rank + members - from) % members {
                             0 => pack(rank, items.start + at / size, into),
                             distance => {
-                                let come = come.slice(from, slot_of(distance) + at, into.len());
+                                let come = come(from, slot_of(distance) + at, into.len());
                                 shared::copy_slice(into, come);
                             }
                         };

@@ -18,7 +18,7 @@ use super::buffer::{RecvBuf, SendBuf, with_room};
 use super::choose::Pattern;
 use super::payload::{Shares, room_of_each};
 use super::request::{Held, Started, Task};
-use super::staging::{Direct, Piece as _, Ring, Room as _, Staged, Step, Turn};
+use super::staging::{BarrierRoom, Direct, Ring, Staged, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
 
 /// Bytes of the word that says how much a member has.
@@ -213,7 +213,7 @@ fn collected<'r, T, I>(
         let what = || argument.show_to(items, to);
         let subject = || root.map_or_else(what, |root| format!("{} to PE {}", what(), root.pe));
         argument.run(operation, [number, size as u64], &subject, mine.len(), |collective, purpose| {
-            collective.allgatherv(purpose, (items, size), mine, room);
+            collective.allgatherv(purpose, (items, size), mine, |items, _| room(items));
         });
     });
 }
@@ -233,7 +233,7 @@ fn require_room(members: usize, items: usize, room: usize) {
 
 /// How many bytes members have, as all of them know it.
 #[derive(Clone, Copy)]
-enum Lengths<'l> {
+pub(super) enum Lengths<'l> {
     Equal(usize),
     /// Where that of each ends among those of all, in words.
     Ends(&'l [u8]),
@@ -276,7 +276,7 @@ impl Collective<'_> {
         let places = mine.object().zip(all.object());
         let way = self.way(purpose, Pattern::Fcollect(bytes), places.is_some());
         if self.team.node_count() == 1 && way == Way::Meetings && bytes <= SCRATCH_BYTES {
-            let mut step = Step::next(self, bytes);
+            let mut step = BarrierRoom::next(self, bytes);
             mine.read(0, step.room(0, bytes));
             self.meet(purpose);
             // Each begins with itself, so that not all read the same.
@@ -304,7 +304,7 @@ impl Collective<'_> {
         purpose: &Purpose<'_>,
         (items, size): (usize, usize),
         mine: SendBuf<'_>,
-        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
+        room: impl FnOnce(usize, Lengths<'_>) -> Option<RecvBuf<'r>>,
     ) {
         let members = self.team.size();
         with_room(members * WORD, |words| {
@@ -316,7 +316,8 @@ impl Collective<'_> {
                 end = end.saturating_add(items.saturating_mul(size));
                 words[rank * WORD..][..WORD].copy_from_slice(&(end as u64).to_le_bytes());
             }
-            let (all, lengths) = (room(found), Lengths::Ends(words));
+            let lengths = Lengths::Ends(words);
+            let all = room(found, lengths);
             let longest = lengths.longest(members);
             if longest > 0 {
                 let way = self.team.way(Pattern::Fcollect(longest), false);
@@ -357,7 +358,7 @@ impl Collective<'_> {
             self.staged(purpose, staged, shares, |turn| match turn {
                 Turn::Write(piece, room) => {
                     let part = part(&piece, rank);
-                    mine.read(part.start, room.room(0, part.len()));
+                    mine.read(part.start, &mut room[..part.len()]);
                 }
                 Turn::Read(piece, come) => {
                     let Some(all) = &mut all else { return };
@@ -367,7 +368,7 @@ impl Collective<'_> {
                         let (part, begin) = (part(&piece, of), lengths.range(of).start);
                         match of == rank {
                             true => all.copy_from(begin + part.start, mine.part(part)),
-                            false => all.write(begin + part.start, come.slice(of, 0, part.len())),
+                            false => all.write(begin + part.start, come(of, 0, part.len())),
                         }
                     }
                 }
@@ -377,18 +378,11 @@ impl Collective<'_> {
 
     /// What each member says, of any length, in the order of ranks.
     pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
-        // Each length stands before what is said, so that all can be taken apart.
-        let framed = [&(said.len() as u64).to_le_bytes(), said].concat();
-        let mut all = Vec::<u8>::new();
-        let given = SendBuf::of(&framed);
-        self.allgatherv(purpose, (framed.len(), 1), given, |bytes| Some(new_list(&mut all, bytes)));
-        let mut rest = &all[..];
-        core::iter::from_fn(|| {
-            let (length, behind) = rest.split_first_chunk()?;
-            let (said, behind) = behind.split_at(u64::from_le_bytes(*length) as usize);
-            rest = behind;
-            Some(said.to_vec())
-        })
-        .collect()
+        let (mut all, mut ranges) = (Vec::<u8>::new(), Vec::new());
+        self.allgatherv(purpose, (said.len(), 1), SendBuf::of(said), |bytes, lengths| {
+            ranges.extend((0..self.team.size()).map(|rank| lengths.range(rank)));
+            Some(new_list(&mut all, bytes))
+        });
+        ranges.into_iter().map(|range| all[range].to_vec()).collect()
     }
 }

@@ -24,7 +24,7 @@ use super::placement::fits_a_tile;
 use super::reduce_op::{BitNumber, BitOperands, BitReducible, Number, Operands, ReduceOp, Reducible, Typed};
 use super::reduction_order::{self, fold};
 use super::request::{Started, Task};
-use super::staging::{Direct, Piece as _, Ring, Room as _, Step};
+use super::staging::{BarrierRoom, Direct, Ring};
 use crate::group::{Collective, Purpose, Team};
 
 /// Whose items a member combines.
@@ -378,7 +378,7 @@ impl Collective<'_> {
         while start < bytes {
             let piece = start..bytes.min(start + most);
             start = piece.end;
-            let mut step = Step::next(self, piece.len());
+            let mut step = BarrierRoom::next(self, piece.len());
             data.source().read(piece.start, step.room(0, piece.len()));
             self.meet(purpose);
             data.fill(piece, size, &mut |at, tile| {

@@ -154,11 +154,11 @@ impl Collective<'_> {
             self.staged(purpose, staged, shares, |turn| match turn {
                 Turn::Write(range, room) => {
                     for (slot, to) in ranks.clone().enumerate() {
-                        all.read(to * part + range.start, room.room(slot * range.len(), range.len()));
+                        all.read(to * part + range.start, &mut room[slot * range.len()..][..range.len()]);
                     }
                 }
                 Turn::Read(range, come) => {
-                    mine.write(range.start, come.slice(root.rank, (rank - first) * range.len(), range.len()));
+                    mine.write(range.start, come(root.rank, (rank - first) * range.len(), range.len()));
                 }
             });
         }

@@ -1,6 +1,6 @@
 //! Staging: how members pass data to each other through memory of the runtime, and on one node past it.
 //!
-//! A [`Step`] is one barrier with the buffers that belong to it; longer data take a step for each piece. On one node they may go through
+//! A [`BarrierRoom`] is one barrier with the buffers that belong to it; longer data take a step for each piece. On one node they may go through
 //! a [`Ring`], a circular buffer of each member, without a barrier for each piece: [`Collective::staged`] does either. Symmetric objects
 //! of one node are read and written in place ([`Direct`]).
 //!
@@ -29,21 +29,9 @@ use super::choose::{Pattern, Shape};
 use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
 use crate::group::{Collective, Meeting, Purpose};
 
-/// Room for the calling PE's part of a piece.
-pub(super) trait Room {
-    /// `bytes` bytes at an offset, to be written: of a step before its barrier.
-    fn room(&mut self, at: usize, bytes: usize) -> &mut [u8];
-}
-
-/// A piece that has come.
-pub(super) trait Piece {
-    /// `bytes` bytes at an offset of what a rank has written: of a step until its next barrier.
-    fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8];
-}
-
 /// One barrier, and the room for contributions that belongs to it: of a line where that is enough, or half of the scratch. There are
 /// several of both, used in turn, so one barrier for each step is enough: who writes again has met, since, all who read.
-pub(super) struct Step<'c> {
+pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
     meeting: u64,
     offset: usize,
@@ -52,7 +40,7 @@ pub(super) struct Step<'c> {
     blocks: Option<Blocks<'c>>,
 }
 
-impl<'c> Step<'c> {
+impl<'c> BarrierRoom<'c> {
     /// The next barrier of a team, for which no member contributes more than `bytes` bytes: as many on all members.
     #[inline]
     pub(super) fn next(collective: &'c Collective<'c>, bytes: usize) -> Self {
@@ -81,6 +69,35 @@ impl<'c> Step<'c> {
         collective.meet_with(purpose, &mut blocks);
         self.blocks = Some(blocks);
     }
+
+    /// `bytes` bytes at an offset, to be written before the barrier.
+    #[inline]
+    pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
+        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
+        let to = self.collective.endpoint.mine(self.offset + at);
+        // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
+        // have since met this PE, at the barrier before this one. That holds whatever each has come for, because every barrier of a team
+        // takes the rooms in turn by its number, and all arrive at each. No other thread of this PE is in a collective of the team
+        // (`Team::enter`); this step is borrowed exclusively, and the barrier takes it, too.
+        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
+    }
+
+    /// `bytes` bytes at an offset of what a rank has written, until the next barrier.
+    #[inline]
+    pub(super) fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
+        let team = self.collective.team;
+        let (pe, offset, end) = match &self.blocks {
+            None => (team.member(rank), self.offset, self.offset + self.room),
+            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank), blocks.end(team)),
+        };
+        assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
+        let from = address_on(self.collective, pe, offset + at);
+        // SAFETY: the room of a PE on this node, or the mirror of its first member, ends behind these bytes, as just checked; any bytes are
+        // a value. The room's owner, whatever it has come for, writes it before a barrier and again for the next but one, which it cannot
+        // come to before this PE has come to the one in between: then this step, which is borrowed, is no more. The same holds for a
+        // mirror (`payload`).
+        unsafe { core::slice::from_raw_parts(from, bytes) }
+    }
 }
 
 /// How members give pieces to each other through rooms of the runtime.
@@ -96,41 +113,12 @@ pub(super) struct Staged {
     pub(super) reads: bool,
 }
 
-/// What a member does next with a piece, by what of the total it is.
+/// What a member does next with a piece, which is a range of the total.
 pub(super) enum Turn<'t> {
-    Write(Range<usize>, &'t mut dyn Room),
-    Read(Range<usize>, &'t dyn Piece),
-}
-
-impl Room for Step<'_> {
-    #[inline]
-    fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
-        let to = self.collective.endpoint.mine(self.offset + at);
-        // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
-        // have since met this PE, at the barrier before this one. That holds whatever each has come for, because every barrier of a team
-        // takes the rooms in turn by its number, and all arrive at each. No other thread of this PE is in a collective of the team
-        // (`Team::enter`); this step is borrowed exclusively, and the barrier takes it, too.
-        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
-    }
-}
-
-impl Piece for Step<'_> {
-    #[inline]
-    fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
-        let team = self.collective.team;
-        let (pe, offset, end) = match &self.blocks {
-            None => (team.member(rank), self.offset, self.offset + self.room),
-            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank), blocks.end(team)),
-        };
-        assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
-        let from = address_on(self.collective, pe, offset + at);
-        // SAFETY: the room of a PE on this node, or the mirror of its first member, ends behind these bytes, as just checked; any bytes are
-        // a value. The room's owner, whatever it has come for, writes it before a barrier and again for the next but one, which it cannot
-        // come to before this PE has come to the one in between: then this step, which is borrowed, is no more. The same holds for a
-        // mirror (`payload`).
-        unsafe { core::slice::from_raw_parts(from, bytes) }
-    }
+    /// Writes its own part to the room.
+    Write(Range<usize>, &'t mut [u8]),
+    /// Reads the parts of others: (rank, offset, bytes) of what a rank has written.
+    Read(Range<usize>, &'t dyn Fn(usize, usize, usize) -> &'t [u8]),
 }
 
 /// How much members write that are all on one node: nobody asks.
@@ -154,13 +142,13 @@ impl Collective<'_> {
         let range = |piece: usize| piece * at_once..total.min((piece + 1) * at_once);
         if !by_ring {
             for piece in (0..pieces).map(range) {
-                let mut step = Step::next(self, bytes);
+                let mut step = BarrierRoom::next(self, bytes);
                 if writes {
-                    turn(Turn::Write(piece.clone(), &mut step));
+                    turn(Turn::Write(piece.clone(), step.room(0, bytes)));
                 }
                 step.meet(purpose, || shares(piece.clone()));
                 if reads {
-                    turn(Turn::Read(piece, &step));
+                    turn(Turn::Read(piece, &|rank, at, bytes| step.slice(rank, at, bytes)));
                 }
             }
             return;
@@ -169,14 +157,14 @@ impl Collective<'_> {
         for piece in 0..pieces + ring.lag() {
             if writes && piece < pieces {
                 let mut slot = ring.slot(piece);
-                turn(Turn::Write(range(piece), &mut slot));
+                turn(Turn::Write(range(piece), slot.room(0, bytes)));
                 slot.show();
             }
             if piece == 0 {
                 self.meet(purpose);
             }
             if reads && let Some(before) = piece.checked_sub(ring.lag()) {
-                turn(Turn::Read(range(before), &(&ring, before)));
+                turn(Turn::Read(range(before), &|rank, at, bytes| ring.read(before, rank, at, bytes)));
                 ring.take(before);
             }
         }
@@ -234,7 +222,7 @@ impl<'c> Ring<'c> {
     }
 
     /// Waits until the slot of the k-th chunk is free.
-    pub(super) fn slot(&self, k: usize) -> Slot<'_> {
+    pub(super) fn slot(&self, k: usize) -> RingSlot<'_> {
         let number = self.first + k as u64;
         let mut missing = self.others();
         let mut next = missing.next();
@@ -247,7 +235,7 @@ impl<'c> Ring<'c> {
             }
             true
         });
-        Slot { ring: self, number }
+        RingSlot { ring: self, number }
     }
 
     /// A part of what a rank has for the others in the k-th chunk, once that has come.
@@ -328,12 +316,12 @@ impl Drop for Ring<'_> {
 }
 
 /// A slot that is free, for a chunk of the calling PE's.
-pub(super) struct Slot<'r> {
+pub(super) struct RingSlot<'r> {
     ring: &'r Ring<'r>,
     number: u64,
 }
 
-impl Slot<'_> {
+impl RingSlot<'_> {
     pub(super) fn show(self) {
         let ring = self.ring;
         self.show_unheard();
@@ -346,10 +334,9 @@ impl Slot<'_> {
         ring.words(ring.collective.endpoint.me()).fill(number);
         ring.owes_bells.set(true);
     }
-}
 
-impl Room for Slot<'_> {
-    fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
+    /// `bytes` bytes at an offset, to be written.
+    pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
         assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
         let Self { ring, number } = *self;
         let to = ring.collective.endpoint.mine(ring.offset(number) + at);
@@ -357,13 +344,6 @@ impl Room for Slot<'_> {
         // there before (`Ring::slot`), and this chunk is shown later. No other thread of this PE is in a collective of the
         // team (`Team::enter`), and a series has one slot for each number.
         unsafe { core::slice::from_raw_parts_mut(to, bytes) }
-    }
-}
-
-/// The k-th chunk of every member of a ring, each waited for when it is read.
-impl Piece for (&Ring<'_>, usize) {
-    fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
-        self.0.read(self.1, rank, at, bytes)
     }
 }
 

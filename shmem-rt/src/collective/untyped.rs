@@ -126,7 +126,7 @@ pub unsafe fn collect(
     let (mut written, subject) = (None, || format!("{} of {size} bytes", counted(items, "item")));
     call.run(Family::Collect, [size as u64], &subject, from.bytes, |collective, purpose| {
         let mine = if from.bytes == 0 { SendBuf::EMPTY } else { SendBuf::own(collective.endpoint, from) };
-        collective.allgatherv(purpose, (items, size), mine, |items| {
+        collective.allgatherv(purpose, (items, size), mine, |items, _| {
             written = place(items * size);
             written.map(|to| RecvBuf::own(collective.endpoint, to))
         });
