@@ -37,7 +37,7 @@ pub enum Collective {
 
 /// A job: nodes that have the same number of PEs, which have their numbers node by node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct JobShape {
     /// Number of nodes.
     pub nodes: usize,
     /// PEs on each.
@@ -58,7 +58,7 @@ pub struct Cost {
     pub unordered: u64,
 }
 
-impl Shape {
+impl JobShape {
     /// Number of PEs.
     pub fn pes(self) -> usize {
         self.nodes * self.per_node
@@ -70,9 +70,16 @@ impl Shape {
     }
 
     /// What the choice of a way depends on.
-    fn choice(self, model: &Model) -> choose::Shape {
+    fn choice(self, model: &Model) -> choose::TeamShape {
         let (members, nodes, model) = (self.pes(), self.nodes, *model);
-        choose::Shape { members, nodes, in_order: true, shares_cores: false, has_windows: nodes > 1, model }
+        choose::TeamShape {
+            members,
+            nodes,
+            in_order: true,
+            shares_cores: false,
+            has_windows: nodes > 1,
+            model,
+        }
     }
 }
 
@@ -91,13 +98,19 @@ impl Collective {
 
     /// The way that all PEs of a job take for it, of which some may be asked for; whether its data lie in symmetric objects, and
     /// what is known of messages there.
-    pub fn way(self, shape: Shape, asked: CollectiveWays, symmetric: bool, model: &Model) -> CollectiveWay {
+    pub fn way(
+        self,
+        shape: JobShape,
+        asked: CollectiveWays,
+        symmetric: bool,
+        model: &Model,
+    ) -> CollectiveWay {
         let way = |pattern| shape.choice(model).way(asked, pattern, symmetric);
         self.pattern().map_or(CollectiveWay::Meetings, way)
     }
 
     /// All ways that there are for it, whether they pay or not.
-    pub fn ways(self, shape: Shape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
+    pub fn ways(self, shape: JobShape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
         let pattern = self.pattern();
         // Which ways there are is no question of time.
         let choice = shape.choice(&Model::FREE);
@@ -109,25 +122,12 @@ impl Collective {
 }
 
 impl Cost {
-    /// That of a collective in a job that asks for no ways and knows this of messages, of data that lie wherever the program has
-    /// them.
-    pub fn of(collective: Collective, shape: Shape, model: &Model) -> Self {
-        let way = collective.way(shape, CollectiveWays::default(), false, model);
-        Self::of_way(way, collective, false, shape)
-    }
-
-    /// That of a collective on symmetric objects, likewise.
-    pub fn on_objects(collective: Collective, shape: Shape, model: &Model) -> Self {
-        let way = collective.way(shape, CollectiveWays::default(), true, model);
-        Self::of_way(way, collective, true, shape)
-    }
-
     /// That of a collective whose data go a way; whether they lie in symmetric objects.
     ///
     /// # Panics
     ///
     /// If there is no such way.
-    pub fn of_way(way: CollectiveWay, collective: Collective, symmetric: bool, shape: Shape) -> Self {
+    pub fn of_way(way: CollectiveWay, collective: Collective, symmetric: bool, shape: JobShape) -> Self {
         if shape.nodes == 1 {
             return Self::default();
         }
@@ -149,7 +149,7 @@ impl Cost {
     }
 
     /// That of a collective that goes with the words of barriers.
-    fn with_barriers(collective: Collective, shape: Shape) -> Self {
+    fn with_barriers(collective: Collective, shape: JobShape) -> Self {
         let nodes = counts::Nodes::new(shape.nodes, shape.per_node);
         let (barriers, bytes) = match (collective, collective.pattern()) {
             (Collective::Alltoall(bytes), _) => {
@@ -165,7 +165,7 @@ impl Cost {
     }
 
     /// Barriers that bring so many bytes: a message of each node in each round, with the word of the barrier.
-    fn of_barriers(barriers: usize, bytes: usize, shape: Shape) -> Self {
+    fn of_barriers(barriers: usize, bytes: usize, shape: JobShape) -> Self {
         let rounds = barriers * shape.rounds();
         let messages = rounds * shape.nodes;
         let [rounds, messages, bytes] = [rounds, messages, bytes + 8 * messages].map(|count| count as u64);
@@ -174,7 +174,7 @@ impl Cost {
 
     /// A barrier at which each node sends so many messages straight to others. If they go to all nodes they are the barrier, and otherwise
     /// there are the rounds of one besides.
-    fn of_parts(straight: usize, bytes: usize, shape: Shape) -> Self {
+    fn of_parts(straight: usize, bytes: usize, shape: JobShape) -> Self {
         let (messages, is_barrier) = (straight * shape.nodes, straight + 1 == shape.nodes);
         let first = usize::from(is_barrier);
         let [rounds, unordered] = [first, straight - first].map(|count| count as u64);
@@ -195,7 +195,7 @@ impl Cost {
 
     /// Nanoseconds by a model: half a round trip for each round, the gap between messages for those that wait for no other,
     /// and the bytes that a node sends.
-    pub fn time(&self, shape: Shape, model: &Model) -> f64 {
+    pub fn time(&self, shape: JobShape, model: &Model) -> f64 {
         self.rounds as f64 * model.alpha / 2.0
             + self.unordered as f64 * model.gap
             + self.bytes as f64 / shape.nodes as f64 * model.beta
@@ -215,7 +215,7 @@ mod tests {
         let (mut slow, mut all) = (Vec::new(), 0);
         let shapes = [(2, 1), (3, 1), (16, 1), (33, 1), (2, 2), (2, 4), (4, 4), (3, 7), (8, 8)];
         for (nodes, per_node) in shapes {
-            let shape = Shape { nodes, per_node };
+            let shape = JobShape { nodes, per_node };
             for family in [Broadcast, Sum, ExactSum, Fcollect, Alltoall] {
                 for bytes in [8, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 2 << 20] {
                     let collective: Collective = family(bytes);
@@ -238,21 +238,5 @@ mod tests {
         }
         slow.sort_by(|a, b| b.0.total_cmp(&a.0));
         assert!(slow.len() * 50 < all && slow.iter().all(|(ratio, _)| *ratio < 1.8), "of {all}: {slow:#?}");
-    }
-
-    #[test]
-    fn two_nodes_bring_what_one_of_them_has() {
-        let shape = Shape { nodes: 2, per_node: 1 };
-        let cost = |collective, symmetric| Cost::of_way(CollectiveWay::Windows, collective, symmetric, shape);
-        let large = 1 << 20;
-        // 2 chunks of 512 KiB, and the words of two messages to meet.
-        let once = Cost { rounds: 2, messages: 4, bytes: (large + 4 * 8) as u64, unordered: 0 };
-        assert_eq!(cost(Collective::Broadcast(large), false), once);
-        // Of each half goes, and comes back combined.
-        let sum = Cost { rounds: 3, messages: 10, bytes: (2 * large + 10 * 8) as u64, unordered: 2 };
-        assert_eq!(cost(Collective::Sum(large), false), sum);
-        // An object in one chunk.
-        let whole = Cost { rounds: 2, messages: 3, bytes: (large + 3 * 8) as u64, unordered: 0 };
-        assert_eq!(cost(Collective::Broadcast(large), true), whole);
     }
 }

@@ -15,7 +15,7 @@ use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, new_list};
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Pattern, Shape};
+use super::choose::{Pattern, TeamShape};
 use super::payload::{GRAIN, Parts, Portion};
 use super::request::{Held, Started, Task};
 use super::schedule::Pairwise;
@@ -373,7 +373,7 @@ impl Collective<'_> {
         mut take: impl Take,
     ) {
         let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
-        let (shape, bytes) = (Shape::of(team), items.saturating_mul(size));
+        let (shape, bytes) = (TeamShape::of(team), items.saturating_mul(size));
         let by_ring = bytes > 0
             && size <= shape.room_of_chunk()
             && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;

@@ -17,7 +17,7 @@ use crate::model::Model;
 
 /// What the choice depends on of a team, which all of its members know alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shape {
+pub(crate) struct TeamShape {
     pub(crate) members: usize,
     /// How many nodes have members.
     pub(crate) nodes: usize,
@@ -63,11 +63,11 @@ impl Team {
     /// Which way data go, of the members of this team: whether they lie at one place of all members, and what is written is apart from
     /// what others read.
     pub(crate) fn way(&self, pattern: Pattern, symmetric: bool) -> Way {
-        Shape::of(self).way(self.job.settings.collective_ways, pattern, symmetric)
+        TeamShape::of(self).way(self.job.settings.collective_ways, pattern, symmetric)
     }
 }
 
-impl Shape {
+impl TeamShape {
     /// Most members of a direct reduction.
     pub(crate) const MOST_DIRECT: usize = 127;
 
@@ -78,14 +78,10 @@ impl Shape {
             nodes,
             in_order: nodes == 1 || team.layout().is_in_order(),
             shares_cores: !team.job.site.has_cores,
-            has_windows: nodes > 1 && team.has_windows() == Some(true),
+            // A team that has not looked for room yet will do so when windows would be the way.
+            has_windows: nodes > 1 && team.has_windows() != Some(false),
             model: team.job.network.model,
         }
-    }
-
-    /// That of a team which will have windows if it has not looked for room yet.
-    pub(super) fn hopeful(team: &Team) -> Self {
-        Self { has_windows: team.node_count() > 1 && team.has_windows() != Some(false), ..Self::of(team) }
     }
 
     /// Which way data go: the one that is asked for, if there is such a one, or the first that there is, and that pays.
@@ -102,11 +98,7 @@ impl Shape {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
             (Way::Meetings, _) => return true,
-            (Way::Rings, Pattern::Reduction(_) | Pattern::ExactReduction(_) | Pattern::Alltoall(_)) => {
-                // There is room for a grain of each other one: without a division, for the usual few bytes.
-                is_near && self.members - 1 <= CHUNK_BYTES / GRAIN
-            }
-            (Way::Rings, Pattern::Broadcast(_) | Pattern::Fcollect(_)) => is_near,
+            (Way::Rings, _) => is_near,
             (Way::Direct, Pattern::Reduction(_) | Pattern::ExactReduction(_))
                 if self.members > Self::MOST_DIRECT =>
             {
@@ -206,7 +198,7 @@ struct Load {
     bytes: f64,
 }
 
-impl Shape {
+impl TeamShape {
     /// Nanoseconds, with the words of meetings.
     pub(super) fn time_in_meetings(self, pattern: Pattern, symmetric: bool) -> f64 {
         let load = match pattern {
@@ -337,13 +329,9 @@ impl Shape {
 mod tests {
     use super::*;
 
-    fn of(members: usize, nodes: usize) -> Shape {
+    fn of(members: usize, nodes: usize) -> TeamShape {
         let model = Model { alpha: 17_000.0, gap: 8_000.0, beta: 0.25 };
-        Shape { members, nodes, in_order: true, shares_cores: false, has_windows: nodes > 1, model }
-    }
-
-    fn private(shape: Shape, pattern: Pattern) -> Way {
-        shape.way(CollectiveWays::default(), pattern, false)
+        TeamShape { members, nodes, in_order: true, shares_cores: false, has_windows: nodes > 1, model }
     }
 
     #[test]
@@ -352,9 +340,9 @@ mod tests {
         const SYMMETRIC: bool = true;
         use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
         use Way::{Direct, Meetings, Rings, Windows};
-        let shared = Shape { shares_cores: true, ..of(16, 1) };
-        let costly = Shape { model: Model { gap: 80_000.0, ..of(4, 4).model }, ..of(64, 64) };
-        let without_windows = Shape { has_windows: false, ..of(4, 2) };
+        let shared = TeamShape { shares_cores: true, ..of(16, 1) };
+        let costly = TeamShape { model: Model { gap: 80_000.0, ..of(4, 4).model }, ..of(64, 64) };
+        let without_windows = TeamShape { has_windows: false, ..of(4, 2) };
         for (shape, symmetric, pattern, way) in [
             // From so many bytes on, rings.
             (of(2, 1), PRIVATE, Broadcast(16 << 10), Rings),
@@ -403,20 +391,10 @@ mod tests {
         }
         // What is asked for is taken where there is such a way, and for a family alone.
         let asked: CollectiveWays = "fcollect:rings,reduce:direct".parse().unwrap();
-        let taken = |shape: Shape, pattern, symmetric| shape.way(asked, pattern, symmetric);
+        let taken = |shape: TeamShape, pattern, symmetric| shape.way(asked, pattern, symmetric);
         assert_eq!(taken(shared, Fcollect(8), PRIVATE), Rings);
         assert_eq!([PRIVATE, SYMMETRIC].map(|form| taken(of(4, 1), Reduction(8), form)), [Meetings, Direct]);
         let otherwise = [(of(2, 2), Fcollect(8)), (of(4, 1), Fcollect(0)), (of(4, 1), Alltoall(8))];
         assert_eq!(otherwise.map(|(shape, pattern)| taken(shape, pattern, PRIVATE)), [Meetings; 3]);
-    }
-
-    #[test]
-    fn a_slice_that_has_no_room_is_not_taken() {
-        for members in 1..5000 {
-            let shape = Shape { members, model: Model::FREE, ..of(1, 1) };
-            for pattern in [Pattern::Reduction(1 << 20), Pattern::Alltoall(1 << 20)] {
-                assert!(private(shape, pattern) != Way::Rings || shape.room_of_chunk() > 0, "{members}");
-            }
-        }
     }
 }

@@ -17,7 +17,7 @@ use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, word_of};
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Pattern, Shape};
+use super::choose::{Pattern, TeamShape};
 use super::partial_results::most_bytes;
 use super::payload::{GRAIN, room_of_each};
 use super::placement::fits_a_tile;
@@ -299,7 +299,7 @@ const OPERANDS: usize = 8 << 10;
 const LINE: usize = 64;
 
 // A tile of a direct reduction has a line, or more.
-const _: () = assert!(Shape::MOST_DIRECT == OPERANDS / LINE - 1);
+const _: () = assert!(TeamShape::MOST_DIRECT == OPERANDS / LINE - 1);
 
 /// Bytes of each operand of a tile of a direct reduction.
 fn room_of_operand(members: usize) -> usize {
@@ -403,7 +403,7 @@ impl Collective<'_> {
         // Some pieces, so that there is something to do while a chunk is waited for.
         let wanted = (bytes / self.team.size() / 4).next_multiple_of(GRAIN).clamp(4 << 10, 16 << 10);
         let unit = size * (GRAIN / size.min(GRAIN));
-        wanted.min(Shape::of(self.team).room_of_chunk()) / unit * unit
+        wanted.min(TeamShape::of(self.team).room_of_chunk()) / unit * unit
     }
 
     /// A reduce-scatter and an allgather through rings: every member combines a slice of each piece, on one node. Of a piece it brings the

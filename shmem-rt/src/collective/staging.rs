@@ -25,7 +25,7 @@ use shmem_core::system::{
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Pattern, Shape};
+use super::choose::Pattern;
 use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
 use crate::group::{Collective, Meeting, Purpose};
 
@@ -402,9 +402,7 @@ impl Collective<'_> {
     /// Which way data go, that lie in symmetric objects or anywhere. Windows are taken when they would be the way for the first time.
     #[inline]
     pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
-        let team = self.team;
-        let asked = team.job.settings.collective_ways;
-        let way = Shape::hopeful(team).way(asked, pattern, is_symmetric);
+        let (team, way) = (self.team, self.team.way(pattern, is_symmetric));
         if team.has_windows().is_none() && matches!(way, Way::Windows | Way::Rings) {
             self.take_windows(purpose);
             return team.way(pattern, is_symmetric);

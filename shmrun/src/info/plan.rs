@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use shmem::env::Settings;
-use shmem::scale::{Collective, Cost, Model, Shape};
+use shmem::scale::{Collective, Cost, JobShape, Model};
 use shmem_core::columns::Columns;
 use shmem_core::partition::{parse_size, show_size};
 use shmem_core::strided::{self as regions, Algorithm, Pattern, Plan};
@@ -90,7 +90,7 @@ impl Together {
             )
             .into());
         }
-        let shape = Shape { nodes: pes / per_node, per_node };
+        let shape = JobShape { nodes: pes / per_node, per_node };
         let model = Model::from(strided::row_of(provider));
         let taken = collective.way(shape, settings.collective_ways, symmetric, &model);
         let mut columns =

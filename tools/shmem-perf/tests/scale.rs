@@ -4,7 +4,7 @@ use shmem::TeamConfig;
 use shmem::bootstrap::Exchanged;
 use shmem::env::{CollectiveWay, CollectiveWays};
 use shmem::prelude::*;
-use shmem::scale::{Collective, Cost, Model, Shape};
+use shmem::scale::{Collective, Cost, JobShape, Model};
 use shmem_core::transport::ofi::strided::Row;
 
 /// What jobs go by over the transport inside one process, which costs nothing that is known.
@@ -12,10 +12,16 @@ fn model() -> Model {
     Model::from(Row::TCP)
 }
 
+/// What a collective costs that goes the way it chooses itself, on private memory.
+fn chosen(collective: Collective, shape: JobShape) -> Cost {
+    let way = collective.way(shape, CollectiveWays::default(), false, &model());
+    Cost::of_way(way, collective, false, shape)
+}
+
 /// The nodes that the PEs of a job are on, of as many PEs each.
-fn shape(world: &World) -> Shape {
+fn shape(world: &World) -> JobShape {
     let per_node = world.pes().iter().filter(|pe| pe.on_node().is_some()).count();
-    Shape { nodes: world.n_pes() / per_node, per_node }
+    JobShape { nodes: world.n_pes() / per_node, per_node }
 }
 
 /// Messages and bytes that a collective has sent between nodes, and messages of the PE that has sent most.
@@ -50,11 +56,7 @@ impl Form {
         let chosen = collective.way(shape, CollectiveWays::default(), on_objects, &model());
         let way =
             asked.filter(|way| collective.ways(shape, false).any(|there| there == *way)).unwrap_or(chosen);
-        let cost = match asked {
-            Some(_) => Cost::of_way(way, collective, false, shape),
-            None if on_objects => Cost::on_objects(collective, shape, &model()),
-            None => Cost::of(collective, shape, &model()),
-        };
+        let cost = Cost::of_way(way, collective, on_objects, shape);
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{way:?} of {collective:?} of {shape:?}");
         // A node sends one message in each round of a meeting, and the next when it has been sent one. Parts go straight.
         // Rounds of chunks are counted where plans are simulated.
@@ -203,7 +205,7 @@ fn teams_send_as_the_world_does(world: &mut World) {
         let bytes = size_of_val(&data[..]);
         team.sum(world, &mut data[..]);
         let [messages, bytes_of_all, _] = counted(world, |world| team.sum(world, &mut data[..]));
-        let cost = Cost::of(Collective::Sum(bytes), shape, &model());
+        let cost = chosen(Collective::Sum(bytes), shape);
         assert_eq!((messages, bytes_of_all), (cost.messages, cost.bytes), "team {round} of {shape:?}");
         team.destroy(world).unwrap();
     }
@@ -215,7 +217,7 @@ fn teams_send_as_the_world_does(world: &mut World) {
 #[test]
 fn a_pe_of_a_large_job_keeps_less_than_64_kib() {
     for (nodes, per_node) in [(2, 1), (4, 2), (32, 2), (64, 16), (160, 64), (1000, 100)] {
-        let shape = Shape { nodes, per_node };
+        let shape = JobShape { nodes, per_node };
         // Whatever the job is, on this many partitions and names of a machine with one kind of memory; for each PE of its node;
         // and for each node its first PE, thrice (all of the job, the world, and the launcher's word with 8 bytes more).
         let by_pe = 17_000 + 88 * per_node + 20 * nodes + (12 << 10) + 32 * shape.pes().div_ceil(512);
@@ -236,12 +238,12 @@ fn the_page_shows_what_is_counted() {
     let shapes = [(2, 1), (32, 2), (64, 16), (160, 64), (1000, 100)];
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scale.md");
     let mut text = std::fs::read_to_string(page).unwrap();
-    let mut compare = |name: &str, known: usize, of: &dyn Fn(Shape) -> u64| {
+    let mut compare = |name: &str, known: usize, of: &dyn Fn(JobShape) -> u64| {
         let written = text.lines().find(|line| line.starts_with(&format!("| {name} |")));
         let written = written.unwrap_or_else(|| panic!("no row `{name}`")).to_owned();
         let cells = shapes.iter().zip(written.split(" | ").skip(1)).enumerate();
         let cells = cells.map(|(k, (&(nodes, per_node), cell))| match k < known {
-            true => shown(of(Shape { nodes, per_node })),
+            true => shown(of(JobShape { nodes, per_node })),
             false => cell.trim_end_matches(" |").to_owned(),
         });
         let row = format!("| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
@@ -250,7 +252,7 @@ fn the_page_shows_what_is_counted() {
             None => assert_eq!(written, row, "BLESS=1 writes it"),
         }
     };
-    let cost = |collective| move |shape| Cost::of(collective, shape, &model());
+    let cost = |collective| move |shape| chosen(collective, shape);
     for (name, collective) in
         [("barrier", Barrier), ("broadcast of 8 B", Broadcast(8)), ("broadcast of 1 MiB", Broadcast(1 << 20))]
     {
@@ -268,7 +270,7 @@ fn the_page_shows_what_is_counted() {
     let known = if cfg!(debug_assertions) { 3 } else { 5 };
     compare("sum of 1 MiB: rounds", known, &|shape| cost(LARGE)(shape).rounds);
     compare("sum of 1 MiB: messages", known, &|shape| cost(LARGE)(shape).messages);
-    let parts = |shape: Shape| cost(Sum(8 * shape.pes()))(shape).rounds;
+    let parts = |shape: JobShape| cost(Sum(8 * shape.pes()))(shape).rounds;
     compare("sums in parts of 8 B: rounds", known, &parts);
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(page, text).unwrap();
