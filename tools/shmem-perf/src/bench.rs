@@ -13,7 +13,7 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 
 use crate::case::{Record, Site};
-use crate::fabric::{Pair, State};
+use crate::fabric::{Pair, TargetState};
 use crate::pattern;
 use crate::peers::{Peer, PeerError, Programs, Running};
 use crate::samples::Samples;
@@ -94,9 +94,9 @@ impl Task {
                 bench.print(&world)
             }
             Self::Far(pe) => far(given, pe),
-            Self::Threads(pe) => {
-                far(given, |pair, bench| pair.alone(State::Asleep, || pe(pair, bench)).unwrap_or(Ok(())))
-            }
+            Self::Threads(pe) => far(given, |pair, bench| {
+                pair.alone(TargetState::Asleep, || pe(pair, bench)).unwrap_or(Ok(()))
+            }),
             Self::Own(pe) => pe(given),
         }
     }

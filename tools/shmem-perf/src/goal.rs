@@ -8,15 +8,15 @@ use crate::case::Case;
 /// What a case ought to reach against its limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    kind: &'static Kind,
+    kind: &'static GoalForm,
     numbers: [f64; 2],
 }
 
 /// A kind of goal: how it is written, whether more of each number asks for less (1) or for more (-1), and what reaches it.
-type Kind = (&'static str, [i32; 2], fn(&Case, f64, f64) -> bool);
+type GoalForm = (&'static str, [i32; 2], fn(&Case, f64, f64) -> bool);
 
 /// All kinds, in the order in which they are tried. Differences and values are in the unit of the case; `A1` is a loop of puts.
-const KINDS: [Kind; 8] = [
+const KINDS: [GoalForm; 8] = [
     ("{} or +{}", [1, 1], |case, most, more| case.ratio <= most || case.difference <= more),
     ("{} and +{}", [1, 1], |case, times, more| case.value <= times * case.limit + more),
     // Of 95 of 100 layouts.
@@ -51,7 +51,7 @@ impl FromStr for Goal {
             Some((over, under)) => Some(decimal(over)? / decimal(under)?),
             None => decimal(text),
         };
-        let read = |kind: &'static Kind| {
+        let read = |kind: &'static GoalForm| {
             let (mut pieces, mut numbers) = (kind.0.split("{}"), [0.0; 2]);
             let mut rest = text.strip_prefix(pieces.next()?)?;
             for (behind, into) in pieces.zip(&mut numbers) {

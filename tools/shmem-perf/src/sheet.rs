@@ -9,7 +9,7 @@ pub(crate) static SHEET: LazyLock<Vec<Section>> =
     LazyLock::new(|| sections(include_str!("measure/measures.txt")));
 
 /// What a measure has of a kind.
-pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &'static Line> {
+pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &'static SheetLine> {
     let section = SHEET.iter().find(|section| section.name == measure);
     section.into_iter().flat_map(|section| &section.lines).filter(move |line| line.kind == kind)
 }
@@ -17,8 +17,13 @@ pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &
 /// The sizes that it has of a kind: names and numbers.
 pub(crate) fn sizes(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, Vec<usize>)> {
     let number = |word: &str| word.parse().unwrap_or_else(|error| unreachable!("{word}: {error}"));
-    let of = move |line: &'static Line| (line.part(1), line.part(2).split(' ').map(number).collect());
+    let of = move |line: &'static SheetLine| (line.part(1), line.part(2).split(' ').map(number).collect());
     lines(measure, "sizes").filter(move |line| line.part(0) == kind).map(of)
+}
+
+/// The same, each number by itself.
+pub(crate) fn each_size(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, usize)> {
+    sizes(measure, kind).flat_map(|(name, numbers)| numbers.into_iter().map(move |number| (name, number)))
 }
 
 /// A measure, or a topic of the literature.
@@ -27,12 +32,12 @@ pub(crate) struct Section {
     /// As it is given on the command line, and stands in files.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<SheetLine>,
 }
 
 /// A line of a section; or a paragraph, of the kind `text`.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct SheetLine {
     /// What is made of it: `step`, `cases` ..
     pub(crate) kind: &'static str,
     /// Where the same cases are measured in several places: which. Otherwise empty.
@@ -50,19 +55,19 @@ impl Section {
         let (head, body) = text.split_once('\n').unwrap_or_default();
         let (name, title) = head.split_once(' ').unwrap_or_default();
         let of = |paragraph: &'static str| {
-            let lines: Option<Vec<Line>> = paragraph.lines().map(Line::parse).collect();
-            lines.unwrap_or_else(|| vec![Line { kind: "text", place: "", parts: vec![paragraph] }])
+            let lines: Option<Vec<SheetLine>> = paragraph.lines().map(SheetLine::parse).collect();
+            lines.unwrap_or_else(|| vec![SheetLine { kind: "text", place: "", parts: vec![paragraph] }])
         };
         let paragraphs = body.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty());
         Self { name, title, lines: paragraphs.flat_map(of).collect() }
     }
 
-    pub(crate) fn of<'s>(&'s self, kinds: &'s [&str]) -> impl Iterator<Item = &'s Line> {
+    pub(crate) fn of<'s>(&'s self, kinds: &'s [&str]) -> impl Iterator<Item = &'s SheetLine> {
         self.lines.iter().filter(|line| kinds.contains(&line.kind))
     }
 }
 
-impl Line {
+impl SheetLine {
     /// A line with a kind in front, in small letters.
     fn parse(line: &'static str) -> Option<Self> {
         let (kind, rest) = line.split_once(": ")?;

@@ -17,7 +17,7 @@ use shmem_core::libfabric::bindings::{
 use shmem_core::libfabric::{Addresses, Domain, Hints, Library, Refused, Registration};
 
 pub(crate) use self::lane::{Lane, WORD_OPERATIONS};
-pub(crate) use self::pair::{Pair, State, steadily};
+pub(crate) use self::pair::{Pair, TargetState, steadily};
 use crate::bench::Given;
 use crate::jobs::Asked;
 use crate::runner::Runner;

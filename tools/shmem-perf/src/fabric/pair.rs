@@ -34,7 +34,7 @@ const ALL: usize = ROOM + (4 << 10);
 
 /// How the PE that is written and read serves the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum TargetState {
     /// It calls the library all the time.
     Library,
     /// It drives the endpoint of the bare program all the time.
@@ -99,16 +99,16 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 
     /// What PE 0 does while the other one serves it. Both call it; nothing comes of it on PE 1.
-    pub(crate) fn alone<R>(&self, state: State, body: impl FnOnce() -> R) -> Option<R> {
+    pub(crate) fn alone<R>(&self, state: TargetState, body: impl FnOnce() -> R) -> Option<R> {
         self.both(state, || (self.world.my_pe() == 0).then(body))
     }
 
-    pub(crate) fn sample(&self, state: State, body: impl FnOnce() -> f64) -> f64 {
+    pub(crate) fn sample(&self, state: TargetState, body: impl FnOnce() -> f64) -> f64 {
         self.alone(state, body).unwrap_or_default()
     }
 
     /// What both do at once; behind it PE 1 serves PE 0 until that has done it, too. Both call it.
-    pub(crate) fn both<R>(&self, state: State, body: impl FnOnce() -> R) -> R {
+    pub(crate) fn both<R>(&self, state: TargetState, body: impl FnOnce() -> R) -> R {
         let turn = self.turns.get() + 1;
         self.turns.set(turn);
         let until_reached = |serve: &mut dyn FnMut()| {
@@ -133,15 +133,15 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         tell();
         let (result, mut looks) = (body(), 0_u32);
         match state {
-            State::Library => until_reached(&mut || self.look()),
-            State::Bare => until_reached(&mut || {
+            TargetState::Library => until_reached(&mut || self.look()),
+            TargetState::Bare => until_reached(&mut || {
                 (0..LOOKS).for_each(|_| self.lane.progress());
                 looks = looks.wrapping_add(1);
                 if looks.is_multiple_of(CALLS) {
                     self.look();
                 }
             }),
-            State::Asleep => self.lane.attended(|| until_reached(&mut || std::thread::sleep(NAP))),
+            TargetState::Asleep => self.lane.attended(|| until_reached(&mut || std::thread::sleep(NAP))),
         }
         result
     }
@@ -173,11 +173,11 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     /// Nanoseconds of each transfer of an operation through the library, and by the bare program, while the other PE sleeps, or
     /// is busy with the same.
     pub(crate) fn times(&self, operation: Operation, is_asleep: bool) -> [impl Fn() -> f64; 2] {
-        [State::Library, State::Bare].map(|state| {
+        [TargetState::Library, TargetState::Bare].map(|state| {
             move || {
                 let sample = || {
                     nanoseconds_each(operation.count(), || match state {
-                        State::Library => self.through(operation),
+                        TargetState::Library => self.through(operation),
                         _ => self.by_hand(operation),
                     })
                 };
@@ -186,22 +186,22 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         })
     }
 
-    /// Nanoseconds of so many bytes by the bare program, in puts of `part` and one quiet, which is there and back; `written`
-    /// bytes of what is put are written anew before. Of PE 0, or of both at once, which meet behind each.
-    pub(crate) fn bare_puts(&self, bytes: usize, part: usize, written: usize, is_of_both: bool) -> f64 {
+    /// Nanoseconds of one put by the bare program and its quiet (there and back), before which `written` bytes of the source are
+    /// written anew: of PE 0, or of both PEs at once, which meet behind each put.
+    pub(crate) fn bare_put(&self, bytes: usize, written: usize, is_of_both: bool) -> f64 {
         let rounds = Operation::timed("put", bytes, 1).rounds;
         let mut number = 0;
         let mut puts = || {
             number += 1;
             self.bare.fill(OWN, written, (number % 100) as u8);
-            (0..bytes).step_by(part).for_each(|at| self.lane.put(&self.peer, at, OWN + at, part));
+            self.lane.put(&self.peer, 0, OWN, bytes);
             self.lane.quiet();
             if is_of_both {
                 self.meet_bare(number);
             }
         };
         let time = || steadily(|| each(rounds, &mut puts));
-        if is_of_both { self.both(State::Bare, time) } else { self.sample(State::Bare, time) }
+        if is_of_both { self.both(TargetState::Bare, time) } else { self.sample(TargetState::Bare, time) }
     }
 
     /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting, which

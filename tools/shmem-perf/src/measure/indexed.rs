@@ -214,20 +214,20 @@ impl Lists<'_> {
             let pieces = (bytes * FAR).div_ceil(64 << 10);
             let (in_flight, rounds) = (pieces.min(64), pieces.div_ceil(64));
             let operation = Operation { name, bytes: 64 << 10, in_flight, rounds };
-            pair.sample(State::Bare, || nanoseconds_each(FAR, || pair.by_hand(operation)))
+            pair.sample(TargetState::Bare, || nanoseconds_each(FAR, || pair.by_hand(operation)))
         };
         for (list, traffic, put, got) in [("add", "12", 12, 0), ("gather", "gather", 4, 8)] {
             // One more, in which pages are touched.
             bench.pair(format!("indexed network-{list}"), || {
                 let send = || nanoseconds_each(FAR, || self.send(traffic, FAR));
-                let cost = pair.sample(State::Library, send);
+                let cost = pair.sample(TargetState::Library, send);
                 let bare = bare("bandwidth", put) + if got > 0 { bare("get", got) } else { 0.0 };
-                (cost, bare + pair.sample(State::Library, || self.apply(traffic)))
+                (cost, bare + pair.sample(TargetState::Library, || self.apply(traffic)))
             });
         }
         let Self { world, table, indices, into, .. } = self;
         let table = table.on(pair.other);
-        pair.alone(State::Library, || {
+        pair.alone(TargetState::Library, || {
             // Short lists: their elements, and of how many single operations each may take the time.
             for (count, singles) in [(1, 1), (16, 4)] {
                 let (times, of) = (less(128, 8) as u64, |k: u64| &indices[k as usize * count..][..count]);

@@ -96,10 +96,7 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
         let mut peers = Peer::ANSWERING.into_iter().flatten();
         (is_shared || !is_in_c) && peers.any(|peer| bench.wants(&name(*of, *peer)))
     };
-    let all = |kind| {
-        let of = |(name, sizes): (_, Vec<usize>)| sizes.into_iter().map(move |bytes| benchmark(name, bytes));
-        sizes("micro", kind).flat_map(of).filter(is_wanted)
-    };
+    let all = |kind| each_size("micro", kind).map(|(name, bytes)| benchmark(name, bytes)).filter(is_wanted);
     let compare = |of: Operation, ours: &mut dyn FnMut() -> f64| {
         for (peer, found) in beside(bench, of, ours, is_in_c) {
             match found {
@@ -135,7 +132,7 @@ fn beside(
     // One does the same in a special case.
     let operation = if of.name == "rate" { "bandwidth" } else { of.kind() };
     let numbers = format!("{} {}", of.bytes, times(of));
-    let request = Request { case: format!("{}/{}", of.name, of.bytes), operation, numbers };
+    let request = PeerRequest { case: format!("{}/{}", of.name, of.bytes), operation, numbers };
     // What a time is given for: a byte of a window, a message of a window, or an operation.
     let parts = match of.name {
         "bandwidth" => WINDOW * of.bytes,
@@ -213,8 +210,8 @@ impl Ours<'_> {
     }
 }
 
-fn request(operation: &'static str, number: usize, times: usize) -> Request {
-    Request { case: format!("{operation}/{number}"), operation, numbers: format!("{number} {times}") }
+fn request(operation: &'static str, number: usize, times: usize) -> PeerRequest {
+    PeerRequest { case: format!("{operation}/{number}"), operation, numbers: format!("{number} {times}") }
 }
 
 fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
@@ -257,8 +254,7 @@ fn c(world: &mut World, bench: &Bench<'_>) -> Done {
 
 /// Single routines: of both libraries, and to a global beside the heap.
 fn routines(bench: &Bench<'_>, ours: &Running, theirs: Option<&Running>) {
-    let of = |(routine, numbers): (_, Vec<_>)| numbers.into_iter().map(move |number| (routine, number));
-    for (routine, number) in sizes("c", "routines").flat_map(of) {
+    for (routine, number) in each_size("c", "routines") {
         let Some(theirs) = theirs else { break };
         let asked = request(routine, number, if routine == "iput" { 30 } else { 20_000 });
         let found = ours.beside(&asked, theirs, &asked, bench.repetitions);

@@ -41,15 +41,15 @@ use shmem_core::partition::PARTITION_VARIABLE;
 use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, LINES, WORDS_OF_LINE, near, word_at};
 use crate::bench::{Bench, Done, Fact, Given, Task, allowed_cores, alone, other, say, take_core};
 use crate::case::{Case, Record};
-use crate::fabric::{self, PROVIDER, Pair, State, over};
+use crate::fabric::{self, PROVIDER, Pair, TargetState, over};
 use crate::goal::Goal;
 use crate::jobs::Asked;
 use crate::operation::{LESS, Operation};
 use crate::pattern;
-use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built};
+use crate::peers::{PATIENCE, Peer, PeerError, PeerRequest, Programs, Running, built};
 use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
-use crate::sheet::{Line, SHEET, Section, lines, sizes};
+use crate::sheet::{SHEET, Section, SheetLine, each_size, lines, sizes};
 
 /// All of them, in the order of the tool's help. The first [`USUAL`] ones are run where no subcommand is given.
 pub(crate) const MEASURES: &[Measure] = &[
@@ -112,7 +112,7 @@ impl Measure {
     }
 
     /// What must not become slower.
-    pub(crate) fn guards(&self) -> impl Iterator<Item = &'static Line> {
+    pub(crate) fn guards(&self) -> impl Iterator<Item = &'static SheetLine> {
         lines(self.name, "guard")
     }
 
@@ -128,7 +128,7 @@ impl Measure {
     }
 }
 
-fn option(line: &Line) -> Arg {
+fn option(line: &SheetLine) -> Arg {
     let (help, mut words) = (line.part(1), line.part(0).split(' '));
     let mut next = || words.next().unwrap_or_default();
     let (name, takes, usual) = (next(), next(), next());
@@ -150,7 +150,7 @@ fn option(line: &Line) -> Arg {
 }
 
 impl Row {
-    fn of(line: &'static Line) -> Option<Self> {
+    fn of(line: &'static SheetLine) -> Option<Self> {
         let [pattern, form, operation, limit, goals, unit] = [0, 1, 2, 3, 4, 5].map(|at| line.part(at));
         let goals = goals.split("; ").filter(|goal| !goal.is_empty()).map(|written| {
             let (pieces, goal) = written.split_once(' ').unwrap_or_default();

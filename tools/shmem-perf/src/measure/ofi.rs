@@ -34,7 +34,7 @@ pub(crate) const OFI: Measure = Measure {
             Task::Far(|pair, bench| {
                 strided::force(PACKING);
                 let row = || row_of(pair, bench.repetitions);
-                pair.alone(State::Library, row).iter().try_for_each(|row| say(&format!("{row:?}")))
+                pair.alone(TargetState::Library, row).iter().try_for_each(|row| say(&format!("{row:?}")))
             }),
         ),
     ],
@@ -53,7 +53,7 @@ pub(crate) const NETWORK: Measure = Measure {
 
 fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     compare(pair, bench, "ofi", all())?;
-    pair.alone(State::Asleep, || bench.samples(format!("ofi idle/0/{}", pair.provider), idle));
+    pair.alone(TargetState::Asleep, || bench.samples(format!("ofi idle/0/{}", pair.provider), idle));
     Ok(())
 }
 
@@ -84,7 +84,7 @@ fn compare(
             "ofi-bare" => bench.pairs(&*name, &bare, &put),
             _ => bench.pairs(&*name, &library, &bare),
         };
-        if is_asleep { _ = pair.alone(State::Asleep, take) } else { take() }
+        if is_asleep { _ = pair.alone(TargetState::Asleep, take) } else { take() }
     }
     Ok(())
 }
@@ -140,7 +140,7 @@ fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
         let (cost, limit) =
             (|| nanoseconds_each(many.count(), library), || nanoseconds_each(many.count(), bare));
         let name = format!("network both-ways/{bytes}/{}", pair.provider);
-        bench.pairs(name, || pair.both(State::Library, cost), || pair.both(State::Bare, limit));
+        bench.pairs(name, || pair.both(TargetState::Library, cost), || pair.both(TargetState::Bare, limit));
     }
     collectives(pair, bench, if bench.quick { 4 << 10 } else { 1 << 20 })
 }
@@ -149,33 +149,22 @@ fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
 /// how many go at a time, against as many puts. Those of a node, in both forms where these differ.
 fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
     let provider = &pair.provider;
-    for bytes in [64 << 10, 1 << 20].into_iter().filter(|bytes| *bytes <= most) {
-        let whole = || pair.bare_puts(bytes, bytes, bytes, false);
-        let name = format!("network-bare both-ways/{bytes}/{provider}");
-        bench.pairs(name, || pair.bare_puts(bytes, bytes, bytes, true), whole);
-        for each in [32 << 10, 64 << 10, 128 << 10].into_iter().filter(|each| *each < bytes) {
-            let name = format!("network-bare chunks/{bytes}/{each}/{provider}");
-            bench.pairs(name, || pair.bare_puts(bytes, each, bytes, false), whole);
-        }
-    }
-    let of = |(name, sizes): (_, Vec<usize>)| sizes.into_iter().map(move |bytes| (name, bytes));
-    let all = sizes("network", "collectives").flat_map(of);
-    for (name, bytes) in all.filter(|(_, bytes)| *bytes <= most) {
+    for (name, bytes) in each_size("network", "collectives").filter(|(_, bytes)| *bytes <= most) {
         // A barrier is as of a word.
         let operation = Operation::timed(name, bytes.max(8), 1);
         let (case, written) =
             (format!("{name}/{bytes}/{provider}"), operation.written(2, true) * size_of::<f64>());
         let collective = || {
-            pair.both(State::Library, || {
+            pair.both(TargetState::Library, || {
                 let data = Data::new(pair.world, if operation.is_direct() { 2 * bytes } else { 0 });
                 let mut data = data.unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
                 steadily(|| operation.together(pair.world, &mut data))
             })
         };
-        let put = || pair.bare_puts(operation.bytes, operation.bytes, written, false);
+        let put = || pair.bare_put(operation.bytes, written, false);
         bench.pairs(format!("network {case}"), collective, put);
         if bytes >= 64 << 10 && !name.starts_with("broadcast") {
-            let swap = || pair.bare_puts(bytes, bytes, written, true);
+            let swap = || pair.bare_put(bytes, written, true);
             bench.pairs(format!("network-both-ways {case}"), collective, swap);
         }
     }
@@ -201,7 +190,7 @@ fn idle() -> Samples {
 /// Blocks by one strided put and a quiet, against a non-blocking put for each and one quiet; and that against the model.
 fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let mut gains = Vec::new();
-    for (state, name) in [(State::Library, "polling"), (State::Asleep, "asleep")] {
+    for (state, name) in [(TargetState::Library, "polling"), (TargetState::Asleep, "asleep")] {
         for (count, bytes) in
             [16, 64].into_iter().flat_map(|count| [8, 256, 4096].map(|bytes| (count, bytes)))
         {

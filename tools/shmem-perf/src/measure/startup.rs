@@ -111,7 +111,7 @@ fn of_system(file: &str, name: &str) -> io::Result<u64> {
 }
 
 /// Measures starts by a launcher, if it is there: this program as a job of so many PEs, against as many `hostname`.
-fn starts_under(runner: &mut Runner, line: &Line, pes: usize) -> Done {
+fn starts_under(runner: &mut Runner, line: &SheetLine, pes: usize) -> Done {
     let [launcher, start, source] = [0, 1, 2].map(|at| line.part(at));
     let name = format!("startup {launcher}/{pes}");
     if !runner.wants(&name) {

@@ -2,7 +2,7 @@
 //!
 //! A peer is a small program (`examples/peers`) of two processes, written for the fastest way that its library has: in C, which
 //! this module carries along, or a package of its own. It is [built](Programs) where the tool runs, and [kept running](Running)
-//! beside PE 0: it answers each [request](Request) with samples of one operation, and sleeps in between. So our times and theirs are
+//! beside PE 0: it answers each [request](PeerRequest) with samples of one operation, and sleeps in between. So our times and theirs are
 //! taken in turn, on the same cores, and come out as pairs. What a machine lacks is said, never passed over.
 
 macro_rules! example {
@@ -22,7 +22,7 @@ use std::{fmt, fs, io};
 
 use tempfile::TempDir;
 
-pub(crate) use self::running::{Request, Running};
+pub(crate) use self::running::{PeerRequest, Running};
 
 /// A program to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

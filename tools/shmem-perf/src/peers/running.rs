@@ -21,7 +21,7 @@ use crate::samples::Samples;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct PeerRequest {
     /// What the case is called; without blanks.
     pub(crate) case: String,
     /// What the program calls the operation.
@@ -67,19 +67,19 @@ impl Running {
         Ok(Some(running))
     }
 
-    pub(crate) fn check(&self, request: &Request) -> Result<(), PeerError> {
+    pub(crate) fn check(&self, request: &PeerRequest) -> Result<(), PeerError> {
         self.ask(request, 0).map(drop)
     }
 
     /// One sample: nanoseconds of one operation, complete when it ends.
-    pub(crate) fn sample(&self, request: &Request) -> Result<f64, PeerError> {
+    pub(crate) fn sample(&self, request: &PeerRequest) -> Result<f64, PeerError> {
         self.ask(request, 1).map(|samples| samples[0])
     }
 
     /// Pairs of samples of something and of the operation, in turn, if the operation does what it should.
     pub(crate) fn against(
         &self,
-        request: &Request,
+        request: &PeerRequest,
         repetitions: usize,
         mut other: impl FnMut() -> Result<f64, PeerError>,
     ) -> Result<Samples, PeerError> {
@@ -92,9 +92,9 @@ impl Running {
     /// The same of an operation of this program, and one of another one, or of this one as well.
     pub(crate) fn beside(
         &self,
-        cost: &Request,
+        cost: &PeerRequest,
         other: &Self,
-        limit: &Request,
+        limit: &PeerRequest,
         repetitions: usize,
     ) -> Result<Samples, PeerError> {
         self.check(cost)?;
@@ -102,8 +102,8 @@ impl Running {
     }
 
     /// The nanoseconds of each of so many samples; none: whether the operation does what it should.
-    fn ask(&self, request: &Request, samples: usize) -> Result<Vec<f64>, PeerError> {
-        let Request { case, operation, numbers } = request;
+    fn ask(&self, request: &PeerRequest, samples: usize) -> Result<Vec<f64>, PeerError> {
+        let PeerRequest { case, operation, numbers } = request;
         let asked = format!("{case} {operation} {numbers} {samples}");
         // A peer that is gone is found out by its answer.
         _ = self.requests.as_ref().map(|mut requests| writeln!(requests, "{asked}"));

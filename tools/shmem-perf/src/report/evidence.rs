@@ -32,14 +32,14 @@ pub(super) const DEBUG: &str = "debug build";
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Evidence {
-    pub(crate) cases: Vec<Entry>,
+    pub(crate) cases: Vec<MeasuredCase>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) notes: Vec<Note>,
 }
 
 /// One case: all that the page shows of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct MeasuredCase {
     /// Its line in `cases.csv`, from 1.
     pub(crate) id: usize,
     pub(crate) section: String,
@@ -68,7 +68,7 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-impl Entry {
+impl MeasuredCase {
     /// What stands in a column of `cases.csv`, if it is a number.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
         serde_json::to_value(&self.case).ok()?.get(column)?.as_f64()
@@ -79,7 +79,12 @@ impl Evidence {
     pub(crate) fn add(&mut self, section: &str, [step, variant]: [&str; 2], kept: Kept, done: Done) {
         for record in kept.records.into_iter().filter(|record| !record.samples.0.is_empty()) {
             let (id, case) = (self.cases.len() + 1, record.case());
-            self.cases.push(Entry { id, section: section.to_owned(), variant: variant.to_owned(), case });
+            self.cases.push(MeasuredCase {
+                id,
+                section: section.to_owned(),
+                variant: variant.to_owned(),
+                case,
+            });
         }
         kept.facts.into_iter().for_each(|found| self.know(section, found));
         let said = kept.remarks.into_iter().map(|text| (text, "no"));

@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::SECTIONS;
 use super::evidence::{self, Evidence, Note};
-use super::show::{self, Cell, Table, View};
+use super::show::{self, Cell, ReportTable, View};
 use crate::sheet::Section;
 
 const STYLE: &str = include_str!("style.css");
@@ -93,9 +93,9 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
     page.into_string()
 }
 
-pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidence) -> Table<'a> {
+pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidence) -> ReportTable<'a> {
     let heads = ["asked", "unit", "this library", "OpenSHMEM", "MPI", "Lamellar", "the limit", "published"];
-    let mut table = Table::new("What users ask", heads);
+    let mut table = ReportTable::new("What users ask", heads);
     table.under.extend(prose("summary"));
     for section in sections {
         let mut lines = section.of(&ASKED).filter_map(|row| View(evidence, section).headline(row)).peekable();

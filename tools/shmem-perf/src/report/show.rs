@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, Render, html};
 
-use super::evidence::{Entry, Evidence, Fact};
+use super::evidence::{Evidence, Fact, MeasuredCase};
 use crate::measure;
 use crate::pattern::{self, Found, named};
-use crate::sheet::{Line, Section};
+use crate::sheet::{Section, SheetLine};
 use crate::table::digits;
 
 #[derive(Clone, Copy)]
@@ -20,18 +20,18 @@ impl<'a> View<'a> {
         self,
         place: &'p str,
         pattern: &'p str,
-    ) -> impl Iterator<Item = (Found<'p, 'a>, &'a Entry)> + use<'a, 'p> {
-        let of = move |entry: &&Entry| {
+    ) -> impl Iterator<Item = (Found<'p, 'a>, &'a MeasuredCase)> + use<'a, 'p> {
+        let of = move |entry: &&MeasuredCase| {
             entry.section == self.1.name && (place.is_empty() || entry.variant == place)
         };
-        let find = move |entry: &'a Entry| {
+        let find = move |entry: &'a MeasuredCase| {
             Some((pattern::find(pattern, &entry.case.measure, &entry.case.case)?, entry))
         };
         self.0.cases.iter().filter(of).filter_map(find)
     }
 
     /// Shows a row of it: a heading, a text, or tables; steps and what users ask not here.
-    pub(super) fn show(self, at: usize, row: &Line) -> Markup {
+    pub(super) fn show(self, at: usize, row: &SheetLine) -> Markup {
         match row.kind {
             "heading" => html! { h3 { (row.part(0)) } },
             "text" => html! { p { (row.part(0)) } },
@@ -40,7 +40,7 @@ impl<'a> View<'a> {
     }
 
     /// The tables of a row, by its place.
-    fn tables(self, at: usize, row: &Line) -> Vec<Table<'a>> {
+    fn tables(self, at: usize, row: &SheetLine) -> Vec<ReportTable<'a>> {
         let of =
             |(pattern, published)| self.find(row.place, pattern).map(move |(_, entry)| (entry, published));
         let mut tables = match row.kind {
@@ -60,7 +60,7 @@ impl<'a> View<'a> {
         format!("{}-{at}", self.1.name)
     }
 
-    fn grid(self, row: &Line) -> Vec<Table<'a>> {
+    fn grid(self, row: &SheetLine) -> Vec<ReportTable<'a>> {
         let found: Vec<_> = self.find(row.place, row.part(1)).collect();
         let published: Vec<_> = row.pairs(3).collect();
         let of_part = |part: String| {
@@ -70,7 +70,7 @@ impl<'a> View<'a> {
                 let cell = move |of| (name.clone(), format!("{column}, {of}"), Cell::of(Some(entry), of));
                 row.part(2).split(' ').map(cell)
             });
-            let mut table = Table::of(titled(row.part(0), &part), cells.collect(), &Cell::of(None, ""));
+            let mut table = ReportTable::of(titled(row.part(0), &part), cells.collect(), &Cell::of(None, ""));
             table.heads.extend((!published.is_empty()).then(|| "published".to_owned()));
             for cells in &mut table.rows {
                 let said = published.iter().find(|(of, _)| *of == cells[0].text).map_or("", |(_, said)| said);
@@ -82,17 +82,17 @@ impl<'a> View<'a> {
         once(found.iter().map(|(found, _)| named(found, "part"))).into_iter().map(of_part).collect()
     }
 
-    fn facts(self, title: &str, table: &str) -> Table<'a> {
+    fn facts(self, title: &str, table: &str) -> ReportTable<'a> {
         let of = |fact: &&Fact| fact.section == self.1.name && fact.found.table == table;
         let cells = self.0.facts.iter().filter(of).map(|Fact { id, found, .. }| {
             let cell = Cell { fact: Some(*id), ..Cell::text(&*found.value) };
             (found.row.clone(), found.column.clone(), cell)
         });
-        Table::of(title, cells.collect(), &Cell::text(""))
+        ReportTable::of(title, cells.collect(), &Cell::text(""))
     }
 
     /// A line of what users ask; none where it was not measured.
-    pub(super) fn headline(self, row: &Line) -> Option<Vec<Cell<'a>>> {
+    pub(super) fn headline(self, row: &SheetLine) -> Option<Vec<Cell<'a>>> {
         let first = |pattern: &str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
         let (is_ratio, case) = (row.kind == "ratio", row.part(1));
         // Cases whose limits are what OpenSHMEM, MPI, lamellar and the machine take.
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
             answers[..4].iter_mut().for_each(|cell| cell.chosen = cell.value() == best);
         }
         // The table that shows the measure behind it.
-        let shows = |row: &Line| {
+        let shows = |row: &SheetLine| {
             let patterns = match row.kind {
                 "cases" => usize::MAX,
                 "grid" => 1,
@@ -144,12 +144,12 @@ fn once(all: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// A line for each case, with what is published of it, and with its place if they are of several.
-fn cases_of<'a>(title: &str, found: &[(&'a Entry, &'static str)], places: bool) -> Table<'a> {
+fn cases_of<'a>(title: &str, found: &[(&'a MeasuredCase, &'static str)], places: bool) -> ReportTable<'a> {
     let heads = ["case", "cost", "limit", "unit", "ratio", "quarters", "to", "pairs", "PEs", "cores", "goal"];
     let beside_puts = found.iter().any(|(entry, _)| entry.case.vs_a1.is_some());
     let is_published = found.iter().any(|(_, published)| !published.is_empty());
     let more = [beside_puts.then_some("A1"), is_published.then_some("published")];
-    let mut table = Table::new(title, heads.into_iter().chain(more.into_iter().flatten()));
+    let mut table = ReportTable::new(title, heads.into_iter().chain(more.into_iter().flatten()));
     for &(entry, published) in found {
         let (of, case) = (|column| Cell::of(Some(entry), column), &entry.case);
         let place = if places { &*entry.variant } else { "" };
@@ -174,14 +174,15 @@ fn cases_of<'a>(title: &str, found: &[(&'a Entry, &'static str)], places: bool) 
     table
 }
 
-pub(super) fn missed(evidence: &Evidence) -> Table<'_> {
-    let is_missed = |entry: &&Entry| measure::goal(&entry.case).is_some_and(|goal| !goal.is_met(&entry.case));
+pub(super) fn missed(evidence: &Evidence) -> ReportTable<'_> {
+    let is_missed =
+        |entry: &&MeasuredCase| measure::goal(&entry.case).is_some_and(|goal| !goal.is_met(&entry.case));
     let found: Vec<_> = evidence.cases.iter().filter(is_missed).map(|entry| (entry, "")).collect();
-    Table { under: Vec::new(), ..cases_of("What does not reach its goal", &found, true) }
+    ReportTable { under: Vec::new(), ..cases_of("What does not reach its goal", &found, true) }
 }
 
 /// A table. Its first column says what the row is.
-pub(super) struct Table<'a> {
+pub(super) struct ReportTable<'a> {
     id: Option<String>,
     title: String,
     pub(super) under: Vec<String>,
@@ -190,7 +191,7 @@ pub(super) struct Table<'a> {
     pub(super) rows: Vec<Vec<Cell<'a>>>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> ReportTable<'a> {
     pub(super) fn new<H: Into<String>>(title: impl Into<String>, heads: impl IntoIterator<Item = H>) -> Self {
         let heads = heads.into_iter().map(Into::into).collect();
         Self { id: None, title: title.into(), under: Vec::new(), heads, rows: Vec::new() }
@@ -210,7 +211,7 @@ impl<'a> Table<'a> {
         table
     }
 
-    fn explain(&mut self, entries: impl Iterator<Item = &'a Entry>) {
+    fn explain(&mut self, entries: impl Iterator<Item = &'a MeasuredCase>) {
         let rows = entries.filter_map(|entry| measure::row_of(&entry.case.measure, &entry.case.case));
         self.under.extend(once(rows.map(measure::Row::sentence)));
     }
@@ -222,7 +223,7 @@ impl<'a> Table<'a> {
     }
 }
 
-impl Render for Table<'_> {
+impl Render for ReportTable<'_> {
     fn render(&self) -> Markup {
         let columns = self.heads.len();
         html! {
@@ -257,7 +258,7 @@ pub(super) struct Cell<'a> {
     fact: Option<usize>,
     link: Option<String>,
     /// A number, and the line and the column of `cases.csv` that have it.
-    number: Option<(f64, &'a Entry, &'a str)>,
+    number: Option<(f64, &'a MeasuredCase, &'a str)>,
     chosen: bool,
 }
 
@@ -272,7 +273,7 @@ impl<'a> Cell<'a> {
     }
 
     /// A number of a line, or that there is none.
-    fn of(entry: Option<&'a Entry>, column: &'a str) -> Self {
+    fn of(entry: Option<&'a MeasuredCase>, column: &'a str) -> Self {
         let number = entry.and_then(|entry| Some((entry.number(column)?, entry, column)));
         let Some((value, ..)) = number else { return Self::new("missing", "not measured") };
         let text = if column == "n" { format!("{value:.0}") } else { digits(value) };
@@ -323,7 +324,7 @@ mod tests {
     /// How a number came about, which the page tells and a document has no room for.
     const LEFT_OUT: [&str; 5] = ["quarters", "to", "pairs", "PEs", "cores"];
 
-    impl Table<'_> {
+    impl ReportTable<'_> {
         fn markdown(&self) -> String {
             let is_shown = |&at: &usize| at == 0 || !LEFT_OUT.contains(&&*self.heads[at]);
             let columns: Vec<_> = (0..self.heads.len()).filter(is_shown).collect();

@@ -36,8 +36,6 @@ pub(crate) const MEASURE: Measure = Measure {
         ),
         #[cfg(feature = "rayon")]
         ("array-parallel", Task::Free(parallel::in_parallel)),
-        #[cfg(feature = "rayon")]
-        ("array-apart", Task::Free(parallel::apart)),
         (
             "array-layer",
             Task::Near(|world, bench| {
@@ -69,12 +67,9 @@ fn run(runner: &mut Runner) -> Done {
     repeat(runner, runner.job("array", 1, Given::default()))?;
     if !quick && cfg!(feature = "rayon") {
         repeat(runner, runner.job("array-parallel", 1, Given::default()))?;
-        let cpus = std::thread::available_parallelism()?.get();
-        repeat(runner, runner.job("array-apart", cpus, Given::default()))?;
     } else if !quick {
         runner.remark(
-            "shmem-perf: without the feature rayon, parallel loops and first touches are left out (build it with \
-             --features rayon)",
+            "shmem-perf: without the feature rayon, parallel loops are left out (build it with --features rayon)",
         );
     }
     let sizes = if quick { vec![SIZES[0], SIZES[2], SIZES[3]] } else { SIZES.to_vec() };
@@ -96,17 +91,17 @@ const CHUNKS: usize = 4;
 
 // Loops over slices of so many planes, rows and columns.
 
-type Shape = [usize; 3];
+type Dimensions = [usize; 3];
 
 #[expect(clippy::needless_range_loop, reason = "access by index is what is measured")]
-fn by_index(a: &mut [u64], _: Shape) {
+fn by_index(a: &mut [u64], _: Dimensions) {
     for i in 0..a.len() {
         a[i] = i as u64;
     }
 }
 
 #[expect(clippy::needless_range_loop, reason = "access by index is what is measured")]
-fn read(a: &mut [u64], _: Shape) {
+fn read(a: &mut [u64], _: Dimensions) {
     let mut sum = 0_u64;
     for i in 0..a.len() {
         sum = sum.wrapping_add(a[i]);
@@ -115,7 +110,7 @@ fn read(a: &mut [u64], _: Shape) {
 }
 
 /// Of two dimensions: one plane.
-fn by_index_3(a: &mut [u64], [planes, rows, columns]: Shape) {
+fn by_index_3(a: &mut [u64], [planes, rows, columns]: Dimensions) {
     for i in 0..planes {
         for j in 0..rows {
             for k in 0..columns {
@@ -125,7 +120,7 @@ fn by_index_3(a: &mut [u64], [planes, rows, columns]: Shape) {
     }
 }
 
-fn by_element(a: &mut [u64], _: Shape) {
+fn by_element(a: &mut [u64], _: Dimensions) {
     for value in a.iter_mut() {
         *value = value.wrapping_mul(3);
     }
@@ -138,7 +133,7 @@ fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
 }
 
 /// A loop over an array, by its name, and the same over a slice.
-type Way<const D: usize, S> = (&'static str, fn(ArrayMut<'_, u64, D, S>), fn(&mut [u64], Shape));
+type Way<const D: usize, S> = (&'static str, fn(ArrayMut<'_, u64, D, S>), fn(&mut [u64], Dimensions));
 
 /// Loops over an array of a storage and a shape, in turn with those over a slice in the heap, and as many elements in each sample,
 /// about: nanoseconds for each element.
@@ -146,7 +141,7 @@ fn loops<const D: usize, S: Storage>(
     world: &mut World,
     bench: &Bench<'_>,
     (storage, name, suffix): (S, &str, &str),
-    (shape, planes): ([usize; D], Shape),
+    (shape, planes): ([usize; D], Dimensions),
     ways: &[Way<D, S>],
 ) -> Result<()> {
     let elements = shape.iter().product();

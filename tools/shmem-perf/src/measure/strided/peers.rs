@@ -40,10 +40,15 @@ fn doubles(pattern: &Pattern) -> [usize; 4] {
 
 /// What asks a peer for a transfer by one of its calls: of MPI `put` and `get` with vector types, `put-each` and `get-each` in a
 /// loop, and a flush; of OpenSHMEM `iput` and `iget`, `putmem` and `getmem` in a loop, and a quiet.
-fn request(case: &str, operation: &'static str, (pattern, skew): (Pattern, usize), times: usize) -> Request {
+fn request(
+    case: &str,
+    operation: &'static str,
+    (pattern, skew): (Pattern, usize),
+    times: usize,
+) -> PeerRequest {
     let [count, block, to, from] = doubles(&pattern);
     let numbers = format!("{count} {block} {to} {from} {skew} {times}");
-    Request { case: case.to_owned(), operation, numbers }
+    PeerRequest { case: case.to_owned(), operation, numbers }
 }
 
 /// Measures with sides in symmetric memory of both PEs, which begin in their pages as the peers' do, on PE 0.
