@@ -1,16 +1,15 @@
 //! Waiting for a word to change: by conditions on its value.
 
 use std::panic::Location;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{AmoValue, Here, SymBox, Symmetric, Waitable};
-use crate::observe::{Call, Family, Wait};
+use crate::observe::{Call, Family};
 use crate::system::Activity;
 use crate::text::Text;
-use crate::transport::{AtomicOp, Number, Width, atomic};
+use crate::transport::{AtomicOp, Width, atomic};
 
 impl<'a, T: Waitable> Here<'a, T> {
     /// The value of the word, now: the calling PE's own [`fetch`](super::Amo::fetch), of signals, too.
@@ -34,7 +33,7 @@ impl<'a, T: Waitable> Here<'a, T> {
     #[track_caller]
     pub fn test(self, condition: Condition<T::Value>) -> bool {
         let location = Location::caller();
-        look(self.endpoint(), || self.call(Family::Test, location, condition), || condition.holds(self.now()))
+        look(self.endpoint(), || self.call(Family::Test, location), || condition.holds(self.now()))
     }
 
     /// Waits until the word is what `condition` says; gives its value then. What the PE that
@@ -48,7 +47,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         if self.endpoint().observer().is_none() {
             return self.wait(condition, location);
         }
-        let call = self.call(Family::WaitUntil, location, condition);
+        let call = self.call(Family::WaitUntil, location);
         self.endpoint().tell(call, || self.wait(condition, location))
     }
 
@@ -69,22 +68,11 @@ impl<'a, T: Waitable> Here<'a, T> {
 
     /// The call of a wait for this word. Words lie in no segment that an observer would ask for.
     #[cold]
-    fn call(
-        self,
-        family: Family,
-        location: &'static Location<'static>,
-        condition: Condition<T::Value>,
-    ) -> Call<'a> {
+    fn call(self, family: Family, location: &'static Location<'static>) -> Call<'a> {
         self.endpoint().require_open(location);
         let me = self.endpoint().me();
-        let wait = condition.least().filter(|_| Self::WIDTH == Width::W8).map(|least| {
-            // SAFETY: the word is an aligned one of 8 bytes in the calling PE's own slot, which holds it for as long as
-            // the reference (`Waitable` is sealed to words that are laid out as their number), and is shared by atomics.
-            let number = unsafe { AtomicU64::from_ptr(self.as_ptr().cast()) };
-            Wait { number, least }
-        });
         let call = Call::new(family, location).at(me, 0, self.offset(), size_of::<T>());
-        Call { wait, ..call.word(Self::WIDTH, AtomicOp::Fetch) }
+        call.word(Self::WIDTH, AtomicOp::Fetch)
     }
 
     /// The word now, for who waits for several things in a way of its own: no observer is told of each look.
@@ -226,27 +214,11 @@ conditions! {
     le = Le <=;
 }
 
-impl Relation {
-    /// The least word of 64 bits for which it holds, if there is one for whoever counts upwards.
-    pub fn least(self, value: u64) -> Option<u64> {
-        match self {
-            Self::Eq | Self::Ge => Some(value),
-            Self::Gt => Some(value.wrapping_add(1)),
-            Self::Ne | Self::Lt | Self::Le => None,
-        }
-    }
-}
-
 impl<V: AmoValue> Condition<V> {
     /// Whether `value` is what is waited for.
     #[inline(always)]
     pub fn holds(self, value: V) -> bool {
         self.relation.holds(&value, &self.value)
-    }
-
-    /// The least value for which it holds, as a word of 64 bits; of floating-point numbers, there is none.
-    pub(super) fn least(self) -> Option<u64> {
-        if V::NUMBER == Number::Float { None } else { self.relation.least(self.value.to_bits64()) }
     }
 }
 

@@ -14,7 +14,6 @@ pub use counters::{Counters, Statistics, Tally};
 pub use family::{Effect, Family};
 
 use core::panic::Location;
-use core::sync::atomic::AtomicU64;
 
 use crate::pe::Pe;
 use crate::strided::Plan;
@@ -47,8 +46,6 @@ pub struct Call<'a> {
     pub word: Option<Word>,
     /// Bytes from the start of the PE's slot to the signal that follows the data.
     pub signal: Option<usize>,
-    /// What a wait is for; none, if it is no wait for a number of 64 bits.
-    pub wait: Option<Wait<'a>>,
     /// Who meets.
     pub meeting: Option<Meeting<'a>>,
 }
@@ -74,15 +71,6 @@ pub struct Word {
     pub width: Width,
     /// The operation.
     pub op: AtomicOp,
-}
-
-/// A wait for a number that others count up.
-#[derive(Clone, Copy, Debug)]
-pub struct Wait<'a> {
-    /// Where the number is.
-    pub number: &'a AtomicU64,
-    /// The least value that the wait is content with.
-    pub least: u64,
 }
 
 /// A meeting of the PEs of a team.
@@ -112,7 +100,6 @@ impl<'a> Call<'a> {
             listed: None,
             word: None,
             signal: None,
-            wait: None,
             meeting: None,
         }
     }

@@ -91,7 +91,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         first_slot: pes.iter().filter_map(|pe| pe.on_node()).min().unwrap_or_default(),
         index,
         place: mine as usize..mine as usize + arena.stride(),
-        names: Box::new(names.clone().into_words()),
+        name_of: Box::new(names.clone().into_words()),
     };
     let observers = Observers::new(&settings, node, &bootstrap).unwrap_or_else(|error| end(&error));
     // SAFETY: the slots of the PEs on this node, mapped for as long as anyone can wait: that takes an endpoint.

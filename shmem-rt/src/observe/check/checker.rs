@@ -1,13 +1,12 @@
-//! One PE's part of the checks: what each call means for them, and what the PE passes on of what it knows, and learns from
-//! others, through words and where PEs meet.
+//! One PE's part of the checks: what each call means for them, and what the PE passes on and learns through words and at
+//! barriers and other collectives.
 
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use shmem_core::exclusion::Mutex;
-use shmem_core::observe::{Call, Effect, Family, Wait};
+use shmem_core::observe::{Call, Effect, Family};
 use shmem_core::pe::Pe;
 use shmem_core::transport::AtomicOp;
 use shmem_launch::bootstrap::Bootstrap;
@@ -19,11 +18,8 @@ use super::flights::{Flight, Flights};
 use super::history::Access;
 use super::report::{Reports, Where};
 use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
-use super::words::{Announced, Change};
+use super::words::Change;
 use crate::caller::{self, Caller};
-
-/// What lies at an offset, in words.
-pub(crate) type Names = Box<dyn Fn(usize) -> String + Send + Sync>;
 
 /// The PEs of this node, as the checks see them.
 pub(crate) struct NodePes {
@@ -35,7 +31,8 @@ pub(crate) struct NodePes {
     pub(crate) index: usize,
     /// The addresses of its slot.
     pub(crate) place: std::ops::Range<usize>,
-    pub(crate) names: Names,
+    /// Names the object at an offset.
+    pub(crate) name_of: Box<dyn Fn(usize) -> String + Send + Sync>,
 }
 
 /// One PE's part of the checks.
@@ -43,31 +40,30 @@ pub(in crate::observe) struct Checker {
     node: NodePes,
     shadows: Shadows,
     reports: Reports,
-    state: Mutex<State>,
+    state: Mutex<CheckState>,
 }
 
-struct State {
+/// What this PE alone knows.
+struct CheckState {
     own: Own,
     flights: Flights,
     /// The flag of each PE that this one has seen last.
     seen: [Seen; MOST_PES],
-    /// Lines by where the names of their files lie, which are kept for as long as the PE runs, and their numbers.
+    /// Numbers of lines: by the address of the file's name, the line, and the operation.
     sites: HashMap<(usize, u32, Family), u32>,
-    /// The number of the line whose call is told, once it is known.
+    /// The number of the line that made the current call, once it is known.
     site: Option<u32>,
-    /// The word, and the least value, of the last wait that left open which signals had come.
-    step: Option<(usize, u64)>,
 }
 
-impl State {
-    /// All that this PE has issued is complete.
+impl CheckState {
+    /// Completes all that this PE has issued.
     fn quiet(&mut self) {
         self.own.quiet(|_, _| true);
         self.flights.quiet(|_, _| true);
     }
 }
 
-/// A flag of another PE, and where this PE has seen it.
+/// A change of a word by another PE, and where this PE has seen it.
 #[derive(Clone, Copy)]
 struct Seen {
     change: Change,
@@ -75,7 +71,7 @@ struct Seen {
 }
 
 impl Checker {
-    /// The checks of one PE; nothing, and a warning, if there are more PEs on the node than can be checked.
+    /// Creates the checks of one PE; `None`, after a warning, if the node has more PEs than can be checked.
     pub(in crate::observe) fn create(
         choice: CheckChoice,
         node: NodePes,
@@ -91,8 +87,8 @@ impl Checker {
         }
         if pes < bootstrap.count() {
             reports.warn(
-                "what PEs of different nodes do to each other is not checked: no races, early flags or counted signals \
-                 between them are found; run all PEs on one node to have that checked",
+                "what PEs of different nodes do to each other is not checked: no races or early flags between them are \
+                 found; run all PEs on one node to have that checked",
             );
         }
         if !cfg!(debug_assertions) && caller::finds().is_none() {
@@ -101,7 +97,7 @@ impl Checker {
         let shadows = Shadows::create(bootstrap.as_ref(), node.index, pes)?;
         let seen = [Seen { change: Change::default(), at: None }; MOST_PES];
         let (own, flights) = (Own::new(node.index), Flights::default());
-        let state = Mutex::new(State { own, flights, seen, sites: HashMap::new(), site: None, step: None });
+        let state = Mutex::new(CheckState { own, flights, seen, sites: HashMap::new(), site: None });
         Ok(Some(Self { node, shadows, reports, state }))
     }
 
@@ -134,12 +130,12 @@ impl Checker {
         check(Checked { of: self, state, call });
     }
 
-    /// Works on what others may see of this PE.
+    /// Works on what other PEs see of this PE.
     fn mine<R>(&self, work: impl FnOnce(&mut Body) -> R) -> R {
         self.shadows.with(self.node.index, work)
     }
 
-    /// Which of the PEs of this node it is, if it is one.
+    /// The index of a PE of this node.
     fn index_of(&self, pe: Pe) -> Option<usize> {
         Some(pe.on_node()? - self.node.first_slot)
     }
@@ -157,7 +153,7 @@ impl Checker {
 /// A call while it is checked.
 struct Checked<'a> {
     of: &'a Checker,
-    state: &'a mut State,
+    state: &'a mut CheckState,
     call: &'a Call<'a>,
 }
 
@@ -210,7 +206,7 @@ impl Checked<'_> {
             (Effect::Order, _) => {
                 // Of one PE, or of all.
                 let pe = self.call.pe.map(|pe| (pe.number(), self.of.index_of(pe)));
-                let State { own, flights, .. } = &mut *self.state;
+                let CheckState { own, flights, .. } = &mut *self.state;
                 own.quiet(|of, to| of == endpoint && pe.is_none_or(|(_, index)| index == Some(to)));
                 flights.quiet(|of, to| of == endpoint && pe.is_none_or(|(number, _)| number == to));
             }
@@ -230,11 +226,11 @@ impl Checked<'_> {
         }
     }
 
-    /// A put; gives what a signal behind it announces to another PE.
-    fn put(&mut self, is_signalled: bool) -> Option<Announced> {
+    /// A put; gives class and epoch of what its signal announces to another PE.
+    fn put(&mut self, is_signalled: bool) -> Option<(Class, u32)> {
         self.own_side(false);
         let (me, to, endpoint) = (self.of.node.index, self.target()?, self.call.endpoint);
-        // What a PE writes to itself it could as well store.
+        // A put of a PE to itself counts as a store.
         let class = if to == me { Class::REST } else { Class::put(endpoint, is_signalled) };
         for blocks in self.blocks(Side::To, self.call.offset) {
             self.touch(to, blocks, class, true);
@@ -242,9 +238,9 @@ impl Checked<'_> {
         if to == me {
             return None;
         }
-        let (by, epoch) = (me as u32, self.state.own.epoch);
+        let epoch = self.state.own.epoch;
         self.state.own.put(endpoint, to, class);
-        is_signalled.then_some(Announced { by, epoch, class })
+        is_signalled.then_some((class, epoch))
     }
 
     fn get(&mut self) {
@@ -312,7 +308,7 @@ impl Checked<'_> {
     fn report_race(&self, to: usize, access: &Access, other: &Access) {
         let (of, by) = (self.of, other.by as usize);
         let (earlier, later) = (of.line(by, other.site), self.line());
-        let what = (of.node.names)(access.blocks.start as usize);
+        let what = (of.node.name_of)(access.blocks.start as usize);
         let Seen { change, at } = self.state.seen[by];
         match at {
             Some((family, caller)) if other.class != Class::REST && change.epoch >= other.epoch => {
@@ -326,44 +322,32 @@ impl Checked<'_> {
         }
     }
 
-    /// What this PE knows goes to whoever looks at the word at `offset` of the call's PE; what a signal announces
-    /// goes to those who know that it was this one.
-    fn pass_on(&mut self, offset: Option<usize>, announced: Option<Announced>) {
+    /// Stores what this PE knows, and the put that its signal announces, in the word at `offset` of the call's PE.
+    fn pass_on(&mut self, offset: Option<usize>, announced: Option<(Class, u32)>) {
         let (Some(to), Some(offset)) = (self.target(), offset) else { return };
         let change = Change { epoch: self.state.own.epoch, site: self.site() };
         let clock = self.state.own.pass_on(Some((self.call.endpoint, to)));
         let adds = self.call.word.is_some_and(|word| matches!(word.op, AtomicOp::Add(_)));
         let (shadows, me) = (&self.of.shadows, self.of.node.index);
         shadows.with(to, |body| {
-            let (words, known) = (&mut body.words, &body.known);
-            let (word, is_alone) = words.entry(offset);
+            let (word, is_alone) = body.words.entry(offset);
             word.clock.join(&clock, shadows.pes);
             word.changes[me] = change;
-            match announced {
-                Some(one) if is_alone => {
-                    let knows = |one: &Announced| known.knows(one.class, one.by as usize, to, one.epoch);
-                    word.announce(one, to, adds, knows);
-                }
-                Some(one) => word.clock.learn(one.class, one.by as usize, to, one.epoch),
-                None => {}
+            if let Some(put) = announced {
+                word.announced.announce(me, put, adds || !is_alone);
             }
         });
     }
 
-    /// What those knew who changed the words that the call looks at.
+    /// Learns what the PEs knew that have changed the words which the call looks at.
     fn learn(&mut self) {
         let Some(of) = self.target() else { return };
-        let (call, State { own, seen, .. }) = (self.call, &mut *self.state);
-        let (mut open, shadows) = (None, &self.of.shadows);
-        // What a wait was content with, not what it saw: elsewhere it may have seen no more than that.
-        let is_beyond =
-            |wait: Wait| wait.number.load(Ordering::Relaxed).wrapping_sub(wait.least).cast_signed() > 0;
-        let is_short = of == self.of.node.index && call.wait.is_some_and(is_beyond);
+        let (call, CheckState { own, seen, .. }) = (self.call, &mut *self.state);
+        let shadows = &self.of.shadows;
         shadows.with(of, |body| {
             for word in body.words.changed(call.offset, call.bytes) {
                 own.clock.join(&word.clock, shadows.pes);
-                let of_word = word.heard(&mut own.clock, of, is_short);
-                open = of_word.map(|by| (by, word.changes[by].site)).or(open);
+                own.clock.learn(&word.announced, of);
                 for (seen, change) in seen.iter_mut().zip(&word.changes) {
                     if change.epoch > seen.change.epoch {
                         *seen = Seen { change: *change, at: Some((call.family, Caller::of(call.location))) };
@@ -372,28 +356,9 @@ impl Checked<'_> {
             }
         });
         self.of.mine(|body| body.known = own.clock);
-        if let Some(wait) = call.wait {
-            self.step(wait.least, open);
-        }
     }
 
-    /// A wait for signals that add up; which of those that the PE and its line `open` adds have come is not known. What a program
-    /// in C reads of its own memory is not seen. But who waits for some, and then for some more, has read what the first announce.
-    fn step(&mut self, least: u64, open: Option<(usize, u32)>) {
-        let before = self.state.step.filter(|(offset, _)| *offset == self.call.offset);
-        match open {
-            None if before.is_some() => self.state.step = None,
-            None => {}
-            Some((by, line)) => {
-                self.state.step = Some((self.call.offset, least));
-                if caller::finds().is_some() && before.is_some_and(|(_, before)| before < least) {
-                    self.of.reports.steps(&self.of.line(by, line), &self.line());
-                }
-            }
-        }
-    }
-
-    /// Shows the others what this PE knows when it comes to a meeting, or starts one that is waited for later.
+    /// Publishes what this PE knows when it enters a collective, or starts one that it waits for later.
     fn arrive(&mut self) {
         let (of, Some(meeting), effect) = (self.of, self.call.meeting, self.call.family.effect()) else {
             return;
@@ -405,7 +370,7 @@ impl Checked<'_> {
         of.mine(|body| *body.meeting(&meeting, effect == Effect::Start) = published);
     }
 
-    /// Learns what the other members of this node knew when they came to the meeting.
+    /// Learns what the other members of this node knew when they entered the collective.
     fn leave(&mut self) {
         let (of, Some(meeting)) = (self.of, self.call.meeting) else { return };
         let (is_started, pes) = (self.call.family.effect() == Effect::Finish, of.shadows.pes);
@@ -415,19 +380,16 @@ impl Checked<'_> {
         {
             of.shadows.with(slot, |body| {
                 let published = body.meeting(&meeting, is_started);
-                // Who may leave before all have come may be further on; who has not come has told nothing.
+                // A member that need not wait for all may be in a later collective; one that has not entered has published nothing.
                 if published.count >= meeting.count {
                     clock.join(&published.clock, pes);
                 }
             });
         }
         of.mine(|body| body.known = *clock);
-        if !is_started {
-            self.state.step = None;
-        }
     }
 
-    /// Forgets accesses to memory of `to` that all PEs know of.
+    /// Drops accesses to memory of `to` that all PEs know to have happened.
     fn forget(&self, to: usize) {
         let (of, pes) = (self.of, self.of.shadows.pes);
         let knows = |slot| match slot == of.node.index {
@@ -451,12 +413,12 @@ impl Checked<'_> {
         Where { pe: self.of.node.numbers[self.of.node.index], site }
     }
 
-    /// The number of that line, by which others can look it up.
+    /// The number of that line, by which other PEs look it up.
     fn site(&mut self) -> u32 {
         if let Some(site) = self.state.site {
             return site;
         }
-        let State { sites, site, .. } = &mut *self.state;
+        let CheckState { sites, site, .. } = &mut *self.state;
         let next = sites.len().min(MOST_SITES - 1) as u32;
         let caller = Caller::of(self.call.location);
         let line = (caller.file.as_ptr().addr(), caller.line, self.call.family);

@@ -1,29 +1,24 @@
 //! What a PE knows to have happened: clocks, and when a put counts.
 //!
-//! Every PE counts epochs of its own. A clock says for each PE up to which of its epochs its accesses are
-//! known to have happened before. A put has not happened for anybody when its call returns, but when a
-//! fence (for what its context sends to that PE afterwards) or a quiet (for everything) is behind it. So
-//! what a PE passes on of its own puts depends on the context and the PE to which it passes it on, and a
-//! clock counts puts for each PE, stream (a context, or several that share a number) and target. A put with a
-//! signal is announced by that signal alone: which of these are known has gaps ([`Known`]), and who hears of one
-//! stands in [`words`](super::words).
+//! These are vector clocks (Fidge, Mattern 1988). Every PE counts epochs of its own, and a clock says for each PE up to which
+//! epoch its accesses are known. A put has not happened when its call returns, but after a fence (for what its context sends to
+//! the same PE afterwards) or a quiet (for everything). So what a PE passes on of its own puts depends on context and receiver,
+//! and a clock counts puts for each PE, context (several may share a number) and target. A put with a signal is announced by
+//! that signal alone: the known ones have gaps ([`Known`]), and [`words`](super::words) has what each signal announces.
 
 /// Most PEs of a node that are checked together.
 pub(super) const MOST_PES: usize = 16;
 
-/// How many contexts of a PE are told apart.
+/// Contexts of a PE that are told apart.
 const STREAMS: usize = 4;
 
-/// Epochs of which some are known and others are not. All zeroes: none is.
-///
-/// A put with a signal is ordered by its own signal whatever was put before, so what is known of these is no
-/// "up to".
+/// A set of known epochs, with gaps. All zeroes: empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Known {
-    /// Up to this one all are.
+    /// All epochs up to this one are known.
     low: u32,
-    /// Bit `k`: the epoch `low + 1 + k` is.
+    /// Bit `k`: the epoch `low + 1 + k` is known.
     later: u32,
 }
 
@@ -41,7 +36,7 @@ impl Known {
         }
     }
 
-    /// One more. If it is far ahead, those that are too far behind it count as known: doubt is silence.
+    /// Adds an epoch. Epochs more than 32 before it count as known from then on: a doubt is not reported.
     fn add(&mut self, epoch: u32) {
         if self.has(epoch) {
             return;
@@ -76,22 +71,22 @@ impl Known {
         }
     }
 
-    /// What is known without a gap belongs to `low`.
+    /// Moves epochs without a gap from `later` to `low`.
     fn settle(&mut self) {
         let run = self.later.trailing_ones();
         self.raise(self.low + run);
     }
 }
 
-/// Which accesses are known to have happened: of each PE, of each class, to memory of each PE. All zeroes: none.
+/// The accesses that are known to have happened: by PE, by class, by PE whose memory it is. All zeroes: none.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Clock([[[Known; MOST_PES]; CLASSES]; MOST_PES]);
 
-/// Kinds of accesses: those that have happened when their call returns, puts of each stream, and puts with a signal of each.
+/// Classes: accesses that have happened when their call returns, puts of each context, puts with a signal of each context.
 const CLASSES: usize = 1 + 2 * STREAMS;
 
-/// What kind of access it is, as far as it matters when it has happened.
+/// A class of accesses: when they have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(super) struct Class(u32);
@@ -118,10 +113,10 @@ impl Clock {
         self.0[by][class.0 as usize][to].has(epoch)
     }
 
-    /// Learns that the data of a put with a signal have come.
-    pub(super) fn learn(&mut self, class: Class, by: usize, to: usize, epoch: u32) {
-        if class.is_signalled() {
-            self.0[by][class.0 as usize][to].add(epoch);
+    /// Learns that these puts to memory of `to` have arrived.
+    pub(super) fn learn(&mut self, announced: &Announced, to: usize) {
+        for (mine, theirs) in self.0.iter_mut().flatten().zip(announced.0.iter().flatten()) {
+            mine[to].join(*theirs);
         }
     }
 
@@ -130,7 +125,7 @@ impl Clock {
         self.each(other, pes, Known::join);
     }
 
-    /// Forgets what `other` does not know.
+    /// Keeps what `other` knows as well.
     pub(super) fn meet(&mut self, other: &Self, pes: usize) {
         self.each(other, pes, Known::meet);
     }
@@ -142,21 +137,36 @@ impl Clock {
     }
 }
 
-/// A put that is not complete.
+/// Puts with signals to memory of one PE: by PE, by class. All zeroes: none.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Announced([[Known; CLASSES]; MOST_PES]);
+
+impl Announced {
+    /// Adds a put of `by`. Unless its signal `adds` to the word, the word announces no earlier put of `by` any more.
+    pub(super) fn announce(&mut self, by: usize, (class, epoch): (Class, u32), adds: bool) {
+        if !adds {
+            self.0[by] = [Known::NONE; CLASSES];
+        }
+        self.0[by][class.0 as usize].add(epoch);
+    }
+}
+
+/// Puts of one class to one PE that are not complete.
 struct Pending {
     endpoint: u32,
     to: usize,
     class: Class,
-    /// The epoch of the oldest one that no fence is behind; the largest number: there is none.
+    /// Epoch of the oldest put since the last fence; `u32::MAX`: none.
     unfenced: u32,
-    /// The epoch of the oldest one.
+    /// Epoch of the oldest put.
     oldest: u32,
 }
 
 /// What one PE has done and knows.
 pub(super) struct Own {
     me: usize,
-    /// The epoch of what is done now.
+    /// The current epoch.
     pub(super) epoch: u32,
     pub(super) clock: Clock,
     pending: Vec<Pending>,
@@ -176,7 +186,7 @@ impl Own {
         }
     }
 
-    /// What an endpoint has issued is ordered before what it issues from now on.
+    /// Orders what an endpoint has issued before what it issues from now on.
     pub(super) fn fence(&mut self, endpoint: u32) {
         for pending in self.pending.iter_mut().filter(|pending| pending.endpoint == endpoint) {
             pending.unfenced = u32::MAX;
@@ -184,14 +194,14 @@ impl Own {
         self.epoch += 1;
     }
 
-    /// What these endpoints have issued to these PEs is complete.
+    /// Completes the puts of endpoints to PEs that `is_meant` selects.
     pub(super) fn quiet(&mut self, is_meant: impl Fn(u32, usize) -> bool) {
         self.pending.retain(|pending| !is_meant(pending.endpoint, pending.to));
         self.epoch += 1;
     }
 
-    /// What somebody knows who sees what this PE does next: something for the PE `to`, through an endpoint, or for nobody alone.
-    /// What is done later is another epoch.
+    /// The clock that a PE learns which sees the next operation of this PE: one for the PE `to`, through an endpoint; or
+    /// `None`, one for all. Begins a new epoch.
     pub(super) fn pass_on(&mut self, to: Option<(u32, usize)>) -> Clock {
         let (mut clock, me, now) = (self.clock, self.me, self.epoch);
         clock.0[me] = [[Known::up_to(now); MOST_PES]; CLASSES];
@@ -216,7 +226,7 @@ mod tests {
     const PUT: Class = Class::put(0, false);
     const SIGNALLED: Class = Class::put(0, true);
 
-    /// Whether puts of PE 0 through endpoint 0 to PE 1 in `epoch` are known to who gets `clock`.
+    /// Whether `clock` knows puts of PE 0 through endpoint 0 to PE 1 in `epoch`.
     fn knows(clock: &Clock, epoch: u32) -> bool {
         clock.knows(PUT, 0, 1, epoch)
     }
@@ -258,17 +268,22 @@ mod tests {
     #[test]
     fn a_signal_passes_on_what_a_fence_is_behind_and_no_data_of_other_signals() {
         let knows = |clock: &Clock, epoch| clock.knows(SIGNALLED, 0, 1, epoch);
-        let mut own = Own::new(0);
-        let first = own.epoch;
-        own.put(0, 1, SIGNALLED);
-        assert!(!knows(&own.pass_on(Some((0, 1))), first), "its word says so of its own data");
-        let second = own.epoch;
-        own.put(0, 1, SIGNALLED);
-        let mut clock = own.pass_on(Some((0, 1)));
-        clock.learn(SIGNALLED, 0, 1, second);
-        assert!(knows(&clock, second) && !knows(&clock, first));
-        own.fence(0);
-        assert!(knows(&own.pass_on(Some((0, 1))), second));
+        for adds in [false, true] {
+            let (mut own, mut word) = (Own::new(0), Announced([[Known::NONE; CLASSES]; MOST_PES]));
+            let [first, second] = [(); 2].map(|()| {
+                let epoch = own.epoch;
+                own.put(0, 1, SIGNALLED);
+                word.announce(0, (SIGNALLED, epoch), adds);
+                assert!(!knows(&own.pass_on(Some((0, 1))), epoch), "its word announces it");
+                epoch
+            });
+            let mut clock = own.pass_on(Some((0, 1)));
+            clock.learn(&word, 1);
+            assert!(knows(&clock, second));
+            assert_eq!(knows(&clock, first), adds, "a signal that is set announces one put");
+            own.fence(0);
+            assert!(knows(&own.pass_on(Some((0, 1))), second));
+        }
     }
 
     proptest! {

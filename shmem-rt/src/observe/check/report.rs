@@ -1,4 +1,4 @@
-//! What is said of mistakes.
+//! Reports of mistakes.
 
 use std::collections::HashSet;
 use std::io;
@@ -14,7 +14,7 @@ use shmem_launch::say::say;
 use super::shadow::Site;
 use crate::caller::prefix;
 
-/// The code of a job in which there was a mistake.
+/// Exit code of a job with a mistake.
 const CODE: i32 = 1;
 
 pub(super) struct Where {
@@ -32,7 +32,7 @@ pub(super) struct Reports {
     choice: CheckChoice,
     me: usize,
     bootstrap: Arc<dyn Bootstrap>,
-    /// Lines that have been reported, and are not again.
+    /// Pairs of lines that have been reported.
     said: Mutex<HashSet<String>>,
 }
 
@@ -41,14 +41,14 @@ impl Reports {
         Self { choice, me, bootstrap, said: Mutex::default() }
     }
 
-    /// Something that is not checked, said once for the job.
+    /// Warns once for the job that something is not checked.
     pub(super) fn warn(&self, text: &str) {
         if self.me == 0 {
             say(&format!("shmem: check: warning: {text}"));
         }
     }
 
-    /// Two accesses that nothing orders.
+    /// Reports two accesses that nothing orders.
     pub(super) fn race(&self, earlier: &Where, later: &Where, to: usize, what: &str) {
         self.say(
             &format!("race {} {}", earlier.site, later.site),
@@ -59,7 +59,7 @@ impl Reports {
         );
     }
 
-    /// A put that a flag does not announce, though it was set behind it.
+    /// Reports a put that is not ordered before the flag that was set after it.
     pub(super) fn early_flag(&self, put: &Where, flag: &Site, wait: &Site, later: &Where, what: &str) {
         self.say(
             &format!("flag {} {flag} {}", put.site, later.site),
@@ -73,31 +73,21 @@ impl Reports {
         );
     }
 
-    /// The data of a put with a signal, read when another signal may have come.
+    /// Reports an access to the data of a put with a signal, after a wait that another signal may have ended.
     pub(super) fn other_signal(&self, put: &Where, wait: &Site, later: &Where, what: &str) {
         self.say(
             &format!("signal {} {wait} {}", put.site, later.site),
             &format!(
                 "{later} uses {what}, which may not have arrived: {put} wrote it, and what PE {} has seen in {wait} \
-                 may be the signals of other puts: {}",
+                 may be the signals of other puts: a signal orders its own data and the puts before the last fence; \
+                 wait for all signals that are under way, have a signal for each place, or call {}fence() between the puts",
                 later.pe,
-                signals_order()
+                prefix()
             ),
         );
     }
 
-    /// Waits for one after the other of several puts with signals that add up.
-    pub(super) fn steps(&self, put: &Where, wait: &Where) {
-        self.say(
-            &format!("steps {} {}", put.site, wait.site),
-            &format!(
-                "{wait} waits step by step for signals that {put} adds, and cannot know which of them have come: {}",
-                signals_order()
-            ),
-        );
-    }
-
-    /// A buffer that is used too early.
+    /// Reports an access to the buffer of a transfer in flight.
     pub(super) fn reuse(&self, flight: &Where, flight_writes: bool, later: &Where, writes: bool) {
         let (doing, does) =
             (if flight_writes { "write" } else { "read" }, if writes { "writes" } else { "reads" });
@@ -120,7 +110,7 @@ impl Reports {
             let mistakes = counted(found, "mistake");
             self.bootstrap.abort(CODE, &format!("SHMEM_CHECK found {mistakes}, reported above"));
         }
-        // PE 0 ends the job; nobody may have left it in order before.
+        // PE 0 ends the job before another PE leaves it in order.
         self.bootstrap.fence()
     }
 
@@ -134,13 +124,4 @@ impl Reports {
             _ => say(&format!("shmem: check: {text}")),
         }
     }
-}
-
-/// What signals say, and what is to be done about it.
-fn signals_order() -> String {
-    format!(
-        "a signal orders its own data and the puts before the last fence; wait for all signals that are under way, \
-         have a signal for each place, or call {}fence() between the puts",
-        prefix()
-    )
 }

@@ -1,15 +1,14 @@
-//! What is passed on through words: whoever waits for a word, or fetches it, learns what those knew who
-//! changed it.
+//! What the words of a PE pass on: a PE that waits for a word, or fetches it, learns what the PEs knew that have changed it.
 //!
-//! The signal behind a put announces the data of that put, and no other's. Signals that add up are told apart by
-//! nothing: who waits for so many knows of each only when as many have come as are under way.
+//! The signal of a put announces the data of that put alone. A word to which signals are added announces all their puts, whatever
+//! its value: which of them have arrived cannot be known.
 
-use super::clock::{Class, Clock, MOST_PES};
+use super::clock::{Announced, Clock, MOST_PES};
 
 /// Words that are told apart; all others are taken for one.
 const MOST: usize = 512;
 
-/// Places at which a word may stand.
+/// Entries of the hash table at which a word is looked for.
 const PROBES: usize = 16;
 
 /// The last change of a word by a PE.
@@ -18,95 +17,31 @@ const PROBES: usize = 16;
 pub(super) struct Change {
     /// Epoch in which the PE changed the word; 0: it has not.
     pub(super) epoch: u32,
-    /// Its line.
+    /// Number of the PE's line that did.
     pub(super) site: u32,
 }
-
-/// A put whose data are announced by its own signal alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub(super) struct Announced {
-    pub(super) by: u32,
-    pub(super) epoch: u32,
-    pub(super) class: Class,
-}
-
-/// Announcements that are kept for a word.
-const MOST_ANNOUNCED: usize = 32;
 
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Word {
     pub(super) clock: Clock,
+    /// By slot.
     pub(super) changes: [Change; MOST_PES],
-    announced: [Announced; MOST_ANNOUNCED],
-    len: u32,
+    /// Puts to memory of the word's PE that signals in this word announce.
+    pub(super) announced: Announced,
 }
 
-impl Word {
-    /// Puts that only their signals announce, to memory of the PE of the word.
-    pub(super) fn announced(&self) -> &[Announced] {
-        &self.announced[..self.len as usize]
-    }
-
-    /// One more, behind which the signal is added to the word, or takes the place of what was there. Those that
-    /// `is_known` are of no interest any more.
-    pub(super) fn announce(
-        &mut self,
-        one: Announced,
-        to: usize,
-        adds: bool,
-        is_known: impl Fn(&Announced) -> bool,
-    ) {
-        let mut kept = 0;
-        for at in 0..self.announced().len() {
-            let before = self.announced[at];
-            if adds && !is_known(&before) {
-                self.announced[kept] = before;
-                kept += 1;
-            }
-        }
-        if kept == MOST_ANNOUNCED {
-            // Doubt is silence.
-            let Announced { by, epoch, class } = self.announced[0];
-            self.clock.learn(class, by as usize, to, epoch);
-            self.announced.copy_within(1.., 0);
-            kept -= 1;
-        }
-        self.announced[kept] = one;
-        self.len = kept as u32 + 1;
-    }
-
-    /// What somebody hears who has waited for the word: `is_short` says that fewer signals were enough for it
-    /// than have been sent. Gives a PE of whose signals it is open which of them have come.
-    pub(super) fn heard(&self, own: &mut Clock, to: usize, is_short: bool) -> Option<usize> {
-        let mut open = None;
-        for by in 0..MOST_PES {
-            let of = |one: &&Announced| one.by as usize == by;
-            let is_new = |one: &&Announced| of(one) && !own.knows(one.class, by, to, one.epoch);
-            if is_short && self.announced().iter().filter(is_new).count() > 1 {
-                open = Some(by);
-                continue;
-            }
-            for one in self.announced().iter().filter(of) {
-                own.learn(one.class, by, to, one.epoch);
-            }
-        }
-        open
-    }
-}
-
-/// The words of one PE that somebody has changed. All zeroes: none.
+/// The words of one PE that have been changed. All zeroes: none.
 #[repr(C)]
 pub(super) struct Words {
-    /// Of each word, bytes from the start of the slot, and 1.
+    /// For each word its offset in the slot, plus 1.
     keys: [u64; MOST],
     words: [Word; MOST],
     others: Word,
 }
 
 impl Words {
-    /// The word at an offset, to be changed, and whether it is that one alone.
+    /// The word at an offset, to be changed, and whether it stands for that word alone.
     pub(super) fn entry(&mut self, offset: usize) -> (&mut Word, bool) {
         let key = offset as u64 + 1;
         let found = (0..MOST).map(|step| (Self::hash(offset) + step) % MOST);
@@ -120,7 +55,7 @@ impl Words {
         }
     }
 
-    /// The words that begin in a range and that somebody has changed.
+    /// The changed words that begin in a range, and the one that stands for all others.
     pub(super) fn changed(&self, offset: usize, bytes: usize) -> impl Iterator<Item = &Word> {
         let keys = offset as u64 + 1..(offset + bytes) as u64 + 1;
         let others = std::iter::once(&self.others);
@@ -137,18 +72,14 @@ impl Words {
 mod tests {
     use super::*;
 
-    /// Not by way of the stack, for which it is too large.
-    fn no_words() -> Box<Words> {
+    #[test]
+    fn words_are_found_again_and_too_many_are_one() {
+        // Not by way of the stack, for which it is too large.
         let mut words = Box::<Words>::new_uninit();
         // SAFETY: room for one, which the box owns.
         unsafe { words.as_mut_ptr().write_bytes(0, 1) };
         // SAFETY: all zeroes is a table of no words.
-        unsafe { words.assume_init() }
-    }
-
-    #[test]
-    fn words_are_found_again_and_too_many_are_one() {
-        let mut words = no_words();
+        let mut words = unsafe { words.assume_init() };
         let change = |epoch| Change { epoch, site: 0 };
         for word in 1..=2 * MOST as u32 {
             words.entry(8 * word as usize).0.changes[0] = change(word);
@@ -159,50 +90,5 @@ mod tests {
         assert_eq!(found(&words, 8)[0], 1);
         let last = words.others.changes[0].epoch;
         assert_eq!(found(&words, 8 * last as usize), [last], "it is one of the others");
-    }
-
-    /// A word to which one PE has sent so many puts with signals, and what is known of each.
-    fn sent(puts: u32, adds: bool) -> (Box<Words>, impl Fn(&Clock) -> Vec<bool>) {
-        let mut words = no_words();
-        for put in 1..=puts {
-            let one = Announced { by: 0, epoch: put, class: Class::put(0, true) };
-            words.entry(64).0.announce(one, 1, adds, |_| false);
-        }
-        (words, move |clock: &Clock| {
-            (1..=puts).map(|put| clock.knows(Class::put(0, true), 0, 1, put)).collect()
-        })
-    }
-
-    #[test]
-    fn a_sum_says_how_many_signals_have_come_and_not_which() {
-        let (mut words, known) = sent(3, true);
-        let mut clock = Clock::ZERO;
-        assert_eq!(words.entry(64).0.heard(&mut clock, 1, true), Some(0));
-        assert_eq!(known(&clock), [false; 3]);
-        // Those that are known leave one that can be meant.
-        let mut two = Clock::ZERO;
-        [1, 3].into_iter().for_each(|epoch| two.learn(Class::put(0, true), 0, 1, epoch));
-        assert_eq!(words.entry(64).0.heard(&mut two, 1, true), None);
-        assert_eq!(known(&two), [true; 3]);
-        words.entry(64).0.heard(&mut clock, 1, false);
-        assert_eq!(known(&clock), [true; 3], "all have come");
-    }
-
-    #[test]
-    fn a_signal_that_is_set_says_its_own_data() {
-        let (mut words, known) = sent(3, false);
-        for is_short in [false, true] {
-            let mut clock = Clock::ZERO;
-            words.entry(64).0.heard(&mut clock, 1, is_short);
-            assert_eq!(known(&clock), [false, false, true]);
-        }
-    }
-
-    #[test]
-    fn of_many_the_oldest_count_as_known() {
-        let (mut words, known) = sent(MOST_ANNOUNCED as u32 + 2, true);
-        assert_eq!(words.entry(64).0.announced().len(), MOST_ANNOUNCED);
-        let clock = words.entry(64).0.clock;
-        assert_eq!(known(&clock)[..4], [true, true, false, false]);
     }
 }
