@@ -1,4 +1,4 @@
-//! How PEs that are threads of one process are brought together.
+//! The bootstrap of PEs that are threads of one process.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,16 +20,16 @@ impl Nodes {
         self.0.iter().enumerate().filter(move |(_, other)| **other == node).map(|(other, _)| other)
     }
 
-    /// Which of its node's PEs one is.
+    /// The position of a PE among those of its node.
     pub(super) fn slot(&self, pe: usize) -> usize {
         self.neighbours(pe).take_while(|other| *other < pe).count()
     }
 }
 
-/// What the PEs of one process exchange.
+/// Values and descriptors that the PEs of one process exchange.
 pub(super) struct Shared {
     values: Mutex<HashMap<(usize, String), Vec<u8>>>,
-    /// What each PE gives the others on its node, while they share.
+    /// Descriptors of each PE for the others on its node, during `share`.
     descriptors: Mutex<Vec<Vec<OwnedFd>>>,
     barrier: Barrier,
     nodes: Nodes,
@@ -85,7 +85,7 @@ impl Bootstrap for Threads {
         let Shared { descriptors: given, barrier, nodes, .. } = &*self.shared;
         let given = || given.lock();
         let own = descriptors.iter().map(|d| d.try_clone_to_owned()).collect::<io::Result<_>>();
-        // Whatever it was: the others wait.
+        // Also after an error: the others wait in the barrier.
         let failed = own.map(|own| given()[self.me] = own);
         barrier.wait();
         let copy = |pe: usize| given()[pe].iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();

@@ -1,15 +1,7 @@
 //! What can go wrong in the control plane. The same value on every PE, so that `?` strands nobody.
 
-mod context;
-mod name;
-mod team;
-
 use std::fmt::{self, Display};
 use std::panic::Location;
-
-pub use context::ContextError;
-pub use name::NameError;
-pub use team::TeamError;
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -49,7 +41,7 @@ impl<K: Into<ErrorKind>> From<K> for Error {
     /// Of the call of the program, where all of the library between has `#[track_caller]`.
     #[track_caller]
     fn from(kind: K) -> Self {
-        let library = file!().strip_suffix("error/mod.rs").unwrap_or_default();
+        let library = file!().strip_suffix("error.rs").unwrap_or_default();
         let call = Some(Location::caller()).filter(|call| !call.file().starts_with(library));
         Self { kind: Box::new(kind.into()), call }
     }
@@ -160,4 +152,107 @@ fn all_of(count: usize) -> String {
         1 => "the job has one, whose number is 0".to_owned(),
         _ => format!("the job has {count}, whose numbers run from 0 to {}", count.saturating_sub(1)),
     }
+}
+
+/// An error of contexts, domains and registered threads. The program can go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// No unit is left that may serve.
+    #[error(
+        "{what} cannot be created: {used} of {limit} endpoints of this PE are in use \
+         ({holders}){kept}; {remedy}"
+    )]
+    Exhausted {
+        /// What was asked for.
+        what: String,
+        /// How many are in use.
+        used: usize,
+        /// How many this PE has.
+        limit: usize,
+        /// Who has them.
+        holders: String,
+        /// What hints keep for others.
+        kept: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// Hints cannot change while something was granted under those of before.
+    #[error("the hints of domains cannot change while {live}; destroy them first")]
+    Live {
+        /// What lives, and where it was created.
+        live: String,
+    },
+    /// As many threads are registered as may be.
+    #[error(
+        "{thread} cannot be registered: {registered} of {limit} threads are (SHMEM_MAX_NUM_THREADS); drop a \
+         registration, or raise the limit"
+    )]
+    Threads {
+        /// The thread, by its name.
+        thread: String,
+        /// How many are registered.
+        registered: usize,
+        /// How many may be.
+        limit: usize,
+    },
+    /// A thread was registered twice.
+    #[error(
+        "{thread} is registered already, as number {number}, at {file}:{line}; use that registration",
+        file = at.file(), line = at.line()
+    )]
+    Registered {
+        /// The thread, by its name.
+        thread: String,
+        /// Its number.
+        number: usize,
+        /// The call that registered it.
+        at: &'static Location<'static>,
+    },
+}
+
+/// A name cannot be used, or what has it is something else.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
+#[non_exhaustive]
+pub enum NameError {
+    /// Not a name.
+    #[error("`{name}` cannot name an object: {fault}; a name has 1 to 64 bytes, and none that do not print")]
+    Name { name: String, fault: &'static str },
+    /// An object of another length or type has the name.
+    #[error(
+        "`{name}` is {found} in the file of partition `{partition}`, and {asked} is asked for; ask for the same, or remove the name first"
+    )]
+    Other { name: String, partition: String, found: String, asked: String },
+    /// No object has the name.
+    #[error("partition `{partition}` has no object `{name}`{hint}")]
+    Missing { name: String, partition: String, hint: String },
+    /// The list of names is full.
+    #[error(
+        "no room for another name in partition `{partition}`, whose list of names has {room} bytes; remove some, or make the partition larger"
+    )]
+    Full { partition: String, room: usize },
+    /// The partition does not survive the job.
+    #[error(
+        "partition `{partition}` does not outlive the job, so its objects have no names; give it KIND=PMEM and PMEM=<path>"
+    )]
+    NotInFile { partition: String },
+}
+
+/// What a team cannot be, or cannot do. The same value on every member of the team that was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TeamError {
+    /// More contexts than the team was made for.
+    #[error(
+        "no further context of this team: it was made for {limit}; drop one, or make the team with \
+         `TeamConfig::with_contexts`"
+    )]
+    Contexts {
+        /// How many it was made for.
+        limit: usize,
+    },
+    /// A team that cannot be made or destroyed, or whose memory has no room, in words.
+    #[error("{0}")]
+    Refused(String),
 }
