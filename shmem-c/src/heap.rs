@@ -166,7 +166,7 @@ fn malloc_with_hints(routine: &'static str, size: usize, hints: c_long) -> *mut 
             all = all | hint;
         }
     }
-    block(routine, size, |world, size| world.malloc_with_hints(size, all))
+    block(routine, size, |world, size| heap(routine, world, DEFAULT).malloc_with_hints(size, all))
 }
 
 fn realloc(routine: &'static str, ptr: *mut c_void, size: usize) -> *mut c_void {

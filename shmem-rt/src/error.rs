@@ -1,4 +1,4 @@
-//! What can go wrong in the control plane. The same value on every PE, so that `?` strands nobody.
+//! Errors of the control plane. All PEs get the same error, so that `?` leaves no PE behind in a collective.
 
 use std::fmt::{self, Display};
 use std::panic::Location;
@@ -8,10 +8,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of the control plane: what went wrong, and the call of the program that failed.
 ///
-/// `{}` and `{:?}` give the same sentence, so that it is what `unwrap` shows. An error that `main` returns is told with the
-/// place of the call.
+/// `{}` and `{:?}` give the same sentence, which `unwrap` shows. If `main` returns an error, its message names the call.
 pub struct Error {
-    // Boxed: it travels through every `?` of a program.
+    // Boxed, so that `Result` is small.
     kind: Box<ErrorKind>,
     call: Option<&'static Location<'static>>,
 }
@@ -21,7 +20,7 @@ impl Error {
         ErrorKind::Launcher(why.to_string()).into()
     }
 
-    /// The same error, of this call.
+    /// The same error, with this call as its place.
     pub(crate) fn at(self, call: &'static Location<'static>) -> Self {
         Self { call: Some(call), ..self }
     }
@@ -38,7 +37,7 @@ impl Error {
 }
 
 impl<K: Into<ErrorKind>> From<K> for Error {
-    /// Of the call of the program, where all of the library between has `#[track_caller]`.
+    /// Records the caller as the failed call, unless the caller is in this library.
     #[track_caller]
     fn from(kind: K) -> Self {
         let library = file!().strip_suffix("error.rs").unwrap_or_default();
@@ -86,10 +85,10 @@ pub enum ErrorKind {
     /// The job cannot start: its PEs do not agree, or lack something, or settings do not go together.
     #[error("{0}")]
     Start(String),
-    /// Something that a program asks for cannot be had, or not on all PEs.
+    /// Something that the program asks for is not available, or not on all PEs.
     #[error("{0}")]
     Refused(String),
-    /// What PEs do through their launcher failed: it is gone, or does not do its part, or a limit is too low for it.
+    /// An exchange through the launcher failed: it has ended, does not answer, or a limit is too low.
     #[error("the PEs cannot come together: {0}")]
     Launcher(String),
     /// The way to PEs on other hosts cannot be opened.
@@ -110,8 +109,8 @@ pub enum ErrorKind {
     /// Memory could not be reserved, mapped or populated.
     #[error(transparent)]
     Memory(#[from] shmem_core::memory::MemoryError),
-    /// What the program holds was not persisted. The file has the last persist before, and no later one of this
-    /// job is possible: nobody knows what a failed flush has kept.
+    /// A partition was not persisted. The file keeps the persist before. No later persist of this job is possible, because a
+    /// failed flush may have lost any page.
     #[error(
         "partition {partition} was not persisted: flushing the file of PE {pe} failed ({reason}); the file has persist \
          {last}, the job can go on, and nothing it does from now on is kept"
@@ -177,13 +176,13 @@ pub enum ContextError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Hints cannot change while something was granted under those of before.
+    /// Hints cannot change while contexts or domains live that were granted under the earlier ones.
     #[error("the hints of domains cannot change while {live}; destroy them first")]
     Live {
         /// What lives, and where it was created.
         live: String,
     },
-    /// As many threads are registered as may be.
+    /// The limit of registered threads is reached.
     #[error(
         "{thread} cannot be registered: {registered} of {limit} threads are (SHMEM_MAX_NUM_THREADS); drop a \
          registration, or raise the limit"
@@ -211,7 +210,7 @@ pub enum ContextError {
     },
 }
 
-/// A name cannot be used, or what has it is something else.
+/// A name cannot be used, or another object has it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -239,7 +238,7 @@ pub enum NameError {
     NotInFile { partition: String },
 }
 
-/// What a team cannot be, or cannot do. The same value on every member of the team that was asked.
+/// An error of teams. The same value on every member of the team.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TeamError {
@@ -252,7 +251,7 @@ pub enum TeamError {
         /// How many it was made for.
         limit: usize,
     },
-    /// A team that cannot be made or destroyed, or whose memory has no room, in words.
+    /// A team cannot be made or destroyed, or its memory has no room.
     #[error("{0}")]
     Refused(String),
 }

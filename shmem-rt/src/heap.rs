@@ -1,9 +1,9 @@
 //! Symmetric heaps: collective allocation, one heap per partition.
 //!
-//! Every call here is collective: all PEs make it in the same order with the same arguments, on which they
-//! [agree](crate::collective::Agreed) word for word. The allocator is deterministic, so all PEs come to the same offset, or
-//! to the same error, without exchanging anything. Dropping a [`SymBox`] is the exception: it is
-//! local, and the memory is used again after the next collective here that finds it dropped by all.
+//! Every call is collective: all PEs make it in the same order with the same arguments, on which they
+//! [agree](crate::collective::Agreed) word for word. The allocator is deterministic, so all PEs find the same offset, or
+//! the same error, without an exchange. Dropping a [`SymBox`] is local. Its memory is used again after the next collective
+//! allocation that finds it dropped on all PEs.
 
 use std::ops::Range;
 use std::panic::Location;
@@ -31,12 +31,13 @@ pub struct Heap<'w, L: ThreadLevel> {
     pub(crate) segment: u32,
     id: u32,
     name: Text<32>,
-    /// Bytes of the pages that the calling PE was given.
+    /// Page size granted to the calling PE, in bytes.
     pub(crate) page_bytes: u64,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The heap of a partition that the program names.
+    /// The heap of a partition type. It also has [`align`](Heap::align), [`calloc`](Heap::calloc) and
+    /// [`malloc_with_hints`](Heap::malloc_with_hints), for the default heap as `world.heap::<shmem::partition::default>()?`.
     ///
     /// # Errors
     ///
@@ -61,12 +62,11 @@ impl<L: ThreadLevel> World<L> {
         Ok(Heap { world: self, segment, id: spec.id, name: spec.name, page_bytes })
     }
 
-    /// The heap of the partition with an ID: for those that exist in the environment only, or were made
-    /// at run time.
+    /// The heap of the partition with an ID: for partitions of the environment, and those made at run time.
     ///
     /// # Errors
     ///
-    /// If the job has no such partition; lists those it has.
+    /// If the job has no such partition; the message lists the existing ones.
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
     #[track_caller]
@@ -106,43 +106,6 @@ impl<L: ThreadLevel> World<L> {
         self.heap::<default>()?.malloc(bytes)
     }
 
-    /// Allocates aligned bytes on the default heap. Collective.
-    ///
-    /// # Errors
-    ///
-    /// If the alignment is not a power of two or more than 2 MiB, or the heap has no room.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_align`.
-    #[track_caller]
-    pub fn align(&self, alignment: usize, bytes: usize) -> Result<SymAddr> {
-        self.heap::<default>()?.align(alignment, bytes)
-    }
-
-    /// Allocates zeroed bytes on the default heap. Collective.
-    ///
-    /// # Errors
-    ///
-    /// If the heap has no room.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_calloc`.
-    #[track_caller]
-    pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
-        self.heap::<default>()?.calloc(count, bytes)
-    }
-
-    /// Allocates bytes on the default heap, and says how they will be used. Collective; see
-    /// [`Heap::malloc_with_hints`].
-    ///
-    /// # Errors
-    ///
-    /// If the heap has no room.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
-    #[track_caller]
-    pub fn malloc_with_hints(&self, bytes: usize, hints: MemoryHints) -> Result<SymAddr> {
-        self.heap::<default>()?.malloc_with_hints(bytes, hints)
-    }
-
     /// Resizes a block in its partition, whichever that is; contents are kept up to the smaller
     /// size. Collective.
     ///
@@ -169,15 +132,15 @@ impl<L: ThreadLevel> World<L> {
         self.renew_pages(allocation.segment, allocation.offset..allocation.offset + bytes);
         if grown != Grown::InPlace {
             let from = self.endpoint().mine(offset);
-            // SAFETY: both blocks lie in this PE's heap and hold that many bytes. Who still writes to the old block
-            // changes which of the bytes are kept, not whose they are.
+            // SAFETY: both blocks lie in this PE's heap and hold that many bytes. `copy` allows that another PE writes to the old
+            // block meanwhile.
             unsafe { shared::copy(to, from, before.min(bytes)) };
         }
         agreed.again();
         Ok(SymAddr::assume(to))
     }
 
-    /// Sees to it that pages of a new block of a heap lie where the heap's partition wants them.
+    /// Moves misplaced pages of a new block to the nodes of the heap's partition.
     fn renew_pages(&self, segment: u32, block: Range<usize>) {
         segments::renew_pages(self.job(), &block, || {
             let partitions = self.job().memory.partitions.read();
@@ -198,7 +161,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.name.as_str()
     }
 
-    /// Bytes used, free and used at most, on this PE's heap; the same on every PE.
+    /// Used, free and peak bytes of this PE's heap; the same on every PE.
     pub fn usage(&self) -> Usage {
         let usage = self.world.job().memory.ledger.lock().usage(self.segment);
         usage.unwrap_or_else(|| unreachable!("every partition has a heap"))
@@ -214,7 +177,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.alloc_as("object", initial)
     }
 
-    /// The same, of what messages call so.
+    /// [`alloc`](Self::alloc) of an object that messages call `what`.
     #[track_caller]
     pub(crate) fn alloc_as<I: Initial>(&self, what: &'static str, initial: I) -> Result<SymBox<I::Contents>> {
         let len = initial.items();
@@ -223,15 +186,14 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let bytes = len.saturating_mul(item);
         let wish = Wish { what, item, align, owner: Owner::Handle, ..Wish::new("alloc", bytes) };
         let made = self.allocate(wish, |to| {
-            // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
+            // SAFETY: `to` is a new block of `len` aligned items of this PE.
             unsafe { initial.write(to.cast()) };
         })?;
         let released = std::sync::Arc::clone(&self.world.job().memory.released);
         // SAFETY: this PE's ledger has just reserved `bytes` bytes, `len` items, of this alignment under this number. So have
-        // those of all others: they are in this call with these arguments, and have made the same agreed calls before
-        // (`Agreed`, 1), from which a ledger follows; where their items are of another type, of as many bytes,
-        // any bytes are a value of both. `allocate` has come back from `again`, so all have initialised theirs. The number is queued by
-        // the box alone.
+        // the ledgers of all other PEs: these are in this call with these arguments, and have made the same agreed calls before
+        // (`Agreed`, 1), which determine a ledger. If their items have another type, of equal size, any bytes are a value of
+        // both. `allocate` has returned from `again`, so all PEs have initialised their items. Only the box queues the number.
         Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, len, released) })
     }
 
@@ -253,7 +215,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ///
     /// If the alignment is not a power of two or more than 2 MiB, or the heap has no room.
     ///
-    /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_align`.
+    /// Source: OpenSHMEM 1.6, `shmem_align`; "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_align`.
     #[track_caller]
     pub fn align(&self, alignment: usize, bytes: usize) -> Result<SymAddr> {
         self.block(Wish { align: alignment, ..Wish::new("align", bytes) }, |_| ())
@@ -264,17 +226,19 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// # Errors
     ///
     /// If the heap has no room.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_calloc`.
     #[track_caller]
     pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
         let bytes = count.saturating_mul(bytes);
         self.block(Wish::new("calloc", bytes), |to| {
-            // SAFETY: a fresh block of `bytes` bytes of this PE.
+            // SAFETY: a new block of `bytes` bytes of this PE.
             unsafe { shared::zero(to, bytes) };
         })
     }
 
-    /// Allocates bytes on a cache line, and says how they will be used. Collective. The hints change
-    /// nothing: memory of every partition is placed and registered for all uses.
+    /// Allocates bytes on a cache line, with hints about their use. Collective. The hints have no effect: memory of every
+    /// partition is placed and registered for all uses.
     ///
     /// # Errors
     ///
@@ -286,7 +250,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         self.block(Wish { hints, ..Wish::new("malloc_with_hints", bytes) }, |_| ())
     }
 
-    /// A block that the program gives back by its address.
+    /// Allocates a block that the program frees by its address.
     #[track_caller]
     fn block(&self, wish: Wish, initialise: impl FnOnce(*mut u8)) -> Result<SymAddr> {
         let made = self.allocate(wish, initialise)?;
@@ -318,8 +282,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 }
 
-/// What `#[symmetric] let` becomes. The partition is a value, so that the expansion names its type
-/// once, and a wrong one is one error.
+/// The expansion of `#[symmetric] let`. The partition is a value, so that the expansion names its type once, and a wrong one
+/// is one error.
 ///
 /// # Errors
 ///
@@ -348,12 +312,13 @@ pub fn alloc_in<L: ThreadLevel, I: Initial>(
     heap.alloc_as(name, initial)
 }
 
+/// What a program allocates.
 struct Wish {
     operation: &'static str,
-    /// What it is, or the name of its variable.
+    /// What messages call it: `object`, `block`, or the name of its variable.
     what: &'static str,
     bytes: usize,
-    /// Bytes of each item: words of several sizes at one place are accesses that no model of memory has.
+    /// Bytes of each item. All PEs must agree on it, because atomics of different widths at one address have no defined result.
     item: usize,
     align: usize,
     owner: Owner,
@@ -361,7 +326,7 @@ struct Wish {
 }
 
 impl Wish {
-    /// Bytes on a cache line, given back by their address.
+    /// Bytes on a cache line, freed by their address.
     fn new(operation: &'static str, bytes: usize) -> Self {
         let (what, owner, hints) = ("block", Owner::Address, MemoryHints::NONE);
         Self { operation, what, bytes, item: 1, align: MIN_ALIGN, owner, hints }

@@ -28,7 +28,7 @@ use crate::thread::{Single, ThreadLevel};
 /// | to | there is |
 /// |---|---|
 /// | know who is there | [`me`](Self::me), [`my_pe`](Self::my_pe), [`n_pes`](Self::n_pes), [`pe`](Self::pe), [`pes`](Self::pes), [`ring_neighbours`](Self::ring_neighbours) |
-/// | allocate | [`alloc`](Self::alloc), [`alloc_in`](Self::alloc_in), [`heap`](Self::heap), [`partition`](Self::partition), [`array`](Self::array), [`free`](Self::free); untyped: [`malloc`](Self::malloc), [`align`](Self::align), [`calloc`](Self::calloc), [`realloc`](Self::realloc) |
+/// | allocate | [`alloc`](Self::alloc), [`alloc_in`](Self::alloc_in), [`heap`](Self::heap), [`partition`](Self::partition), [`array`](Self::array), [`free`](Self::free); untyped: [`malloc`](Self::malloc), [`realloc`](Self::realloc), others of a [`Heap`](crate::Heap) |
 /// | move values, arrays and structs | [`put`](crate::Rma::put), [`get`](crate::Rma::get), [`p`](crate::Rma::p), [`g`](crate::Rma::g); bytes: [`putmem`](crate::Raw::putmem), [`getmem`](crate::Raw::getmem) |
 /// | move columns, blocks, fields | [`strided!`](crate::strided!); with strides as arguments: [`iput`](crate::Strided::iput), [`iget`](crate::Strided::iget) |
 /// | go on beside transfers | [`scope`](crate::NonBlocking::scope), [`put_owned`](crate::NonBlocking::put_owned), [`get_owned`](crate::NonBlocking::get_owned), [`put_from`](crate::NonBlocking::put_from), [`get_into`](crate::NonBlocking::get_into) |

@@ -278,9 +278,10 @@ fn exchange(world: &World<Multiple>, each: usize) {
 differences! { OF_MEMORY: |world, first|
     world.alloc(zeroed::<u8>(101)).map(drop), world.alloc(zeroed::<u8>(100)).map(drop)
         => ["alloc(101 bytes in partition `default`)", "alloc(100 bytes in partition `default`)"];
-    world.align(128, 100), world.align(64, 100) => ["", "align("];
+    world.partition(1).unwrap().align(128, 100), world.partition(1).unwrap().align(64, 100) => ["", "align("];
     world.malloc(64), world.alloc(zeroed::<u8>(64)).map(drop) => ["malloc(64 bytes", "alloc(64 bytes"];
-    world.malloc_with_hints(100, MemoryHints::NONE), world.malloc_with_hints(100, MemoryHints::ATOMICS_REMOTE)
+    world.partition(1).unwrap().malloc_with_hints(100, MemoryHints::NONE),
+        world.partition(1).unwrap().malloc_with_hints(100, MemoryHints::ATOMICS_REMOTE)
         => ["malloc_with_hints(100 bytes in partition `default`)", "malloc_with_hints(100 bytes in partition `default`, hints"];
     world.team().split_strided(world, 0, 1, if first { 1 } else { 2 }, &TeamConfig::default()).map(drop)
         => ["split_strided(start 0, stride 1, size 1)` at", "split_strided(start 0, stride 1, size 2)` at"];

@@ -162,7 +162,7 @@ fn an_object_begins_while_a_raw_address_is_written(world: &mut World<Multiple>) 
             world
                 .free(world.array([BYTES / 8]).storage(shmem::array::Single).from_fn(|_| word).unwrap())
                 .unwrap();
-            let again = world.calloc(BYTES / 2, 1).unwrap();
+            let again = world.partition(1).unwrap().calloc(BYTES / 2, 1).unwrap();
             let again = world.realloc(again, BYTES).unwrap();
             world.free(again).unwrap();
         }
