@@ -9,7 +9,6 @@
 //! ```
 
 use std::error::Error;
-use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
@@ -30,10 +29,6 @@ struct Options {
     /// Get what other PEs know, vertex by vertex.
     #[arg(long)]
     single: bool,
-
-    /// Say how long it takes.
-    #[arg(long)]
-    time: bool,
 }
 
 #[shmem::main]
@@ -57,7 +52,6 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
         padded.enumerate().for_each(|(at, row)| table.here(world).index(at).store(row));
     }
     world.barrier_all();
-    let begun = Instant::now();
     let mut triangles = 0_u64;
     if options.single {
         for [j, k] in pairs {
@@ -71,14 +65,9 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
         });
     }
     let triangles = world.sum(triangles);
-    let taken = begun.elapsed();
-
     let edges = world.sum(rows.iter().map(Vec::len).sum::<usize>());
     if me == 0 {
         println!("{triangles} triangles of {vertices} vertices and {edges} edges");
-        if options.time {
-            println!("{:.3} s", taken.as_secs_f64());
-        }
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ use shmem::prelude::*;
 use shmem_examples::{compare, counted, options};
 
 use field::Field;
-use plate::{Cut, Memory, Plate};
+use plate::{Memory, Plate};
 use stencil::{Limits, Progress};
 
 /// What the plate begins as when no file is given.
@@ -48,10 +48,6 @@ struct Arguments {
     #[arg(long, value_name = "FILE.png", default_value = "heat2d.png")]
     output: PathBuf,
 
-    /// How the cells are dealt out. The result is the same, bit for bit.
-    #[arg(long, value_enum, default_value_t = Cut::Blocks)]
-    decomposition: Cut,
-
     /// Which partition the grids lie in: the program's own, or partition 1, which is what
     /// SHMEM_SYMMETRIC_PARTITION1 says.
     #[arg(long, value_enum, default_value_t)]
@@ -74,7 +70,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     // An error of one PE ends the job for all, with one message.
     let field = if world.my_pe() == 0 { Some(read(&arguments)?) } else { None };
-    let mut plate = Plate::deal_out(world, arguments.decomposition, arguments.partition, field.as_ref())?;
+    let mut plate = Plate::deal_out(world, arguments.partition, field.as_ref())?;
 
     let limits = Limits { steps: arguments.steps, tolerance: arguments.tolerance };
     let progress = plate.solve(world, limits);

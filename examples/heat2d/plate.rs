@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use clap::ValueEnum;
 use shmem::prelude::*;
-use shmem::{Ghosts, OpenPhase};
-use shmem_examples::Blocks;
+use shmem::{Ghosts, OpenPhase, PeGrid};
+use shmem_examples::share;
 
 use crate::field::Field;
 use crate::stencil::{Limits, Progress, relax_row};
@@ -67,38 +67,24 @@ impl Memory {
     }
 }
 
-/// The shapes of the parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Cut {
-    /// Whole rows.
-    Rows,
-    /// Rows and columns, where that makes fewer cells neighbours of another PE's.
-    Blocks,
-}
-
-/// The blocks with the fewest cells along their cuts, among those that have at most `room` rows and columns; of two such
-/// ways, the one with fewer cuts through rows. Nothing if there is none.
-fn blocks(cut: Cut, size: [usize; 2], pes: usize, room: [usize; 2]) -> Option<Blocks> {
-    let allowed = Blocks::all(size, pes).filter(|blocks| cut == Cut::Blocks || blocks.pes[1] == 1);
-    let fits = |blocks: &Blocks| blocks.part_of(0).iter().zip(room).all(|(part, room)| part.len() <= room);
-    allowed.filter(fits).min_by_key(Blocks::cells_along_cuts)
-}
-
 /// The calling PE's part of the field.
 pub(crate) struct Plate {
     /// The blocks of even and of odd steps.
     blocks: [&'static Symmetric<Block>; 2],
-    decomposition: Blocks,
-    part: Part,
+    /// Rows and columns of the whole field.
+    size: [usize; 2],
+    /// The PEs, which have the blocks of the field row by row.
+    grid: PeGrid<2>,
+    tile: Tile,
     /// The cells next to the block.
     frame: Halo<f64>,
     /// The largest change of a cell on every other PE.
     changes: Halo<f64>,
 }
 
-/// Which cells of a block there are.
+/// The cells of the calling PE in its block.
 #[derive(Clone)]
-struct Part {
+struct Tile {
     /// Rows and columns of the block.
     size: [usize; 2],
     /// The cells that change: all of this PE's, without the border of the field.
@@ -109,25 +95,24 @@ impl Plate {
     /// Deals out the field of PE 0, the only one that has it. Collective.
     pub(crate) fn deal_out(
         world: &World,
-        cut: Cut,
         memory: Memory,
         field: Option<&Field>,
     ) -> Result<Self, Box<dyn Error>> {
-        let blocks = memory.blocks();
+        let (blocks, grid) = (memory.blocks(), world.cubic_grid());
         let mut size = field.map_or([0; 2], |field| [field.rows(), field.columns()]);
-        let first = world.pes()[0];
-        world.broadcast(&mut size, first);
-        let ([rows, columns], pes) = (size, world.n_pes());
-        let decomposition = self::blocks(cut, size, pes, [ROWS, COLUMNS]).ok_or_else(|| {
-            let uncut = if cut == Cut::Rows { "; `--decomposition rows` cuts no row" } else { "" };
-            format!(
+        world.broadcast(&mut size, world.pes()[0]);
+        let largest = range_of(&grid, size, 0).map(|range| range.len());
+        if largest[0] > ROWS || largest[1] > COLUMNS {
+            let ([rows, columns], pes) = (size, world.n_pes());
+            return Err(format!(
                 "the field has {rows} rows and {columns} columns, and each of {pes} PEs holds at most {ROWS} rows of \
-                 {COLUMNS} columns{uncut}: take more PEs, or raise ROWS and COLUMNS in plate.rs"
+                 {COLUMNS} columns: take more PEs, or raise ROWS and COLUMNS in plate.rs"
             )
-        })?;
+            .into());
+        }
         if let Some(field) = field {
             for pe in world.pes() {
-                let [rows, columns] = decomposition.part_of(pe.number());
+                let [rows, columns] = range_of(&grid, size, pe.number());
                 for (at, row) in rows.enumerate() {
                     let row = &field.row(row)[columns.clone()];
                     // In both: the border is never written again.
@@ -139,25 +124,25 @@ impl Plate {
         }
 
         let me = world.my_pe();
-        let mine = decomposition.part_of(me);
+        let mine = range_of(&grid, size, me);
         let inner = [0, 1].map(|axis| inner(&mine[axis], size[axis]));
-        let size = mine.map(|part| part.len());
-        let [rows, columns] = size;
-        let frame = world.halo(&world.grid(decomposition.pes)?.edges([columns, rows]))?;
+        let tile = Tile { size: mine.map(|range| range.len()), inner };
+        let [rows, columns] = tile.size;
+        let frame = world.halo(&grid.edges([columns, rows]))?;
         // To each PE over the edge of its number. It suits a few; many would pass their changes on in a tree.
         let to = |pe: Pe| if pe == world.me() { Edge::BORDER } else { Edge::new(pe, me, 1) };
         let changes = world.halo(&world.pes().iter().map(to).collect::<Vec<_>>())?;
-        Ok(Self { blocks, decomposition, part: Part { size, inner }, frame, changes })
+        Ok(Self { blocks, size, grid, tile, frame, changes })
     }
 
     /// Takes steps until a limit is reached. Collective.
     pub(crate) fn solve(&mut self, world: &mut World, limits: Limits) -> Progress {
-        let Self { blocks: [even, odd], part, frame, changes, .. } = self;
+        let Self { blocks: [even, odd], tile, frame, changes, .. } = self;
         world.local_with_exchanges((*even, *odd), |(even, odd), phase| {
             let (mut old, mut new) = (even, odd);
             let mut progress = Progress::START;
             while !progress.is_done(limits) {
-                let change = part.step(frame, phase, old, new);
+                let change = tile.step(frame, phase, old, new);
                 progress = Progress { steps: progress.steps + 1, residual: largest(changes, phase, change) };
                 std::mem::swap(&mut old, &mut new);
             }
@@ -167,11 +152,11 @@ impl Plate {
 
     /// The whole field as it is after so many steps, from all PEs.
     pub(crate) fn gather(&self, world: &World, steps: u64) -> Field {
-        let [rows, columns] = self.decomposition.size;
+        let [rows, columns] = self.size;
         let block = self.blocks[usize::from(!steps.is_multiple_of(2))];
         let mut field = Field::zeroed(rows, columns);
         for pe in world.pes() {
-            let [rows, columns] = self.decomposition.part_of(pe.number());
+            let [rows, columns] = range_of(&self.grid, self.size, pe.number());
             for (at, row) in rows.enumerate() {
                 let place = block.on(pe).index(1 + at).index(1..=columns.len());
                 world.get(&mut field.row_mut(row)[columns.clone()], place);
@@ -181,7 +166,7 @@ impl Plate {
     }
 }
 
-impl Part {
+impl Tile {
     /// One step, from the old cells to the new ones; gives the largest change of a cell.
     fn step(&self, frame: &mut Halo<f64>, phase: &OpenPhase<'_>, old: &mut Block, new: &mut Block) -> f64 {
         let ([rows, columns], [down, right]) = (self.size, self.inner.clone());
@@ -203,6 +188,12 @@ impl Part {
         }
         change
     }
+}
+
+/// The rows and columns of the field that a PE has.
+fn range_of(grid: &PeGrid<2>, size: [usize; 2], pe: usize) -> [Range<usize>; 2] {
+    let (place, pes) = (grid.coordinates_of(pe), grid.shape());
+    [0, 1].map(|axis| share(size[axis], pes[axis], place[axis]))
 }
 
 /// The rows or columns that change and are no neighbours of the frame.
@@ -249,21 +240,4 @@ fn largest(changes: &mut Halo<f64>, phase: &OpenPhase<'_>, change: f64) -> f64 {
 fn inner(mine: &Range<usize>, all: usize) -> Range<usize> {
     let (start, end) = (mine.start.max(1), mine.end.min(all - 1));
     if start < end { 1 + start - mine.start..1 + end - mine.start } else { 1..1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_have_room_or_there_are_none() {
-        let grid = |cut, size, pes| blocks(cut, size, pes, [10, 20]).map(|d| d.pes);
-        assert_eq!(grid(Cut::Blocks, [20, 20], 4), Some([2, 2]));
-        assert_eq!(grid(Cut::Rows, [20, 20], 4), Some([4, 1]));
-        assert_eq!(grid(Cut::Blocks, [5, 60], 3), Some([1, 3]));
-        assert_eq!(grid(Cut::Rows, [5, 60], 3), None);
-        assert_eq!(grid(Cut::Blocks, [5, 61], 3), None);
-        // A square cut by a prime number: rows are contiguous.
-        assert_eq!(grid(Cut::Blocks, [18, 18], 3), Some([3, 1]));
-    }
 }

@@ -1,5 +1,4 @@
-//! What examples have besides their subjects: a command line, random numbers, parts and blocks of equal size, and
-//! checksums.
+//! What examples have besides their subjects: a command line, random numbers, parts of equal size, and checksums.
 //!
 //! A program of your own needs none of it.
 
@@ -79,36 +78,6 @@ pub fn counted(pes: usize) -> String {
     format!("{pes} PE{}", if pes == 1 { "" } else { "s" })
 }
 
-/// A rectangle of cells dealt out to a rectangle of PEs, which are numbered row by row. Rows, and likewise columns, come in
-/// groups as [`share`] deals them out: where there are more groups than rows or columns, the last ones have none.
-#[derive(Clone, Copy, Debug)]
-pub struct Blocks {
-    /// Rows and columns of cells.
-    pub size: [usize; 2],
-    /// Rows and columns of PEs.
-    pub pes: [usize; 2],
-}
-
-impl Blocks {
-    /// All ways to deal out so many cells to so many PEs, by the number of columns of PEs.
-    pub fn all(size: [usize; 2], pes: usize) -> impl DoubleEndedIterator<Item = Self> {
-        let widths = (1..=pes).filter(move |width| pes.is_multiple_of(*width));
-        widths.map(move |width| Self { size, pes: [pes / width, width] })
-    }
-
-    /// The rows and columns of a PE.
-    pub fn part_of(&self, pe: usize) -> [Range<usize>; 2] {
-        let place = [pe / self.pes[1], pe % self.pes[1]];
-        [0, 1].map(|axis| share(self.size[axis], self.pes[axis], place[axis]))
-    }
-
-    /// How many cells lie along the cuts, on one side of them.
-    pub fn cells_along_cuts(&self) -> usize {
-        let cuts = [0, 1].map(|axis| self.pes[axis].min(self.size[axis]).saturating_sub(1));
-        cuts[0] * self.size[1] + cuts[1] * self.size[0]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -129,22 +98,6 @@ mod tests {
                 next = share.end;
             }
             prop_assert_eq!(next, things);
-        }
-
-        #[test]
-        fn every_cell_has_one_owner(size in [1..60_usize, 1..60_usize], pes in 1..40_usize) {
-            for blocks in Blocks::all(size, pes) {
-                let mut owners = vec![vec![Vec::new(); size[1]]; size[0]];
-                for pe in 0..pes {
-                    let [rows, columns] = blocks.part_of(pe);
-                    rows.for_each(|row| columns.clone().for_each(|column| owners[row][column].push(pe)));
-                }
-                prop_assert!(owners.iter().flatten().all(|owners| owners.len() == 1), "{:?}", blocks);
-                let below = owners.windows(2).flat_map(|rows| rows[0].iter().zip(&rows[1]));
-                let right = owners.iter().flat_map(|row| row.iter().zip(&row[1..]));
-                let cut = below.chain(right).filter(|(one, other)| one != other).count();
-                prop_assert_eq!(cut, blocks.cells_along_cuts(), "{:?}", blocks);
-            }
         }
     }
 }
