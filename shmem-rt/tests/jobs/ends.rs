@@ -189,6 +189,8 @@ fn a_process_is_in_its_job_as_long_as_it_has_its_world() {
     assert!(initialized());
     assert!(matches!(init::<Single>().unwrap_err().kind(), ErrorKind::SecondWorld));
     assert!(initialized(), "who asks for a second one keeps the first");
+    let body: fn(&mut World) = |_| unreachable!("a second world");
+    assert_eq!(shmem::__private::main(body), std::process::ExitCode::from(2));
     world.barrier_all();
     drop(world);
     assert!(!initialized());

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use shmem::launch::{Failure, Launch, Outcome};
 use shmem::prelude::*;
-use shmem::{Lock, TeamConfig};
+use shmem::{Lock, Team, TeamConfig};
 use shmem_core::memory::Machine;
 use shmem_core::partition::Kind;
 
 use crate::attempts::one_of;
-use crate::case::jobs;
 use crate::scenario::{self, assert_says, said_by, says, succeeds};
 
 #[symmetric]
@@ -66,33 +65,66 @@ fn fails(job: Launch) -> (Outcome, String) {
     (outcome, said)
 }
 
-/// Jobs of so many PEs that fail with a code; what the report says, and what is said besides, by anybody.
+fn job(program: &str, pes: usize) -> Launch {
+    scenario::job("failure", program, pes)
+}
+
+/// The PEs' entry: runs the program that the scenario names.
+#[test]
+fn scenario() {
+    let Some(name) = scenario::named() else { return };
+    let mut world: World = shmem::init().unwrap_or_else(|error| {
+        eprintln!("{error}");
+        std::process::exit(3)
+    });
+    let failing = FAILING.iter().find(|failing| failing.name == name);
+    match (failing, &*name) {
+        (Some(failing), _) => {
+            KEPT.with(|_| ());
+            (failing.run)(&mut world);
+        }
+        (_, "global exit") => exits_globally(&world),
+        (_, "long wait") => waits_for_long(&world),
+        (_, "barrier") => world.barrier_all(),
+        (_, "partitions") => (0..2).for_each(|_| {
+            world.create_partition("SIZE=1M:KIND=FASTMEM:POLICY=PREFERRED").unwrap();
+        }),
+        _ => panic!("there is no program {name}"),
+    }
+}
+
+/// A program of so many PEs that fails with a code; what the report says, and what is said besides, by anybody.
+struct Failing {
+    name: &'static str,
+    run: fn(&mut World),
+    pes: usize,
+    code: u8,
+    reported: &'static [&'static str],
+    said: &'static [&'static str],
+}
+
 macro_rules! failing {
-    ($($name:ident($world:ident) $body:block => $pes:literal, $code:literal, $reported:expr, $said:expr;)*) => {
-        jobs! {$(
-            $name($world: &mut World) {
-                KEPT.with(|_| ());
-                $body
-            } => |case| {
-                let (outcome, said) = fails(case.job($pes));
-                assert_eq!(outcome.code, $code, "{said}");
-                assert_says(&outcome.report, &$reported);
-                assert_says(&said, &$said);
-            };
-        )*}
+    ($($name:literal |$world:ident| $run:block => $pes:literal, $code:literal, $reported:expr, $said:expr;)*) => {
+        const FAILING: &[Failing] = &[$(Failing {
+            name: $name,
+            run: |$world| $run,
+            pes: $pes,
+            code: $code,
+            reported: &$reported,
+            said: &$said,
+        }),*];
     };
 }
 
 const KILLED: &str = "was killed by signal 9 (SIGKILL)";
-const NOTHING: [&str; 0] = [];
 
 failing! {
-    who_waits_at_the_end_of_a_phase_for_a_dead_pe_is_told(world) {
+    "a PE dies, and others wait at the end of a phase" |world| {
         let me = world.my_pe();
         world.local(&GRID, |_| if me == 1 { die() });
-    } => 3, 137, ["PE 1", KILLED, "PEs 0, 2 wait in `the end of local(GRID)` at"], NOTHING;
+    } => 3, 137, ["PE 1", KILLED, "PEs 0, 2 wait in `the end of local(GRID)` at"], [];
 
-    an_exit_before_the_end_ends_the_job(world) {
+    "an exit before the end" |world| {
         others_wait_for(0, world);
         if world.my_pe() == 0 {
             std::process::exit(0);
@@ -100,35 +132,29 @@ failing! {
         world.barrier_all();
     } => 2, 1, ["PE 0", "exited with code 0 before it left the job", "PE 1 waits in `barrier` at"], [DESTROYED];
 
-    a_panic_ends_the_job(world) {
+    "a panic" |world| {
         others_wait_for(1, world);
         assert!(world.my_pe() != 1, "out of range");
         READY.wait_until(world, eq(1));
     } => 2, 101, ["PE 1"], ["out of range", "PE 0 waits in `wait_until(READY == 1, is 0)` at"];
 
     // Catching it does not give the world back: other PEs still hold references.
-    a_panic_that_is_caught_outside_of_a_phase_ends_the_job(world) {
+    "a panic that is caught outside of a phase" |world| {
         let me = world.my_pe();
         let open = || world.local(&GRID, |_| assert!(me != 0, "the body fails"));
         let _ = catch_unwind(AssertUnwindSafe(open));
     } => 3, 101, ["PE 0"], ["the body fails", "a panic inside `local(GRID)` at", "ends the job"];
 
-    a_panic_that_is_caught_outside_of_a_phase_of_a_team_ends_the_job(world) {
-        let me = world.my_pe();
-        let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
-        let team = team.unwrap().unwrap();
+    "a panic that is caught outside of a phase of a team" |world| {
+        let (me, team) = (world.my_pe(), of_two(world));
         let object = team.alloc(world, [0_u64; 4]).unwrap();
         let open = || team.local(world, &object, |_| assert!(me != 2, "the body fails"));
         let _ = catch_unwind(AssertUnwindSafe(open));
-    } => 4, 101, NOTHING, [
-        "the body fails",
-        "a panic inside `local(4 x u64, allocated by a team at",
-        "failure.rs:",
-        "ends the job",
-    ];
+    } => 4, 101, [],
+        ["the body fails", "a panic inside `local(4 x u64, allocated by a team at", "failure.rs:", "ends the job"];
 
     // Caught, PE 0 would make the array again while the others wait for it to have made it.
-    a_panic_that_is_caught_in_first_elements_ends_the_job(world) {
+    "a panic that is caught in first elements" |world| {
         let me = world.my_pe();
         for _ in 0..2 {
             let element = |[i]: [usize; 1]| {
@@ -138,131 +164,148 @@ failing! {
             let make = || world.array([100]).from_fn(element).map(drop);
             let _ = catch_unwind(AssertUnwindSafe(make));
         }
-    } => 3, 101, NOTHING,
-        ["this element fails", "a panic in the first elements of the array at", "ends the job"];
+    } => 3, 101, [], ["this element fails", "a panic in the first elements of the array at", "ends the job"];
 
     // PEs 0 and 2 are in another team.
-    members_of_a_team_in_different_collectives_are_named(world) {
-        let me = world.my_pe();
-        let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
-        let team = team.unwrap().unwrap();
-        if me == 3 {
+    "members of a team in different collectives" |world| {
+        let team = of_two(world);
+        if world.my_pe() == 3 {
             team.max(world, 1_u32);
         }
         team.sum(world, 1_u32);
         team.max(world, 1_u32);
-    } => 4, 1, ["on what they do: PE 1 is in `sum(1 x u32)` at", " while PE 3 is in `max(1 x u32)` at"], NOTHING;
+    } => 4, 1, ["on what they do: PE 1 is in `sum(1 x u32)` at", " while PE 3 is in `max(1 x u32)` at"], [];
 
-    no_collective_begins_inside_an_operation(world) {
+    "a collective inside an operation" |world| {
         _ = world.reduce(1_u64, |a, _| world.sum(a));
-    } => 2, 101, NOTHING,
-        ["no collective can begin inside another one", "a panic inside the operation of `reduce("];
+    } => 2, 101, [], ["no collective can begin inside another one", "a panic inside the operation of `reduce("];
 }
 
-jobs! {
-    a_global_exit_ends_the_job_behind_what_was_printed_and_does_not_wait_for_who_prints(world: &mut World) {
-        if world.my_pe() == 1 {
-            print!("unfinished");
-            if std::env::var_os(HELD).is_some() {
-                let (locked, is_locked) = std::sync::mpsc::channel();
-                std::thread::spawn(move || {
-                    let _held = std::io::stdout().lock();
-                    locked.send(()).unwrap();
-                    loop {
-                        std::thread::park();
-                    }
-                });
-                is_locked.recv().unwrap();
-            }
-            world.global_exit(7);
+fn of_two(world: &World) -> Team {
+    let colour = Some(world.my_pe() as u64 % 2);
+    world.team().split_by(world, colour, 0, &TeamConfig::default()).unwrap().unwrap()
+}
+
+#[test]
+fn what_fails_ends_the_job_with_its_code_and_says_where_pes_are() {
+    for Failing { name, pes, code, reported, said, .. } in FAILING {
+        let (outcome, found) = fails(job(name, *pes));
+        assert_eq!(outcome.code, *code, "{name}: {found}");
+        assert_says(&outcome.report, reported);
+        assert_says(&found, said);
+    }
+}
+
+fn exits_globally(world: &World) {
+    if world.my_pe() == 1 {
+        print!("unfinished");
+        if std::env::var_os(HELD).is_some() {
+            let (locked, is_locked) = std::sync::mpsc::channel();
+            std::thread::spawn(move || {
+                let _held = std::io::stdout().lock();
+                locked.send(()).unwrap();
+                loop {
+                    std::thread::park();
+                }
+            });
+            is_locked.recv().unwrap();
         }
-        world.barrier_all();
-    } => |case| for (job, is_printed) in [(case.job(2), true), (case.job(2).env(HELD, "1"), false)] {
+        world.global_exit(7);
+    }
+    world.barrier_all();
+}
+
+#[test]
+fn a_global_exit_ends_the_job_behind_what_was_printed_and_does_not_wait_for_who_prints() {
+    let job = || job("global exit", 2);
+    for (job, is_printed) in [(job(), true), (job().env(HELD, "1"), false)] {
         let (outcome, _) = fails(job);
-        assert!(matches!(outcome.failure, Some(Failure::Aborted { pe: 1, code: 7, .. })), "{}", outcome.report);
+        assert!(
+            matches!(outcome.failure, Some(Failure::Aborted { pe: 1, code: 7, .. })),
+            "{}",
+            outcome.report
+        );
         let printed = String::from_utf8_lossy(&outcome.outputs[1].out);
         assert!(printed.ends_with("unfinished") || !is_printed, "{printed}");
-    };
+    }
+}
 
-    a_long_wait_says_who_where_and_for_whom(world: &mut World) {
-        let held = (world.my_pe() == 0).then(|| world.lock(&LOCK));
-        world.sync_all();
-        match world.my_pe() {
-            0 => {
-                std::thread::sleep(Duration::from_millis(1500));
-                drop(held);
-                world.signal_set(READY.on(world.pe(1).unwrap()), 1);
-            }
-            1 => _ = READY.wait_until(world, eq(1)),
-            2 => drop(world.lock(&LOCK)),
-            _ => {}
+fn waits_for_long(world: &World) {
+    let held = (world.my_pe() == 0).then(|| world.lock(&LOCK));
+    world.sync_all();
+    match world.my_pe() {
+        0 => {
+            std::thread::sleep(Duration::from_millis(1500));
+            drop(held);
+            world.signal_set(READY.on(world.pe(1).unwrap()), 1);
         }
-        world.barrier_all();
-    } => |case| {
-        one_of(5, |_| {
-            let outcome = succeeds(case.job(4).env("SHMEM_WAIT_WARN", "0.4"));
-            let (word, barrier) = ("in `wait_until(READY == 1, is 0)` at", "in `barrier` at");
-            let lock = "in `lock(LOCK, held by PE 0 since shmem-rt/tests/jobs/failure.rs:";
-            for (pe, parts) in [
-                (1, [word, "PE 0 (in its own code)", "PE 2 (in `lock(LOCK", "PE 3 (in `barrier` at"]),
-                (2, [lock; 4]),
-                (3, [barrier, "for PE 0 (in its own code); PE 1 (in `wait_until(READY == 1, is 0)` at", lock, ""]),
-            ] {
-                let said = said_by(&outcome, pe);
-                says(&said, &[&*format!("PE {pe} has waited 0.")])?;
-                says(&said, &parts)?;
-            }
-            Ok(())
-        });
-        let quiet = said_by(&succeeds(case.job(4).env("SHMEM_WAIT_WARN", "0")), 1);
-        assert!(!quiet.contains("has waited"), "{quiet}");
-    };
+        1 => _ = READY.wait_until(world, eq(1)),
+        2 => drop(world.lock(&LOCK)),
+        _ => {}
+    }
+    world.barrier_all();
+}
 
-    debugging_says_where_each_pe_is(_world: &mut World) {
-    } => |case| {
-        let outcome = succeeds(case.job(2).env("SHMEM_DEBUG", "1"));
-        (0..2).for_each(|pe| assert_says(&said_by(&outcome, pe), &[&format!("shmem: PE {pe} is process ")]));
-    };
+#[test]
+fn a_long_wait_says_who_where_and_for_whom() {
+    let job = |warn: &str| job("long wait", 4).env("SHMEM_WAIT_WARN", warn).env("SHMEM_DEBUG", "1");
+    one_of(5, |_| {
+        let outcome = succeeds(job("0.4"));
+        let (word, barrier) = ("in `wait_until(READY == 1, is 0)` at", "in `barrier` at");
+        let lock = "in `lock(LOCK, held by PE 0 since shmem-rt/tests/jobs/failure.rs:";
+        for (pe, parts) in [
+            (1, [word, "PE 0 (in its own code)", "PE 2 (in `lock(LOCK", "PE 3 (in `barrier` at"]),
+            (2, [lock; 4]),
+            (
+                3,
+                [barrier, "for PE 0 (in its own code); PE 1 (in `wait_until(READY == 1, is 0)` at", lock, ""],
+            ),
+        ] {
+            let said = said_by(&outcome, pe);
+            // `SHMEM_DEBUG` says which process each PE is.
+            says(&said, &[&*format!("PE {pe} has waited 0."), &*format!("shmem: PE {pe} is process ")])?;
+            says(&said, &parts)?;
+        }
+        Ok(())
+    });
+    let quiet = said_by(&succeeds(job("0")), 1);
+    assert!(!quiet.contains("has waited"), "{quiet}");
+}
 
-    a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_all(world: &mut World) {
-        if std::env::var_os(PARTITIONS).is_some() {
-            for _ in 0..2 {
-                world.create_partition("SIZE=1M:KIND=FASTMEM:POLICY=PREFERRED").unwrap();
-            }
-        }
-    } => |case| {
-        if has_fast_memory() {
-            return;
-        }
-        let job = || case.job(3).env("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=P");
-        for (job, warn, lines) in [(job(), "1", 1), (job(), "0", 0), (job().env(PARTITIONS, "two"), "1", 3)] {
-            let said = scenario::said(&succeeds(job.env("SHMEM_PARTITION_WARN", warn)));
-            assert_eq!(said.matches("KIND=FASTMEM: this machine has none").count(), lines, "{said}");
-        }
-    };
+#[test]
+fn a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_all() {
+    if has_fast_memory() {
+        return;
+    }
+    for (program, warn, lines) in [("barrier", "1", 1), ("barrier", "0", 0), ("partitions", "1", 3)] {
+        let job = job(program, 3).env("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=P");
+        let said = scenario::said(&succeeds(job.env("SHMEM_PARTITION_WARN", warn)));
+        assert_eq!(said.matches("KIND=FASTMEM: this machine has none").count(), lines, "{said}");
+    }
+}
 
-    /// Of the environment of one PE or of all, and of limits of the process.
-    what_a_job_cannot_start_with_is_one_error(world: &mut World) { world.barrier_all() } => |case| {
-        let below = |line: &str| {
-            let script = format!("{line}; exec \"$0\" \"$@\"");
-            case.below(Launch::new("sh", 2).args(["-c", &script]))
-        };
-        for (line, parts) in REFUSED {
-            if line.ends_with("KIND=F:POLICY=M") && has_fast_memory() {
-                continue;
-            }
-            let is_of_one = !line.contains(' ');
-            let place = if is_of_one { "[ \"$SHMRUN_PE\" != 1 ] || export " } else { "" };
-            let (outcome, said) = fails(below(&format!("{place}{line}")));
-            assert_says(&said, parts);
-            if is_of_one {
-                assert_says(&outcome.report, &["do not agree on the layout of symmetric memory"]);
-                assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
-            }
-            assert!(outcome.code < 100, "an error, not a crash: {said}");
-        }
-        succeeds(below("ulimit -v 4000000; export SHMEM_LATER_SIZE=0"));
+/// Of the environment of one PE or of all, and of limits of the process.
+#[test]
+fn what_a_job_cannot_start_with_is_one_error() {
+    let below = |line: &str| {
+        let script = format!("{line}; exec \"$0\" \"$@\"");
+        scenario::below(Launch::new("sh", 2).args(["-c", &script]), "failure", "barrier")
     };
+    for (line, parts) in REFUSED {
+        if line.ends_with("KIND=F:POLICY=M") && has_fast_memory() {
+            continue;
+        }
+        let is_of_one = !line.contains(' ');
+        let place = if is_of_one { "[ \"$SHMRUN_PE\" != 1 ] || export " } else { "" };
+        let (outcome, said) = fails(below(&format!("{place}{line}")));
+        assert_says(&said, parts);
+        if is_of_one {
+            assert_says(&outcome.report, &["do not agree on the layout of symmetric memory"]);
+            assert_says(&outcome.report, &["same binary with the same SHMEM_ variables"]);
+        }
+        assert!(outcome.code < 100, "an error, not a crash: {said}");
+    }
+    succeeds(below("ulimit -v 4000000; export SHMEM_LATER_SIZE=0"));
 }
 
 /// What the shell does before, or a setting of PE 1 alone; and what is said of it.
@@ -302,8 +345,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("export SHMEM_WAIT_WARN=soon", &["SHMEM_WAIT_WARN=soon", "number of seconds"]),
 ];
 
-/// Set in PEs that make partitions, and in those of which one holds its standard output.
-const PARTITIONS: &str = "FAILURE_PARTITIONS";
+/// Set in PEs of which one holds its standard output.
 const HELD: &str = "FAILURE_HELD";
 
 /// Whether this machine has what others have not.

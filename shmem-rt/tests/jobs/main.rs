@@ -12,7 +12,6 @@ mod pes;
 mod scenario;
 
 mod agreement;
-mod case;
 mod check;
 mod ends;
 mod environment;

@@ -157,19 +157,6 @@ stands! {
         &*format!("\n  PE 0 waits in `plan.gather(values of PE 1, call 1)` {HERE}"),
         "\n  PEs 1, 2 wait in `barrier`",
     ];
-    collectives_of_different_teams: Single, ANYWHERE, |world| {
-        let all = |world: &World| {
-            world.team().split_strided(world, 0, 1, 3, &TeamConfig::default()).unwrap().unwrap()
-        };
-        let (first, second) = (all(world), all(world));
-        if world.my_pe() == 2 {
-            second.sync(world);
-            first.barrier(world);
-        } else {
-            first.barrier(world);
-            second.sync(world);
-        }
-    } => ["\n  PEs 0, 1 wait in `barrier` at ", "\n  PE 2 waits in `sync` at "];
     one_has_come_to_the_end: Single, ANYWHERE, |world| {
         if world.my_pe() != 1 {
             READY.wait_until(world, eq(1));

@@ -24,12 +24,7 @@ pub(crate) fn below(program: Launch, module: &str, scenario: &str) -> Launch {
 }
 
 fn of(job: Launch, module: &str, scenario: &str) -> Launch {
-    entered(job, &format!("{module}::scenario"), scenario)
-}
-
-/// The same by the test of this path.
-pub(crate) fn entered(job: Launch, entry: &str, scenario: &str) -> Launch {
-    job.args(["--exact", entry, "--nocapture", "-q", "--test-threads=1"])
+    job.args(["--exact", &format!("{module}::scenario"), "--nocapture", "-q", "--test-threads=1"])
         .env(SCENARIO, scenario)
         .env_remove("SHMEM_TRANSPORT")
         .capture_output()
