@@ -3,6 +3,23 @@
 //! Its elements are dealt out in blocks, one to each PE. Any PE reads and writes single elements by their global index; all
 //! of them together change the whole vector in a phase, each its own block as a plain slice. What the bounds of its
 //! functions say is explained in `docs/guide/src/libraries.md`.
+//!
+//! A program that normalises a vector:
+//!
+//! ```
+//! use distributed_vector::DistributedVector;
+//! use shmem::prelude::*;
+//!
+//! #[shmem::main]
+//! fn main(world: &mut World) -> Result<()> {
+//!     let vector = DistributedVector::zeroed(world, 1000)?;
+//!     vector.map(world, |index, _| (index % 10) as f64);
+//!     let norm = vector.dot(world, &vector).sqrt();
+//!     vector.map(world, |_, x| x / norm);
+//!     assert!((vector.dot(world, &vector) - 1.0).abs() < 1e-12);
+//!     Ok(())
+//! }
+//! ```
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
