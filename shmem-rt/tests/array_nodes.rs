@@ -95,38 +95,6 @@ fn use_cases_of_the_source_lie_where_they_should(world: &mut World) {
     assert_eq!(moved(), before, "pages come where they belong, and none is moved");
 }
 
-/// `[0..7] [0..#2**20] int`, both ways to write it.
-#[shmem::test(pes = 1)]
-fn arrays_of_arrays_lie_where_they_should(world: &mut World) {
-    let Some(nodes) = nodes() else { return };
-    const INNER: usize = 1 << 12;
-    for kind in StorageKind::ALL {
-        let nested = world.array([8]).storage_kind(kind).filled([3_i64; INNER]).unwrap();
-        assert_eq!(nested.chunking().chunks(), nodes);
-        world.local(&nested, |mut nested| nested.indices().for_each(|i| nested[i].fill(i as i64)));
-        assert_eq!(world.affinity(&nested).unwrap(), 1.0, "{kind}");
-        let listed = [(); 8].map(|()| world.array([INNER]).storage_kind(kind).zeroed::<i64>().unwrap());
-        assert!(listed.iter().all(|array| world.affinity(array).unwrap() == 1.0), "{kind}");
-    }
-}
-
-/// Blocks of several sizes go round the nodes, whatever the chunks: the share is that of the pattern.
-#[shmem::test(pes = 1)]
-fn blocks_go_round_the_nodes(world: &mut World) {
-    let Some(nodes) = nodes() else { return };
-    for block in [PAGE, 4 * PAGE, 64 * PAGE] {
-        let array = world.array([1 << 22]).storage(Cyclic { block }).zeroed::<u8>().unwrap();
-        let expected: usize = (0..(1 << 22) / block)
-            .filter(|number| {
-                array.nodes()[number % nodes] == array.nodes()[number * block / ((1 << 22) / nodes)]
-            })
-            .count();
-        let affinity = world.affinity(&array).unwrap();
-        assert_eq!(affinity, expected as f64 / ((1 << 22) / block) as f64, "blocks of {block}");
-        assert!(affinity < 0.75, "otherwise this proves nothing");
-    }
-}
-
 /// What was on the pages before does not matter, and afterwards they are the heap's again.
 #[shmem::test(pes = 2)]
 fn pages_of_the_heap_are_placed_anew(world: &mut World) {

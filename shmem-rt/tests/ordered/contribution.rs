@@ -85,29 +85,6 @@ fn the_object_of_another_team_is_refused(world: &mut World) {
     world.barrier_all();
 }
 
-#[shmem::test(pes = 2)]
-fn vectors_boxes_and_arrays_are_moved_by_all_verbs(world: &mut World) {
-    let (me, (_, east)) = (world.my_pe() as u64 + 1, world.ring_neighbours());
-    let (one, other) = (TABLE.on(east).index(..4), TABLE.on(east).index(4..8));
-    macro_rules! moved {
-        ($($make:expr;)*) => {$({
-            let (source, mut found, mut again) = ($make(me), $make(0), $make(0));
-            world.put(one, &source);
-            world.scope(|scope| scope.put(other, &source));
-            world.quiet();
-            world.get(&mut found, one);
-            world.scope(|scope| scope.get(&mut again, other));
-            assert_eq!((&found, &again), (&source, &source));
-        })*};
-    }
-    moved! {
-        |x| vec![x; 4];
-        |x| vec![x; 4].into_boxed_slice();
-        |x| [x; 4];
-    }
-    world.barrier_all();
-}
-
 #[shmem::test(pes = 4)]
 fn a_tuple_is_combined_as_each_of_its_numbers_is(world: &mut World) {
     let (me, n) = (world.my_pe(), world.n_pes());

@@ -1,10 +1,10 @@
-//! Domains: groups of contexts, turns, hints; and sessions, which are hints that change neither results nor order.
+//! Domains: groups of contexts, turns, hints. (Sessions change neither results nor order: random programs.)
 
 use std::sync::Mutex;
 
 use shmem::prelude::*;
 use shmem::thread::{InTurn, NoStore};
-use shmem::{ContextError, Ctx, DomainHints, ErrorKind, HintScope, Session, SessionOptions, Stores};
+use shmem::{ContextError, Ctx, DomainHints, ErrorKind, HintScope, Session, Stores};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 use crate::panics::refused;
@@ -147,24 +147,3 @@ assert_not_impl_any!(Session<'static, World>: Send, Sync);
 assert_impl_all!(Session<'static, World<Multiple>>: Send, Sync);
 assert_impl_all!(Session<'static, Ctx<'static, Private>>: Stores);
 assert_not_impl_any!(Session<'static, Ctx<'static, NoStore<Private>>>: Stores);
-
-#[shmem::test(pes = 2)]
-fn order_is_kept_inside_sessions_and_across_their_ends(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    for round in 1..=200 {
-        {
-            let outer = world.session(SessionOptions::batch());
-            outer.put(ROWS.on(east).index(0), &[round; 32]);
-            let inner = outer.session(SessionOptions::default().total_ops(1));
-            inner.put(ROWS.on(east).index(1), &[round; 32]);
-            inner.fence();
-        }
-        world.signal_set(READY.on(east).index(0), round);
-        READY.here(world).index(0).wait_until(ge(round));
-        assert_eq!(ROWS.here(world).index(..2).to_vec(), [[round; 32]; 2]);
-        world.barrier_all();
-        world.session(SessionOptions::batch()).put(ROWS.on(east), &[[0; 32]; 4]);
-        // A phase begins when sessions are over.
-        world.local(&ROWS, |rows| assert_eq!(*rows, [[0; 32]; 4]));
-    }
-}

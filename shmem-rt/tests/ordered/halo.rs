@@ -198,17 +198,6 @@ fn mistakes_are_told(world: &mut World) {
     }
 }
 
-#[shmem::test(pes = 3)]
-fn pes_are_a_list_by_number(world: &mut World) {
-    let pes = world.pes();
-    assert_eq!((pes.len(), pes.is_empty(), pes[world.my_pe()]), (3, false, world.me()));
-    for (number, pe) in pes.into_iter().enumerate() {
-        let same = [world.pe(number).unwrap(), pes[number], pes.get(number).unwrap()];
-        assert_eq!((same, pe.number()), ([pe; 3], number));
-    }
-    assert!(pes.iter().rev().map(Pe::number).eq((0..3).rev()));
-}
-
 /// In a grid of all PEs, and in one of a team in another order. (Arithmetic is tested in `shmem-rt/src/grid.rs`.)
 #[shmem::test(pes = 6)]
 fn edges_of_a_grid_lead_to_neighbours(world: &mut World) {

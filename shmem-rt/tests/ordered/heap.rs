@@ -1,28 +1,9 @@
-//! Symmetric heaps: offsets agree, memory comes back, mistakes are explained.
+//! Symmetric heaps: partitions of the environment, pages, and what is refused. (Blocks that come, grow and go: conformance programs
+//! in C.)
 
-use shmem::MemoryHints;
 use shmem::prelude::*;
 
 use crate::panics::{refused, said};
-
-#[shmem::test(pes = 2)]
-fn realloc_keeps_contents_and_partition(world: &mut World) {
-    let heap = world.heap::<fast>().unwrap();
-    let (before, both) = (heap.usage().used, MemoryHints::ATOMICS_REMOTE | MemoryHints::SIGNAL_REMOTE);
-    let block = heap.malloc_with_hints(100, both).unwrap();
-    let wall = heap.malloc(100).unwrap();
-    world.putmem(block, &[7; 100], world.me());
-    let moved = world.realloc(block, 100_000).unwrap();
-    assert_ne!(moved, block);
-    let mut back = [0; 100];
-    world.getmem(&mut back, moved, world.me());
-    assert_eq!(back, [7; 100]);
-    assert!(heap.usage().used > before + 100_000);
-    world.free(moved).unwrap();
-    world.free(wall).unwrap();
-    assert_eq!(heap.usage().used, before);
-    assert!(heap.usage().peak > before + 100_000);
-}
 
 #[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_SYMMETRIC_SIZE" = " 8MB"))]
 fn partitions_of_the_environment_are_reached_by_number(world: &mut World) {

@@ -65,21 +65,6 @@ fn locks_of_an_array_are_independent(world: &mut World) {
     let guard = world.lock(&single);
     assert!(world.try_lock(&single).is_none(), "this very thread holds it");
     drop(guard);
-    // Without a guard, by one after the other.
-    for pe in 0..3 {
-        if me == pe {
-            world.set_lock(&LOCK);
-        }
-        world.barrier_all();
-        assert!(!world.test_lock(&LOCK), "PE {pe} holds it");
-        world.barrier_all();
-        if me == pe {
-            world.clear_lock(&LOCK);
-            assert!(world.test_lock(&LOCK));
-            world.clear_lock(&LOCK);
-        }
-        world.barrier_all();
-    }
     // A phase opens it like anything else.
     world.local(&LOCK, |lock| *lock = Lock::new());
     drop(world.lock(&LOCK));

@@ -15,6 +15,8 @@ macro_rules! under {
 mod asleep;
 #[path = "../dice/mod.rs"]
 mod dice;
+#[path = "../held/mod.rs"]
+mod held;
 #[path = "../panics/mod.rs"]
 mod panics;
 #[path = "../asleep/pes.rs"]

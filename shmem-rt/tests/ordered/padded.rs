@@ -13,9 +13,6 @@ static FIELD: padded![u64; ROWS; COLUMNS];
 #[symmetric]
 static CUBE: padded![u16; 2; 32; 256] = [Padded::filled(Padded::filled(7)); 2];
 
-#[symmetric]
-static COUNTS: padded![Atomic<u64>; 2; 64];
-
 /// A cell of this PE before anything comes.
 fn cell(pe: usize, row: usize, column: usize) -> u64 {
     (100_000 * pe + 1000 * row + column) as u64
@@ -51,22 +48,4 @@ fn regions_leave_the_elements_behind_rows_alone(world: &mut World) {
             assert_eq!(**row, core::array::from_fn(expected), "row {number}");
         }
     });
-}
-
-#[shmem::test(pes = 2)]
-fn rows_may_be_as_many_as_the_run_says(world: &mut World) {
-    let (me, (west, east)) = (world.my_pe(), world.ring_neighbours());
-    let rows = 3 + world.n_pes();
-    let field: SymBox<[padded![f64; 1024]]> = world.alloc(shmem::zeroed(rows)).unwrap();
-    world.p(field.on(east).index(rows - 1).index(1023), 1.5);
-    world.put(field.on(east).index(0).index(1..3), &[me as f64; 2][..]);
-    // A whole row, the elements behind it included.
-    world.put(field.on(east).index(1), &Padded::filled(me as f64));
-    world.local((&field, &COUNTS), |(field, counts)| {
-        assert_eq!((field.len(), field[rows - 1][1023]), (rows, 1.5));
-        assert_eq!(field[0][..4], [0.0, west.number() as f64, west.number() as f64, 0.0]);
-        assert_eq!(field[1], Padded::filled(west.number() as f64));
-        *counts[1][63].value_mut() = me as u64;
-    });
-    assert_eq!(world.fetch(COUNTS.on(west).index(1).index(63)), west.number() as u64);
 }

@@ -95,25 +95,18 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     let me = world.me();
     let source = vec![1.0; COLUMNS];
     let (n, start, far, last) = (3, 1, 12, usize::MAX);
-    let (mut line, mut into) = ([0.0_f32; 11], [0.0; COLUMNS]);
+    let mut line = [0.0_f32; 11];
     refused! {
         strided!(world, FIELD@me[dyn far, ..] = OTHER[0, ..])
             => "`FIELD` has 12 elements in dimension 0, but the index is 12";
         strided!(world, FIELD@me[dyn start..=n + 9, 0] = OTHER[dyn start..far - 1, 0])
             => "`FIELD` has 12 elements in dimension 0, but the region ends at 13";
-        strided!(world, FIELD@me[0..3, 0] = OTHER[dyn start..far - 1, 0]) => "the destination is 3 elements, the source 10";
         strided!(world, ROW@me[..] = (source[1..])[..]) => "the destination is 20 elements, the source 19";
         strided!(world, ROW@me[5] = source[..]) => "the destination is 1 elements, the source 20";
-        strided!(world, ROW@me[0..5] = (source[1..5])[0..5])
-            => "`source[1..5]` has 4 elements in dimension 0, but the region ends at 5";
         strided!(world, ROW@me[dyn start..=last] = source[..])
             => format!("`ROW` has 20 elements in dimension 0, but the region ends at {last}");
-        strided!(world, ROW@me[0..5] = (source[..5])[0..=usize::MAX])
-            => format!("`source[..5]` has 5 elements in dimension 0, but the region ends at {last}");
         strided!(world, (&mut line[..])[..] = CUBE@me[1..5, 2, 1..4])
             => "the destination is 11 elements, the source 4 x 3, which are 12";
-        strided!(world, (&mut into[1..])[20] = ROW@me[0])
-            => "`&mut into[1..]` has 19 elements in dimension 0, but the index is 20";
         strided!(world, ROW@me[..; dyn n - 3] = source[..]) => "a stride must be at least 1";
         strided!(world, ROW@me[..; 2; dyn n] = source[..])
             => "blocks of 3 elements overlap at a stride of 2; the stride must be at least the block";

@@ -1,27 +1,12 @@
 //! Memory that comes after the start, below partitions and arrays: addresses are used again, and
 //! nothing of what was there before is seen or left.
 
-use shmem::array::{Cyclic, Multi, Separate, Single};
-use shmem::partition::{Kind, NewPartition, Policy};
+use shmem::array::{Cyclic, Separate, Single};
+use shmem::partition::{Kind, NewPartition};
 use shmem::prelude::*;
 
+use crate::held::{held, is_loopback};
 use crate::panics::refused;
-
-/// Mappings of this process's arena and open descriptors.
-fn held() -> (usize, usize) {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let memory = maps.lines().filter(|line| line.contains("/memfd:")).count();
-    // Connections are made when they are first needed.
-    let is_socket = |entry: &std::fs::DirEntry| {
-        std::fs::read_link(entry.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:"))
-    };
-    let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten().filter(|entry| !is_socket(entry));
-    (memory, open.count())
-}
-
-fn is_loopback() -> bool {
-    std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
-}
 
 /// The same addresses again and again: each PE must see the new memory of every other, whoever had which mapping of the old.
 #[shmem::test(pes = [2, 4])]
@@ -131,17 +116,12 @@ fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
     let of = |n: usize| world.array([n]);
     let (new, before) = (NewPartition::new, held());
     let cases = [
-        (
-            world.create_partition("SIZE=1M:KIND=F").map(drop),
-            "the new partition: KIND=FASTMEM needs a POLICY",
-        ),
         (world.create_partition("SIZE=1M:COLOUR=RED").map(drop), "unknown trait `COLOUR`"),
         (make(new(0)), "a partition of no bytes"),
         (make(new(9).id(23)), "SHMEM_SYMMETRIC_PARTITION23"),
         (make(new(9).name("fast")), "the name `fast` is taken"),
         (make(new(65 << 20)), "no room for another segment of 65M: 0 of 127 are in use"),
         (make(new(1 << 60)), "1048576T are asked for, and"),
-        (make(new(1 << 20).pgsize(1 << 40).policy(Policy::Mandatory)), "PGSIZE=1T with POLICY=MANDATORY"),
         (first, "exists since the start of the job"),
         (unknown, "there is no partition 99"),
         (of(10).zeroed::<[u8; 0]>().map(drop), "elements of no bytes"),
@@ -155,7 +135,6 @@ fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
         (of(65 << 20).storage(Separate).zeroed::<u8>().map(drop), "no room for another segment of 65M"),
         // A list of its blocks would be larger than any memory.
         (of(1 << 60).storage(Cyclic { block: 1 << 16 }).zeroed::<u8>().map(drop), "1048576T are asked for"),
-        (of(65 << 20).storage(Multi).zeroed::<u8>().map(drop), "no room for another segment"),
         (
             of(65 << 20).storage(Single).zeroed::<u8>().map(drop),
             "no room for 65M aligned to 4096 in partition `default`",

@@ -1,47 +1,12 @@
-//! Views inside phases.
+//! Views of arrays inside phases, and of transfers. (Of statics and of heap objects: `ndarray` of the library.)
 
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use shmem::array::{Cyclic, Separate, Single, StorageKind};
-use shmem::ndarray::{ArrayNdarray, ArrayNdarrayMut, AsNdarray};
+use shmem::ndarray::{ArrayNdarray, ArrayNdarrayMut};
 use shmem::prelude::*;
 
 #[symmetric]
 static FIELD: padded![f64; 6; 256];
-
-#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
-#[repr(C)]
-struct Cell {
-    mass: f64,
-    charge: f64,
-}
-
-impl shmem::ndarray::Element for Cell {}
-
-#[symmetric]
-static CELLS: [[Cell; 4]; 3];
-
-#[shmem::test(pes = 2)]
-fn statics_and_heap_objects_have_views(world: &mut World) {
-    let (west, east) = world.ring_neighbours();
-    let rows: SymBox<[padded![u32; 512]]> = world.alloc(shmem::zeroed(3)).unwrap();
-    for row in 0..6 {
-        world.p(FIELD.on(east).index(row).index(255), (10 * world.my_pe() + row) as f64);
-    }
-    world.local((&FIELD, &CELLS, &rows), |(field, cells, rows)| {
-        let mut view = field.view_mut();
-        assert!(view.column(255).iter().copied().eq((0..6).map(|row| (10 * west.number() + row) as f64)));
-        view.column_mut(255).fill(3.0);
-        view.slice_mut(s![1..5, 1..255]).fill(2.0);
-        cells.view_mut()[[2, 3]] = Cell { mass: 1.0, charge: 2.0 };
-        assert_eq!((cells[2][3].mass, cells.view().map(|cell| cell.charge).sum()), (1.0, 2.0));
-        rows.view_mut().assign(&Array2::from_shape_fn((3, 512), |(row, column)| (row * 512 + column) as u32));
-        assert_eq!((rows[0][511], rows[2][0]), (511, 1024));
-    });
-    world.frozen(&FIELD, |field| {
-        let view: ArrayView2<'_, f64> = field.view();
-        assert_eq!((view.dim(), view.sum()), ((6, 256), 6.0 * 3.0 + 4.0 * 254.0 * 2.0));
-    });
-}
 
 #[shmem::test(pes = 2)]
 fn arrays_of_one_range_have_views(world: &mut World) {

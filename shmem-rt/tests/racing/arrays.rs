@@ -7,15 +7,8 @@ use shmem::{Here, On};
 use shmem_core::data::PlainData;
 
 use crate::dice::Dice;
-use crate::is_loopback;
+use crate::held::{held, is_loopback};
 use crate::panics::said;
-
-/// Mappings of this process's memory and open descriptors.
-fn held() -> (usize, usize) {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let memory = maps.lines().filter(|line| line.contains("/memfd:")).count();
-    (memory, std::fs::read_dir("/proc/self/fd").unwrap().count())
-}
 
 /// All elements of an array on a PE, in row-major order.
 pub(crate) fn all<T: PlainData, const D: usize, S: Storage>(

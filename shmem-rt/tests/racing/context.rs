@@ -49,23 +49,6 @@ fn who_comes_too_late_shares_with_a_lock(world: &mut World<Multiple>) {
     assert_eq!((thread.grant().unit, thread.grant().locked), (0, true), "{}", thread.grant());
 }
 
-#[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "7"))]
-fn the_units_of_a_node_are_shared_out(world: &mut World) {
-    // 7 = 3 + 2 + 2, if all are on one node. A network between them may have fewer.
-    let (node, resources) = (world.node_team(), world.resources());
-    let units = resources.node.unwrap();
-    assert!(units == 7 || units < 7 && node.size() < world.n_pes(), "{units}");
-    let part = units / node.size() + usize::from(node.rank() < units % node.size());
-    assert_eq!((resources.limit, resources.used), (Some(part), 1));
-    let text = resources.to_string();
-    assert_eq!(
-        text,
-        format!(
-            "endpoints: 1 in use of {part} for this PE, {units} for its node; contexts by auto, conservative"
-        )
-    );
-}
-
 #[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = "domain", "SHMEM_MAX_RESOURCES" = "4"))]
 fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
     // One endpoint for both, whose operations are counted together.

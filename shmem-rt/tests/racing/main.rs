@@ -8,6 +8,8 @@ mod attempts;
 mod calls;
 #[path = "../dice/mod.rs"]
 mod dice;
+#[path = "../held/mod.rs"]
+mod held;
 #[path = "../panics/mod.rs"]
 mod panics;
 
@@ -28,7 +30,3 @@ mod strided;
 mod team;
 mod testing;
 mod threads;
-
-fn is_loopback() -> bool {
-    std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
-}

@@ -56,14 +56,3 @@ fn naming_an_object_twice_is_refused(world: &mut World) {
     // Nothing is left of the attempts: the PEs still meet.
     world.barrier_all();
 }
-
-#[shmem::test(pes = 1)]
-fn there_is_one_world_per_process(world: &mut World) {
-    let second = || shmem::init::<Multiple>().map(|_| ()).unwrap_err().to_string();
-    let body: fn(&mut World) = |_| unreachable!("a second world");
-    world.local(&GRID, |_| {
-        assert!(second().contains("one world per process"));
-        assert!(std::thread::spawn(second).join().unwrap().contains("one world per process"));
-        assert_eq!(shmem::__private::main(body), std::process::ExitCode::from(2));
-    });
-}

@@ -170,12 +170,9 @@ fn regions_are_those_of_loops(world: &mut World) {
             4 * (ROWS - 2) => |there: &mut Plane, here, n| (&mut there[n / 4 + 1][n % 4 + 2], &mut here[n / 4][n % 4]);
         FIELD[dyn ten.., 19] = [f32; ROWS - 10], [..];
             ROWS - 10 => |there: &mut Plane, here, n| (&mut there[n + 10][19], &mut here[n]);
-        FIELD[dyn one..; 2, 3] = [f32; ROWS / 2], [..];
-            ROWS / 2 => |there: &mut Plane, here, n| (&mut there[2 * n + 1][3], &mut here[n]);
         // Dimensions that are not named are taken whole: so elements may be arrays, as complex numbers are.
         WAVES[.., 3] = [[f64; 2]; 6], [..]; 6 => |there: &mut Waves, here, n| (&mut there[n][3], &mut here[n]);
         WAVES[dyn i] = [[f64; 2]; 8], [..]; 8 => |there: &mut Waves, here, n| (&mut there[4][n], &mut here[n]);
-        WAVES[5, dyn i] = [f64; 2], [..]; 2 => |there: &mut Waves, here, n| (&mut there[5][4][n], &mut here[n]);
         WAVES[1..3, ..6; 2] = [[f64; 2]; 6], [..];
             6 => |there: &mut Waves, here, n| (&mut there[1 + n / 3][n % 3 * 2], &mut here[n]);
         // A line has what the region has, in row-major order.
@@ -186,14 +183,9 @@ fn regions_are_those_of_loops(world: &mut World) {
         // At distances, in blocks, and whole.
         CUBE[..; 2, ..; 3, ..4; 2; 2] = [u16; 24], [..];
             24 => |there: &mut Cube, here, n| (&mut there[n / 8 * 2][n / 4 % 2 * 3][n % 4], &mut here[n]);
-        CUBE[..] = [u16; 240], [..];
-            240 => |there: &mut Cube, here, n| (&mut there[n / 48][n / 8 % 6][n % 8], &mut here[n]);
         ROW[14..20] = [f64; 10], [..; 4; 2];
             6 => |there: &mut [f64; LEN], here, n| (&mut there[14 + n], &mut here[n / 2 * 4 + n % 2]);
-        // Two matrices: a piece, a column, a row, blocks, and a chequerboard.
-        FIELD[2..4, ..] = Plane, [7..9, ..];
-            48 => |there: &mut Plane, here, n| (&mut there[2 + n / 24][n % 24], &mut here[7 + n / 24][n % 24]);
-        FIELD[.., 3] = Plane, [.., 19]; ROWS => |there: &mut Plane, here, n| (&mut there[n][3], &mut here[n][19]);
+        // Two matrices: a row, columns, blocks, and a chequerboard.
         FIELD[3, 4..20; 3] = Plane, [..6, 1];
             6 => |there: &mut Plane, here, n| (&mut there[3][4 + 3 * n], &mut here[n][1]);
         FIELD[.., 3..=6] = Plane, [.., 20..];

@@ -1,13 +1,11 @@
 //! Threads: registered ones, and what they share. What each does by a context of its own is in random programs.
 
 use shmem::prelude::*;
-use shmem::thread::{Funneled, Multiple, Private};
+use shmem::thread::{Multiple, Private};
 use shmem::{ContextError, ErrorKind, TeamConfig};
 
 use crate::panics::refused;
 
-#[symmetric]
-static CELLS: [u64; 16];
 #[symmetric]
 static HITS: Atomic<u64>;
 
@@ -34,23 +32,6 @@ fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
     // Number 1 was given back before number 0.
     assert_eq!(world.register_thread().unwrap().number(), 1);
     assert_eq!(world.register_thread().unwrap().number(), 0);
-}
-
-#[shmem::test(pes = 2)]
-fn a_funneled_world_computes_on_threads_and_communicates_on_one(world: &mut World<Funneled>) {
-    let (_, east) = world.ring_neighbours();
-    let context = world.create_ctx::<Private>().unwrap();
-    let ctx = context.bind(world);
-    std::thread::scope(|scope| {
-        let sums: Vec<_> = (0..4_u64).map(|n| scope.spawn(move || n * n)).collect();
-        for (i, sum) in sums.into_iter().enumerate() {
-            ctx.p(CELLS.on(east).index(i), sum.join().unwrap());
-        }
-    });
-    ctx.quiet();
-    world.barrier_all();
-    let squares = [0, 1, 2, 3].map(|i| CELLS.here(world).index(i).load());
-    assert_eq!(squares, [0, 1, 4, 9]);
 }
 
 #[shmem::test(pes = 3)]

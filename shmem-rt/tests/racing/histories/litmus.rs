@@ -10,7 +10,7 @@ use shmem::thread::Private;
 use shmem::{Ctx, Stores};
 use shmem_core::system::monotonic_now;
 
-use crate::is_loopback;
+use crate::held::is_loopback;
 
 const N: usize = 64;
 
