@@ -21,7 +21,7 @@ use shmem_core::transport::{AtomicOp, Remote, Width};
 
 use crate::collective::{place, required_rank};
 use crate::refusal::refuse;
-use crate::symmetric::{self, Place};
+use crate::symmetric::{self, SegmentOffset};
 use crate::team;
 use crate::types::{self, Ctx};
 use crate::word::Word;
@@ -56,7 +56,7 @@ pub(crate) struct Set {
     /// Which of them the calling PE is.
     rank: usize,
     /// Where the words begin.
-    words: Place,
+    words: SegmentOffset,
 }
 
 impl Members {
@@ -105,7 +105,7 @@ impl Members {
             )
         };
         let endpoint = world::stream(Ctx::DEFAULT, routine).endpoint(routine);
-        let words = Place { segment: 0, offset: 0 };
+        let words = SegmentOffset { segment: 0, offset: 0 };
         let mut set = Set { routine, world, endpoint, start, stride, size: members, rank, words };
         // Who is alone meets nobody.
         if members > 1 {
@@ -161,7 +161,7 @@ impl Set {
 
     /// One of the words.
     fn word(&self, number: usize) -> Word {
-        let place = Place { offset: self.words.offset + number * size_of::<c_long>(), ..self.words };
+        let place = SegmentOffset { offset: self.words.offset + number * size_of::<c_long>(), ..self.words };
         // SAFETY: an aligned word of the program's, which has one more than there are rounds (`Members::of`).
         unsafe { Word::new(self.routine, place, Width::W8) }
     }

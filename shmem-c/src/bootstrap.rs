@@ -9,7 +9,7 @@ use shmem::bootstrap::ProcessManager;
 /// `shmemx_bootstrap_t`: which process this is, and how the processes of the job exchange bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Bootstrap {
+pub(crate) struct Bootstrap {
     /// First argument of the functions.
     state: *mut c_void,
     /// Number of this process.

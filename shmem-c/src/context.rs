@@ -12,7 +12,7 @@ use shmem_core::context::mapping::Level;
 use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
 use crate::team;
-use crate::types::{Ctx, SessionConfig, Team, options};
+use crate::types::{Ctx, SHMEM_CTX_PRIVATE, SHMEM_CTX_SERIALIZED, SessionConfig, Team};
 use crate::world::{self, Opened, PLACES, stream};
 
 routines! {
@@ -34,8 +34,8 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
     unsafe { ctx.write(Ctx::INVALID) };
     let Some(members) = team::find(routine, "team", team) else { return team::FAILURE };
     let level = match wanted {
-        _ if wanted & options::PRIVATE != 0 => Level::Private,
-        _ if wanted & options::SERIALIZED != 0 => Level::Serialized,
+        _ if wanted & SHMEM_CTX_PRIVATE != 0 => Level::Private,
+        _ if wanted & SHMEM_CTX_SERIALIZED != 0 => Level::Serialized,
         _ => Level::Multiple,
     };
     let of_team = (team != Team::WORLD).then_some(members);

@@ -19,7 +19,7 @@ use shmem_core::observe::{Call, Family};
 use shmem_core::transport::{AtomicOp, Width};
 
 use crate::refusal::refuse;
-use crate::symmetric::{self, Place};
+use crate::symmetric::{self, SegmentOffset};
 use crate::table::routines;
 use crate::types::Ctx;
 use crate::word::Word;
@@ -41,7 +41,7 @@ const WAITS: u64 = 1 << 31;
 struct Lock {
     world: &'static CWorld,
     routine: &'static str,
-    place: Place,
+    place: SegmentOffset,
     home: Pe,
     /// The upper half of the home.
     last: Word,
@@ -59,7 +59,7 @@ impl Lock {
         operation: impl FnOnce(&Self) -> R,
     ) -> R {
         let lock = Self::of(routine, lock);
-        let Place { segment, offset } = lock.place;
+        let SegmentOffset { segment, offset } = lock.place;
         let call = Call::new(family, Location::caller()).at(lock.home, segment, offset, size_of::<c_long>());
         world::stream(Ctx::DEFAULT, routine).endpoint(routine).tell(call, || operation(&lock))
     }
@@ -68,11 +68,11 @@ impl Lock {
         let world = world::current(routine);
         symmetric::must_be_aligned(lock, routine, "lock");
         let place = symmetric::locate(lock, size_of::<c_long>(), routine, "lock");
-        let Place { segment, offset } = place;
+        let SegmentOffset { segment, offset } = place;
         let home = world.pes()[offset / size_of::<c_long>() % world.n_pes()];
         let half = |offset| {
             // SAFETY: half of an aligned word of eight bytes, which lies in the segment (`locate`).
-            unsafe { Word::new(routine, Place { segment, offset }, Width::W4) }
+            unsafe { Word::new(routine, SegmentOffset { segment, offset }, Width::W4) }
         };
         let (upper, lower) = if cfg!(target_endian = "little") { (4, 0) } else { (0, 4) };
         Self { world, routine, place, home, last: half(offset + upper), queue: half(offset + lower) }

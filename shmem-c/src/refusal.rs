@@ -1,8 +1,7 @@
-//! How a mistake of the caller is told: once, with the routine, the argument, what is allowed, and where the call stands. What
-//! may fail is told, too, the first time.
+//! Messages about mistakes of the caller: routine, argument, what is allowed, and the line of the call.
 //!
-//! The place comes from debug information, or is the address and name of the first frame outside the library. Frames are taken
-//! from the standard library's backtrace: behind the exported function's own stands the caller's.
+//! The line comes from debug information. Without that, the message names the function that calls. Both are read from the text of
+//! the standard library's backtrace: the frame of the exported function is followed by its caller's.
 
 use std::backtrace::Backtrace;
 use std::fmt;
@@ -14,58 +13,57 @@ use shmem_launch::say::say;
 
 use crate::world;
 
-/// Ends the job with a message: `PE 2: shmem_put32: argument pe is 7: PEs are 0 to 3; at file.c:12`. Of an empty argument the
-/// call itself is what is wrong.
+/// Ends the job with a message: `PE 2: shmem_put32: argument pe is 7: PEs are 0 to 3; at file.c:12`. An empty argument
+/// stands for the call itself.
 #[cold]
 #[inline(never)]
-pub fn refuse(routine: &str, argument: &str, why: impl fmt::Display) -> ! {
-    let place = Place::of_the_call();
+pub(crate) fn refuse(routine: &str, argument: &str, why: impl fmt::Display) -> ! {
+    let place = CallSite::find();
     let what = if argument.is_empty() { String::new() } else { format!("argument {argument} ") };
     let text = format!("{routine}: {what}{why}{place}");
     end(1, &text)
 }
 
 /// Ends the job, or the process where there is none, with a message.
-pub fn end(code: i32, text: &str) -> ! {
+pub(crate) fn end(code: i32, text: &str) -> ! {
     match world::any() {
         Some(world) => raw::job::abort(world, code, text),
         None => exit::end(code, || say(&format!("shmem: {text}"))),
     }
 }
 
-/// Says why a routine fails, once for each `told`: what it gives then is not looked at by many programs.
+/// Warns why a routine fails, once for each `told`: many programs do not look at its result.
 #[cold]
 #[inline(never)]
-pub fn tell_once(told: &AtomicBool, routine: &str, why: &str) {
+pub(crate) fn tell_once(told: &AtomicBool, routine: &str, why: &str) {
     let me = world::current(routine).my_pe();
     if !told.swap(true, Ordering::Relaxed) {
-        say(&format!("shmem: warning: PE {me}: {routine}: {why}{}", Place::of_the_call()));
+        say(&format!("shmem: warning: PE {me}: {routine}: {why}{}", CallSite::find()));
     }
 }
 
 /// Where C calls the library.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The file, and its line; or the name of the function, where there is no debug information.
-    pub file: String,
-    /// The line; 0: not known.
-    pub line: u32,
+#[derive(Debug, Default)]
+pub(crate) struct CallSite {
+    /// The file; without debug information the name of the function.
+    pub(crate) file: String,
+    /// 0: not known.
+    pub(crate) line: u32,
 }
 
-impl Place {
-    /// Where C calls the library, on this thread.
-    pub fn of_the_call() -> Self {
+impl CallSite {
+    /// The call that this thread is in.
+    pub(crate) fn find() -> Self {
         Self::in_frames(&Backtrace::force_capture().to_string()).unwrap_or_default()
     }
 
-    /// The routine that C has called, on this thread.
-    pub fn routine() -> Option<String> {
+    /// The routine that this thread is in.
+    pub(crate) fn routine() -> Option<String> {
         let told = Backtrace::force_capture().to_string();
         let name = frames(&told).map(|(name, _)| name).find(|name| is_exported(name))?;
         Some(name.strip_prefix('p').unwrap_or(name).to_owned())
     }
 
-    /// The frame behind the first exported one.
     fn in_frames(told: &str) -> Option<Self> {
         let is_ours = |(name, place): &(&str, Option<&str>)| {
             is_exported(name) || place.is_some_and(|place| is_in_table(name, place))
@@ -98,7 +96,7 @@ fn frames(told: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     })
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CallSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.file.as_str(), self.line) {
             ("", _) => Ok(()),
@@ -108,13 +106,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Whether it is where all routines are written: debug information has their names in Rust only.
-/// The path is told from the directory of the process, where it lies in there.
+/// Whether a frame is that of a routine, by its name in Rust: debug information has no other. The path may be relative.
 fn is_in_table(name: &str, place: &str) -> bool {
     name.rsplit("::").next() == Some("routine") && place.contains("table.rs:")
 }
 
-/// Whether a frame is that of a routine.
+/// Whether a frame is that of a routine, by its exported name.
 pub(crate) fn is_exported(name: &str) -> bool {
     let others = ["start_pes", "my_pe", "num_pes", "shmalloc", "shfree", "shrealloc", "shmemalign"];
     let name = name.strip_prefix('p').unwrap_or(name);

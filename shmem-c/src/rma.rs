@@ -11,7 +11,7 @@ use shmem_core::transport::Remote;
 
 use crate::data;
 use crate::refusal::refuse;
-use crate::symmetric::{self, Place};
+use crate::symmetric::{self, SegmentOffset};
 use crate::table::routines;
 use crate::types::{Ctx, Item, LongDouble};
 use crate::world::{self, Call};
@@ -78,7 +78,7 @@ fn in_slot(call: Call, offset: usize, pe: c_int) -> Option<(*mut u8, *mut u8)> {
 /// The place of so many bytes of a PE, for the cold way; refused if there is none.
 pub(crate) fn remote<T>(call: Call, pointer: *const T, bytes: usize, argument: &str, pe: c_int) -> Remote {
     let pe = call.pe(pe);
-    let Place { segment, offset } = symmetric::locate(pointer, bytes, call.routine(), argument);
+    let SegmentOffset { segment, offset } = symmetric::locate(pointer, bytes, call.routine(), argument);
     Remote { pe, segment, offset }
 }
 

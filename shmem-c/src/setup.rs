@@ -15,16 +15,16 @@ use shmem_core::context::untyped;
 use shmem_core::exclusion::Mutex;
 
 use crate::bootstrap::Bootstrap;
-use crate::refusal::{self, Place, refuse};
+use crate::refusal::{self, CallSite, refuse};
 use crate::table::routines;
 use crate::team;
-use crate::types::{Team, threads};
+use crate::types::{SHMEM_THREAD_MULTIPLE, SHMEM_THREAD_SINGLE, Team};
 use crate::world::{self, CWorld};
 use crate::{bootstrap, caller, data, heap, symmetric};
 
 routines! {
     once {
-        plain "init" "" () [] = start, threads::SINGLE;
+        plain "init" "" () [] = start, SHMEM_THREAD_SINGLE;
         plain "init_thread" "" (requested: c_int, provided: *mut c_int) -> c_int [] = init_thread;
         extra "init_with" "" (bootstrap: *const Bootstrap, requested: c_int, provided: *mut c_int) -> c_int [] = init_with;
         plain "query_thread" "" (provided: *mut c_int) [] = query_thread;
@@ -56,7 +56,7 @@ routines! {
 }
 
 /// What `shmem_info_get_name` tells, and `SHMEM_VENDOR_STRING` is.
-pub const VENDOR: &std::ffi::CStr = c"shmem-rt";
+pub(crate) const VENDOR: &std::ffi::CStr = c"shmem-rt";
 
 /// Bytes of the default heap where nobody says how many: address space, until it is touched.
 const HEAP: u64 = 512 << 20;
@@ -64,7 +64,7 @@ const HEAP: u64 = 512 << 20;
 /// Initialisations that were not finalised.
 static DEPTH: Mutex<usize> = Mutex::new(0);
 /// The level of the first one.
-static LEVEL: AtomicI32 = AtomicI32::new(threads::SINGLE);
+static LEVEL: AtomicI32 = AtomicI32::new(SHMEM_THREAD_SINGLE);
 /// What the process exits with, once it exits.
 static STATUS: AtomicI32 = AtomicI32::new(-1);
 
@@ -80,7 +80,7 @@ unsafe extern "C" {
 
 fn start_pes(routine: &'static str, _npes: c_int) {
     if !world::is_open() {
-        start(routine, threads::SINGLE);
+        start(routine, SHMEM_THREAD_SINGLE);
     }
 }
 
@@ -126,7 +126,7 @@ unsafe fn start_and_tell(
     provided: *mut c_int,
     join: impl FnOnce() -> shmem::Result<CWorld>,
 ) -> c_int {
-    if !(threads::SINGLE..=threads::MULTIPLE).contains(&requested) {
+    if !(SHMEM_THREAD_SINGLE..=SHMEM_THREAD_MULTIPLE).contains(&requested) {
         let levels = "SHMEM_THREAD_SINGLE (0) to SHMEM_THREAD_MULTIPLE (3)";
         refuse(routine, "requested", format_args!("is {requested}: levels are {levels}"));
     }
@@ -179,7 +179,7 @@ fn tell_panics() {
         let payload = info.payload();
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic");
-        let (routine, place) = (Place::routine(), Place::of_the_call());
+        let (routine, place) = (CallSite::routine(), CallSite::find());
         let routine = routine.map(|name| format!("{name}: ")).unwrap_or_default();
         let place = match (place.file.as_str(), info.location()) {
             ("", Some(location)) => format!("; in the library, at {location}"),

@@ -24,16 +24,16 @@ const LARGEST: usize = 16;
 
 /// Where something symmetric lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct SegmentOffset {
     /// Number of its segment.
-    pub segment: u32,
+    pub(crate) segment: u32,
     /// Bytes from the start of a slot.
-    pub offset: usize,
+    pub(crate) offset: usize,
 }
 
 /// The offset of a value of at most sixteen bytes, where that is known at once.
 #[inline(always)]
-pub fn offset<T>(pointer: *const T) -> Option<usize> {
+pub(crate) fn offset<T>(pointer: *const T) -> Option<usize> {
     let address = pointer.addr();
     let offset = address.wrapping_sub(MINE.load(Ordering::Relaxed));
     if offset.wrapping_sub(FIRST.load(Ordering::Relaxed)) < SPAN.load(Ordering::Relaxed) {
@@ -44,7 +44,7 @@ pub fn offset<T>(pointer: *const T) -> Option<usize> {
 
 /// The offset of so many bytes, where that is known at once.
 #[inline(always)]
-pub fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
+pub(crate) fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     let offset = pointer.addr().wrapping_sub(MINE.load(Ordering::Relaxed));
     let inside = offset.wrapping_sub(FIRST.load(Ordering::Relaxed));
     let span = SPAN.load(Ordering::Relaxed);
@@ -56,7 +56,7 @@ pub fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
 }
 
 /// Where so many bytes lie; refused, with what is near, if they are not symmetric.
-pub fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> Place {
+pub(crate) fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SegmentOffset {
     world::current(routine);
     let endpoint = world::default_stream().endpoint(routine);
     find(endpoint, pointer.addr(), bytes)
@@ -64,7 +64,7 @@ pub fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str)
 }
 
 /// Refuses the address of a word that is no multiple of its size.
-pub fn must_be_aligned<T>(pointer: *const T, routine: &str, argument: &str) {
+pub(crate) fn must_be_aligned<T>(pointer: *const T, routine: &str, argument: &str) {
     if !pointer.is_aligned() {
         let (address, bytes) = (pointer.addr(), size_of::<T>());
         refuse(routine, argument, format_args!("is {address:#x}, which is no multiple of {bytes}"));
@@ -72,20 +72,20 @@ pub fn must_be_aligned<T>(pointer: *const T, routine: &str, argument: &str) {
 }
 
 /// The same as an address of the runtime.
-pub fn address<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SymAddr {
+pub(crate) fn address<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SymAddr {
     let place = locate(pointer, bytes, routine, argument);
     SymAddr::assume(world::default_stream().endpoint(routine).mine(place.offset))
 }
 
 /// Where so many bytes lie, if they are symmetric.
-pub fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<Place> {
+pub(crate) fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<SegmentOffset> {
     let offset = address.wrapping_sub(endpoint.mine(0).addr());
     let offset = match endpoint.segments().find(offset, bytes) {
-        Some(segment) => return Some(Place { segment, offset }),
+        Some(segment) => return Some(SegmentOffset { segment, offset }),
         None => data::offset(address)?,
     };
     let segment = endpoint.segments().find(offset, bytes)?;
-    Some(Place { segment, offset })
+    Some(SegmentOffset { segment, offset })
 }
 
 #[cold]

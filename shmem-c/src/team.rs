@@ -61,7 +61,7 @@ pub(crate) fn drop_all() {
 }
 
 /// The team that a handle stands for; `None` of `SHMEM_TEAM_INVALID`. Refused if it was destroyed.
-pub fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'static Team> {
+pub(crate) fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'static Team> {
     let world = world::current(routine);
     match handle {
         types::Team::WORLD => Some(world.team()),
@@ -72,7 +72,7 @@ pub fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'stat
 }
 
 /// The team that a handle stands for; refused if it is none.
-pub fn required(routine: &str, argument: &str, handle: types::Team) -> &'static Team {
+pub(crate) fn required(routine: &str, argument: &str, handle: types::Team) -> &'static Team {
     find(routine, argument, handle).unwrap_or_else(|| {
         refuse(routine, argument, "is SHMEM_TEAM_INVALID: give a team, or SHMEM_TEAM_WORLD")
     })

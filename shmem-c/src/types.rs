@@ -1,7 +1,7 @@
-//! What C programs hand over: its types, as types of their own where C tells apart what Rust does not.
+//! The types of C, each a type of its own in Rust.
 //!
 //! `long`, `long long`, `int64_t` and `ptrdiff_t` are one type of Rust and four families of routines. Each is a transparent
-//! struct here, so that a row of the table knows what its type is called in C.
+//! struct here, so that a row of the table knows the name of its type in C.
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::fmt;
@@ -9,9 +9,9 @@ use std::ops::{Add as _, Mul as _};
 
 use bytemuck::{Pod, Zeroable};
 
-/// A type of C, by its name in a prototype.
-pub trait Spelled {
-    /// As C writes it.
+/// A type with a name in C.
+pub(crate) trait Spelled {
+    /// The name in a prototype.
     fn spelled() -> String;
 }
 
@@ -58,37 +58,33 @@ impl<T: Spelled> Spelled for *const T {
     }
 }
 
-/// An element of C's: any bytes are one, and it moves as its bytes.
-pub trait Item: Pod + Spelled {}
+/// An element that is moved as bytes.
+pub(crate) trait Item: Pod + Spelled {}
 
-/// An element that is compared, in waits.
-pub trait Compared: Item + PartialOrd + fmt::Display {}
+/// An element that waits compare.
+pub(crate) trait Compared: Item + PartialOrd + fmt::Display {}
 
 impl<T: Item + PartialOrd + fmt::Display> Compared for T {}
 
 /// An element that is reduced as a number.
-pub trait Numeric: Item {
-    /// The number: of Rust, where Rust has it.
+pub(crate) trait Numeric: Item {
+    /// A type of Rust, if it has one.
     type Number: Arithmetic;
 }
 
-/// A number that is added and multiplied: integers wrap, reals round.
-pub trait Arithmetic: Pod {
-    /// Whether a sum depends on the order.
+/// A number that is added and multiplied. Integers wrap.
+pub(crate) trait Arithmetic: Pod {
+    /// Whether a sum depends on the order of additions.
     const ROUNDS: bool;
-    /// The sum.
     fn plus(self, other: Self) -> Self;
-    /// The product.
     fn times(self, other: Self) -> Self;
 }
 
 /// A number that is changed atomically.
-pub trait Number: Arithmetic {
-    /// One.
+pub(crate) trait Number: Arithmetic {
     const ONE: Self;
-    /// Its bits, in the low ones of a word.
+    /// The bits, in the low ones of a word.
     fn bits(self) -> u64;
-    /// What has these bits.
     fn of(bits: u64) -> Self;
 }
 
@@ -130,10 +126,9 @@ numbers! { true 1.0 add mul: f32 as u32 f64 as u64 }
 macro_rules! items {
     ($($type:ident($inner:ty) = $name:literal;)*) => {
         $(
-            #[doc = concat!("`", $name, "`.")]
             #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
             #[repr(transparent)]
-            pub struct $type(pub $inner);
+            pub(crate) struct $type(pub(crate) $inner);
 
             impl Numeric for $type {
                 type Number = $inner;
@@ -150,7 +145,7 @@ macro_rules! items {
     };
 }
 
-// What any bytes are.
+// Types of which any bytes are a value.
 macro_rules! plain {
     ($($type:ty = $name:literal;)*) => {
         $(
@@ -195,14 +190,14 @@ items! {
 /// `long double`: 16 bytes, of which Rust knows no number.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
-pub struct LongDouble(pub [u64; 2]);
+pub(crate) struct LongDouble(pub(crate) [u64; 2]);
 
 macro_rules! complex {
-    ($($type:ident($part:ty) = $name:literal;)*) => {$(
-        #[doc = concat!("`", $name, "`: the real part, and the imaginary one.")]
+    ($($type:ident($part:ty);)*) => {$(
+        /// The real and the imaginary part.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(C)]
-        pub struct $type(pub $part, pub $part);
+        pub(crate) struct $type(pub(crate) $part, pub $part);
 
         impl Numeric for $type {
             type Number = Self;
@@ -222,25 +217,20 @@ macro_rules! complex {
     )*};
 }
 complex! {
-    ComplexFloat(f32) = "float complex";
-    ComplexDouble(f64) = "double complex";
+    ComplexFloat(f32);
+    ComplexDouble(f64);
 }
 
-/// Elements of so many bytes, and no number: what `put64` and `putmem` move.
+/// Elements of `N` bytes, without arithmetic: for `put64` and `putmem`.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub struct Bytes<const N: usize>(pub [u8; N]);
+pub(crate) struct Bytes<const N: usize>(pub [u8; N]);
 
-/// Elements of one byte.
-pub type Bytes1 = Bytes<1>;
-/// Elements of two bytes.
-pub type Bytes2 = Bytes<2>;
-/// Elements of four bytes.
-pub type Bytes4 = Bytes<4>;
-/// Elements of eight bytes.
-pub type Bytes8 = Bytes<8>;
-/// Elements of sixteen bytes.
-pub type Bytes16 = Bytes<16>;
+pub(crate) type Bytes1 = Bytes<1>;
+pub(crate) type Bytes2 = Bytes<2>;
+pub(crate) type Bytes4 = Bytes<4>;
+pub(crate) type Bytes8 = Bytes<8>;
+pub(crate) type Bytes16 = Bytes<16>;
 
 plain! {
     LongDouble = "long double";
@@ -253,90 +243,62 @@ plain! {
     Bytes16 = "void";
 }
 
-/// `shmem_ctx_t`: [`Ctx::DEFAULT`], [`Ctx::INVALID`], or the place of a context with the turn in which it was taken.
+/// `shmem_ctx_t`: a constant, or a [handle](crate::handles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Ctx(pub usize);
+pub(crate) struct Ctx(pub(crate) usize);
 
 impl Ctx {
-    /// `SHMEM_CTX_DEFAULT`.
-    pub const DEFAULT: Self = Self(0);
-    /// `SHMEM_CTX_INVALID`.
-    pub const INVALID: Self = Self(usize::MAX);
+    pub(crate) const DEFAULT: Self = Self(0);
+    pub(crate) const INVALID: Self = Self(usize::MAX);
 }
 
-/// `shmem_team_t`: a constant, or the address of a team.
+/// `shmem_team_t`: a constant, or a [handle](crate::handles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Team(pub usize);
+pub(crate) struct Team(pub(crate) usize);
 
 impl Team {
-    /// `SHMEM_TEAM_INVALID`.
-    pub const INVALID: Self = Self(0);
-    /// `SHMEM_TEAM_WORLD`.
-    pub const WORLD: Self = Self(1);
-    /// `SHMEM_TEAM_SHARED`.
-    pub const SHARED: Self = Self(2);
+    pub(crate) const INVALID: Self = Self(0);
+    pub(crate) const WORLD: Self = Self(1);
+    pub(crate) const SHARED: Self = Self(2);
 }
 
 /// `shmem_team_config_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct TeamConfig {
-    /// Contexts that the team may have.
-    pub num_contexts: c_int,
+pub(crate) struct TeamConfig {
+    pub(crate) num_contexts: c_int,
 }
 
-/// `SHMEM_TEAM_NUM_CONTEXTS`: the field of a [`TeamConfig`] that is meant.
-pub const TEAM_NUM_CONTEXTS: c_long = 1;
+/// `SHMEM_TEAM_NUM_CONTEXTS`: the bit of the only field of a [`TeamConfig`].
+pub(crate) const TEAM_NUM_CONTEXTS: c_long = 1;
 
 /// `shmem_ctx_session_config_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct SessionConfig {
-    /// Operations of the session, at most.
-    pub total_ops: usize,
+pub(crate) struct SessionConfig {
+    pub(crate) total_ops: usize,
 }
 
-/// What `shmemx_partition_info` tells.
+/// `shmemx_partition_info_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct PartitionInfo {
-    /// Its number.
-    pub id: c_int,
+pub(crate) struct PartitionInfo {
+    pub(crate) id: c_int,
     /// Bytes of its heap.
-    pub size: usize,
+    pub(crate) size: usize,
     /// Bytes of the pages that it was given on this PE.
-    pub page_size: usize,
-    /// Its name, closed by a zero.
-    pub name: [c_char; 32],
+    pub(crate) page_size: usize,
+    /// Ends with a zero.
+    pub(crate) name: [c_char; 32],
 }
 
-/// `SHMEM_THREAD_SINGLE` to `SHMEM_THREAD_MULTIPLE`.
-pub mod threads {
-    use std::ffi::c_int;
+pub(crate) const SHMEM_THREAD_SINGLE: c_int = 0;
+pub(crate) const SHMEM_THREAD_MULTIPLE: c_int = 3;
 
-    /// One thread.
-    pub const SINGLE: c_int = 0;
-    /// The first thread alone communicates.
-    pub const FUNNELED: c_int = 1;
-    /// One thread at a time does.
-    pub const SERIALIZED: c_int = 2;
-    /// Any does.
-    pub const MULTIPLE: c_int = 3;
-}
+pub(crate) const SHMEM_CTX_SERIALIZED: c_long = 1;
+pub(crate) const SHMEM_CTX_PRIVATE: c_long = 2;
 
-/// Options of contexts.
-pub mod options {
-    use std::ffi::c_long;
-
-    /// `SHMEM_CTX_SERIALIZED`.
-    pub const SERIALIZED: c_long = 1;
-    /// `SHMEM_CTX_PRIVATE`.
-    pub const PRIVATE: c_long = 2;
-    /// `SHMEM_CTX_NOSTORE`.
-    pub const NOSTORE: c_long = 4;
-}
-
-/// What a row of the table has for a type where it has none.
-pub type Nothing = ();
+/// The type of a row without one.
+pub(crate) type Nothing = ();

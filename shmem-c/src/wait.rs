@@ -16,7 +16,7 @@ use shmem_core::observe::{Call, Family};
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
 
-use crate::refusal::{Place, refuse};
+use crate::refusal::{CallSite, refuse};
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::{Compared, Item, Long};
@@ -240,7 +240,7 @@ pub(crate) fn wait_for(
     let times = Cell::new(0);
     untyped::wait(endpoint, call, done, || {
         // The first time it begins to sleep; later ones are told.
-        let place = if times.replace(times.get() + 1) > 0 { Place::of_the_call() } else { Place::default() };
+        let place = if times.replace(times.get() + 1) > 0 { CallSite::find() } else { CallSite::default() };
         Activity {
             operation: Text::head(routine),
             subject: Text::head(&subject()),

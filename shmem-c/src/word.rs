@@ -8,7 +8,7 @@ use shmem_core::context::{Endpoint, untyped};
 use shmem_core::observe::{Call, Family};
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
-use crate::symmetric::Place;
+use crate::symmetric::SegmentOffset;
 use crate::types::Ctx;
 use crate::wait::wait_for;
 use crate::world;
@@ -17,7 +17,7 @@ use crate::world;
 #[derive(Clone, Copy)]
 pub(crate) struct Word {
     endpoint: &'static Endpoint,
-    place: Place,
+    place: SegmentOffset,
     width: Width,
     /// Who asks, for messages.
     routine: &'static str,
@@ -29,7 +29,7 @@ impl Word {
     /// # Safety
     ///
     /// The place has so many bytes, and is a multiple of them.
-    pub(crate) unsafe fn new(routine: &'static str, place: Place, width: Width) -> Self {
+    pub(crate) unsafe fn new(routine: &'static str, place: SegmentOffset, width: Width) -> Self {
         Self { endpoint: world::stream(Ctx::DEFAULT, routine).endpoint(routine), place, width, routine }
     }
 

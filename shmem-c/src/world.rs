@@ -1,9 +1,9 @@
 //! The state of the process: its world, and the streams of operations.
 //!
-//! There is one [`World`] in a process, from the first `shmem_init` to the exit: the specification lets a program initialise
-//! again after it has finalised, and a job that was left cannot be joined again. What finalising takes away is access: the
-//! [default stream](default_stream) knows no PEs before and afterwards, and the [range](crate::symmetric) of addresses is
-//! empty, so that an early or late call goes the cold way without a test of its own, and is refused there.
+//! A process has one [`World`], from the first `shmem_init` to the exit: a program may initialise again after it has finalised, but
+//! a job that was left cannot be joined again. Finalising takes access away: the [default stream](default_stream) has no PEs, and
+//! the [range](crate::symmetric) of addresses is empty. So the cold path refuses early and late calls, and the hot path has no
+//! test for them.
 
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
@@ -16,36 +16,35 @@ use shmem_core::context::{Endpoint, Initiator as _};
 use crate::handles::Handles;
 use crate::refusal::refuse;
 use crate::symmetric;
-use crate::types::{Ctx, Team, options};
+use crate::types::{Ctx, SHMEM_CTX_PRIVATE, Team};
 
-/// The world of a C program. Which threads may use it is a value in C; the type allows all.
-pub type CWorld = World<Multiple>;
+/// The world of a C program. The thread level is a value in C; this type allows all threads.
+pub(crate) type CWorld = World<Multiple>;
 
-/// The world, and what is worked out of it once.
+/// The world, and the tables of its default stream.
 struct Joined {
     world: CWorld,
     tables: Tables,
 }
 
-/// The world, from the first start on.
+/// Null before the first start.
 static WORLD: AtomicPtr<Joined> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Where the process is in its life.
 static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
 
 const BEFORE: u8 = 0;
 const OPEN: u8 = 1;
 const CLOSED: u8 = 2;
-/// It was forked by a PE, and is none.
+/// A PE has forked this process, which is no PE.
 const CHILD: u8 = 3;
 
-/// A stream of operations: what `shmem_ctx_t` stands for.
+/// A stream of operations: the value of a `shmem_ctx_t`.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Stream {
-    /// PEs that it reaches.
+pub(crate) struct Stream {
+    /// Number of its PEs.
     size: AtomicUsize,
-    /// Where the slot of each starts, in the order of their numbers; 0 where an operation goes the cold way.
+    /// The address of each PE's slot; 0 where operations take the cold path.
     bases: AtomicPtr<usize>,
     pes: AtomicPtr<Pe>,
     endpoint: AtomicPtr<Endpoint>,
@@ -54,21 +53,20 @@ pub struct Stream {
 
 static DEFAULT: Stream = Stream::closed();
 
-/// Where the slots of a team's PEs start, and the PEs.
+/// `bases` and `pes` of a [`Stream`].
 type Tables = (Box<[usize]>, Box<[Pe]>);
 
 /// A context that the program has created.
-pub struct Opened {
+pub(crate) struct Opened {
     stream: Stream,
-    /// Of teams; all PEs have those of the world.
+    /// `None`: those of the world.
     tables: Option<Tables>,
-    /// The team it was created by.
     team: Team,
     context: Context<Multiple>,
 }
 
-/// The most contexts at once.
-pub const PLACES: usize = 1 << 16;
+/// Most contexts at once.
+pub(crate) const PLACES: usize = 1 << 16;
 
 static CONTEXTS: Handles<Opened, PLACES> = Handles::new();
 
@@ -83,9 +81,9 @@ impl Stream {
         }
     }
 
-    /// Where the slot of a PE starts; 0: not known here.
+    /// The address of a PE's slot; 0: take the cold path.
     #[inline(always)]
-    pub fn base(&self, pe: i32) -> usize {
+    pub(crate) fn base(&self, pe: i32) -> usize {
         // A negative number is a large one.
         let pe = pe as u32 as usize;
         if pe >= self.size.load(Ordering::Relaxed) {
@@ -95,8 +93,8 @@ impl Stream {
         unsafe { *self.bases.load(Ordering::Relaxed).wrapping_add(pe) }
     }
 
-    /// A PE by its number in the stream's team; refused where there is none.
-    pub fn pe(&self, routine: &str, pe: i32) -> Pe {
+    /// A PE by its number in the stream's team. Refuses other numbers.
+    pub(crate) fn pe(&self, routine: &str, pe: i32) -> Pe {
         self.endpoint(routine);
         let size = self.size.load(Ordering::Relaxed);
         if pe as u32 as usize >= size {
@@ -107,22 +105,12 @@ impl Stream {
         unsafe { *self.pes.load(Ordering::Relaxed).wrapping_add(pe as usize) }
     }
 
-    /// The stream of the runtime; refused before it is opened.
-    pub fn endpoint(&self, routine: &str) -> &'static Endpoint {
+    /// The runtime's stream. Refuses a call while the library is closed.
+    pub(crate) fn endpoint(&self, routine: &str) -> &'static Endpoint {
         current(routine);
-        self.endpoint_if_open().unwrap_or_else(|| refuse_gone(routine))
-    }
-
-    /// The stream of the runtime, if it is open.
-    #[inline(always)]
-    pub fn endpoint_if_open(&self) -> Option<&'static Endpoint> {
         // SAFETY: null, or set by `open`; it lives until `close` makes it null.
-        unsafe { self.endpoint.load(Ordering::Relaxed).as_ref() }
-    }
-
-    /// The options that it was created with.
-    pub fn options(&self) -> c_long {
-        self.options.load(Ordering::Relaxed)
+        let endpoint = unsafe { self.endpoint.load(Ordering::Relaxed).as_ref() };
+        endpoint.unwrap_or_else(|| refuse_gone(routine))
     }
 
     fn open(&self, (bases, pes): &Tables, endpoint: &Endpoint, options: c_long) {
@@ -140,8 +128,9 @@ impl Stream {
 }
 
 impl Opened {
-    /// Gives a context of the runtime, to some PEs or to all, a stream and a handle, if there is a place left.
-    pub fn create(
+    /// Gives a context of the runtime a stream and a handle. `pes`: those of a team; `None`: all. `None`: there are [`PLACES`]
+    /// contexts.
+    pub(crate) fn create(
         context: Context<Multiple>,
         pes: Option<Vec<Pe>>,
         options: c_long,
@@ -149,7 +138,7 @@ impl Opened {
     ) -> Option<Ctx> {
         let tables = pes.map(|pes| tables_of(endpoint_of(&context), pes));
         let handle = CONTEXTS.keep(Self { stream: Stream::closed(), tables, team, context })?;
-        // Its stream points to what it keeps, which stays where it is from now on.
+        // The stream points into the kept value, which does not move any more.
         let kept = CONTEXTS.of(handle)?;
         let all = || joined().map(|joined| &joined.tables);
         let tables =
@@ -158,21 +147,22 @@ impl Opened {
         Some(Ctx(handle))
     }
 
-    /// The team by which a context was created.
-    pub fn team(handle: Ctx) -> Team {
+    /// The team that a context was created by.
+    pub(crate) fn team(handle: Ctx) -> Team {
         CONTEXTS.of(handle.0).map_or(Team::INVALID, |context| context.team)
     }
 
-    /// Gives a context back, which nobody uses any more: what was started through it is complete.
-    pub fn destroy(handle: Ctx) {
+    /// Destroys a context. Its operations are completed.
+    pub(crate) fn destroy(handle: Ctx) {
         drop(CONTEXTS.take(handle.0));
     }
 
-    /// Gives those back that a team has created, but for private ones; says whether there is such a one.
-    pub fn destroy_of(team: Team) -> bool {
+    /// Destroys the contexts of a team, except private ones. Returns whether there are any private ones.
+    pub(crate) fn destroy_of(team: Team) -> bool {
         let of_team = |is_private: bool| {
             CONTEXTS.those(|context| {
-                context.team == team && (context.stream.options() & options::PRIVATE != 0) == is_private
+                context.team == team
+                    && (context.stream.options.load(Ordering::Relaxed) & SHMEM_CTX_PRIVATE != 0) == is_private
             })
         };
         of_team(false).into_iter().for_each(|handle| Self::destroy(Ctx(handle)));
@@ -185,55 +175,51 @@ fn endpoint_of(context: &Context<Multiple>) -> &Endpoint {
     unsafe { raw::context::endpoint(context) }
 }
 
-/// A call that goes through a context. In two registers: as more it would be written to memory before it is known whether it
-/// goes on in a cold function.
+/// A call of a routine with a context. Two registers hold it: a larger value would be written to memory, for the cold path, on
+/// the hot path as well.
 #[derive(Clone, Copy, Debug)]
-pub struct Call {
+pub(crate) struct Call {
     ctx: Ctx,
     name: &'static &'static str,
 }
 
 impl Call {
-    /// Of a routine by its name, through a context.
     #[inline(always)]
-    pub fn new(ctx: Ctx, name: &'static &'static str) -> Self {
+    pub(crate) fn new(ctx: Ctx, name: &'static &'static str) -> Self {
         Self { ctx, name }
     }
 
-    /// The routine.
     #[inline(always)]
-    pub fn routine(self) -> &'static str {
+    pub(crate) fn routine(self) -> &'static str {
         self.name
     }
 
-    /// Whether it goes through no context, and does nothing.
+    /// Whether the context is `SHMEM_CTX_INVALID`, with which some routines do nothing.
     #[inline(always)]
-    pub fn is_nowhere(self) -> bool {
+    pub(crate) fn is_nowhere(self) -> bool {
         self.ctx == Ctx::INVALID
     }
 
-    /// The stream that it goes through; refused if there is none.
+    /// The context's stream. Refuses a handle of no context.
     #[inline(always)]
-    pub fn stream(self) -> &'static Stream {
+    pub(crate) fn stream(self) -> &'static Stream {
         stream(self.ctx, self.name)
     }
 
-    /// That of the runtime; refused before it is opened.
     #[inline(always)]
-    pub fn endpoint(self) -> &'static Endpoint {
+    pub(crate) fn endpoint(self) -> &'static Endpoint {
         self.stream().endpoint(self.name)
     }
 
-    /// A PE by its number in the stream's team; refused where there is none.
     #[inline(always)]
-    pub fn pe(self, pe: c_int) -> Pe {
+    pub(crate) fn pe(self, pe: c_int) -> Pe {
         self.stream().pe(self.name, pe)
     }
 }
 
-/// What a handle stands for; refused if it is none.
+/// The stream of a context. Refuses a handle of no context.
 #[inline(always)]
-pub fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
+pub(crate) fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
     // Both constants in one test.
     if ctx.0.wrapping_add(1) <= 1 {
         if ctx == Ctx::INVALID {
@@ -263,13 +249,13 @@ fn refuse_context(routine: &str) -> ! {
 
 /// The stream of `SHMEM_CTX_DEFAULT`.
 #[inline(always)]
-pub fn default_stream() -> &'static Stream {
+pub(crate) fn default_stream() -> &'static Stream {
     &DEFAULT
 }
 
-/// The world; refused before `shmem_init`, and behind the last `shmem_finalize`.
+/// The world. Refuses a call before `shmem_init` or after the last `shmem_finalize`.
 #[inline]
-pub fn current(routine: &str) -> &'static CWorld {
+pub(crate) fn current(routine: &str) -> &'static CWorld {
     if STAGE.load(Ordering::Acquire) != OPEN {
         refuse_stage(routine);
     }
@@ -277,8 +263,8 @@ pub fn current(routine: &str) -> &'static CWorld {
     &unsafe { &*WORLD.load(Ordering::Relaxed) }.world
 }
 
-/// The world, if there is one: before its first start there is none, and behind the last finalisation there is.
-pub fn any() -> Option<&'static CWorld> {
+/// The world, from the first start to the exit.
+pub(crate) fn any() -> Option<&'static CWorld> {
     joined().map(|joined| &joined.world)
 }
 
@@ -300,18 +286,16 @@ fn refuse_stage(routine: &str) -> ! {
     refuse(routine, "", why)
 }
 
-/// Whether the library may be called.
-pub fn is_open() -> bool {
+pub(crate) fn is_open() -> bool {
     STAGE.load(Ordering::Acquire) == OPEN
 }
 
-/// Whether the library was closed.
-pub fn is_closed() -> bool {
+pub(crate) fn is_closed() -> bool {
     STAGE.load(Ordering::Acquire) == CLOSED
 }
 
-/// Opens the library on a world: the first time on a new one, later on the one that is there.
-pub fn open(new: impl FnOnce() -> CWorld) {
+/// Opens the library: the first time on a new world, later on the same one.
+pub(crate) fn open(new: impl FnOnce() -> CWorld) {
     let Joined { world, tables } = joined().unwrap_or_else(|| {
         let world = new();
         let tables = tables_of(world.endpoint(), world.pes().iter().collect());
@@ -326,8 +310,8 @@ pub fn open(new: impl FnOnce() -> CWorld) {
     STAGE.store(OPEN, Ordering::Release);
 }
 
-/// Closes the library, with its contexts; the world stays.
-pub fn finalise() {
+/// Destroys all contexts and closes the library. The world stays.
+pub(crate) fn finalise() {
     CONTEXTS.those(|_| true).into_iter().for_each(|handle| Opened::destroy(Ctx(handle)));
     close();
 }
@@ -338,18 +322,17 @@ fn close() {
     DEFAULT.close();
 }
 
-/// Forgets the world in a process that was forked: the PE is its parent, and whatever the child does ends nothing of the
-/// job's.
-pub extern "C" fn forget() {
-    // Never dropped: to leave the job is the parent's.
+/// Forgets the world in a process that a PE has forked, so that it does not act for the PE.
+pub(crate) extern "C" fn forget() {
+    // It is not dropped: only the parent leaves the job.
     if !WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel).is_null() {
         close();
         STAGE.store(CHILD, Ordering::Release);
     }
 }
 
-/// Refused in the child of a PE.
-pub fn may_begin(routine: &str) {
+/// Refuses a call in a process that a PE has forked.
+pub(crate) fn may_begin(routine: &str) {
     if STAGE.load(Ordering::Acquire) == CHILD {
         refuse_stage(routine);
     }
@@ -359,8 +342,8 @@ pub fn may_begin(routine: &str) {
 ///
 /// # Safety
 ///
-/// Nobody uses the library any more.
-pub unsafe fn leave() {
+/// No thread uses the library any more.
+pub(crate) unsafe fn leave() {
     let joined = WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel);
     if !joined.is_null() {
         close();
@@ -369,12 +352,7 @@ pub unsafe fn leave() {
     }
 }
 
-/// Where the slots of PEs start, and the PEs.
 fn tables_of(endpoint: &Endpoint, pes: Vec<Pe>) -> Tables {
-    (pes.iter().map(|pe| base_of(endpoint, *pe)).collect(), pes.into_boxed_slice())
-}
-
-/// Where the slot of a PE starts, or 0 where operations do not go there straight away.
-fn base_of(endpoint: &Endpoint, pe: Pe) -> usize {
-    endpoint.address(pe, 0).map_or(0, |start| start.expose_provenance())
+    let base = |pe: &Pe| endpoint.address(*pe, 0).map_or(0, |start| start.expose_provenance());
+    (pes.iter().map(base).collect(), pes.into_boxed_slice())
 }
