@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use shmem_core::object::{Descriptor, Symmetric};
-use shmem_core::partition::{Partition, default};
+use shmem_core::partition::{Declaration, Partition, Traits, default};
 
 // SAFETY: `GRID_RECORD` is its only descriptor, and stands in the section.
 static GRID: Symmetric<[u64; 1000]> = unsafe { Symmetric::__new() };
@@ -12,6 +12,19 @@ static GRID: Symmetric<[u64; 1000]> = unsafe { Symmetric::__new() };
 static GRID_RECORD: Descriptor =
     // SAFETY: it is the only descriptor of `GRID`, and stands in the section.
     unsafe { Descriptor::new(&GRID, None, default::DECLARATION, 0, "GRID", "info", "tests/info.rs", 10) };
+
+const BULK: Declaration =
+    Declaration::new("bulk", 23, Traits { size: Some(1 << 20), ..Traits::NONE }, "tests/info.rs", 12);
+#[used]
+#[unsafe(link_section = "shmem_par")]
+static BULK_RECORD: Declaration = BULK;
+// SAFETY: `EDGE_RECORD` is its only descriptor, and stands in the section.
+static EDGE: Symmetric<[u8; 3]> = unsafe { Symmetric::__new() };
+#[used]
+#[unsafe(link_section = "shmem_sym")]
+static EDGE_RECORD: Descriptor =
+    // SAFETY: it is the only descriptor of `EDGE`, and stands in the section.
+    unsafe { Descriptor::new(&EDGE, None, BULK, 4096, "EDGE", "info", "tests/info.rs", 14) };
 
 fn info(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shmem-info"));
@@ -40,7 +53,8 @@ fn the_layout_of_a_program() {
     let grid = "partition 1 `default`, 64M: 1 static(s), 8000 bytes; 67096704 bytes left for the heap\n\
                 \x20 OFFSET  SIZE  ALIGN  PAGES  NAME        PLACE\n\
                 \x20 0x1040  8000     64      -  info::GRID  tests/info.rs:10\n";
-    assert!(text.contains(grid), "{text}");
+    let edge = "partition 23 `bulk`, 1M: 1 static(s), 3 bytes; 1031872 bytes left for the heap\n";
+    assert!(text.contains(grid) && text.contains(edge) && text.contains(" 4K  info::EDGE  "), "{text}");
     assert_eq!(warnings, "");
 }
 
@@ -70,7 +84,9 @@ fn what_cannot_be_is_one_message() {
     let size = [("SHMEM_SYMMETRIC_SIZE", "4X")];
     for (arguments, environment, expected) in [
         ("layout /nowhere".to_owned(), &[][..], "/nowhere: No such file"),
+        ("layout /".into(), &[], "/: is a directory"),
         ("layout /etc/passwd".into(), &[], "/etc/passwd: not a 64-bit little-endian ELF program"),
+        ("layout /bin/sh".into(), &[], "/bin/sh: has no section `shmem_sym`: it was not built with shmem-rt"),
         ("partitions".into(), &size, "SHMEM_SYMMETRIC_SIZE=4X: "),
         (plan("sum --pes 0"), &[], "--pes 0: plans are made for 1 to 262144 PEs\n"),
         (
@@ -83,16 +99,6 @@ fn what_cannot_be_is_one_message() {
             plan("fcollect --pes 1024 --bytes 5G"),
             &[],
             "--bytes 5G: among 1024 PEs, one has more than 16G then, up to which plans are made; give fewer\n",
-        ),
-        (
-            "plan --block 24 --count 1000 --to 23".into(),
-            &[],
-            "blocks of 24 bytes overlap at a stride of 23; the stride must be at least the block\n",
-        ),
-        (
-            "plan --block 8 --count 18446744073709551615 --to 8".into(),
-            &[],
-            "18446744073709551615 blocks of 8 bytes at a stride of 8 are more than any memory has\n",
         ),
     ] {
         let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -108,7 +114,6 @@ fn what_cannot_be_is_one_message() {
         "plan --collective sum",
         "plan --pes 4",
         "plan --collective sums --pes 4",
-        "plan --collective sum --pes 4 --block 8",
         "plan --collective sum --pes 4 --bytes 8X",
     ] {
         let usage: Vec<&str> = usage.split(' ').collect();
@@ -194,16 +199,3 @@ fn the_plan_of_a_collective() {
 
 /// Asks nothing of the families of these plans.
 const NONE: &str = "alltoall:meetings";
-
-#[test]
-fn the_plan_of_a_transfer() {
-    let column = ["plan", "--block", "24", "--count", "1000", "--to", "8192", "--from", "24"];
-    let (text, _) = texts(&info(&column, &[("SHMEM_STRIDED_ALGORITHM", "3")]).output().unwrap());
-    let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("constant  "), "{text}");
-    assert_eq!(lines[1], "1         putmem for each of 1000 x 24 bytes, strides 8192 <- 24");
-    let columns = "0 iput128, 3 iput64, 0 iput32 for 1000 x 24 bytes, strides 8192 <- 24";
-    assert_eq!(lines[2], format!("2         {columns}"));
-    assert_eq!(lines[3], format!("3         {columns}  (this environment's)"));
-    assert!(lines[4].starts_with("auto      ") && lines[4].ends_with(" strides 8192 <- 24"), "{text}");
-}

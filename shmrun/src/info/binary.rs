@@ -1,4 +1,4 @@
-//! What a binary on disk says about its symmetric statics and partitions.
+//! The symmetric statics and partitions that a program or library on disk declares.
 
 use std::fs::File;
 use std::io;
@@ -12,12 +12,10 @@ use shmem_core::section;
 
 use crate::Fault;
 
-/// A program or library, as far as it concerns symmetric memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub(crate) struct Binary {
-    /// Its symmetric statics, in the order of the file.
+    /// In the order of the file.
     pub(crate) statics: Vec<StaticEntry>,
-    /// The partitions that it declares, in the order of the file.
     pub(crate) declarations: Vec<Declaration>,
 }
 
@@ -39,12 +37,12 @@ impl Binary {
         let not_elf = |why: object::read::Error| {
             format!("not a 64-bit little-endian ELF program ({why}); give the path of a compiled program")
         };
-        // Read piece by piece: sections are small, binaries with debug information are not.
+        // Reads only what is asked for: sections are small, binaries with debug information are large.
         let cache = ReadCache::new(file);
         let elf = ElfFile::<FileHeader64<LittleEndian>, _>::parse(&cache).map_err(not_elf)?;
         let data = |name| elf.section_by_name(name).map(|section| section.data()).transpose();
         let statics = data(section::STATICS).map_err(not_elf)?;
-        // Even a program without statics has one.
+        // A program without statics has the section as well.
         let statics = statics.ok_or_else(|| {
             let name = section::STATICS;
             format!("has no section `{name}`: it was not built with shmem-rt, or its sections were stripped")
@@ -56,6 +54,3 @@ impl Binary {
         })
     }
 }
-
-#[cfg(test)]
-mod tests;

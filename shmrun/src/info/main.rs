@@ -1,9 +1,7 @@
-//! `shmem-info`: what this machine, this environment and a program offer to a job. One module for each section, which
-//! gives its text.
+//! `shmem-info`: what this machine, this environment and a program offer to a job. Each section of the output is a module.
 //!
-//! Nothing is printed or decided here that a running job does otherwise. Layouts come from
-//! [`shmem_core::heap::statics`], partitions from [`shmem_core::partition::Table`], variables from
-//! [`shmem::env`]. What a machine has is read below a [`Root`], so that tests can invent machines.
+//! All answers come from functions that jobs use as well. What a machine has is read below a [`Root`], so that tests can invent
+//! machines.
 
 mod binary;
 mod layout;
@@ -27,7 +25,7 @@ use shmem_core::root::Root;
 use shmem_core::transport::ofi::{Offer, Options};
 
 use binary::Binary;
-use plan::Together;
+use plan::Plan;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
@@ -68,31 +66,14 @@ enum Command {
         /// The interface, or its address.
         interface: String,
     },
-    /// Shows how a strided transfer is carried out, by each algorithm; or a collective, by each way that there is.
-    ///
-    /// A strided transfer is --block, --count and --to; a collective is --collective, --pes and what else is to be said of it.
-    Plan {
-        /// Bytes of a block.
-        #[arg(long, required_unless_present = "collective")]
-        block: Option<usize>,
-        /// Number of blocks.
-        #[arg(long, required_unless_present = "collective")]
-        count: Option<usize>,
-        /// Bytes from block to block at the destination.
-        #[arg(long, required_unless_present = "collective")]
-        to: Option<usize>,
-        /// Bytes from block to block at the source; not given: as at the destination.
-        #[arg(long)]
-        from: Option<usize>,
-        #[command(flatten)]
-        together: Together,
-    },
+    /// Shows the algorithms of a collective in a job of any size, with their costs.
+    Plan(Plan),
 }
 
-/// What can keep a section from being shown, for people.
+/// Why a section cannot be shown.
 type Fault = Box<dyn std::error::Error>;
 
-/// What a trial says that has worked.
+/// The output of a trial that has worked.
 const WORKS: &str = "works";
 
 /// How long a trial may take.
@@ -127,7 +108,6 @@ fn tried(offer: &Offer) -> Result<(), String> {
     }
 }
 
-/// What is printed at the end.
 #[derive(Default)]
 struct Answer {
     text: String,
@@ -143,7 +123,7 @@ fn main() -> ExitCode {
     }
     let fault = match (result, written) {
         (Err(error), _) => error.to_string(),
-        // Who stops reading, as `head` does, has seen enough.
+        // A reader may stop early, as `head` does.
         (Ok(()), Err(error)) if error.kind() != ErrorKind::BrokenPipe => error.to_string(),
         _ => return ExitCode::SUCCESS,
     };
@@ -166,16 +146,7 @@ impl Answer {
                 self.text += &text;
                 self.warnings.extend(warnings);
             }
-            Some(Command::Plan { block, count, to, from, together }) => {
-                let settings = env::Settings::from_process()?;
-                self.text += &match (together.plan(&settings)?, block.zip(count).zip(to)) {
-                    (Some(plan), _) => plan,
-                    (None, Some(((block, count), to))) => {
-                        plan::transfers(block, count, to, from.unwrap_or(to), &settings)?
-                    }
-                    (None, None) => unreachable!("one of both is required"),
-                };
-            }
+            Some(Command::Plan(plan)) => self.text += &plan.show(&env::Settings::from_process()?)?,
             Some(Command::Transports) => {
                 let settings = env::Settings::from_process()?;
                 // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
@@ -217,7 +188,6 @@ impl Answer {
         Ok(())
     }
 
-    /// Every variable with its default and its current value, and what is set and not known.
     fn environment(&mut self) {
         let mut columns = Columns::new(["VARIABLE", "DEFAULT", "CURRENT", "MEANING"], &[]).indented();
         for row in env::rows(env::process()) {

@@ -1,77 +1,67 @@
-//! Plans of collectives and of strided transfers, for people.
-
-use std::fmt::Write as _;
+//! The section `plan`: the algorithms of a collective in a job of any size, what each costs, and which one the job takes.
 
 use clap::{Args, ValueEnum};
 use shmem::env::Settings;
 use shmem::scale::{Collective, Cost, JobShape, Model};
 use shmem_core::columns::Columns;
 use shmem_core::partition::{parse_size, show_size};
-use shmem_core::strided::{self as regions, Algorithm, Pattern, Plan};
 use shmem_core::text::counted;
 use shmem_core::transport::ofi::strided;
 
 use crate::Fault;
 
-/// Most bytes that a PE has of what a plan is made for, and most PEs: nobody waits long for what is counted, and all of it
-/// has room in a word.
+/// Most bytes of a PE, and most PEs: counting takes seconds, and counts fit in a word.
 const MOST_BYTES: usize = 1 << 34;
 const MOST_PES: usize = 1 << 18;
 
-/// What a job does together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Family {
-    /// Meets.
+enum Family {
+    /// All PEs wait for each other.
     Barrier,
-    /// Gives all what one has.
+    /// One PE sends to all.
     Broadcast,
-    /// Adds up numbers of floating point.
+    /// Adds numbers of floating point.
     Sum,
-    /// Combines whole numbers, or what else can be combined in any order.
+    /// Adds whole numbers, or reduces otherwise in any order.
     ExactSum,
-    /// Adds up numbers of floating point up to each PE.
+    /// Adds numbers of floating point of all PEs up to each.
     Scan,
-    /// Gives all what each has.
+    /// Each PE sends the same to all.
     Fcollect,
-    /// Gives each a part of what each has.
+    /// Each PE sends a part to each other.
     Alltoall,
 }
 
-/// A collective of a job, which may be of any size.
+/// A collective of a job.
 #[derive(Args)]
-pub(crate) struct Together {
-    /// What PEs do together.
-    #[arg(long, requires = "pes", conflicts_with_all = ["block", "count", "to", "from"])]
-    collective: Option<Family>,
+pub(crate) struct Plan {
+    #[arg(long)]
+    collective: Family,
     /// Number of PEs.
-    #[arg(long, requires = "collective")]
-    pes: Option<usize>,
+    #[arg(long)]
+    pes: usize,
     /// PEs on each node.
-    #[arg(long, requires = "collective", default_value_t = 1)]
+    #[arg(long, default_value_t = 1)]
     per_node: usize,
     /// Bytes of each PE, of the root of a broadcast, and of each part of an alltoall: a number and at most one of K, M, G, T.
-    #[arg(long, requires = "collective", default_value = "8", value_parser = parse_size)]
+    #[arg(long, default_value = "8", value_parser = parse_size)]
     bytes: u64,
-    /// Data lie in symmetric objects.
-    #[arg(long, requires = "collective")]
+    /// Data are in symmetric objects.
+    #[arg(long)]
     symmetric: bool,
-    /// Provider of libfabric between nodes, as `shmem-info transports` names it: by what is known of it, times are predicted.
-    #[arg(long, requires = "collective", default_value = "tcp;ofi_rxm")]
+    /// Provider of libfabric between nodes, as `shmem-info transports` names it. Times are predicted for it.
+    #[arg(long, default_value = "tcp;ofi_rxm")]
     provider: String,
 }
 
-impl Together {
-    /// How a job in this environment would do what is asked, if it is, by each way that there is, and what is predicted by what is
-    /// known of a provider.
+impl Plan {
+    /// The algorithms that a job in this environment has.
     ///
     /// # Errors
     ///
-    /// If nodes cannot have as many PEs each, or there is more than plans are made for.
-    pub(crate) fn plan(&self, settings: &Settings) -> Result<Option<String>, Fault> {
-        let Self { collective: Some(family), pes: Some(pes), per_node, symmetric, ref provider, .. } = *self
-        else {
-            return Ok(None);
-        };
+    /// If nodes would have unequal numbers of PEs, or the job is too large.
+    pub(crate) fn show(&self, settings: &Settings) -> Result<String, Fault> {
+        let Self { collective: family, pes, per_node, symmetric, ref provider, .. } = *self;
         let bytes = usize::try_from(self.bytes).unwrap_or(usize::MAX);
         if !(1..=MOST_PES).contains(&pes) {
             return Err(format!("--pes {pes}: plans are made for 1 to {MOST_PES} PEs").into());
@@ -126,12 +116,12 @@ impl Together {
             ),
         };
         let comma = if shape.nodes == 1 { "" } else { "," };
-        Ok(Some(format!("{what}{place}: {pes}{comma} {nodes}\n{columns}  {counts}\n")))
+        Ok(format!("{what}{place}: {pes}{comma} {nodes}\n{columns}  {counts}\n"))
     }
 }
 
 impl Family {
-    /// A collective of so many bytes, how many of them a PE has, of what it gives or of what it is given, and what it is in words.
+    /// The collective, the bytes of one PE in it, sent or received, and its name for people.
     fn of(self, bytes: usize, pes: usize) -> (Collective, usize, String) {
         let (each, all) = (show_size(bytes as u64), bytes.saturating_mul(pes));
         match self {
@@ -152,52 +142,10 @@ impl Family {
     }
 }
 
-/// Nanoseconds in a unit of their size.
 fn time(nanoseconds: f64) -> String {
     match nanoseconds {
         short if short < 1e6 => format!("{:.1} us", short / 1e3),
         medium if medium < 1e9 => format!("{:.1} ms", medium / 1e6),
         long => format!("{:.1} s", long / 1e9),
     }
-}
-
-/// How a job in this environment would move `count` blocks of `block` bytes, `to` bytes apart at the
-/// destination and `from` at the source, by each algorithm; and how `strided!` would, where the regions are
-/// constant.
-///
-/// # Errors
-///
-/// If blocks overlap, or reach further than any memory.
-pub(crate) fn transfers(
-    block: usize,
-    count: usize,
-    to: usize,
-    from: usize,
-    settings: &Settings,
-) -> Result<String, Fault> {
-    if let Some(stride) = [to, from].into_iter().find(|stride| count > 1 && *stride < block) {
-        return Err(format!(
-            "blocks of {block} bytes overlap at a stride of {stride}; the stride must be at least the block"
-        )
-        .into());
-    }
-    let end = |stride: usize| count.saturating_sub(1).saturating_mul(stride).saturating_add(block);
-    if let Some(stride) = [to, from].into_iter().find(|stride| end(*stride) > isize::MAX as usize) {
-        return Err(format!(
-            "{count} blocks of {block} bytes at a stride of {stride} are more than any memory has"
-        )
-        .into());
-    }
-    let pattern = Pattern::blocks(block, count, to, from);
-    // Symmetric objects start on lines; how far in the blocks do is not known here.
-    let align = 1 << (block | to | from).trailing_zeros().min(6);
-    let mut text = String::new();
-    let thresholds = regions::Settings::default().thresholds;
-    let _ = writeln!(text, "constant  {}", Plan::of(pattern, align, Algorithm::Auto, &thresholds));
-    for algorithm in Algorithm::ALL {
-        let plan = Plan::of(pattern, align, algorithm, &thresholds);
-        let chosen = if algorithm == settings.strided_algorithm { "  (this environment's)" } else { "" };
-        let _ = writeln!(text, "{:8}  {plan}{chosen}", algorithm.name());
-    }
-    Ok(text)
 }
