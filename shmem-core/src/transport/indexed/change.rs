@@ -120,19 +120,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn operands_are_taken_in_the_order_of_the_list() {
-        let packed: Vec<u8> = [5_u32, 6, 7].iter().flat_map(|value| value.to_ne_bytes()).collect();
-        let change = Change::new(EachOp::Add, Width::W4, Operand::Own(&packed));
-        assert_eq!(change.at(2), AtomicOp::Add(7));
-        assert!(change.operand.is_for(3, Width::W4) && !change.operand.is_for(3, Width::W8));
-        let change = Change {
-            op: EachOp::CompareSwap,
-            width: Width::W4,
-            operand: Operand::Same(1),
-            expected: Operand::Own(&packed),
-        };
-        assert_eq!(change.at(1), AtomicOp::CompareSwap { expected: 6, desired: 1 });
-    }
 }

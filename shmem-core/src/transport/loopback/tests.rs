@@ -65,29 +65,6 @@ fn a_message_about_more_than_there_is_is_refused() {
     deliver(Pattern::blocks(64, 40, 8, 64), 64 * 40);
 }
 
-#[test]
-fn a_fence_orders_and_nothing_else_does() {
-    let mut disorder = false;
-    for seed in (1..if cfg!(miri) { 12 } else { 200 }).map(|i: u64| i.wrapping_mul(0xD134_2543_DE82_EF95)) {
-        let (network, _places) = pair(seed);
-        let (from, to) = (network.transport(0), network.transport(1));
-        put(&from, 0, 1);
-        put(&from, 8, 1);
-        from.fence(CHANNEL);
-        put(&from, 16, 1);
-        // The network's own thread delivers as well: look at the later one first.
-        for _ in 0..50 {
-            let (third, second, first) = (get(&from, 16), get(&from, 8), get(&from, 0));
-            assert!(third == 0 || (first == 1 && second == 1), "a put has overtaken a fence");
-            disorder |= second == 1 && first == 0;
-            to.progress();
-        }
-        from.quiet(CHANNEL);
-        assert_eq!(get(&from, 16), 1);
-    }
-    assert!(disorder || cfg!(miri), "puts between fences never came in another order: that is no test");
-}
-
 /// A later segment of PE 1, registered there; gives its key.
 fn registered(network: &Arc<Network>, places: &Slots) -> Vec<u8> {
     // SAFETY: a part of a slot that outlives the network in every test.
@@ -153,35 +130,6 @@ fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
 
 const OTHER: Channel = Channel(1);
 
-/// A put with a signal at offset 64.
-fn put_signal(from: &Loopback, offset: usize, data: &[u64], op: SignalOp) {
-    let (to, signal, source) = (remote(offset), remote(64), data.as_ptr().cast());
-    // SAFETY: the source has so many bytes until this returns; the places are PE 1's memory.
-    unsafe { from.put_signal(CHANNEL, to, source, size_of_val(data), signal, op, Until::Return) };
-}
-
-/// Changes to the source are seen: that is what the caller promises not to make.
-#[test]
-fn a_source_is_read_when_the_data_leaves() {
-    let (network, _places) = lazy(2, 1);
-    let from = network.transport(0);
-    let mut source = [1_u64, 2, 3, 4];
-    let start: *mut u64 = source.as_mut_ptr();
-    let every_second =
-        Pattern::join(&Layout::block(8, 1).repeated(2, 8), &Layout::block(8, 1).repeated(2, 16));
-    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
-    unsafe { from.put_strided(CHANNEL, remote(64), start.cast(), &every_second, Until::Quiet) };
-    let (to, signal, add) = (remote(128), remote(192), SignalOp::Add(5));
-    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
-    unsafe { from.put_signal(CHANNEL, to, start.cast(), 8, signal, add, Until::Quiet) };
-    // SAFETY: nobody reads it now.
-    unsafe { start.write(10) };
-    // SAFETY: nobody reads it now.
-    unsafe { start.wrapping_add(2).write(30) };
-    from.quiet(CHANNEL);
-    assert_eq!([64, 72, 80, 128, 192].map(|at| get(&from, at)), [10, 30, 0, 10, 5]);
-}
-
 #[test]
 fn a_destination_is_written_when_the_channel_is_quiet() {
     let (network, _places) = lazy(2, 2);
@@ -221,27 +169,4 @@ fn a_get_is_ordered_by_nothing() {
         seen == 1
     });
     assert!((1..64).contains(&late.count()));
-}
-
-#[test]
-fn a_signal_comes_behind_its_data_and_before_what_a_fence_puts_behind() {
-    let (mut between, mut both) = (0, 0);
-    for seed in 0..64 {
-        let (network, _places) = lazy(2, seed);
-        let (from, to) = (network.transport(0), network.transport(1));
-        put_signal(&from, 0, &[3], SignalOp::Set(9));
-        from.fence(CHANNEL);
-        put(&from, 128, 1);
-        for _ in 0..20 {
-            let (last, signal, first) = (get(&from, 128), get(&from, 64), get(&from, 0));
-            assert!(signal == 0 || first == 3, "a signal has overtaken its data");
-            assert!(last == 0 || signal == 9, "a put has overtaken a signal across a fence");
-            between += u32::from(first == 3 && signal == 0);
-            both += u32::from(signal == 9 && last == 0);
-            to.progress();
-        }
-        from.quiet(CHANNEL);
-        assert_eq!([0, 64, 128].map(|at| get(&from, at)), [3, 9, 1]);
-    }
-    assert!(between > 0 && both > 0, "they always came together: that is no test");
 }

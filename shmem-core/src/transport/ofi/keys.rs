@@ -283,13 +283,4 @@ mod tests {
             );
         }
     }
-
-    #[test]
-    fn keys_of_segments_are_the_same_on_all_pes_and_others_in_another_job() {
-        let (first, second) = (names(3, 2), names(3, 2));
-        (0..500).for_each(|_| _ = second.of_another());
-        assert_eq!(segments(&first), segments(&second));
-        let other: BTreeSet<_> = segments(&names(4, 8)).into_iter().collect();
-        assert!(segments(&names(3, 8)).iter().all(|key| !other.contains(key)));
-    }
 }

@@ -158,32 +158,3 @@ impl Free {
         Some(purpose)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GET: What = What { operation: "get", pe: 3, bytes: 8 };
-
-    #[test]
-    fn a_record_is_its_holders_until_it_is_complete_or_given_back() {
-        let (records, mut free) = (Records::new(2).unwrap(), Free::new(2));
-        let first = free.take(&records, Purpose::Awaited, What { pe: 8, ..GET }).unwrap();
-        let second = free.take(&records, Purpose::Event(Channel(7)), GET).unwrap();
-        assert_eq!(free.take(&records, Purpose::Counted, GET), None);
-        assert_eq!(free.holder(second).map(|what| what.pe), Some(3));
-        assert!(
-            free.has(Channel(7), 3) && !free.has(Channel(6), 3) && !free.has(Channel(7), 8),
-            "nor what somebody waits for"
-        );
-        assert_eq!(free.complete(&records, second), Some(Purpose::Event(Channel(7))));
-        assert!(!free.has(Channel(7), 3) && free.holder(second).is_none());
-        assert_eq!(free.take(&records, Purpose::Counted, GET), Some(second));
-        assert!(!records.get(first).is_done());
-        assert_eq!(free.complete(&records, first), Some(Purpose::Awaited));
-        assert!(records.get(first).is_done() && free.take(&records, Purpose::Counted, GET).is_none());
-        free.give_back(first);
-        assert_eq!(free.take(&records, Purpose::Awaited, GET), Some(first));
-        assert!(!records.get(first).is_done());
-    }
-}

@@ -165,21 +165,6 @@ mod tests {
         Lane { unit: 3, shared: false, tracking, patient: false }
     }
 
-    #[test]
-    fn numbers_run_out_and_come_back() {
-        let streams = Streams::new();
-        let all: Vec<_> = (0..STREAMS).map(|_| streams.open(lane(Tracking::Hybrid)).unwrap()).collect();
-        assert_eq!(streams.open(lane(Tracking::Hybrid)), None);
-        [5, 9, 7].into_iter().for_each(|started| streams.get(all[5]).count(started));
-        assert_eq!(streams.get(all[5]).counted(), 9);
-        streams.close(all[5]);
-        let again = streams.open(Lane { unit: 4, patient: true, ..lane(Tracking::Counter) }).unwrap();
-        let (stream, other) = (streams.get(again), streams.get(all[6]));
-        assert_eq!((again, stream.counted()), (all[5], 0), "it starts anew");
-        assert_eq!((stream.unit(), stream.tracking(), stream.is_patient()), (4, Tracking::Counter, true));
-        assert_eq!((other.unit(), other.tracking(), other.is_patient()), (3, Tracking::Hybrid, false));
-    }
-
     /// Whoever sends a message names any channel.
     #[test]
     fn what_is_no_channel_is_not_answered() {

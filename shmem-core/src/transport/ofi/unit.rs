@@ -254,19 +254,4 @@ mod tests {
         drop(other);
         assert!(counter.is_open());
     }
-
-    #[test]
-    fn each_pe_stands_there_once_until_all_is_complete() {
-        let addressed = Addressed::default();
-        [3, 5, 3, 3, 5].into_iter().for_each(|pe| addressed.add(pe));
-        assert_eq!(addressed.list().0.collect::<Vec<_>>(), [3, 5]);
-        assert!(addressed.may_have(5) && !addressed.may_have(0) && !addressed.list().1);
-        addressed.clear();
-        assert!(!addressed.may_have(5));
-        (0..MOST).for_each(|pe| addressed.add(pe));
-        assert!(!addressed.may_have(100));
-        addressed.add(MOST);
-        assert!(addressed.may_have(100), "more than are kept may be any");
-        assert_eq!(addressed.list().0.count(), MOST);
-    }
 }

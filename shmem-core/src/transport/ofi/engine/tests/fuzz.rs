@@ -225,13 +225,6 @@ proptest! {
     }
 }
 
-#[test]
-fn what_was_sent_is_taken() {
-    for message in messages().iter().filter(|message| message[4] == 0) {
-        assert_eq!(said(message), Ok(()));
-    }
-}
-
 /// What a message that was written to a slot may be, and how many may be unanswered.
 #[test]
 fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
