@@ -1,40 +1,40 @@
 //! PEs of other nodes through libfabric.
 //!
-//! Every PE has units: endpoints with a completion queue and a counter each. Others address the first one. Puts,
-//! gets and atomics are the provider's own; each asks for delivery, so that what is counted is remotely visible.
-//! Connections are made when they are first needed, by the provider. Layers, and the files of each:
+//! Each PE has units: an endpoint with a completion queue and a counter. Other PEs address unit 0. Puts, gets and atomics are
+//! operations of the provider, each with delivery requested: so an operation that counts as complete is remotely visible. The
+//! provider makes connections when they are first needed. Layers and their files:
 //!
 //! ```text
 //! endpoints and completion
 //!   unit, port    an endpoint, its queue and its counter; starting operations, progress, completion
 //!   record        what an operation keeps until its completion is reported
-//!   streams       channels by number
+//!   streams       completion state of each channel
 //!   backoff       how long to wait
-//!   thread        progress while the program is elsewhere
-//!   descriptors   whether there are enough for connections
+//!   thread        progress while the program computes
+//!   descriptors   file descriptors that connections need
 //! remote keys and addresses
-//!   provider      which provider, and what it demands
-//!   interface     which interface, of several of one network
-//!   domain        what all endpoints share: addresses of PEs, limits
-//!   secret, keys  what the PEs of a job know, and nobody else; keys that follow from it, and registered memory
-//!   sparse        what is kept for those that one has to do with
+//!   provider      choice of the provider, and its demands
+//!   interface     choice among interfaces of one network
+//!   domain        addresses of PEs, limits: shared by all endpoints
+//!   secret, keys  the job's secret, the keys that follow from it, and registered memory
+//!   sparse        tables of PEs, of which few entries are used
 //! RMA and atomics by the provider
 //!   operation     messages for the provider
 //!   rma, amo      the operations of a transport
-//!   signals       those behind puts that wait until their data is delivered
-//!   trial         whether the provider's atomics may be trusted
-//!   strided       which way blocks take
+//!   signals       signals that wait until their data is delivered
+//!   trial         a test whether the provider's atomics are atomic
+//!   strided       the cost model that chooses how blocks are sent
 //! messages for what the provider does not do
-//!   engine        what the target carries out
-//!   wire, buffers how those messages travel, and where they lie
-//!   landing       bounce buffers that are lent to others, for long messages
+//!   engine        operations that the target carries out
+//!   wire, buffers how those messages travel, and their memory
+//!   landing       bounce buffers that are lent to other PEs, for long messages
 //! ```
 //!
-//! Nothing is allocated per operation but for lists, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
-//! caller makes progress and tries again.
+//! Only lists allocate, and every queue is bounded: where one is full (`-FI_EAGAIN`, no free record) the caller makes progress and
+//! tries again.
 //!
-//! These files import each other in a circle: they are one type, `Fabric`, by what it does. Whoever waits, in whatever part,
-//! makes progress for all of it, and progress starts operations: the circle is the transport's own.
+//! These files are one type, `Fabric`, and import each other: a thread that waits in one layer makes progress for all layers, and
+//! progress starts operations.
 
 mod amo;
 mod backoff;
@@ -107,19 +107,19 @@ pub struct Ofi {
     fabric: Arc<Fabric>,
 }
 
-/// What everything on the fabric shares. Fields are closed in order.
+/// What all operations share. Fields are closed in order.
 struct Fabric {
     keys: Keys,
     landing: Landing,
     units: Box<[OnceLock<Box<Unit>>]>,
-    /// Behind it, units are made.
+    /// Held while a unit is made.
     making: Mutex<()>,
-    /// None of them was made from here on. Who looks at all that were made does so often.
+    /// One more than the highest number of a unit that was made: a bound for loops over all units.
     bound: AtomicUsize,
     signals: PendingSignals,
     engine: Engine,
     buffers: Buffers,
-    /// What operations cost; looked up when the first strided transfer asks.
+    /// Costs of operations, looked up by the first strided transfer.
     row: OnceLock<Row>,
     domain: Domain,
     /// This PE's memory, whose bell is rung.
@@ -133,7 +133,8 @@ struct Fabric {
     on_failure: OnFailure,
 }
 
-/// Operations that nobody waits for: those of one channel, and at most so many of them are under way.
+/// Operations of [`tell`](crate::transport::Transport::tell), which nobody waits for: their channel, and their number since the channel
+/// was quiet.
 #[derive(Default)]
 struct Asides {
     channel: Option<Channel>,
@@ -141,7 +142,7 @@ struct Asides {
 }
 
 impl Ofi {
-    /// Opens the fabric for PE `me` of `pes`, in the job that has the secret. `on_failure` ends the job: it is called when
+    /// Opens the fabric for PE `me` of `pes`, in the job with that secret. `on_failure` ends the job, and is called when
     /// the fabric cannot deliver.
     ///
     /// # Errors
@@ -193,8 +194,8 @@ impl Ofi {
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
-    /// The provider, the interface, and the version of libfabric, for reports; and what its keys are, where they are
-    /// short or of its own.
+    /// The provider, the interface and the version of libfabric, for reports; and the kind of keys, if they are short or the
+    /// provider's own.
     pub fn describe(&self) -> String {
         let Domain { provider, interface, demands, .. } = &self.fabric.domain;
         let (major, minor) = self.fabric.domain.library().version();
@@ -202,7 +203,7 @@ impl Ofi {
         format!("{provider} on {interface} (libfabric {major}.{minor}){keys}")
     }
 
-    /// Where other PEs find this one.
+    /// The address of this PE, for [`address_in`](Self::address_in) on other PEs.
     ///
     /// # Errors
     ///
@@ -211,25 +212,24 @@ impl Ofi {
         self.fabric.domain.address_of(&self.fabric.first().unit.endpoint)
     }
 
-    /// Where a PE is, by what [`address`](Self::address) has given there, and `own` here: the bytes that stand in
-    /// [`Whereabouts`].
+    /// The bytes for [`Whereabouts`] in `said`, which [`address`](Self::address) has returned on `pe`; `own` is its result here.
     ///
     /// # Errors
     ///
-    /// If they are none of this provider's.
+    /// If the address is of another provider.
     pub fn address_in<'s>(&self, pe: Pe, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
         self.fabric.domain.address_in(pe.number(), said, own)
     }
 
-    /// Learns where other PEs are, once. Addresses are entered, and connections made, when they are first needed.
+    /// Takes the addresses of all PEs, once. An address is entered, and a connection made, when it is first needed.
     ///
     /// # Errors
     ///
-    /// If addresses have not as many bytes as this provider's.
+    /// If addresses have another length than this provider's.
     ///
     /// # Safety
     ///
-    /// Each must be one that [`address_in`](Self::address_in) has found.
+    /// Each must be a result of [`address_in`](Self::address_in).
     pub unsafe fn connect(&self, all: Whereabouts) -> Result<(), OfiError> {
         let own = self.address()?;
         // SAFETY: the caller's promise.
@@ -244,7 +244,7 @@ fn no_thread(why: io::Error) -> OfiError {
     ))
 }
 
-/// Room for units, of which a provider has so many.
+/// Room for units, of which a provider has at most `most`.
 fn units(most: usize) -> Box<[OnceLock<Box<Unit>>]> {
     (0..UNITS.min(most)).map(|_| OnceLock::new()).collect()
 }
@@ -256,7 +256,7 @@ impl fmt::Debug for Ofi {
 }
 
 impl Fabric {
-    /// The unit that others address.
+    /// The unit that other PEs address.
     #[inline(always)]
     fn first(&self) -> Port<'_> {
         let unit = self.units[0].get().unwrap_or_else(|| unreachable!("the first unit is made at the start"));
@@ -304,7 +304,7 @@ impl Fabric {
             let mut unit = Unit::open(&self.domain, number == 0);
             if number == 0 && matches!(unit, Err(OfiError::Refused { call: "fi_cq_open" | "fi_control", .. }))
             {
-                // A provider that has nothing to sleep on.
+                // Threads cannot sleep on a queue of this provider.
                 unit = Unit::open(&self.domain, false);
             }
             let unit = unit?;
@@ -336,33 +336,33 @@ impl Fabric {
             .map(|unit| Port { fabric: self, unit })
     }
 
-    /// Reads what has come on any unit. Says whether there was anything.
+    /// Reads the completions of all units. Returns whether there were any.
     fn serve(&self) -> bool {
-        // All of them, also behind one that had something.
+        // Not `any`, which stops at the first unit that had some.
         self.made().filter(|port| port.serve()).count() > 0
     }
 
-    /// Whether something of the engine's, or a signal, waits for room.
+    /// Whether a message, a receive or a signal waits for room.
     fn waits_for_room(&self) -> bool {
         self.engine.owes() || self.buffers.wait() || self.signals.any()
     }
 
-    /// Whether an operation of this PE is under way, or something waits for room.
+    /// Whether an operation of this PE is in flight, or something waits for room.
     fn is_under_way(&self) -> bool {
         self.waits_for_room() || self.made().any(|port| port.is_under_way())
     }
 
-    /// Whether something of this PE is under way, an answer to a message included.
+    /// Whether an operation or a message of this PE is not complete, or something waits for room.
     fn awaits(&self) -> bool {
         self.is_under_way() || self.engine.unanswered().next().is_some()
     }
 
-    /// Whether that is more than what [nobody waits for](crate::transport::Transport::tell).
+    /// Whether more than the [asides](Asides) is not complete.
     fn awaits_more(&self) -> bool {
         if !self.awaits() {
             return false;
         }
-        // Who has it is just starting one.
+        // The holder of the lock is starting one.
         let Some(mut asides) = self.asides.try_lock() else { return true };
         if asides.channel.is_some_and(|channel| self.is_quiet(channel)) {
             *asides = Asides::default();
@@ -372,7 +372,7 @@ impl Fabric {
         self.waits_for_room() || operations.chain(messages).sum::<u64>() > asides.sent
     }
 
-    /// What that is, for reports.
+    /// What this PE waits for, for reports.
     fn awaited(&self) -> String {
         if self.engine.unanswered().next().is_some() {
             self.unanswered()
@@ -381,7 +381,7 @@ impl Fabric {
         }
     }
 
-    /// A number that changes when something has got on.
+    /// A number that changes when a message has moved or an operation is complete.
     fn moved(&self) -> u64 {
         let messages = self.buffers.moved();
         self.made().fold(messages, |moved, port| moved.wrapping_add(port.count()))
@@ -392,20 +392,19 @@ impl Fabric {
         self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks.load(Ordering::Relaxed)))
     }
 
-    /// A PE and where it is, for messages.
+    /// A PE and its address, for reports.
     fn name_of(&self, pe: usize) -> String {
         format!("PE {pe} ({})", self.domain.place_of(pe))
     }
 
-    /// Lets sleepers look at their words.
+    /// Wakes threads that sleep until a word of this PE changes.
     fn ring(&self) {
         if let Some(slot) = self.slot.get() {
             slot.ring();
         }
     }
 
-    /// Delivers what has arrived on the unit that others address. Where signals wait for their data, all units say what is
-    /// delivered.
+    /// Reads the completions of the unit that other PEs address; of all units while signals wait for their data.
     #[inline]
     fn progress(&self) {
         self.first().progress();
@@ -414,7 +413,7 @@ impl Fabric {
         }
     }
 
-    /// Says that no descriptors are left, if none are. Says whether it has.
+    /// Prints a warning if no descriptors are left. Returns whether it has.
     #[cold]
     fn warn_of_descriptors(&self, any: BorrowedFd<'_>) -> bool {
         let Some(text) = Descriptors::all_in_use(any) else { return false };

@@ -1,9 +1,8 @@
-//! A unit, as somebody works on it: starting operations, waiting, reading what is complete.
+//! A unit in use: starting operations, waiting for them, reading completions.
 //!
-//! Operations that nobody waits for by themselves are counted by their unit, or events of their stream;
-//! [`Tracking`](crate::transport::Tracking) says which. An event keeps a record until it is reported. What lands in a record's
-//! buffer first is an event in any case: the counter may say that it is complete before anybody has copied it to where it
-//! is wanted.
+//! An operation is counted by its unit, or an event of its stream, as [`Tracking`](crate::transport::Tracking) says. An event keeps a
+//! record until its completion is reported. A read into a record's buffer is always an event: the counter could report it before
+//! the bytes are copied to their destination.
 
 use core::ffi::c_void;
 
@@ -26,14 +25,15 @@ const COMPLETIONS: usize = 16;
 #[derive(Clone, Copy, Debug)]
 struct Failure {
     error: i64,
-    /// What it was, of operations that are reported.
+    /// The operation, if it was to be reported.
     kept: Option<What>,
-    /// Whether a message did not arrive whole, in this buffer.
+    /// The buffer of a message that did not arrive whole.
     arriving: Option<usize>,
     /// It belongs to no operation.
     is_of_none: bool,
 }
 
+/// An operation, for reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct What {
     pub(super) operation: &'static str,
@@ -44,15 +44,15 @@ pub(super) struct What {
 /// How an operation is handed to the provider.
 pub(super) struct Posting<'u> {
     pub(super) endpoint: &'u Endpoint,
-    /// What the operation keeps, if it keeps anything.
+    /// The record of the operation, if it has one.
     pub(super) record: Option<&'u Record>,
-    /// Description of the records' memory, where local memory must be registered.
+    /// Descriptor of the records' memory, if local memory must be registered.
     pub(super) description: *mut c_void,
     pub(super) context: *mut c_void,
     pub(super) flags: u64,
 }
 
-/// A unit, as somebody works on it.
+/// A unit and its fabric.
 #[derive(Clone, Copy)]
 pub(super) struct Port<'f> {
     pub(super) fabric: &'f Fabric,
@@ -60,8 +60,8 @@ pub(super) struct Port<'f> {
 }
 
 impl Port<'_> {
-    /// Starts an operation of a channel that nobody waits for by itself, if there is room for it, or as soon as there is, where it
-    /// `waits`. One that is counted keeps a record if it `keeps` one, as an event does; `prepare` fills it in.
+    /// Starts an operation of a channel that a quiet waits for: if there is room for it now, or, if it `waits`, as soon as there is.
+    /// An event has a record, and so has a counted operation that `keeps` one; `prepare` fills the record in.
     ///
     /// # Safety
     ///
@@ -86,7 +86,7 @@ impl Port<'_> {
             // SAFETY: the caller's promise.
             unsafe { self.try_start(what, purpose, waits, prepare, attempt) }.map(|number| number.map(|_| ()))
         } else {
-            // Who asks for contexts (FI_CONTEXT) ignores that of an operation that is not reported.
+            // A provider that asks for contexts (FI_CONTEXT) ignores the context of an operation that is not reported.
             let posting = Posting {
                 endpoint: &self.unit.endpoint,
                 record: None,
@@ -94,7 +94,7 @@ impl Port<'_> {
                 context: core::ptr::null_mut(),
                 flags: u64::from(FI_DELIVERY_COMPLETE),
             };
-            self.until_done(what, "", waits, || self.post_once(what.pe, || attempt(&posting)))
+            self.until_done(what, waits, || self.post_once(what.pe, || attempt(&posting)))
         };
         let started = started.unwrap_or_else(|error| self.refuse(what, error));
         match (started, purpose) {
@@ -105,12 +105,12 @@ impl Port<'_> {
         started.map_or(Sent::Full, |()| Sent::Done)
     }
 
-    /// Starts an operation that keeps a record, which `prepare` fills in, as soon as there is room. Gives its number.
+    /// Starts an operation with a record, which `prepare` fills in, as soon as there is room. Returns the number of the record.
     ///
     /// # Safety
     ///
     /// `attempt` must hand one operation to the provider, with the context and at least the flags of the posting, and
-    /// give its answer. What the operation reads and writes locally must stay until it is complete.
+    /// return its answer. Local memory of the operation must stay until the operation is complete.
     #[inline]
     pub(super) unsafe fn start(
         &self,
@@ -125,7 +125,7 @@ impl Port<'_> {
         started.unwrap_or_else(|| unreachable!("there was room in the end"))
     }
 
-    /// The same, which may fail, and where it does not wait, find no room.
+    /// As [`start`](Self::start), but may fail. `None`: there is no room now, and it does not wait.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Port<'_> {
         mut attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> Result<Option<u32>, isize> {
         let take = || Ok(self.unit.lock().take(&self.unit.records, purpose, what));
-        let Some(number) = self.until_done(what, "room for ", waits, take)? else { return Ok(None) };
+        let Some(number) = self.until_done(what, waits, take)? else { return Ok(None) };
         let record = self.unit.records.get(number);
         let registered = self.unit.registered.as_ref();
         let posting = Posting {
@@ -155,29 +155,25 @@ impl Port<'_> {
             flags: u64::from(FI_DELIVERY_COMPLETE | FI_COMPLETION),
         };
         prepare(record);
-        let posted = self.until_done(what, "", waits, || self.post_once(what.pe, || attempt(&posting)));
+        let posted = self.until_done(what, waits, || self.post_once(what.pe, || attempt(&posting)));
         if posted != Ok(Some(())) {
             self.unit.lock().give_back(number);
         }
         posted.map(|posted| posted.map(|()| number))
     }
 
-    /// Makes attempts until one succeeds, or one only; `awaits` says of what.
+    /// Makes attempts until one succeeds, or a single attempt.
     #[inline]
     fn until_done<T>(
         &self,
         what: What,
-        awaits: &str,
         waits: bool,
         mut attempt: impl FnMut() -> Result<Option<T>, isize>,
     ) -> Result<Option<T>, isize> {
-        let mut attempt = || attempt().transpose();
-        let done = if waits {
-            Some(self.wait_until(attempt, || format!("{awaits}{}", self.describe(what))))
-        } else {
-            attempt()
-        };
-        done.transpose()
+        if !waits {
+            return attempt();
+        }
+        self.wait_until(|| attempt().transpose(), || self.describe(what)).map(Some)
     }
 
     /// Makes progress until `attempt` gives something; no lock is held meanwhile.
@@ -193,7 +189,7 @@ impl Port<'_> {
         }
     }
 
-    /// Has `attempt` hand one operation that is counted to the provider; `None`: there is no room for it now.
+    /// Has `attempt` hand one operation to the provider, and counts it; `None`: there is no room for it now.
     ///
     /// # Errors
     ///
@@ -211,7 +207,7 @@ impl Port<'_> {
         self.unit.counter.begin();
         match attempt() {
             0 => {
-                // Whoever starts much will look soon.
+                // A thread that starts many operations will read completions soon.
                 self.unit.looked();
                 Ok(Some(()))
             }
@@ -222,7 +218,7 @@ impl Port<'_> {
         }
     }
 
-    /// Waits for an operation that is awaited; gives its record to `read` and frees it.
+    /// Waits for an operation whose purpose is [`Purpose::Awaited`], passes its record to `read`, and frees the record.
     #[inline]
     pub(super) fn wait_for<R>(&self, number: u32, what: What, read: impl FnOnce(&Record) -> R) -> R {
         let record = self.unit.records.get(number);
@@ -232,7 +228,7 @@ impl Port<'_> {
         result
     }
 
-    /// Waits until the first so many operations are complete. Looks at nothing where that is known.
+    /// Waits until the first `operations` operations of the unit are complete. Reads no counter if that is known.
     #[inline]
     pub(super) fn quiet(&self, operations: u64) {
         if self.unit.counter.is_settled(operations) {
@@ -256,7 +252,7 @@ impl Port<'_> {
         }
     }
 
-    /// Whether the first so many operations are known to be complete now.
+    /// Whether the first `operations` operations of the unit are known to be complete.
     pub(super) fn is_quiet(&self, operations: u64) -> bool {
         let counter = &self.unit.counter;
         counter.is_settled(operations)
@@ -264,32 +260,32 @@ impl Port<'_> {
             || counter.is_settled(operations)
     }
 
-    /// Waits while operations of a stream that are events are under way.
+    /// Waits while events of a stream are in flight.
     #[inline]
     pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {
         let is_over = || (!goes_on()).then_some(());
         self.wait_until(is_over, || format!("{} operations of a context", stream.events()));
     }
 
-    /// Whether an operation with a PE may be under way.
+    /// Whether a counted operation with a PE may be in flight.
     pub(super) fn may_have(&self, pe: usize) -> bool {
-        // Behind the lock: a list that somebody is changing says nothing.
+        // Under the lock: the list means nothing while another thread changes it.
         self.unit.exclusively(|| self.unit.addressed.may_have(pe))
     }
 
-    /// Operations that are complete. Makes progress.
+    /// The number of complete operations. Makes progress, and counts as a look of the program.
     #[inline(always)]
     pub(super) fn completed(&self) -> u64 {
         self.unit.looked();
         self.count()
     }
 
-    /// Operations that are complete, for who does not wait for them.
+    /// The number of complete operations.
     pub(super) fn count(&self) -> u64 {
         self.unit.endpoint.completed()
     }
 
-    /// Reads completions, here and now and then on the unit that others address.
+    /// Reads completions of this unit, and every eighth time of the unit that other PEs address.
     #[inline]
     pub(super) fn drive(&self, backoff: &Backoff<'_>) {
         self.progress();
@@ -298,31 +294,31 @@ impl Port<'_> {
         }
     }
 
-    /// Whether an operation is under way. Makes progress.
+    /// Whether an operation is in flight. Makes progress.
     pub(super) fn is_under_way(&self) -> bool {
         !self.unit.counter.is_complete(self.count())
     }
 
-    /// How many operations are, at most.
+    /// The largest number of operations that can be in flight.
     pub(super) fn under_way(&self) -> u64 {
         let completed = self.count();
         self.unit.counter.started().saturating_sub(completed)
     }
 
-    /// Whether everything that has come was read, so that what comes next wakes who sleeps.
+    /// Whether all completions were read, so that the next one wakes a thread that sleeps.
     pub(super) fn may_sleep(&self) -> bool {
         self.unit.endpoint.may_sleep()
     }
 
-    /// Reads what has been reported, unless somebody else does, and takes the messages that have arrived. Says
-    /// whether there was anything.
+    /// As [`serve`](Self::serve), for threads of the program.
     #[inline]
     pub(super) fn progress(&self) -> bool {
         self.unit.looked();
         self.serve()
     }
 
-    /// The same for the progress thread, which is none of the program's.
+    /// Reads completions, unless another thread does, and has the engine carry out messages that have arrived. Returns whether there
+    /// were any completions.
     #[inline]
     pub(super) fn serve(&self) -> bool {
         let Some(mut free) = self.unit.free.try_lock() else { return false };
@@ -332,8 +328,8 @@ impl Port<'_> {
             arrived += 1;
         });
         drop(free);
-        // The lock is given back before messages are carried out, and before failures are looked into: who has the lock of
-        // buffers or of the engine takes this one.
+        // The lock is released before messages are carried out and failures are reported: both take it again, under locks of the
+        // buffers and of the engine.
         let any = read.unwrap_or_else(|failure| {
             self.report(failure);
             true
@@ -345,7 +341,7 @@ impl Port<'_> {
         any
     }
 
-    /// Reads completions, and gives messages that have arrived to `add`. Says whether there were any completions.
+    /// Reads completions, and passes messages that have arrived to `add`. Returns whether there were any completions.
     fn read(&self, free: &mut Free, mut add: impl FnMut(Arrival)) -> Result<bool, Failure> {
         let mut entries = [const { core::mem::MaybeUninit::<fi_cq_data_entry>::uninit() }; COMPLETIONS];
         let entries = self.unit.endpoint.read(&mut entries).map_err(|answer| self.failure(free, answer))?;
@@ -373,7 +369,7 @@ impl Port<'_> {
 
     #[cold]
     fn failure(&self, free: &Free, read: isize) -> Failure {
-        // A completion that failed says whose it was only if it was to be reported.
+        // The error entry names the operation only if the operation was to be reported.
         let (error, context, is_of_none) = match self.unit.endpoint.read_error() {
             Ok(entry) => {
                 (i64::from(entry.err), entry.op_context, entry.op_context.is_null() && entry.flags == 0)
@@ -388,11 +384,11 @@ impl Port<'_> {
         Failure { error, kept, arriving, is_of_none }
     }
 
-    /// Something has failed: the job ends, unless it is nothing of the job's.
+    /// Ends the job because of a failure, unless the failure may be a stranger's.
     ///
-    /// A message that does not arrive (too long, or its sender went away in the middle of it) may be a stranger's, and
-    /// nothing tells whose it was: a PE of the job waits for its answer, and says so. An error that belongs to no operation
-    /// is that of a connection; where nothing is under way, of somebody else's.
+    /// A message that does not arrive whole (too long, or its sender died) may be a stranger's. If it was of a PE of the job, that PE
+    /// waits for the answer, and reports it. An error that belongs to no operation is of a connection; while nothing is in flight, of
+    /// a stranger's.
     #[cold]
     fn report(&self, failure: Failure) {
         let Failure { error, kept, arriving, is_of_none } = failure;
@@ -407,7 +403,7 @@ impl Port<'_> {
         self.fabric.fail(&what, &self.fabric.domain.library().describe(error))
     }
 
-    /// Whose operation it may be that has failed.
+    /// The PEs whose operation may have failed, for reports.
     fn suspects(&self) -> String {
         let (addressed, others) = self.unit.addressed.list();
         let mut pes: Vec<_> = addressed.chain(self.fabric.engine.unanswered().map(|(pe, _)| pe)).collect();
@@ -434,8 +430,8 @@ impl Port<'_> {
 }
 
 impl Fabric {
-    /// Waits for what a stream has started: operations of its unit, and messages. Events first: the last of a signal's
-    /// data starts the change of the signal, which is counted, or a message.
+    /// Waits for the operations and messages of a stream. Events first: the last write of a signal's data starts the update of the
+    /// signal, which is counted, or a message.
     pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);
@@ -443,8 +439,8 @@ impl Fabric {
         self.wait_while(|| !self.engine.is_quiet(channel));
     }
 
-    /// Whether what a stream has started is over. Makes progress, and asks in the order in which [`quiet`](Self::quiet)
-    /// waits: what is over stays so.
+    /// Whether a stream is quiet. Makes progress, and asks in the order in which [`quiet`](Self::quiet) waits, so that an earlier
+    /// answer stays true.
     pub(super) fn is_quiet(&self, channel: Channel) -> bool {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.progress();
@@ -452,7 +448,7 @@ impl Fabric {
         stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
     }
 
-    /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
+    /// Waits for the operations and messages of a stream for one PE; for more, if the PEs of operations are not known.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel, pe));
