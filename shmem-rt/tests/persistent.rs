@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use shmem::Named;
 use shmem::array::StorageKind;
 use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::fingerprint::fingerprint;
-use shmem_launch::codec::{self, Message};
+use shmem_launch::codec;
 use tempfile::TempDir;
 
 shmem::partitions! {
@@ -30,7 +30,7 @@ static FLAG: Atomic<u64>;
 static GONE: [u64; 4] = [1; 4];
 
 const FILE: &str = "SHMEM_SYMMETRIC_PARTITION4";
-/// Which PE of `loop` kills itself (2: both), how many milliseconds after its first persist; without the PE, after its beginning.
+/// The PE of `loop` that kills itself (2: both), and how many milliseconds after its first persist.
 const KILL: &str = "PERSISTENT_KILL";
 
 /// A directory that a program looks into.
@@ -49,7 +49,6 @@ mod pes {
     #[test]
     fn scenario() {
         if let Some(name) = scenario::named() {
-            killed_later(None);
             run(&name, &mut shmem::init::<Single>().unwrap());
         }
     }
@@ -270,7 +269,6 @@ fn written_in_a_loop(world: &mut World) {
     assert!(statics.iter().all(|&one| one == least || least == 0), "statics are of the same round");
     let generation = world.heap::<keep>().unwrap().file().unwrap().generation;
     eprintln!("round {least} generation {generation}");
-    let mut first = Some(world.my_pe());
     for round in least + 1.. {
         world.local((&data, &SEVENS), |(data, sevens)| {
             data.fill(round);
@@ -278,43 +276,39 @@ fn written_in_a_loop(world: &mut World) {
         });
         world.persist().unwrap();
         // This job has brought a round.
-        if let Some(me) = first.take() {
-            killed_later(Some(me));
+        if round == least + 1 {
+            killed_later(world.my_pe());
         }
     }
 }
 
-/// Kills this process after a while, if that is asked of it: of PE `me`, or of any that has just begun.
-fn killed_later(me: Option<usize>) {
-    let Ok(asked) = std::env::var(KILL) else { return };
-    let words: Vec<u64> = asked.split(' ').map(|word| word.parse().unwrap()).collect();
-    let (pe, after) = match words[..] {
-        [after] => (None, after + u64::from(std::process::id() % 30)),
-        [pe, after] => (Some(pe as usize), after),
-        _ => panic!("{asked}"),
-    };
-    if pe.is_some() == me.is_some() && (pe == Some(2) || pe == me) {
+/// Kills this process, which is PE `me`, after a while, if that is asked of it.
+fn killed_later(me: usize) {
+    let asked = std::env::var(KILL).unwrap();
+    let (pe, after) = asked.split_once(' ').unwrap();
+    let after = Duration::from_millis(after.parse().unwrap());
+    if pe == "2" || pe == me.to_string() {
         std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(after));
+            std::thread::sleep(after);
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
         });
     }
 }
 
 /// The files of a partition that outlives its job.
-struct Place {
+struct Files {
     directory: TempDir,
     partition: String,
 }
 
-impl Place {
+impl Files {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let partition = format!("SIZE=4M:KIND=PMEM:POLICY=M:PMEM={}/heap", directory.path().display());
         Self { directory, partition }
     }
 
-    fn file(&self, pe: usize) -> PathBuf {
+    fn of(&self, pe: usize) -> PathBuf {
         self.directory.path().join(format!("heap.{pe}"))
     }
 
@@ -371,114 +365,104 @@ fn refused(pes: usize, partition: &str, why: &str) {
 
 #[test]
 fn a_later_job_finds_what_was_persisted_and_else_the_initial_values() {
-    let place = Place::new();
+    let files = Files::new();
     for name in ["nothing", "write", "read", "read again"] {
-        place.runs(name, 3);
+        files.runs(name, 3);
     }
-    let files = std::fs::read_dir(place.directory.path()).unwrap().count();
-    assert_eq!(files, 3, "a file for each PE, and nothing else");
+    let count = std::fs::read_dir(files.directory.path()).unwrap().count();
+    assert_eq!(count, 3, "a file for each PE, and nothing else");
     // While nothing was persisted, another number of PEs or size loses nothing.
-    let mut place = Place::new();
-    place.runs("nothing", 1);
-    place.partition = place.partition.replace("4M", "5M");
-    place.runs("nothing", 2);
-    Place::new().runs("arrays", 2);
+    let mut files = Files::new();
+    files.runs("nothing", 1);
+    files.partition = files.partition.replace("4M", "5M");
+    files.runs("nothing", 2);
+    Files::new().runs("arrays", 2);
 }
 
 #[test]
 fn names_that_a_raw_transfer_destroys_are_written_again() {
-    let place = Place::new();
-    let said = place.runs("stray", 2);
+    let files = Files::new();
+    let said = files.runs("stray", 2);
     let warning = "shmem: warning: PE 1: the list of names of partition 4 `keep`";
     assert_eq!(said.matches(warning).count(), 1, "{said}");
     assert!(said.contains("written again at shmem-rt/tests/persistent.rs:"), "{said}");
-    assert!(!place.runs("behind stray", 2).contains("list of names"));
+    assert!(!files.runs("behind stray", 2).contains("list of names"));
 }
-
-/// As the list of names has an object.
-#[derive(Serialize, Deserialize)]
-struct Object {
-    name: String,
-    kind: String,
-    items: usize,
-    item_bytes: usize,
-    align: usize,
-    offset: usize,
-}
-
-impl Message for Object {}
 
 /// Whoever may write the file can write any list of names, with its checksum: each ends in one error, before anything is
 /// made of it. (What a list may say by itself: `state::names`.)
 #[test]
 fn a_list_of_names_that_somebody_made_up_is_refused() {
-    let place = Place::new();
-    place.runs("write", 1);
-    let whole = std::fs::read(place.file(0)).unwrap();
+    let files = Files::new();
+    files.runs("write", 1);
+    let whole = std::fs::read(files.of(0)).unwrap();
     let lists: Vec<usize> =
         (0..whole.len()).step_by(64).filter(|&at| whole[at..].starts_with(b"shmnames")).collect();
     assert_eq!(lists.len(), 2, "in the working area and in the copy");
     let there = &whole[lists[0]..];
     let bytes = u64::from_le_bytes(*there[8..].first_chunk().unwrap()) as usize;
-    let objects = || codec::decode::<Vec<Object>>(&there[24..24 + bytes]).unwrap();
+    let objects: Vec<Named> = codec::decode(&there[24..24 + bytes]).unwrap();
     // The working area begins at 2M. `numbers` is the first object, `gone` the second one.
-    let (gone, list, end) = (objects()[1].offset, lists[0] - (2 << 20), 4 << 20);
-    let offsets = [0, list, gone, objects()[0].offset + 1, end, end - 64, usize::MAX - 63];
-    let mut changes: Vec<(&str, Object)> = Vec::new();
-    for offset in offsets {
-        changes.push(("not free", Object { offset, ..objects().remove(0) }));
+    let (list, end) = (lists[0] - (2 << 20), 4 << 20);
+    let [numbers, gone] = [0, 1].map(|object: usize| objects[object].offset);
+    let mut changes: Vec<(&str, Named)> = Vec::new();
+    let mut change = |says, by: &dyn Fn(&mut Named)| {
+        changes.push((says, objects[0].clone()));
+        changes.last_mut().iter_mut().for_each(|(_, object)| by(object));
+    };
+    for offset in [0, list, gone, numbers + 1, end, end - 64, usize::MAX - 63] {
+        change("not free", &|object| object.offset = offset);
     }
-    changes.push(("not free", Object { items: 1 << 20, ..objects().remove(0) }));
-    changes.push(("not free", Object { item_bytes: 8192, align: 8192, ..objects().remove(0) }));
-    changes.push(("alignment", Object { item_bytes: 1 << 30, align: 1 << 30, ..objects().remove(0) }));
+    change("not free", &|object| object.items = 1 << 20);
+    change("not free", &|object| (object.item_bytes, object.align) = (8192, 8192));
+    change("alignment", &|object| (object.item_bytes, object.align) = (1 << 30, 1 << 30));
     for (says, object) in changes {
-        let (offset, mut all) = (object.offset, objects());
-        all[0] = object;
-        let written = codec::encode(&all);
+        let said_of = format!("{object:?}");
+        let written = codec::encode(&[&[object], &objects[1..]].concat());
         let head = [written.len() as u64, fingerprint(written.iter().copied())].map(u64::to_le_bytes);
         let mut made_up = whole.clone();
         for &list in &lists {
             made_up[list + 8..list + 24].copy_from_slice(head.as_flattened());
             made_up[list + 24..list + 24 + written.len()].copy_from_slice(&written);
         }
-        std::fs::write(place.file(0), made_up).unwrap();
-        let (code, said) = run_job("nothing", 1, &place.partition, &[]);
-        let is_said = said.contains(&format!("{}: ", place.file(0).display())) && said.contains(says);
-        assert!(code == 1 && is_said && !said.contains("panicked"), "at {offset:#x}: {says}: {said}");
+        std::fs::write(files.of(0), made_up).unwrap();
+        let (code, said) = run_job("nothing", 1, &files.partition, &[]);
+        let is_said = said.contains(&format!("{}: ", files.of(0).display())) && said.contains(says);
+        assert!(code == 1 && is_said && !said.contains("panicked"), "{said_of}: {says}: {said}");
     }
 }
 
 #[test]
 fn what_does_not_fit_and_a_path_that_cannot_be_used_are_said() {
-    let place = Place::new();
-    place.runs("write", 2);
+    let files = Files::new();
+    files.runs("write", 2);
     let title = "PE 0: partition 4 `keep` (SHMEM_SYMMETRIC_PARTITION4): PMEM: ";
-    let file = format!("{title}{} ", place.file(0).display());
+    let file = format!("{title}{} ", files.of(0).display());
     for pes in [1, 3] {
-        refused(pes, &place.partition, &format!("{file}is that of PE 0 of 2, and this is PE 0 of {pes}"));
+        refused(pes, &files.partition, &format!("{file}is that of PE 0 of 2, and this is PE 0 of {pes}"));
     }
-    assert!(!place.file(2).exists(), "what was made for nothing is removed");
-    let larger = place.partition.replace("4M", "8M");
+    assert!(!files.of(2).exists(), "what was made for nothing is removed");
+    let larger = files.partition.replace("4M", "8M");
     refused(2, &larger, &format!("{file}holds a partition of 4M, and 8M are asked for; give SIZE=4M"));
     // The next job is none the worse.
-    place.runs("read", 2);
-    std::fs::remove_file(place.file(1)).unwrap();
-    refused(2, &place.partition, "PE 0 has persist 3, PE 1 has nothing persisted yet");
-    refused(2, &place.preferred(), "do not belong together");
+    files.runs("read", 2);
+    std::fs::remove_file(files.of(1)).unwrap();
+    refused(2, &files.partition, "PE 0 has persist 3, PE 1 has nothing persisted yet");
+    refused(2, &files.preferred(), "do not belong together");
 
-    let place = Place::new();
-    let directory = place.directory.path().display().to_string();
+    let files = Files::new();
+    let directory = files.directory.path().display().to_string();
     let away = |partition: &str| partition.replace(&directory, &format!("{directory}/missing"));
     let why = format!("there is no directory {directory}/missing");
-    refused(2, &away(&place.partition), &why);
-    let (code, said) = run_job("volatile", 2, &away(&place.preferred()), &[]);
+    refused(2, &away(&files.partition), &why);
+    let (code, said) = run_job("volatile", 2, &away(&files.preferred()), &[]);
     let warning = "warning: partition 4 `keep` (from SHMEM_SYMMETRIC_PARTITION4), all PEs: KIND=PMEM: ";
     let parts = [warning, &why, "normal memory is used, and nothing survives the job"];
     scenario::assert_says(&said, &parts);
     assert_eq!(code, 0, "{said}");
     // What is there, and is no file of ours, is not replaced by memory.
-    std::os::unix::fs::symlink("/dev/null", place.file(0)).unwrap();
-    refused(1, &place.preferred(), "/heap.0 is a device; put a file system on the memory");
+    std::os::unix::fs::symlink("/dev/null", files.of(0)).unwrap();
+    refused(1, &files.preferred(), "/heap.0 is a device; put a file system on the memory");
     refused(1, "SIZE=1M:KIND=PMEM:POLICY=P", "no file to lie in; add PMEM=<path>");
     refused(1, "SIZE=1M:PMEM=/a/b", "only a partition with KIND=PMEM lies in a file");
 }
@@ -486,15 +470,13 @@ fn what_does_not_fit_and_a_path_that_cannot_be_used_are_said() {
 /// A PE, any of them, is killed at any time; the launcher kills the others. What is found next is one round.
 #[test]
 fn a_job_that_is_killed_leaves_its_last_persist() {
-    let place = Place::new();
+    let files = Files::new();
     let mut last = 0;
     for attempt in 0..15_u64 {
-        let after = 20 + attempt * 37 % 200;
-        // Some die while they start, most in the loop.
-        let kill = if attempt % 5 == 4 { after.to_string() } else { format!("{} {after}", attempt % 3) };
-        let (code, said) = run_job("loop", 2, &place.partition, &[(KILL, &kill)]);
+        let kill = format!("{} {}", attempt % 3, attempt * 37 % 200);
+        let (code, said) = run_job("loop", 2, &files.partition, &[(KILL, &kill)]);
         assert!(code != 0 && !said.contains("panicked"), "{said}");
-        let Some((_, round)) = said.split_once("round ") else { continue };
+        let (_, round) = said.split_once("round ").unwrap();
         let round: u64 = round.split(' ').next().unwrap().parse().unwrap();
         assert!(round >= last, "{round} after {last}");
         last = round;
@@ -504,14 +486,14 @@ fn a_job_that_is_killed_leaves_its_last_persist() {
 
 #[test]
 fn pes_that_are_threads_have_files_as_well() {
-    let place = Place::new();
+    let files = Files::new();
     for name in ["write", "read", "read again"] {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "pes::on_threads", "--nocapture"]).env("SHMEM_TRANSPORT", "loopback");
-        let (code, said) = run_alone(command, name, &place.partition);
+        let (code, said) = run_alone(command, name, &files.partition);
         assert_eq!(code, 0, "{name}: {said}");
     }
-    assert!(place.file(1).exists());
+    assert!(files.of(1).exists());
 }
 
 /// A full file system is an error at the start, and never later; one that cannot reserve is refused.
@@ -524,10 +506,10 @@ fn what_file_systems_cannot_is_said() {
     // Each file takes 10M: there is room for one, or for both.
     let takes = "it takes 10M (the partition twice, so that a persist that is interrupted loses nothing)";
     let opened = "cannot be opened: the file system is mounted read-only";
-    let place = Place::new();
+    let files = Files::new();
     let run = |mount, name, is_preferred: bool, code, parts: &[&str]| {
-        let partition = if is_preferred { place.preferred() } else { place.partition.clone() };
-        let Some((found, said)) = place.mounted(mount, name, &partition) else { return };
+        let partition = if is_preferred { files.preferred() } else { files.partition.clone() };
+        let Some((found, said)) = files.mounted(mount, name, &partition) else { return };
         assert_eq!(found, code, "{mount}, {name}: {said}");
         scenario::assert_says(&said, parts);
     };
@@ -541,8 +523,8 @@ fn what_file_systems_cannot_is_said() {
     run(READ_ONLY, "nothing", false, 1, &[why]);
     run(READ_ONLY, "volatile", true, 0, &[memory]);
     // What is there, and cannot be used, is not replaced by memory.
-    place.runs("write", 2);
+    files.runs("write", 2);
     run(FROZEN, "nothing", false, 1, &[opened]);
     run(FROZEN, "nothing", true, 1, &[opened]);
-    place.runs("read", 2);
+    files.runs("read", 2);
 }

@@ -43,7 +43,7 @@ pub use layout::SlotLayout;
 pub use machine::{Limit, Machine};
 pub use map::{ADDRESS_ALIGN, OWN_ALIGN};
 pub use placement::{Placement, Spread, placement};
-pub use pmem::{Backing, Fault, Found, Identity, PmemError, PmemFile, agree};
+pub use pmem::{Backing, Found, Identity, PmemError, PmemFile, agree};
 pub use provide::Mine;
 pub use request::Request;
 pub use sealed::{PeList, Sealed};

@@ -180,9 +180,8 @@ impl Provider<'_> {
                 Size(page)
             )));
         }
-        let (descriptor, at, bytes) = file.work();
-        let descriptor = rustix::io::fcntl_dupfd_cloexec(descriptor, 0)
-            .map_err(system("fcntl", "duplicating the descriptor of a file"))?;
+        let work = file.work().map_err(system("fcntl", "duplicating the descriptor of a file"));
+        let (descriptor, at, bytes) = work?;
         let number = self.files.len() as u64;
         self.files.push(File { file: descriptor, page, bytes, named: true });
         push(&mut self.overlays, FilePart { offset: start as u64, bytes, file: number, at, page });

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use shmem_core::heap::Ledger;
 use shmem_core::memory::{Backing, Found, Identity, MemoryError, PmemFile, agree};
-use shmem_core::partition::{PARTITION_VARIABLE, Policy};
+use shmem_core::partition::{PARTITION_VARIABLE, PartitionSpec, Policy};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
 
@@ -16,16 +16,16 @@ use crate::setup::Setup;
 use crate::state::names::encode;
 use crate::state::shelf::Shelf;
 
-/// How a PE has found a file, for the others.
+/// What a PE tells the others of a file.
 #[derive(Debug, Serialize, Deserialize)]
 enum FileState {
-    /// The generation of the newest persist, whether it is still being copied, and the [set](Report::set) of the file.
-    Found(u64, bool, u64),
-    Unusable(String),
+    Found(Found),
+    /// There is no file, and none can be made: why.
+    Missing(String),
     Refused(String),
 }
 
-/// What a PE tells the others.
+/// What a PE tells the others of all of its files.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
     /// A random number: that of PE 0 marks the files that are made together.
@@ -46,8 +46,8 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
         return Ok(BTreeMap::new());
     }
     let (files, report) = candidates(setup, bootstrap.number(), bootstrap.count());
-    let told = bootstrap.exchange("files", &codec::encode(&report)).map_err(Error::launcher)?;
-    let reports: Option<Vec<Report>> = told.iter().map(|report| codec::decode(report).ok()).collect();
+    let reports = bootstrap.exchange("files", &codec::encode(&report)).map_err(Error::launcher)?;
+    let reports: Option<Vec<Report>> = reports.iter().map(|report| codec::decode(report).ok()).collect();
     let settled = reports.ok_or_else(garbled).and_then(|reports| settle(files, setup, &reports));
     // Also after an error: nobody ends the job before all have removed what they made. And nobody writes a
     // file before all have come to the same persist.
@@ -61,14 +61,13 @@ pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, 
     files.into_iter().map(|files| settle(files, setup, &reports)).collect()
 }
 
-/// Opens, or makes, the files of a PE, before the PEs have agreed; and what it tells of them.
+/// Opens, or makes, the files of a PE, before the PEs have agreed; and its report of them.
 fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Files, Report) {
     // The keys of its hash are random numbers.
     let set = RandomState::new().hash_one(pe);
     let (mut files, mut report) = (Files::new(), Report { set, files: BTreeMap::new() });
     let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
-    let in_files = specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file());
-    for (k, ((spec, request), part)) in in_files {
+    for (k, ((spec, request), part)) in specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file()) {
         let open = |path| {
             let (what, layout) = (request.what.clone(), part.describe_kept());
             let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
@@ -76,15 +75,15 @@ fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Files, Report) {
         };
         let state = match spec.file.as_ref().map(open) {
             Some(Ok(file)) => {
-                let Found { generation, is_copying, set } = file.found();
+                let found = file.found();
                 files.insert(k, Box::new(file));
-                FileState::Found(generation, is_copying, set)
+                FileState::Found(found)
             }
-            Some(Err(error)) if error.is_without_file => FileState::Unusable(error.to_string()),
+            Some(Err(error)) if error.is_without_file => FileState::Missing(error.to_string()),
             Some(Err(error)) => FileState::Refused(error.to_string()),
             None => {
                 let variable = format!("{PARTITION_VARIABLE}{}", spec.id);
-                FileState::Unusable(format!("no file is named (add PMEM=<path> to {variable})"))
+                FileState::Missing(format!("no file is named (add PMEM=<path> to {variable})"))
             }
         };
         report.files.insert(k, state);
@@ -92,23 +91,19 @@ fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Files, Report) {
     (files, report)
 }
 
-/// Has the files of a PE come to what all PEs can come to, given what each of them has told.
+/// Has the files of a PE come to the persist that all PEs can come to, by the reports of all.
 fn settle(mut files: Files, setup: &Setup, reports: &[Report]) -> Result<BTreeMap<usize, Backing>> {
     let specs = setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file());
-    let decided: Result<Vec<_>> = specs.map(|(k, _)| Ok((k, decide(setup, k, reports)?))).collect();
-    let decided = match decided {
-        Ok(decided) => decided,
-        Err(error) => {
-            files.into_values().for_each(|file| file.discard());
-            return Err(error);
-        }
-    };
+    let decided: Result<Vec<_>> = specs.map(|(k, spec)| Ok((k, decide(spec, k, reports)?))).collect();
+    let decided = decided.inspect_err(|_| {
+        std::mem::take(&mut files).into_values().for_each(|file| file.discard());
+    })?;
     let mut backings = BTreeMap::new();
     for (k, decision) in decided {
         let backing = match (decision, files.remove(&k)) {
             (Ok(generation), Some(mut file)) => {
-                let settled = file.settle(generation, reports.first().map_or(0, |report| report.set));
-                settled.map_err(|error| MemoryError::Pmem(Box::new(error)))?;
+                let settled = file.settle(generation, reports[0].set);
+                settled.map_err(|errno| MemoryError::from(Box::new(file.failed("restoring it", errno))))?;
                 Backing::File(file)
             }
             (Err(why), file) => {
@@ -126,21 +121,18 @@ fn garbled() -> Error {
     Error::launcher("a PE's files are garbled")
 }
 
-/// At which persist a partition lies in its files, or why it lies in memory: the same on every PE. What was asked to survive and
+/// The persist at which a partition is in its files, or why it is in memory: the same on every PE. What was asked to survive and
 /// can, or has, does not become memory.
-fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<std::result::Result<u64, String>> {
-    let (mut found, mut unusable) = (Vec::new(), None);
+fn decide(spec: &PartitionSpec, k: usize, reports: &[Report]) -> Result<std::result::Result<u64, String>> {
+    let (mut found, mut missing) = (Vec::new(), None);
     for (pe, report) in reports.iter().enumerate() {
         match report.files.get(&k).ok_or_else(garbled)? {
-            &FileState::Found(generation, is_copying, set) => {
-                found.push(Found { generation, is_copying, set })
-            }
+            FileState::Found(file) => found.push(*file),
             FileState::Refused(why) => return Err(of_files(pe, why)),
-            FileState::Unusable(why) => unusable = unusable.or(Some((pe, why))),
+            FileState::Missing(why) => missing = missing.or(Some((pe, why))),
         }
     }
-    let spec = &setup.table.specs()[k];
-    if let Some((pe, why)) = unusable {
+    if let Some((pe, why)) = missing {
         let kept = found.iter().any(|found| !found.is_new());
         if kept || spec.traits.policy != Some(Policy::Preferred) {
             let also = if kept { "; the files of other PEs hold what was persisted" } else { "" };

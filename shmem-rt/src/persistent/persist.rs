@@ -2,8 +2,8 @@
 
 use std::panic::Location;
 
+use rustix::io::Errno;
 use shmem_core::context::Initiator as _;
-use shmem_core::memory::PmemError;
 use shmem_launch::say::say;
 
 use crate::caller::at;
@@ -51,12 +51,6 @@ impl<L: ThreadLevel> World<L> {
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         let mut written = 0;
-        let end = |error: PmemError| -> ! {
-            job.abort(
-                1,
-                &format!("{error}; what this persist was to keep is safe, and the next job finishes it"),
-            )
-        };
         for shelf in job.memory.shelves.lock().iter_mut().filter(|shelf| shelf.file.is_some()) {
             // Raw addresses reach the list, too. What this PE has made of names is what counts.
             // SAFETY: the start of this PE's slot; `agree_on` lets one thread in, which has the shelves alone.
@@ -71,21 +65,25 @@ impl<L: ThreadLevel> World<L> {
             }
             let Some(file) = &mut shelf.file else { continue };
             let last = file.generation();
-            let code = |error: PmemError| error.errno().unwrap_or(libc::EIO);
-            let mine = if shelf.failed { Err(libc::EIO) } else { file.prepare().map_err(code) };
+            let mine = if shelf.failed { Err(Errno::IO) } else { file.prepare() };
             if let Err((pe, errno)) = worst(&agreed, mine) {
                 if !shelf.failed {
                     shelf.failed = true;
-                    file.revert().unwrap_or_else(|error| {
-                        job.abort(1, &format!("{error}; the files have the last persist"))
-                    });
+                    if let Err(errno) = file.revert() {
+                        let error = file.failed("going back", errno);
+                        job.abort(1, &format!("{error}; the files have the last persist"));
+                    }
                     agreed.again();
                 }
-                let reason = std::io::Error::from_raw_os_error(errno).to_string();
-                let partition = shelf.title.clone();
+                let (partition, reason) =
+                    (shelf.title.clone(), std::io::Error::from_raw_os_error(errno).to_string());
                 return Err(agreed.refused(ErrorKind::NotPersisted { partition, pe, reason, last }));
             }
-            file.complete().unwrap_or_else(|error| end(error));
+            if let Err(errno) = file.complete() {
+                let error = file.failed("writing the copy", errno);
+                let safe = "what this persist was to keep is safe, and the next job finishes it";
+                job.abort(1, &format!("{error}; {safe}"));
+            }
             agreed.again();
             written += 1;
         }
@@ -93,13 +91,11 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// What all PEs have come to: a PE that failed, and its error.
-fn worst(agreed: &Agreed<'_>, mine: Result<(), i32>) -> Result<(), (usize, i32)> {
+/// The result of all PEs: a PE that failed, and the number of its error.
+fn worst(agreed: &Agreed<'_>, mine: Result<(), Errno>) -> Result<(), (usize, i32)> {
     let me = agreed.collective.endpoint.me().number() as u64;
-    let mut word = match mine {
-        Ok(()) => 0_u64,
-        Err(errno) => (me + 1) << 32 | u64::from(errno.unsigned_abs()),
-    };
+    let code = |errno: Errno| (me + 1) << 32 | u64::from(errno.raw_os_error().unsigned_abs());
+    let mut word = mine.err().map_or(0, code);
     agreed.reduce(bytemuck::bytes_of_mut(&mut word), u64::greater);
     match word {
         0 => Ok(()),

@@ -1,9 +1,11 @@
-//! Which persist the files of all PEs can come to. The argument stands at the head of [`super`].
+//! Agreement on the persist that the files of all PEs can come to. The head of [`super`] has the argument.
 
 use core::fmt;
 
-/// How far the file of one PE is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+/// The state of the file of one PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The newest persist in the file; 0: none.
     pub generation: u64,
@@ -45,26 +47,22 @@ impl fmt::Display for Found {
 ///
 /// If there are no files.
 pub fn agree(found: &[Found]) -> Result<u64, (usize, String)> {
-    let all = || found.iter().enumerate();
-    let used = || all().filter(|(_, file)| !file.is_new());
-    if let Some(one) = used().next()
-        && let Some(other) = used().find(|(_, file)| file.set != one.1.set)
-    {
-        return Err(apart(one, other, " of another heap"));
+    let apart = |one: usize, other: usize, whose: &str| {
+        let there = format!("PE {one} has {}, PE {other} has {}{whose}", found[one], found[other]);
+        let remedy = "put back all of them from one copy, or name other files";
+        Err((other, format!("the files of the PEs do not belong together: {there}; {remedy}")))
+    };
+    let differs = |one: usize| found.iter().position(|file| !file.is_new() && file.set != found[one].set);
+    let used = found.iter().position(|file| !file.is_new());
+    if let Some((one, other)) = used.and_then(|one| Some((one, differs(one)?))) {
+        return apart(one, other, " of another heap");
     }
-    let Some(least) = all().min_by_key(|(_, file)| file.generation) else { panic!("a job has PEs") };
-    let target = least.1.generation;
-    match all().find(|(_, file)| !file.has(target)) {
-        Some(other) if other.0 < least.0 => Err(apart(other, least, "")),
-        Some(other) => Err(apart(least, other, "")),
+    let least = (0..found.len()).min_by_key(|pe| found[*pe].generation).unwrap_or_default();
+    let target = found[least].generation;
+    match found.iter().position(|file| !file.has(target)) {
+        Some(other) => apart(least.min(other), least.max(other), ""),
         None => Ok(target),
     }
-}
-
-fn apart(one: (usize, &Found), other: (usize, &Found), whose: &str) -> (usize, String) {
-    let there = format!("PE {} has {}, PE {} has {}{whose}", one.0, one.1, other.0, other.1);
-    let remedy = "put back all of them from one copy, or name other files";
-    (other.0, format!("the files of the PEs do not belong together: {there}; {remedy}"))
 }
 
 #[cfg(test)]
@@ -75,7 +73,7 @@ mod tests {
         Found { generation, is_copying, set: 5 }
     }
 
-    /// That all crashes leave files that agree is what the simulated jobs check.
+    /// (The simulated jobs check that all crashes leave files that agree.)
     #[test]
     fn other_files_are_refused() {
         let (stable, copying) = (|generation| found(generation, false), |generation| found(generation, true));

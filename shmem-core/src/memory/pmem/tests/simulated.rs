@@ -1,105 +1,99 @@
 //! Jobs that crash anywhere, on disks that lose anything that was not flushed: the next opening gives
 //! exactly the last persist, on all PEs.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
 
+use fastrand::Rng;
 use proptest::prelude::*;
 use rustix::io::Errno;
 
+use crate::exclusion::Mutex;
 use crate::memory::pmem::agree::agree;
-use crate::memory::pmem::error::{FOREIGN, Fault};
-use crate::memory::pmem::format::{Geometry, Identity, TEXT};
-use crate::memory::pmem::store::{Disk, Store, newest};
+use crate::memory::pmem::file::{Disk, PmemFile};
+use crate::memory::pmem::find::{FOREIGN, newest};
+use crate::memory::pmem::header::{Areas, Identity, LAYOUT};
 
-const GEOMETRY: Geometry = Geometry { work: TEXT + 4096, copy: TEXT + 3 * 4096, bytes: 2 * 4096 };
+const AREAS: Areas = Areas { work: LAYOUT + 4096, copy: LAYOUT + 3 * 4096, bytes: 2 * 4096 };
 
 /// Operations of a persist, at most.
 const OPERATIONS: usize = 14;
 
-fn identity(pe: usize, pes: usize) -> Identity {
-    Identity { what: String::new(), size: 1, pe: pe as u32, pes: pes as u32, layout: "layout".into() }
-}
-
 /// The PEs of a job and their disks, and what must be found.
 struct Job {
-    dice: Dice,
+    dice: Rng,
     disks: Vec<Shared>,
-    stores: Vec<Store<Shared>>,
-    /// What the last persist has kept, by PE.
+    files: Vec<PmemFile>,
+    /// The working areas at the last persist, by PE.
     last: Vec<Vec<u8>>,
-    /// What a persist that is under way may keep instead.
+    /// Those of a persist under way, which may be found instead.
     next: Option<Vec<Vec<u8>>>,
 }
 
 impl Job {
     fn new(pes: usize, seed: u64) -> Self {
-        let disk = |pe| Lossy::new(GEOMETRY.end() as usize, seed.wrapping_mul(31) + pe as u64);
-        let last = vec![vec![0; GEOMETRY.bytes as usize]; pes];
+        let disk = |pe| Lossy::new(AREAS.end() as usize, seed.wrapping_mul(31) + pe as u64);
+        let last = vec![vec![0; AREAS.bytes as usize]; pes];
         let disks = (0..pes).map(disk).collect();
-        Self { dice: Dice(seed), disks, stores: Vec::new(), last, next: None }
+        Self { dice: Rng::with_seed(seed), disks, files: Vec::new(), last, next: None }
     }
 
     fn work(&self) -> Vec<Vec<u8>> {
-        let work = GEOMETRY.work as usize..GEOMETRY.copy as usize;
-        self.disks.iter().map(|disk| disk.borrow().seen[work.clone()].to_vec()).collect()
+        let work = AREAS.work as usize..AREAS.copy as usize;
+        self.disks.iter().map(|disk| disk.lock().seen[work.clone()].to_vec()).collect()
     }
 
     /// Opens the files of all PEs, as jobs do.
     fn open(&mut self) -> Result<(), Errno> {
-        self.stores.clear();
-        let pes = self.disks.len();
-        for (pe, disk) in self.disks.iter().enumerate() {
+        self.files.clear();
+        let (path, pes) = (Path::new(""), self.disks.len() as u32);
+        for (pe, disk) in (0..).zip(&self.disks) {
             disk.flush()?;
-            let store = match newest(disk) {
-                Ok(newest) if newest.generation > 0 => Store::load(Rc::clone(disk), newest, GEOMETRY)?,
-                Err(fault) if fault != Fault::from(FOREIGN) => {
-                    panic!("a crash was taken for damage: {fault}")
+            let identity = Identity { what: String::new(), size: 1, pe, pes, layout: "layout".to_owned() };
+            let shared = Box::new(Arc::clone(disk));
+            let file = match newest(disk) {
+                Ok(newest) if newest.generation > 0 => {
+                    PmemFile::load(shared, path, &identity, newest, AREAS)?
                 }
+                Err(why) if why != FOREIGN => panic!("a crash was taken for damage: {why}"),
                 // Nothing was persisted: the file is cut to nothing and made anew.
                 _ => {
-                    disk.borrow_mut().cut()?;
-                    Store::build(Rc::clone(disk), &identity(pe, pes), GEOMETRY)?
+                    disk.lock().cut()?;
+                    PmemFile::build(shared, path, &identity, AREAS)?
                 }
             };
-            self.stores.push(store);
+            self.files.push(file);
         }
-        let found: Vec<_> = self.stores.iter().map(Store::found).collect();
+        let found: Vec<_> = self.files.iter().map(PmemFile::found).collect();
         let target = agree(&found).unwrap_or_else(|(_, error)| panic!("{error}"));
-        self.each(|_, store| store.settle(target, 77))
+        self.each(|file| file.settle(target, 77))
     }
 
-    /// Every PE does its part, in any order; who dies does not keep the others from going on, up to the
-    /// barrier behind.
-    fn each(
-        &mut self,
-        mut part: impl FnMut(&mut Dice, &mut Store<Shared>) -> Result<(), Errno>,
-    ) -> Result<(), Errno> {
-        let Self { dice, stores, .. } = self;
-        let first = dice.below(stores.len());
-        let mut result = Ok(());
-        for k in 0..stores.len() {
-            let pe = (first + k) % stores.len();
-            result = result.and(part(dice, &mut stores[pe]));
-        }
+    /// Has every PE do its part, in any order: one that dies does not keep the others from going on, up to the barrier behind.
+    fn each(&mut self, mut part: impl FnMut(&mut PmemFile) -> Result<(), Errno>) -> Result<(), Errno> {
+        let first = self.dice.usize(..self.files.len());
+        self.files.rotate_left(first);
+        let result = self.files.iter_mut().fold(Ok(()), |result, file| result.and(part(file)));
+        self.files.rotate_right(first);
         result
     }
 
     fn scribble(&mut self) {
-        for _ in 0..1 + self.dice.below(6) {
-            let pe = self.dice.below(self.disks.len());
-            let start = self.dice.below(GEOMETRY.bytes as usize - 1);
-            let bytes = 1 + self.dice.below((GEOMETRY.bytes as usize - start).min(3000));
-            let value = self.dice.below(256) as u8;
-            self.disks[pe].borrow_mut().store(GEOMETRY.work + start as u64, &vec![value; bytes]);
+        for _ in 0..self.dice.usize(1..7) {
+            let start = self.dice.usize(..AREAS.bytes as usize - 1);
+            let bytes = self.dice.usize(1..=(AREAS.bytes as usize - start).min(3000));
+            let value = self.dice.u8(..);
+            let disk = &self.disks[self.dice.usize(..self.disks.len())];
+            disk.lock().store(AREAS.work + start as u64, &vec![value; bytes]);
         }
     }
 
     fn persist(&mut self) -> Result<(), Errno> {
         self.next = Some(self.work());
-        self.each(|_, store| store.prepare())?;
-        self.each(|_, store| store.complete())?;
+        self.each(PmemFile::prepare)?;
+        self.each(PmemFile::complete)?;
         self.last = self.next.take().unwrap();
         Ok(())
     }
@@ -107,7 +101,7 @@ impl Job {
     /// Each PE dies after any number of operations.
     fn doom(&mut self) {
         for disk in &self.disks {
-            disk.borrow_mut().left = Some(self.dice.below(OPERATIONS));
+            disk.lock().left = Some(self.dice.usize(..OPERATIONS));
         }
     }
 
@@ -115,19 +109,19 @@ impl Job {
     fn recover(&mut self) {
         loop {
             for disk in &self.disks {
-                disk.borrow_mut().revive();
-                if self.dice.coin() {
-                    disk.borrow_mut().lose();
+                disk.lock().revive();
+                if self.dice.bool() {
+                    disk.lock().lose();
                 }
             }
-            if self.dice.below(3) == 0 {
+            if self.dice.u8(..3) == 0 {
                 self.doom();
             }
             if self.open().is_ok() {
                 break;
             }
         }
-        self.disks.iter().for_each(|disk| disk.borrow_mut().revive());
+        self.disks.iter().for_each(|disk| disk.lock().revive());
         let work = self.work();
         let kept = self.next.take().filter(|next| *next == work).unwrap_or_else(|| self.last.clone());
         assert!(work == kept, "neither the last persist nor the one under way");
@@ -137,18 +131,18 @@ impl Job {
     /// A flush of one PE fails in the first half: the persist is an error, and all goes on without; unless the
     /// job dies while it goes back.
     fn fail_first_half(&mut self) {
-        let pe = self.dice.below(self.disks.len());
-        self.disks[pe].borrow_mut().fault = Some(self.dice.below(2));
-        assert_eq!(self.each(|_, store| store.prepare()), Err(Errno::IO));
-        if self.dice.coin() {
+        let pe = self.dice.usize(..self.disks.len());
+        self.disks[pe].lock().fault = Some(self.dice.usize(..2));
+        assert_eq!(self.each(PmemFile::prepare), Err(Errno::IO));
+        if self.dice.bool() {
             self.next = Some(self.work());
             self.doom();
-            _ = self.each(|_, store| store.revert());
+            _ = self.each(PmemFile::revert);
         } else {
-            self.each(|_, store| store.revert()).unwrap();
+            self.each(PmemFile::revert).unwrap();
             self.scribble();
             // The system writes pages on its own, and fails.
-            self.disks[pe].borrow_mut().fault = Some(0);
+            self.disks[pe].lock().fault = Some(0);
             assert_eq!(self.disks[pe].flush(), Err(Errno::IO));
         }
     }
@@ -156,10 +150,10 @@ impl Job {
     /// A flush of one PE fails in the second half: the job ends.
     fn fail_second_half(&mut self) {
         self.next = Some(self.work());
-        self.each(|_, store| store.prepare()).unwrap();
-        let pe = self.dice.below(self.disks.len());
-        self.disks[pe].borrow_mut().fault = Some(self.dice.below(2));
-        assert_eq!(self.each(|_, store| store.complete()), Err(Errno::IO));
+        self.each(PmemFile::prepare).unwrap();
+        let pe = self.dice.usize(..self.disks.len());
+        self.disks[pe].lock().fault = Some(self.dice.usize(..2));
+        assert_eq!(self.each(PmemFile::complete), Err(Errno::IO));
     }
 }
 
@@ -167,9 +161,8 @@ fn play(pes: usize, seed: u64) {
     let mut job = Job::new(pes, seed);
     job.recover();
     for _ in 0..12 {
-        let what = job.dice.below(8);
         job.scribble();
-        match what {
+        match job.dice.u8(..8) {
             0 => continue,
             1 | 2 => {
                 job.persist().unwrap();
@@ -212,12 +205,21 @@ fn every_step_of_a_persist_may_be_the_last() {
             job.scribble();
             job.persist().unwrap();
             job.scribble();
-            job.disks[0].borrow_mut().left = Some(step % OPERATIONS);
-            job.disks[1].borrow_mut().left = Some(step / OPERATIONS);
+            job.disks[0].lock().left = Some(step % OPERATIONS);
+            job.disks[1].lock().left = Some(step / OPERATIONS);
             _ = job.persist();
-            job.disks.iter().filter(|_| lost).for_each(|disk| disk.borrow_mut().lose());
+            job.disks.iter().filter(|_| lost).for_each(|disk| disk.lock().lose());
             job.recover();
         }
+    }
+}
+
+/// Runs a test on new files of `pes` PEs, with several seeds.
+fn with_seeds(pes: usize, test: impl Fn(&mut Job)) {
+    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
+        let mut job = Job::new(pes, seed);
+        job.open().unwrap();
+        test(&mut job);
     }
 }
 
@@ -225,122 +227,95 @@ fn every_step_of_a_persist_may_be_the_last() {
 /// persist relies on them.
 #[test]
 fn pages_that_the_disk_lacks_are_written_again() {
-    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
-        let mut job = Job::new(1, seed);
-        job.open().unwrap();
-        let fill = |job: &Job, value| {
-            job.disks[0].borrow_mut().store(GEOMETRY.work, &[value; GEOMETRY.bytes as usize])
-        };
-        fill(&job, 1);
+    with_seeds(1, |job| {
+        let fill = |job: &Job, value| job.disks[0].lock().store(AREAS.work, &[value; AREAS.bytes as usize]);
+        fill(job, 1);
         job.persist().unwrap();
         job.open().unwrap();
         for value in [2, 1] {
-            fill(&job, value);
-            job.disks[0].borrow_mut().fault = Some(0);
+            fill(job, value);
+            job.disks[0].lock().fault = Some(0);
             assert_eq!(job.disks[0].flush(), Err(Errno::IO));
         }
         // Now W looks like C, and the disk may have twos.
-        job.disks[0].borrow_mut().revive();
+        job.disks[0].lock().revive();
         job.open().unwrap();
-        job.stores[0].prepare().unwrap();
-        job.disks[0].borrow_mut().lose();
+        job.files[0].prepare().unwrap();
+        job.disks[0].lock().lose();
         job.recover();
-    }
+    });
 }
 
 /// A header that is seen and that the disk lacks is not what others act upon.
 #[test]
 fn a_header_that_the_disk_lacks_is_written_again() {
-    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
-        let mut job = Job::new(2, seed);
-        job.open().unwrap();
+    with_seeds(2, |job| {
         job.scribble();
         job.persist().unwrap();
         job.next = Some(job.work());
-        job.disks[0].borrow_mut().fault = Some(1);
-        assert_eq!(job.each(|_, store| store.prepare()), Err(Errno::IO));
+        job.disks[0].lock().fault = Some(1);
+        assert_eq!(job.each(PmemFile::prepare), Err(Errno::IO));
         // Found, but PE 0 comes no further, and PE 1 does.
-        job.disks.iter().for_each(|disk| disk.borrow_mut().revive());
-        job.disks[0].borrow_mut().left = Some(2);
+        job.disks.iter().for_each(|disk| disk.lock().revive());
+        job.disks[0].lock().left = Some(2);
         _ = job.open();
-        job.disks.iter().for_each(|disk| disk.borrow_mut().lose());
+        job.disks.iter().for_each(|disk| disk.lock().lose());
         job.recover();
-    }
+    });
 }
 
 /// A file that is removed while the first persist is under way takes all back to nothing: also the file whose copy was written.
 #[test]
 fn a_file_that_is_gone_takes_all_back() {
-    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
-        let mut job = Job::new(2, seed);
-        job.open().unwrap();
-        let fill = [1; GEOMETRY.bytes as usize];
-        job.disks.iter().for_each(|disk| disk.borrow_mut().store(GEOMETRY.work, &fill));
-        job.each(|_, store| store.prepare()).unwrap();
+    with_seeds(2, |job| {
+        let fill = [1; AREAS.bytes as usize];
+        job.disks.iter().for_each(|disk| disk.lock().store(AREAS.work, &fill));
+        job.each(PmemFile::prepare).unwrap();
         // The copy is written and flushed, the header is not.
-        job.disks[0].borrow_mut().left = Some(2);
-        assert_eq!(job.stores[0].complete(), Err(Errno::NXIO));
-        job.disks[1].borrow_mut().cut().unwrap();
+        job.disks[0].lock().left = Some(2);
+        assert_eq!(job.files[0].complete(), Err(Errno::NXIO));
+        job.disks[1].lock().cut().unwrap();
         job.recover();
-    }
+    });
 }
 
-/// A header of a persist that was taken back lies beside the newest one, and is not found when the file is made anew.
+/// A header of a persist that was taken back is next to the newest one, and is not found when the file is made anew.
 #[test]
 fn what_was_taken_back_is_never_found() {
-    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
-        let mut job = Job::new(2, seed);
-        job.open().unwrap();
+    with_seeds(2, |job| {
         job.scribble();
-        job.each(|_, store| store.prepare()).unwrap();
-        job.each(|_, store| store.revert()).unwrap();
+        job.each(PmemFile::prepare).unwrap();
+        job.each(PmemFile::revert).unwrap();
         (0..2).for_each(|_| job.recover());
-    }
+    });
 }
 
-/// What is written whole or not at all: less than of any disk, so that headers tear.
+/// Bytes that are written whole or not at all: fewer than of any disk, so that headers tear.
 const SECTOR: usize = 64;
-
-/// Random numbers.
-#[derive(Debug)]
-struct Dice(u64);
-
-impl Dice {
-    /// Below `n`. (SplitMix64.)
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) % n as u64) as usize
-    }
-
-    fn coin(&mut self) -> bool {
-        self.below(2) == 0
-    }
-}
 
 /// A disk that may lose what was not flushed.
 #[derive(Debug)]
 struct Lossy {
-    /// What a reader sees.
+    /// The bytes that a reader sees.
     seen: Vec<u8>,
-    /// What is on the medium for certain.
+    /// The bytes that are on the medium for certain.
     kept: Vec<u8>,
     /// Sectors that were written since the last flush: all that they held meanwhile.
     written: BTreeMap<usize, Vec<Vec<u8>>>,
-    /// How many more operations are carried out: then the process is dead. `None`: all.
+    /// Operations that are still carried out: then the process is dead. `None`: all.
     left: Option<usize>,
     /// Which of the next flushes fails.
     fault: Option<usize>,
-    dice: Dice,
+    dice: Rng,
 }
 
-type Shared = Rc<RefCell<Lossy>>;
+type Shared = Arc<Mutex<Lossy>>;
 
 impl Lossy {
     fn new(bytes: usize, seed: u64) -> Shared {
         let (seen, kept, written) = (vec![0; bytes], vec![0; bytes], BTreeMap::new());
-        Rc::new(RefCell::new(Self { seen, kept, written, left: None, fault: None, dice: Dice(seed) }))
+        let dice = Rng::with_seed(seed);
+        Arc::new(Mutex::new(Self { seen, kept, written, left: None, fault: None, dice }))
     }
 
     /// Another process goes on with it.
@@ -348,10 +323,10 @@ impl Lossy {
         (self.left, self.fault) = (None, None);
     }
 
-    /// The machine dies: of each sector that was not flushed, any version since may be what is left.
+    /// The machine dies: of each sector that was not flushed, any version since may be left.
     fn lose(&mut self) {
         for (sector, versions) in std::mem::take(&mut self.written) {
-            let chosen = self.dice.below(versions.len() + 1);
+            let chosen = self.dice.usize(..=versions.len());
             if let Some(version) = chosen.checked_sub(1).map(|chosen| &versions[chosen]) {
                 self.kept[sector * SECTOR..][..SECTOR].copy_from_slice(version);
             }
@@ -360,7 +335,7 @@ impl Lossy {
     }
 
     /// The file is cut to nothing, and is as long as before: a file system loses that as a whole, with all that comes
-    /// behind, or keeps it. What the file has held is never seen again.
+    /// behind, or keeps it. The old contents are never seen again.
     fn cut(&mut self) -> Result<(), Errno> {
         self.step()?;
         self.seen.fill(0);
@@ -387,29 +362,33 @@ impl Lossy {
 
 impl Disk for Shared {
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno> {
-        into.copy_from_slice(&self.borrow().seen[at as usize..][..into.len()]);
+        into.copy_from_slice(&self.lock().seen[at as usize..][..into.len()]);
         Ok(())
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno> {
-        let mut disk = self.borrow_mut();
+        let mut disk = self.lock();
         disk.step()?;
         disk.store(at, bytes);
         Ok(())
     }
 
     fn flush(&self) -> Result<(), Errno> {
-        let disk = &mut *self.borrow_mut();
+        let disk = &mut *self.lock();
         disk.step()?;
         let fails = disk.fault == Some(0);
         disk.fault = disk.fault.and_then(|number| number.checked_sub(1));
         for (sector, _) in std::mem::take(&mut disk.written) {
             // A flush that fails keeps any part, and leaves the rest as if it were kept.
-            if !fails || disk.dice.coin() {
+            if !fails || disk.dice.bool() {
                 let sector = sector * SECTOR..(sector + 1) * SECTOR;
                 disk.kept[sector.clone()].copy_from_slice(&disk.seen[sector]);
             }
         }
         if fails { Err(Errno::IO) } else { Ok(()) }
+    }
+
+    fn descriptor(&self) -> Result<OwnedFd, Errno> {
+        Err(Errno::BADF)
     }
 }

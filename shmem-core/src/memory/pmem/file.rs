@@ -1,0 +1,275 @@
+//! The file of one partition on one PE: persist in two phases, and what an opening repairs.
+
+use std::fs::{self, File};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use super::agree::Found;
+use super::find::{find, make, take_over};
+use super::header::{Areas, Header, Identity, LAYOUT};
+
+/// What holds a file, as bytes at offsets: a file system, or in tests a disk that loses what was not flushed.
+pub(super) trait Disk: core::fmt::Debug {
+    /// Reads bytes; they exist.
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno>;
+
+    /// Writes bytes. A crash may lose them, or any part of them, until they are flushed.
+    fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno>;
+
+    /// Flushes all that was written, also through mappings.
+    fn flush(&self) -> Result<(), Errno>;
+
+    /// A descriptor of the file, for mappings.
+    fn descriptor(&self) -> Result<OwnedFd, Errno>;
+}
+
+impl Disk for File {
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno> {
+        self.read_exact_at(into, at).map_err(errno)
+    }
+
+    fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno> {
+        self.write_all_at(bytes, at).map_err(errno)
+    }
+
+    fn flush(&self) -> Result<(), Errno> {
+        self.sync_all().map_err(errno)
+    }
+
+    fn descriptor(&self) -> Result<OwnedFd, Errno> {
+        rustix::io::fcntl_dupfd_cloexec(self, 0)
+    }
+}
+
+/// The error number of the system. A file that somebody has cut short has none.
+fn errno(error: std::io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
+}
+
+/// Bytes that are compared at once.
+const STEP: usize = 1 << 20;
+
+/// Granularity of what is written where two areas differ.
+const PAGE: usize = 4096;
+
+/// The file of a partition cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: PMEM: {path} {why}")]
+pub struct PmemError {
+    /// The partition and who asked for it.
+    pub what: String,
+    /// The file.
+    pub path: String,
+    /// What is wrong, and what to do.
+    pub why: String,
+    /// Whether there is no file, and none can be made: under POLICY=PREFERRED the partition can be in memory instead. Otherwise
+    /// contents may be at stake.
+    pub is_without_file: bool,
+}
+
+/// A file that holds the memory of a partition on one PE: locked, and with room for all of it.
+#[derive(Debug)]
+pub struct PmemFile {
+    pub(super) disk: Box<dyn Disk + Send>,
+    path: PathBuf,
+    what: String,
+    /// Whether this job has made it.
+    made: bool,
+    header: Header,
+    areas: Areas,
+}
+
+/// Where a partition is that shall survive the job.
+#[derive(Debug)]
+pub enum Backing {
+    /// In a file, which has come to the persist on which all PEs agreed.
+    File(Box<PmemFile>),
+    /// In memory, for this reason, under POLICY=PREFERRED.
+    Instead(String),
+}
+
+/// Methods fail if the disk does.
+impl PmemFile {
+    /// Opens the file at `path`, or makes one. Nothing that was persisted changes before
+    /// [`settle`](Self::settle).
+    ///
+    /// # Errors
+    ///
+    /// If there is something that cannot be used, or nothing, and no file can be made.
+    pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
+        let found = find(path);
+        let made = matches!(found, Ok(None));
+        let opened = found.and_then(|file| match file {
+            Some(file) => take_over(file, path, identity),
+            None => make(path, identity),
+        });
+        opened.map(|file| Self { made, ..file }).map_err(|why| {
+            // A file that is there now was made by somebody else.
+            let is_without_file = made && !path.exists();
+            PmemError { what: identity.what.clone(), path: path.display().to_string(), why, is_without_file }
+        })
+    }
+
+    /// A new heap on a disk whose bytes are all zero.
+    pub(super) fn build(
+        disk: Box<dyn Disk + Send>,
+        path: &Path,
+        identity: &Identity,
+        areas: Areas,
+    ) -> Result<Self, Errno> {
+        disk.write(LAYOUT, identity.layout.as_bytes())?;
+        Self::load(disk, path, identity, Header::new(identity), areas)
+    }
+
+    /// Takes over a disk with this header, and writes the header once more: the job that wrote it may have failed to flush.
+    /// The same bytes in the same place damage nothing.
+    pub(super) fn load(
+        disk: Box<dyn Disk + Send>,
+        path: &Path,
+        identity: &Identity,
+        header: Header,
+        areas: Areas,
+    ) -> Result<Self, Errno> {
+        let file = Self { disk, path: path.into(), what: identity.what.clone(), made: false, header, areas };
+        file.write_header().map(|()| file)
+    }
+
+    /// The state of the file.
+    pub fn found(&self) -> Found {
+        let Header { generation, set, .. } = self.header;
+        Found { generation, is_copying: self.header.is_copying(), set }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of the last persist; 0: none yet.
+    pub fn generation(&self) -> u64 {
+        self.header.generation
+    }
+
+    /// Comes to the persist on which all PEs have [agreed](super::agree()), so that W holds it; 0: a new heap, with bytes that
+    /// are all zero. `set` is a number that is the same on all PEs, and different for each heap. No PE goes on before all
+    /// have done this.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
+        // All pages are written, not only those that differ: a disk that has failed may lack pages that are still read here.
+        let Areas { work, copy, .. } = self.areas;
+        let is_copying = self.header.is_copying();
+        if is_copying && self.header.generation == generation {
+            self.transfer(Some(work), copy, true)?;
+            return self.seal();
+        }
+        if generation > 0 {
+            self.advance(false, generation)?;
+            return self.transfer(Some(copy), work, true);
+        }
+        self.header.set = set;
+        if !is_copying {
+            return Ok(());
+        }
+        // C may hold part of a first persist that another PE, whose file is gone, does not have.
+        self.revert()?;
+        self.transfer(None, work, true)
+    }
+
+    /// Removes the file, if this job has made it.
+    pub fn discard(self) {
+        if self.made {
+            _ = fs::remove_file(&self.path);
+        }
+    }
+
+    /// The first half of a persist: flushes W, and says so in the header. If it fails on any PE, all [`revert`](Self::revert)
+    /// and give up persisting.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be flushed.
+    pub fn prepare(&mut self) -> Result<(), Errno> {
+        self.disk.flush()?;
+        self.advance(true, self.header.generation + 1)
+    }
+
+    /// The second half of a persist, after all PEs have done the first one: makes C what W is.
+    ///
+    /// # Errors
+    ///
+    /// If the copy cannot be written. The memory must not be written any more then.
+    pub fn complete(&mut self) -> Result<(), Errno> {
+        self.transfer(Some(self.areas.work), self.areas.copy, false)?;
+        self.seal()
+    }
+
+    /// Takes the first half of a persist back, whether it was done or has failed.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written. The memory must not be written any more then.
+    pub fn revert(&mut self) -> Result<(), Errno> {
+        self.advance(false, self.header.generation - u64::from(self.header.is_copying()))
+    }
+
+    /// The error of a call that failed while `doing` something.
+    pub fn failed(&self, doing: &str, errno: Errno) -> PmemError {
+        let (what, path) = (self.what.clone(), self.path.display().to_string());
+        PmemError { what, path, why: format!("{doing} failed: {errno}"), is_without_file: false }
+    }
+
+    /// A descriptor, and where in the file the memory of the partition is: offset and bytes.
+    pub(in crate::memory) fn work(&self) -> Result<(OwnedFd, u64, u64), Errno> {
+        Ok((self.disk.descriptor()?, self.areas.work, self.areas.bytes))
+    }
+
+    fn seal(&mut self) -> Result<(), Errno> {
+        self.disk.flush()?;
+        self.advance(false, self.header.generation)
+    }
+
+    /// Writes the next header. A header that may or may not be on the disk, because the disk failed, is written over by the next
+    /// one: the last header that is there for certain stays.
+    fn advance(&mut self, is_copying: bool, generation: u64) -> Result<(), Errno> {
+        self.header = self.header.next(is_copying, generation);
+        let result = self.write_header();
+        self.header.sequence += u64::from(result.is_err());
+        result
+    }
+
+    fn write_header(&self) -> Result<(), Errno> {
+        self.disk.write(self.header.offset(), &self.header.page())?;
+        self.disk.flush()
+    }
+
+    /// Makes one area equal to another one, or zero: writes all pages, or those in which they differ.
+    fn transfer(&self, from: Option<u64>, to: u64, all: bool) -> Result<(), Errno> {
+        let (mut source, mut target) = (vec![0; STEP], vec![0; STEP]);
+        for at in (0..self.areas.bytes).step_by(STEP) {
+            let step = STEP.min((self.areas.bytes - at) as usize);
+            from.map_or(Ok(()), |from| self.disk.read(from + at, &mut source[..step]))?;
+            if all {
+                self.disk.write(to + at, &source[..step])?;
+                continue;
+            }
+            self.disk.read(to + at, &mut target[..step])?;
+            let pages = source[..step].chunks(PAGE).zip(target[..step].chunks(PAGE));
+            let differ: Vec<bool> = pages.map(|(one, other)| one != other).collect();
+            let mut start = 0;
+            for run in differ.chunk_by(|one, other| one == other) {
+                let end = step.min(start + run.len() * PAGE);
+                if run[0] {
+                    self.disk.write(to + at + start as u64, &source[start..end])?;
+                }
+                start = end;
+            }
+        }
+        Ok(())
+    }
+}

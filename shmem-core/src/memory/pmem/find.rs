@@ -1,0 +1,285 @@
+//! Files on a file system: found or made, locked, and checked.
+
+use std::fs::{self, File};
+use std::os::fd::AsRawFd as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+use super::file::{Disk, PmemFile};
+use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT, MAX_LAYOUT};
+use crate::fingerprint::fingerprint;
+use crate::memory::size::Size;
+use crate::text::first_difference;
+
+/// How long to wait for a lock: processes of a job that was killed take a moment to go.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+const IN_USE: &str = "is in use by another job; wait for its end, or name another file";
+
+pub(super) const FOREIGN: &str = "holds something else than a partition in the format of this build, or its making was cut short by a crash; \
+     name another file, or delete it if nobody needs it";
+
+/// Opens the file at a path, if there is one: a regular file of this user. What is looked at is what is open: a name may lead
+/// elsewhere a moment later.
+pub(super) fn find(path: &Path) -> Result<Option<File>, String> {
+    // A handle opens nothing: devices do something when they are opened.
+    let handle = |flags| match rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(found) => rustix::fs::fstat(&found).map(|stat| Some((found, stat))).map_err(system("fstat")),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(errno) => Err(denied("opened", "open", errno)),
+    };
+    let mut found = handle(OFlags::NOFOLLOW)?;
+    // Links of other users lead where they want.
+    if let Some((_, stat)) = &found
+        && FileType::from_raw_mode(stat.st_mode) == FileType::Symlink
+    {
+        owned(stat)?;
+        found = handle(OFlags::empty())?;
+    }
+    let Some((handle, stat)) = found else { return Ok(None) };
+    regular(&stat)?;
+    let itself = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let opened = rustix::fs::open(itself, flags, Mode::empty());
+    opened.map(|file| Some(file.into())).map_err(|errno| denied("opened", "open", errno))
+}
+
+/// Refuses what is no file of this user.
+fn regular(stat: &Stat) -> Result<(), String> {
+    let is = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => return owned(stat),
+        FileType::CharacterDevice | FileType::BlockDevice => {
+            return Err("is a device; put a file system on the memory and name a file there: ndctl create-namespace -m fsdax, \
+                        mkfs.ext4, mount -o dax"
+                .into());
+        }
+        FileType::Directory => "a directory",
+        _ => "a pipe or socket",
+    };
+    Err(format!(
+        "is no file but {is}; name a file that does not exist yet, or one that an earlier job has made"
+    ))
+}
+
+fn owned(stat: &Stat) -> Result<(), String> {
+    let (owner, user) = (stat.st_uid, rustix::process::geteuid().as_raw());
+    if owner == user {
+        return Ok(());
+    }
+    let remedy = "run it as the owner, or name another file";
+    Err(format!("belongs to user {owner}, and this job runs as user {user}; {remedy}"))
+}
+
+/// Takes over a file that is there: locks it, and checks that it belongs to this partition of this PE.
+pub(super) fn take_over(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
+    lock(&file, PATIENCE)?;
+    in_place(&file)?;
+    let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
+    if bytes == 0 {
+        return build(file, path, identity);
+    }
+    file.flush().map_err(system("fsync"))?;
+    if bytes < LAYOUT {
+        return Err(FOREIGN.into());
+    }
+    let header = newest(&file)?;
+    if header.generation == 0 {
+        // Nothing was ever persisted in it: it is as good as none.
+        rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
+        return build(file, path, identity);
+    }
+    let areas = check(&file, bytes, &header, identity)?;
+    // A copy of the file that makes holes of zero pages has fewer blocks.
+    allocate(&file, areas.end())?;
+    PmemFile::load(Box::new(file), path, identity, header, areas).map_err(system("writing the header"))
+}
+
+/// Makes a file where there is none.
+pub(super) fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+    let made = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR);
+    let file: File = made.map(Into::into).map_err(|errno| match errno {
+        Errno::NOENT | Errno::NOTDIR if directory.is_dir() => {
+            let directory = directory.display();
+            format!("cannot be made: the file system of {directory} takes no new files; name a file on ext4, xfs or tmpfs")
+        }
+        Errno::NOENT | Errno::NOTDIR => {
+            let directory = directory.display();
+            format!("cannot be made: there is no directory {directory}; make it, or name another one")
+        }
+        Errno::EXIST => IN_USE.into(),
+        errno => denied("made", "open", errno),
+    })?;
+    let ready = lock(&file, Duration::ZERO).and_then(|()| in_place(&file));
+    let built = ready.and_then(|()| build(file, path, identity));
+    if built.is_err() {
+        _ = fs::remove_file(path);
+    } else if let Ok(directory) = File::open(directory) {
+        // Makes the name last. Not every file system lets directories be flushed.
+        _ = directory.sync_all();
+    }
+    built
+}
+
+/// The error of a system call.
+fn system(call: &'static str) -> impl Fn(Errno) -> String {
+    move |errno| format!("{call} failed: {errno}")
+}
+
+fn denied(doing: &str, call: &'static str, errno: Errno) -> String {
+    let why = match errno {
+        Errno::ACCESS | Errno::PERM => {
+            "permission denied; it must be readable and writable for the user of the job, and so must its directory"
+        }
+        Errno::ROFS => "the file system is mounted read-only; mount it read-write, or name a file elsewhere",
+        errno => return system(call)(errno),
+    };
+    format!("cannot be {doing}: {why}")
+}
+
+/// Locks the file, for as long as any process has it open or mapped.
+fn lock(file: &File, patience: Duration) -> Result<(), String> {
+    let end = Instant::now() + patience;
+    loop {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(Errno::AGAIN) if Instant::now() < end => std::thread::sleep(Duration::from_millis(20)),
+            Err(Errno::AGAIN) => return Err(IN_USE.into()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(denied("opened", "flock", errno)),
+        }
+    }
+    // The job that had it may have removed it.
+    let stat = rustix::fs::fstat(file).map_err(system("fstat"))?;
+    if stat.st_nlink > 0 { Ok(()) } else { Err(IN_USE.into()) }
+}
+
+/// File systems that write a page where it is, so that a store to a mapping needs no room: ext4, xfs, tmpfs, and overlayfs, whose upper
+/// layer is one of these. ext2 and ext3 have the number of ext4, and cannot give a file its blocks. Others put a page elsewhere
+/// whenever it is written, or keep it on another machine.
+const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
+
+/// Refuses other file systems than [`IN_PLACE`].
+fn in_place(file: &File) -> Result<(), String> {
+    let kind = rustix::fs::fstatfs(file).map_err(system("fstatfs"))?.f_type as u64 & 0xffff_ffff;
+    if IN_PLACE.contains(&kind) { Ok(()) } else { Err(elsewhere(kind)) }
+}
+
+fn elsewhere(kind: u64) -> String {
+    format!(
+        "lies on a file system (of type {kind:#x}) where room for a page that is written again cannot be reserved, and a full \
+         file system would kill the job; name a file on ext4, xfs (on persistent memory: mount -o dax) or tmpfs"
+    )
+}
+
+/// Makes a new heap of an empty file.
+fn build(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
+    let areas = Areas::new(identity.size, identity.layout.len() as u64);
+    let areas = areas.ok_or_else(|| no_room(u64::MAX, "no file can be that large"))?;
+    match getrlimit(Resource::Fsize).current {
+        Some(limit) if limit < areas.end() => {
+            let limit = format!("files may have at most {} (ulimit -f, RLIMIT_FSIZE)", Size(limit));
+            return Err(no_room(areas.end(), &limit));
+        }
+        _ => allocate(&file, areas.end())?,
+    }
+    PmemFile::build(Box::new(file), path, identity, areas).map_err(system("writing the header"))
+}
+
+/// Gives the file all its blocks, so that no store to a mapping needs any.
+fn allocate(file: &File, bytes: u64) -> Result<(), String> {
+    let allocated =
+        rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes));
+    allocated.map_err(|errno| match (errno, rustix::fs::fstatvfs(file)) {
+        (Errno::NOSPC, Ok(stat)) => {
+            let left = Size(stat.f_bavail.saturating_mul(stat.f_frsize));
+            no_room(bytes, &format!("the file system has {left} left"))
+        }
+        (Errno::NOSPC | Errno::DQUOT, _) => no_room(bytes, "the quota of the user has less left"),
+        (Errno::FBIG, _) => no_room(bytes, "the file system does not hold files of that size"),
+        (Errno::OPNOTSUPP, _) => elsewhere(rustix::fs::fstatfs(file).map_or(0, |stat| stat.f_type as u64)),
+        _ => system("fallocate")(errno),
+    })
+}
+
+/// The error of a file that takes `asked` bytes.
+fn no_room(asked: u64, available: &str) -> String {
+    let asked = Size(asked);
+    format!(
+        "cannot be made: it takes {asked} (the partition twice, so that a persist that is interrupted loses nothing), and \
+         {available}; make room, lower SIZE, or name a file elsewhere"
+    )
+}
+
+/// Damage that no crash leaves behind.
+fn damaged(how: impl core::fmt::Display) -> String {
+    format!("is damaged: {how}; put it back from a copy, or delete the files of all PEs to begin anew")
+}
+
+/// The newest header of a file that is whole, where the other one may be what a crash has left of it.
+pub(super) fn newest(disk: &dyn Disk) -> Result<Header, String> {
+    let mut pages = [[0; HEADER_PAGE]; 2];
+    for (page, at) in pages.iter_mut().zip([0, HEADER_PAGE as u64]) {
+        disk.read(at, page).map_err(system("pread"))?;
+    }
+    let (header, other) = match pages.each_ref().map(|page| Header::read(page)) {
+        [Some(one), Some(other)] => return Ok(if one.sequence > other.sequence { one } else { other }),
+        [Some(header), None] => (header, &pages[1]),
+        [None, Some(header)] => (header, &pages[0]),
+        [None, None] => return Err(FOREIGN.into()),
+    };
+    if header.may_have_torn(other) {
+        return Ok(header);
+    }
+    Err(damaged(format_args!(
+        "one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist {}, but \
+         the newest may have been lost",
+        header.generation
+    )))
+}
+
+/// Compares the file with what the job has.
+fn check(file: &File, bytes: u64, header: &Header, identity: &Identity) -> Result<Areas, String> {
+    let says = |what: &str, bytes| damaged(format_args!("it says that {what} {}", Size(bytes)));
+    let areas = Areas::new(header.size, header.layout_bytes);
+    let areas = areas.ok_or_else(|| says("it holds", header.size))?;
+    if bytes < areas.end() {
+        return Err(damaged(format_args!("it has {} and should have {}", Size(bytes), Size(areas.end()))));
+    }
+    if header.layout_bytes > MAX_LAYOUT.max(identity.layout.len() as u64) {
+        return Err(says("its layout has", header.layout_bytes));
+    }
+    let mut layout = vec![0; header.layout_bytes as usize];
+    file.read(LAYOUT, &mut layout).map_err(system("pread"))?;
+    if fingerprint(layout.iter().copied()) != header.layout_print {
+        return Err(damaged("its description of the layout is not what was written"));
+    }
+    let Identity { size, pe, pes, layout: asked, .. } = identity;
+    let found = String::from_utf8_lossy(&layout);
+    if (header.pe, header.pes) != (*pe, *pes) {
+        return Err(format!(
+            "is that of PE {} of {}, and this is PE {pe} of {pes}; start as many PEs as it was made by, and keep the files \
+             under their names",
+            header.pe, header.pes
+        ));
+    }
+    if header.size != *size {
+        let (found, asked) = (Size(header.size), Size(*size));
+        return Err(format!(
+            "holds a partition of {found}, and {asked} are asked for; give SIZE={found}, or name another file"
+        ));
+    }
+    if found != asked.as_str() {
+        let (found, asked) = first_difference(&found, asked);
+        return Err(format!(
+            "was made by a program with another layout: it has `{found}` where this program has `{asked}`; run the program \
+             that made it, or name another file"
+        ));
+    }
+    Ok(areas)
+}

@@ -1,0 +1,198 @@
+//! The format of a file.
+//!
+//! ```text
+//! 0       header 0      4096    header 1
+//! 8192    the layout of the partition, as text
+//! 2M..    W, the working area, as large as the partition
+//!         C, the copy
+//! ```
+//!
+//! A header is smaller than a sector of any disk, and each has a page of its own. W starts on a multiple of 2M, so that a DAX
+//! file system can map it in huge pages.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::fingerprint::fingerprint;
+use crate::memory::ADDRESS_ALIGN;
+
+/// Bytes of a page that holds a header.
+pub(super) const HEADER_PAGE: usize = 4096;
+
+/// Offset of the layout.
+pub(super) const LAYOUT: u64 = 2 * HEADER_PAGE as u64;
+
+/// W and C are multiples of the largest base page of any machine.
+const UNIT: u64 = 64 << 10;
+
+/// Marks a header of this format. A machine of the other byte order reads another number.
+const MAGIC: u64 = u64::from_ne_bytes(*b"shmpmem3");
+
+/// Most bytes of a layout, which bounds the memory that an opening takes for what a file says.
+pub(super) const MAX_LAYOUT: u64 = 16 << 20;
+
+/// Largest number of a persist or of a header: far above what any job reaches, and one more is still a number.
+const MOST: u64 = 1 << 62;
+
+/// What a file must be to belong to a partition of a PE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The partition and who asked for it, as messages begin.
+    pub what: String,
+    /// Bytes of the partition.
+    pub size: u64,
+    /// The number of the PE.
+    pub pe: u32,
+    /// Number of PEs.
+    pub pes: u32,
+    /// The offsets of objects in the partition, a line each.
+    pub layout: String,
+}
+
+/// Where the areas of a file are, in bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Areas {
+    /// Start of W.
+    pub(super) work: u64,
+    /// Start of C.
+    pub(super) copy: u64,
+    /// Bytes of W, and of C.
+    pub(super) bytes: u64,
+}
+
+impl Areas {
+    /// `None`: more than a file can have.
+    pub(super) fn new(size: u64, layout_bytes: u64) -> Option<Self> {
+        let bytes = size.checked_next_multiple_of(UNIT)?;
+        let work = LAYOUT.checked_add(layout_bytes)?.checked_next_multiple_of(ADDRESS_ALIGN as u64)?;
+        let copy = work.checked_add(bytes)?;
+        i64::try_from(copy.checked_add(bytes)?).ok()?;
+        Some(Self { work, copy, bytes })
+    }
+
+    /// Bytes of the file.
+    pub(super) fn end(&self) -> u64 {
+        self.copy + self.bytes
+    }
+}
+
+/// The state of a file; see the head of [`super`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct Header {
+    magic: u64,
+    pub(super) pe: u32,
+    pub(super) pes: u32,
+    /// Bytes of the partition.
+    pub(super) size: u64,
+    /// Bytes of the layout, and their fingerprint.
+    pub(super) layout_bytes: u64,
+    pub(super) layout_print: u64,
+    /// From here on the headers of a file differ. 1: it is `Copying`; 0: `Stable`.
+    copying: u64,
+    /// Number of the persist.
+    pub(super) generation: u64,
+    /// Number of headers written before: the newest one counts.
+    pub(super) sequence: u64,
+    /// A number that the files of one heap share, from their first persist on.
+    pub(super) set: u64,
+    /// The fingerprint of all before it.
+    sum: u64,
+}
+
+// SAFETY: numbers, of which all zeroes are some.
+unsafe impl Zeroable for Header {}
+// SAFETY: numbers of 8 bytes, and two of 4 bytes next to each other: no padding, and any bits are some.
+unsafe impl Pod for Header {}
+
+impl Header {
+    /// The first header of a new file.
+    pub(super) fn new(identity: &Identity) -> Self {
+        let layout = identity.layout.as_bytes();
+        Self {
+            magic: MAGIC,
+            pe: identity.pe,
+            pes: identity.pes,
+            size: identity.size,
+            layout_bytes: layout.len() as u64,
+            layout_print: fingerprint(layout.iter().copied()),
+            ..Self::zeroed()
+        }
+        .sealed()
+    }
+
+    /// The header behind this one.
+    pub(super) fn next(self, is_copying: bool, generation: u64) -> Self {
+        Self { copying: is_copying.into(), generation, sequence: self.sequence + 1, ..self }.sealed()
+    }
+
+    fn sealed(self) -> Self {
+        Self { sum: self.fingerprint(), ..self }
+    }
+
+    fn fingerprint(&self) -> u64 {
+        fingerprint(bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, sum)].iter().copied())
+    }
+
+    pub(super) fn is_copying(&self) -> bool {
+        self.copying != 0
+    }
+
+    /// Its offset in the file: headers take turns.
+    pub(super) fn offset(&self) -> u64 {
+        self.sequence % 2 * HEADER_PAGE as u64
+    }
+
+    /// The page with this header.
+    pub(super) fn page(&self) -> Vec<u8> {
+        let mut page = bytemuck::bytes_of(self).to_vec();
+        page.resize(HEADER_PAGE, 0);
+        page
+    }
+
+    /// `None`: the page holds no header, or a torn one.
+    pub(super) fn read(page: &[u8]) -> Option<Self> {
+        let header: Self = bytemuck::pod_read_unaligned(&page[..size_of::<Self>()]);
+        // The first persist is number 1.
+        let is_state = header.generation > 0 || !header.is_copying();
+        let is_counted = header.generation.max(header.sequence) < MOST;
+        (header.magic == MAGIC && header.sum == header.fingerprint() && is_state && is_counted)
+            .then_some(header)
+    }
+
+    /// Whether a crash can leave this page, which holds no whole header, in the same file. What all headers of a file have in
+    /// common is there then, or missing; behind a header there are zeroes.
+    pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
+        let (header, behind) = page.split_at(size_of::<Self>());
+        let common = &bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, copying)];
+        let mut pairs = header.iter().zip(common);
+        pairs.all(|(found, own)| found == own || *found == 0) && behind.iter().all(|byte| *byte == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_headers_are_not_read_and_torn_ones_are_told_from_damaged_ones() {
+        let identity =
+            Identity { what: String::new(), size: 1000, pe: 2, pes: 4, layout: "layout".to_owned() };
+        let before = Header { set: 0x1234_5678_9abc_def0, ..Header::new(&identity) }.next(false, 6);
+        let header = before.next(true, 7);
+        let (before, page) = (before.page(), header.page());
+        assert_eq!(Header::read(&page), Some(header));
+        assert_eq!(Header::read(&[0; HEADER_PAGE]), None);
+        for at in 0..=size_of::<Header>() {
+            for torn in
+                [[&page[..at], &before[at..]].concat(), [&page[..at], &[0; HEADER_PAGE][at..]].concat()]
+            {
+                assert!(header.may_have_torn(&torn), "up to byte {at}");
+            }
+            let mut damaged = page.clone();
+            damaged[at] ^= 0x80;
+            assert!(Header::read(&damaged).is_none() || at == size_of::<Header>(), "byte {at}");
+            let varies = (core::mem::offset_of!(Header, copying)..size_of::<Header>()).contains(&at);
+            assert_eq!(header.may_have_torn(&damaged), varies, "byte {at}");
+        }
+    }
+}
