@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
 
-use super::conveyor::{Come, Conveyor};
-use super::post::Kind;
+use super::post::Content;
+use super::round::ExchangeRound;
 use super::{Exchange, ExchangeToken};
 
-/// Messages of queries to one PE that may wait for their answers, or fewer. The one that is asked has room for so many.
+/// Most messages of queries to one PE that wait for their answers.
 const ASKED: usize = 2;
 
 impl<T: PlainData> Exchange<T> {
@@ -46,58 +46,57 @@ impl<T: PlainData> Exchange<T> {
         mut answer: impl FnMut(Pe, T) -> A,
         mut take: impl FnMut(usize, A),
     ) {
-        let (room, capacity) = (self.belt.post.capacity(size_of::<A>()), self.belt.capacity);
-        // Their numbers are kept: no more than there is room for of these.
-        let limit = ASKED * capacity.min(self.belt.post.capacity(size_of::<usize>()));
+        let post = &self.post;
         assert!(
-            room > 0,
+            post.capacity(size_of::<A>()) > 0,
             "an answer of {} bytes, and messages of this exchange have {}: make it with more `bytes`",
             size_of::<A>(),
-            self.belt.post.bytes()
+            post.bytes()
         );
-        let pes = self.belt.post.rings.pes.clone();
+        // The numbers of queries are kept until they are answered, in no more memory than the queries themselves take.
+        let limit = ASKED * post.capacity(size_of::<T>().max(size_of::<usize>()));
+        let pes = post.rings.pes.clone();
         let mut queries = queries.into_iter().enumerate().fuse();
         let mut next = None;
-        // The numbers of the queries that each PE has to answer, and what it has asked and was not told yet.
+        // The numbers of the unanswered queries to each PE.
         let mut asked: Vec<VecDeque<usize>> = pes.iter().map(|_| VecDeque::new()).collect();
-        let mut aside: Vec<VecDeque<T>> = pes.iter().map(|_| VecDeque::new()).collect();
-        // Answers what a PE has asked, as far as there is room.
-        let mut answer_some = |conveyor: &mut Conveyor<'_, T>, from: usize, aside: &mut VecDeque<T>| {
-            while !aside.is_empty() && conveyor.has_room(from, room) {
-                let Some(query) = aside.pop_front() else { break };
-                conveyor.put(Kind::Answer, from, bytemuck::bytes_of(&answer(pes[from], query)), room);
+        // Queries of others, answered in this order as far as there is room.
+        let mut aside: VecDeque<(usize, T)> = VecDeque::new();
+        let mut answer_some = |round: &mut ExchangeRound<'_, T>, aside: &mut VecDeque<(usize, T)>| {
+            while let Some(&(from, query)) = aside.front()
+                && round.has_room::<A>(from)
+            {
+                aside.pop_front();
+                round.put(Content::Answers, from, &answer(pes[from], query));
             }
         };
-        let mut conveyor = self.begin(token);
+        let mut round = self.begin(token);
         loop {
-            // What has come is taken first: it makes room for queries, and nobody may wait who could go on.
-            while let Some(Come { from, kind }) = conveyor.look() {
-                match kind {
-                    Kind::Answer => {
+            // What has arrived is taken first, which makes room for queries: no PE waits that could go on.
+            while let Some((from, content)) = round.look() {
+                match content {
+                    Content::Answers => {
                         let Some(number) = asked[from].pop_front() else {
                             panic!("PE {} answers what nobody has asked", pes[from])
                         };
-                        take(number, conveyor.read());
+                        take(number, round.read());
                     }
-                    Kind::Item => {
-                        aside[from].push_back(conveyor.read());
-                        answer_some(&mut conveyor, from, &mut aside[from]);
+                    Content::Items => {
+                        aside.push_back((from, round.read()));
+                        answer_some(&mut round, &mut aside);
                     }
                 }
             }
-            aside.iter_mut().enumerate().for_each(|(from, aside)| answer_some(&mut conveyor, from, aside));
+            answer_some(&mut round, &mut aside);
             next = loop {
                 let Some((number, (to, query))) = next.take().or_else(|| queries.next()) else { break None };
                 let numbers = &mut asked[to.number()];
-                if numbers.len() >= limit
-                    || !conveyor.put(Kind::Item, to.number(), bytemuck::bytes_of(&query), capacity)
-                {
+                if numbers.len() >= limit || !round.put(Content::Items, to.number(), &query) {
                     break Some((number, (to, query)));
                 }
                 numbers.push_back(number);
             };
-            let is_left = next.is_some() || aside.iter().any(|aside| !aside.is_empty());
-            if !conveyor.go_on(is_left) {
+            if !round.go_on(next.is_some() || !aside.is_empty()) {
                 break;
             }
         }

@@ -1,18 +1,18 @@
-//! Items for other PEs, which handle them: what an irregular program does with data that only its owner may change.
+//! Exchanges: items that other PEs handle. Irregular programs use them for data that only its owner may change.
 //!
 //! [`Post`] carries messages of many items between any two PEs, in bounded memory; [`Termination`](crate::termination::Termination)
-//! finds that nobody has any more. A [`Conveyor`] fills messages, one for each PE, and takes them apart again. The loops of
-//! [`run`](Exchange::run), [`react`](Exchange::react) and [`ask`](Exchange::ask) stand above it.
+//! detects that no PE has items left. A [`ExchangeRound`] fills messages and takes them apart. [`run`](Exchange::run),
+//! [`react`](Exchange::react) and [`ask`](Exchange::ask) are loops over a round.
 //!
-//! Whoever finds no room pulls: so PEs that flood each other go on. Of queries only so many are under way that the one who is asked
-//! can put those aside that it cannot answer yet; answers are always taken.
+//! A sender without room takes what has arrived, so PEs that flood each other go on. The number of unanswered queries is bounded, so
+//! that the PE that is asked can put aside those that it cannot answer yet; answers are always taken.
 //!
-//! An exchange may be used in a phase. There a PE comes to nothing but the end of the phase, so no step of a round is a
+//! An exchange may be used in a phase. There a PE may meet others at the end of the phase only, so no step of a round is a
 //! meeting: all of them are messages, and one word.
 
 mod ask;
-mod conveyor;
 mod post;
+mod round;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -25,9 +25,9 @@ use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::text::counted;
 
-use self::conveyor::{Belt, Conveyor};
 pub use self::post::ExchangeToken;
-use self::post::{Post, Through};
+use self::post::{Content, Message, Post, Through};
+use self::round::ExchangeRound;
 use crate::error::Result;
 use crate::group::Purpose;
 use crate::thread::ThreadLevel;
@@ -73,7 +73,16 @@ impl<L: ThreadLevel> World<L> {
         let purpose = Purpose::of_memory("exchange", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
         let post = Post::new(self, bytes, size_of::<T>())?;
-        Ok(Exchange { belt: Belt::new(post, size_of::<T>()), _items: PhantomData })
+        let messages = || (0..self.n_pes()).map(|_| Message::default()).collect();
+        Ok(Exchange {
+            buffers: [messages(), messages()],
+            post,
+            inbox: Message::default(),
+            arrived: None,
+            read: 0,
+            begun: None,
+            _items: PhantomData,
+        })
     }
 }
 
@@ -113,7 +122,17 @@ impl Default for ExchangeOptions {
 /// All methods panic if a round before was given up, as one is in which a handler panics, or the exchange is that of another PE. Only
 /// PEs that are threads of one process can come to the latter.
 pub struct Exchange<T> {
-    belt: Belt,
+    post: Post,
+    /// Messages that are being filled, by content and receiver.
+    buffers: [Vec<Message>; 2],
+    /// The message that is being taken apart.
+    inbox: Message,
+    /// Sender and content of `inbox`.
+    arrived: Option<(usize, Content)>,
+    /// Items of `inbox` that were taken.
+    read: usize,
+    /// Call that began the current round.
+    begun: Option<&'static Location<'static>>,
     _items: PhantomData<T>,
 }
 
@@ -164,17 +183,24 @@ impl<T: PlainData> Exchange<T> {
         mut handle: impl FnMut(&mut Outbox<T>, Pe, T),
     ) {
         let (mut outbox, mut items) = (Outbox { items: VecDeque::new() }, items.into_iter().fuse());
-        let mut conveyor = self.begin(token);
+        let pes = self.post.rings.pes.clone();
+        let mut round = self.begin(token);
         let mut refused = None;
         loop {
-            push_all(&mut conveyor, &mut refused, || outbox.items.pop_front().or_else(|| items.next()));
-            while let Some((from, item)) = conveyor.pull() {
+            put_all(&mut round, &mut refused, || outbox.items.pop_front().or_else(|| items.next()));
+            while let Some((from, content)) = round.look() {
+                let (from, item) = (pes[from], round.read());
+                if content == Content::Answers {
+                    panic!(
+                        "PE {from} answers in a round in which this PE does not ask: all PEs call `ask`, or none does"
+                    );
+                }
                 handle(&mut outbox, from, item);
                 if refused.is_none() {
-                    push_all(&mut conveyor, &mut refused, || outbox.items.pop_front());
+                    put_all(&mut round, &mut refused, || outbox.items.pop_front());
                 }
             }
-            if !conveyor.go_on(refused.is_some()) {
+            if !round.go_on(refused.is_some()) {
                 return;
             }
         }
@@ -182,27 +208,27 @@ impl<T: PlainData> Exchange<T> {
 
     /// Begins a round.
     #[track_caller]
-    fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> Conveyor<'x, T> {
+    fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> ExchangeRound<'x, T> {
         let (token, location) = (Through(token.__endpoint()), Location::caller());
-        self.belt.post.rings.check(&token, "exchange");
-        if let Some(begun) = self.belt.begun {
+        self.post.rings.check(&token, "exchange");
+        if let Some(begun) = self.begun {
             panic!(
                 "the round begun at {begun} was given up by a panic before it was over, and others may still wait in it"
             );
         }
-        self.belt.begun = Some(location);
-        Conveyor::new(&mut self.belt, token, location)
+        self.begun = Some(location);
+        ExchangeRound { exchange: self, token, location }
     }
 }
 
-/// Pushes items until there is no room for one, which is `refused`, and goes before all others.
-fn push_all<T: PlainData>(
-    conveyor: &mut Conveyor<'_, T>,
+/// Sends items until there is no room for one. That one is `refused`, and is sent before all others.
+fn put_all<T: PlainData>(
+    round: &mut ExchangeRound<'_, T>,
     refused: &mut Option<(Pe, T)>,
     mut next: impl FnMut() -> Option<(Pe, T)>,
 ) {
     while let Some((to, item)) = refused.take().or_else(&mut next) {
-        if !conveyor.push(to, &item) {
+        if !round.put(Content::Items, to.number(), &item) {
             *refused = Some((to, item));
             return;
         }
@@ -211,7 +237,7 @@ fn push_all<T: PlainData>(
 
 impl<T> fmt::Debug for Exchange<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Exchange (PE {} of {})", self.belt.post.rings.me, self.belt.post.rings.pes.len())
+        write!(f, "Exchange (PE {} of {})", self.post.rings.me, self.post.rings.pes.len())
     }
 }
 

@@ -1,12 +1,13 @@
-//! Messages of many items between all PEs, in [`Rings`]. A message begins with a word that says what it is and how many items it
-//! has.
+//! Messages of many items between all PEs, in [`Rings`]. The first word of a message has its content, its number of items and its
+//! round.
 //!
-//! A PE that has ended a round may send messages of the next one to others that have not. These stay where they are
-//! until the receiver has come to that round, which the first word of the message tells.
+//! A PE that has ended a round may send messages of the next round to PEs that have not. These messages stay in their slots until
+//! the receiver has ended the round, too.
 
 use std::panic::Location;
 
 use shmem_core::context::wait_for;
+use shmem_core::data::PlainData;
 use shmem_core::endpoint::{Endpoint, Initiator, Stores};
 use shmem_core::halo::HaloToken;
 
@@ -27,14 +28,15 @@ const FEWEST: usize = 64;
 /// Bytes in front of the items of a message.
 const HEAD: usize = size_of::<u64>();
 
+/// What a message consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Item,
-    Answer,
+pub(super) enum Content {
+    Items,
+    Answers,
 }
 
-impl Kind {
-    pub(super) const ALL: [Self; 2] = [Self::Item, Self::Answer];
+impl Content {
+    pub(super) const ALL: [Self; 2] = [Self::Items, Self::Answers];
 }
 
 /// A message: its first word, and items.
@@ -42,18 +44,24 @@ impl Kind {
 pub(super) struct Message {
     words: Vec<u64>,
     pub(super) count: usize,
-    /// Bytes that are used, of the first word and the items.
+    /// Bytes of the first word and the items.
     bytes: usize,
 }
 
 impl Message {
-    /// Adds an item; `room` is how many bytes there may be in a slot.
+    /// Whether there is room for one more item in a slot of `room` bytes. As many items without bytes fit as items of one byte.
     #[inline(always)]
-    pub(super) fn add(&mut self, item: &[u8], room: usize) {
+    pub(super) fn fits<T>(&self, room: usize) -> bool {
+        HEAD + (self.count + 1) * size_of::<T>().max(1) <= room
+    }
+
+    /// Adds an item, for which there is room in a slot of `room` bytes.
+    #[inline(always)]
+    pub(super) fn add<T: PlainData>(&mut self, item: &T, room: usize) {
         if self.count == 0 {
             self.begin(room);
         }
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        let (item, bytes) = (bytemuck::bytes_of(item), bytemuck::cast_slice_mut::<_, u8>(&mut self.words));
         bytes[self.bytes..][..item.len()].copy_from_slice(item);
         self.bytes += item.len();
         self.count += 1;
@@ -65,7 +73,7 @@ impl Message {
         self.bytes = HEAD;
     }
 
-    /// Whether that may be what came: items of so many bytes.
+    /// Whether the message can consist of items of `size` bytes.
     #[inline(always)]
     pub(super) fn has_items_of(&self, size: usize) -> bool {
         (HEAD + self.count * size).next_multiple_of(HEAD) == self.bytes
@@ -88,12 +96,12 @@ pub trait ExchangeToken: HaloToken {}
 #[diagnostic::do_not_recommend]
 impl<I: HaloToken + ?Sized> ExchangeToken for I {}
 
-/// A token for what an exchange sends and waits for.
+/// The token that an exchange sends and waits through.
 #[derive(Clone, Copy)]
 pub(super) struct Through<'e>(pub(super) &'e Endpoint);
 
-// SAFETY: it lives inside of calls of a round, which borrows a token or an open phase. What is done through it is done to
-// the objects of an exchange, to which it gives nobody a handle: no phase opens them.
+// SAFETY: it lives inside of calls of a round, which borrows a token or an open phase. Operations through it are on the
+// objects of an exchange only, which are never lent: no phase opens them.
 unsafe impl Initiator for Through<'_> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
@@ -108,7 +116,7 @@ pub(super) struct Post {
     pub(super) rings: Rings<u64>,
     /// Words of a slot.
     room: usize,
-    /// Of each PE, whether its next message is of the next round.
+    /// For each PE, whether its next message is of the next round.
     early: Vec<bool>,
 }
 
@@ -126,41 +134,46 @@ impl Post {
         self.room * size_of::<u64>()
     }
 
-    /// How many items of so many bytes a message has room for.
+    /// Items of `size` bytes that a message has room for.
     pub(super) fn capacity(&self, size: usize) -> usize {
-        // Of items without bytes as many as have some of one.
         (self.bytes() - HEAD) / size.max(1)
     }
 
-    /// Sends a message, which has items, if there is room for it now, and empties it. Says whether it has.
-    pub(super) fn send(&mut self, token: Through<'_>, to: usize, kind: Kind, message: &mut Message) -> bool {
+    /// Sends a message that has items, and empties it, if there is room for it now. Says whether it was sent.
+    pub(super) fn send(
+        &mut self,
+        token: Through<'_>,
+        to: usize,
+        content: Content,
+        message: &mut Message,
+    ) -> bool {
         if self.rings.room(&token, to) == 0 {
             return false;
         }
         let Message { words, count, bytes } = message;
         let used = bytes.div_ceil(size_of::<u64>());
         let (used_bits, count_bits) = ((used as u64) << 34, (*count as u64) << 2);
-        words[0] = used_bits | count_bits | ((kind as u64) << 1) | (self.rings.termination.round % 2);
+        words[0] = used_bits | count_bits | ((content as u64) << 1) | (self.rings.termination.round % 2);
         self.rings.put(&token, self.rings.pes[to], &words[..used], 1, self.room);
         (*count, *bytes) = (0, HEAD);
         true
     }
 
-    /// Copies the next message of this round, if one has come, and tells who sent it, and what it is.
-    pub(super) fn take(&mut self, token: Through<'_>, into: &mut Message) -> Option<(usize, Kind)> {
+    /// Copies the next message of this round, if one has arrived. Returns its sender and content.
+    pub(super) fn take(&mut self, token: Through<'_>, into: &mut Message) -> Option<(usize, Content)> {
         let from = self.find(token)?;
         let (words, slot) = self.rings.next(&token, from);
         let start = slot * self.room;
         let head = words.index(start).load();
-        let (used, kind) = ((head >> 34) as usize, Kind::ALL[((head >> 1) & 1) as usize]);
+        let (used, content) = ((head >> 34) as usize, Content::ALL[((head >> 1) & 1) as usize]);
         into.words.resize(self.room, 0);
         words.index(start..start + used).copy_to(&mut into.words[..used]);
         (into.count, into.bytes) = ((head >> 2) as u32 as usize, used * size_of::<u64>());
         self.rings.taken(&token, from);
-        Some((from, kind))
+        Some((from, content))
     }
 
-    /// The next PE of which a message of this round has come. Those of the next one are remembered.
+    /// The next PE of which a message of this round has arrived. PEs that have sent one of the next round are remembered.
     fn find(&mut self, token: Through<'_>) -> Option<usize> {
         let Self { rings, room, early } = self;
         rings.find(&token, |rings, from| {
@@ -170,13 +183,13 @@ impl Post {
         })
     }
 
-    /// Whether a message has come that may be of this round, for who waits.
+    /// Whether a message has arrived that may be of this round, for waits.
     fn has_come(&self, token: Through<'_>) -> bool {
         let has = |(from, is_early): (usize, &bool)| !is_early && self.rings.has_come(&token, from);
         self.early.iter().enumerate().any(has)
     }
 
-    /// Waits until a message has come, or one of some PEs has taken more.
+    /// Waits until a message has arrived, or one of the PEs `rooms` has taken more.
     pub(super) fn wait(&self, token: Through<'_>, rooms: &[usize], location: &'static Location<'static>) {
         let subject = || {
             rooms.first().map_or_else(
@@ -191,7 +204,7 @@ impl Post {
         wait_for(token.endpoint(), "exchange", location, None, is_told, subject);
     }
 
-    /// This PE has nothing. Waits until there is a message, or all have nothing; says whether there is one.
+    /// Waits until a message has arrived, or all PEs rest. Says whether a message has arrived.
     pub(super) fn rest(&mut self, token: Through<'_>, location: &'static Location<'static>) -> bool {
         self.rings.termination.rest(&token, self.rings.pes.iter().copied());
         loop {
@@ -221,7 +234,8 @@ mod tests {
     fn items_of_another_size_are_seen() {
         for (size, others) in [(1, [9, 16]), (4, [1, 8]), (24, [8, 32])] {
             let mut message = Message::default();
-            (0..5).for_each(|_| message.add(&vec![1; size], 256));
+            (0..5 * size).for_each(|_| message.add(&1_u8, 256));
+            message.count = 5;
             // As it comes: whole words.
             message.bytes = message.bytes.next_multiple_of(HEAD);
             assert!(message.has_items_of(size));

@@ -1,0 +1,131 @@
+//! A round of an exchange: items travel until no PE has any left. It fills messages, one for each PE, and takes them apart again.
+
+use std::panic::Location;
+
+use shmem_core::data::PlainData;
+
+use super::Exchange;
+use super::post::{Content, Through};
+
+/// A round of an [`Exchange`], in which all PEs take part until [`go_on`](Self::go_on) returns `false`. A round that is dropped before
+/// is given up, and with it the exchange.
+pub(super) struct ExchangeRound<'x, T> {
+    pub(super) exchange: &'x mut Exchange<T>,
+    pub(super) token: Through<'x>,
+    pub(super) location: &'static Location<'static>,
+}
+
+impl<T: PlainData> ExchangeRound<'_, T> {
+    /// Sends an item to a PE, which may be this one, together with others. Returns `false` if there was no room; the other PE makes
+    /// room when it takes items. Items to one PE arrive in the order in which they were put.
+    #[inline]
+    pub(super) fn put<A: PlainData>(&mut self, content: Content, to: usize, item: &A) -> bool {
+        let Exchange { post, buffers, .. } = &mut *self.exchange;
+        let message = &mut buffers[content as usize][to];
+        if !message.fits::<A>(post.bytes()) && !post.send(self.token, to, content, message) {
+            return false;
+        }
+        message.add(item, post.bytes());
+        if !message.fits::<A>(post.bytes()) {
+            post.send(self.token, to, content, message);
+        }
+        true
+    }
+
+    /// Whether there is room for an answer of this type.
+    pub(super) fn has_room<A>(&mut self, to: usize) -> bool {
+        let Exchange { post, buffers, .. } = &mut *self.exchange;
+        buffers[Content::Answers as usize][to].fits::<A>(post.bytes()) || post.rings.room(&self.token, to) > 0
+    }
+
+    /// The sender of the next item that has arrived, and what it is.
+    #[inline]
+    pub(super) fn look(&mut self) -> Option<(usize, Content)> {
+        let Exchange { inbox, read, arrived, .. } = &mut *self.exchange;
+        if *read < inbox.count { *arrived } else { self.receive() }
+    }
+
+    /// Takes the item that [`look`](Self::look) has found.
+    ///
+    /// # Panics
+    ///
+    /// If it has another size.
+    #[inline]
+    #[track_caller]
+    pub(super) fn read<A: PlainData>(&mut self) -> A {
+        let Exchange { inbox, read, .. } = &mut *self.exchange;
+        if *read == 0 && !inbox.has_items_of(size_of::<A>()) {
+            self.is_of_another_size(size_of::<A>());
+        }
+        let item = bytemuck::pod_read_unaligned(inbox.item(*read, size_of::<A>()));
+        *read += 1;
+        item
+    }
+
+    #[cold]
+    #[track_caller]
+    fn is_of_another_size(&self, size: usize) -> ! {
+        let Exchange { post, arrived, .. } = &*self.exchange;
+        let by = arrived.map_or(post.rings.me, |(from, _)| post.rings.pes[from]);
+        panic!(
+            "what PE {by} sends is not of {size} bytes, as what this PE takes: all PEs give `ask` answers of one type"
+        )
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn receive(&mut self) -> Option<(usize, Content)> {
+        let Exchange { post, inbox, read, arrived, .. } = &mut *self.exchange;
+        let found = post.take(self.token, inbox)?;
+        (*read, *arrived) = (0, Some(found));
+        *arrived
+    }
+
+    /// Sends buffered messages, and says whether the round goes on: `false` on all PEs when all rest, and every item was taken. A PE
+    /// that `has_more` returns from here when others have made room, or an item has arrived; any other rests until one does.
+    pub(super) fn go_on(&mut self, has_more: bool) -> bool {
+        if self.look().is_some() {
+            // A PE that always has something to take would keep what others wait for.
+            self.send(false);
+            return true;
+        }
+        loop {
+            if self.send(true) && has_more {
+                return true;
+            }
+            let unsent = self.unsent();
+            if !has_more && unsent.is_empty() {
+                break;
+            }
+            self.exchange.post.wait(self.token, &unsent, self.location);
+            if has_more || self.look().is_some() {
+                return true;
+            }
+        }
+        if self.exchange.post.rest(self.token, self.location) {
+            return true;
+        }
+        self.exchange.begun = None;
+        false
+    }
+
+    /// Sends messages for which there is room: all, or only those to PEs that have nothing else to take. Says whether any was sent.
+    fn send(&mut self, all: bool) -> bool {
+        let Exchange { post, buffers, .. } = &mut *self.exchange;
+        let mut has_sent = false;
+        for content in Content::ALL.into_iter().rev() {
+            for (to, message) in buffers[content as usize].iter_mut().enumerate() {
+                if message.count > 0 && (all || post.rings.under_way(&self.token, to, 0) == 0) {
+                    has_sent |= post.send(self.token, to, content, message);
+                }
+            }
+        }
+        has_sent
+    }
+
+    /// The PEs for which a message is left.
+    fn unsent(&self) -> Vec<usize> {
+        let has = |to: &usize| self.exchange.buffers.iter().any(|messages| messages[*to].count > 0);
+        (0..self.exchange.post.rings.pes.len()).filter(has).collect()
+    }
+}
