@@ -1,6 +1,6 @@
 //! Giving memory back: at once, or when all PEs have dropped it.
 
-use shmem_core::array::{Keep, NumaArray, Storage};
+use shmem_core::array::{NumaArray, Storage};
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, SymmetricData};
 use shmem_core::heap::{Allocation, HeapError, Owner};
@@ -32,7 +32,7 @@ impl<L: ThreadLevel> World<L> {
         let block = what.into_block();
         let (arguments, text) = match &block {
             Block::Id(id) => ([0, *id], format!("object #{id}")),
-            Block::Array(keep) => ([2, keep.id()], format!("array #{}", keep.id())),
+            Block::Array(id) => ([2, *id], format!("array #{id}")),
             Block::At(address) => {
                 let offset = self.offset_of("free", *address);
                 ([1, offset as u64], format!("the block at offset {offset:#x}"))
@@ -47,9 +47,6 @@ impl<L: ThreadLevel> World<L> {
         }
         // The handle is gone. If all PEs have given up theirs, the memory is reclaimed now, and not while an object that
         // had a name has another handle.
-        if let Block::Array(keep) = block {
-            drop(keep);
-        }
         self.reclaim_for(&agreed);
         // Who returns may count on the memory being free: all have let go of it.
         agreed.again();
@@ -104,8 +101,9 @@ pub trait Free: sealed::Sealed {
 pub enum Block {
     /// The number of an object whose handle was dropped.
     Id(u64),
+    /// The same of an array.
+    Array(u64),
     At(SymAddr),
-    Array(Box<dyn Keep>),
 }
 
 mod sealed {
@@ -117,7 +115,9 @@ mod sealed {
 
 impl<T: SymmetricData, const D: usize, S: Storage> Free for NumaArray<T, D, S> {
     fn into_block(self) -> Block {
-        Block::Array(self.__into_keep())
+        let id = self.id();
+        drop(self);
+        Block::Array(id)
     }
 }
 

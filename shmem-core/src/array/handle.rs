@@ -3,6 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Range;
+use std::sync::Arc;
 
 use super::chunking::Chunking;
 use super::geometry::{Geometry, Part};
@@ -11,15 +12,10 @@ use super::storage::{Chosen, Storage};
 use super::view::{ArrayMut, ArrayRef};
 use crate::data::SymmetricData;
 use crate::endpoint::Endpoint;
+use crate::heap::Released;
 use crate::object::{Extent, Objects, no_subscripts};
 use crate::strided::Piece;
 use crate::text::counted;
-
-/// What keeps the memory of an array: dropping it gives the memory back, locally and without waiting.
-pub trait Keep: Send + Sync + 'static {
-    /// Number of the array: the same on every PE.
-    fn id(&self) -> u64;
-}
 
 /// A symmetric array whose chunks lie on the NUMA nodes of each PE.
 ///
@@ -31,7 +27,9 @@ pub trait Keep: Send + Sync + 'static {
 /// Source: "NUMA-Aware Array Storage" (Chapel).
 pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {
     geometry: Geometry<D>,
-    keep: Box<dyn Keep>,
+    /// The allocations of its memory.
+    ids: Vec<u64>,
+    released: Arc<Released>,
     _elements: PhantomData<Elements<T, S>>,
 }
 
@@ -42,7 +40,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// # Safety
     ///
     /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until
-    /// `keep` is dropped; no two of them may overlap. `kind` must be one that `S` stands for.
+    /// the allocations `ids`, at least one, are queued on `released`; no two of them may overlap. `kind` must be one that `S` stands for.
     ///
     /// # Panics
     ///
@@ -54,16 +52,11 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         kind: StorageKind,
         parts: Vec<Part>,
         nodes: Vec<u32>,
-        keep: Box<dyn Keep>,
+        ids: Vec<u64>,
+        released: Arc<Released>,
     ) -> Self {
         let geometry = Geometry::new(chunking, kind, parts, nodes, size_of::<T>());
-        Self { geometry, keep, _elements: PhantomData }
-    }
-
-    /// Gives up the array without giving its memory back: for a collective free.
-    #[doc(hidden)]
-    pub fn __into_keep(self) -> Box<dyn Keep> {
-        self.keep
+        Self { geometry, ids, released, _elements: PhantomData }
     }
 
     #[inline(always)]
@@ -113,7 +106,13 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
 
     /// Number of the array: the same on every PE.
     pub fn id(&self) -> u64 {
-        self.keep.id()
+        self.ids[0]
+    }
+}
+
+impl<T, const D: usize, S: Storage> Drop for NumaArray<T, D, S> {
+    fn drop(&mut self) {
+        self.ids.iter().for_each(|id| self.released.push(*id));
     }
 }
 

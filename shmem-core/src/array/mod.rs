@@ -29,7 +29,7 @@ pub use chunking::{ArrayError, Chunking, MOST_CHUNKS};
 pub use elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
 pub use elements::{Elements, Iter, IterMut, Runs, RunsMut, Slices};
 pub use geometry::Part;
-pub use handle::{Keep, NumaArray};
+pub use handle::NumaArray;
 pub use index::{ArrayIndex, Indices};
 pub use kind::StorageKind;
 pub use place::{ArrayHere, ArrayOn, ArrayPlaceIndex};

@@ -3,14 +3,14 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use shmem_core::array::{ArrayError, Chosen, Chunking, Keep, NumaArray, Storage, StorageKind};
+use shmem_core::array::{ArrayError, Chosen, Chunking, NumaArray, Storage, StorageKind};
 use shmem_core::context::Initiator as _;
 use shmem_core::data::{PlainData, SymmetricData};
-use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
+use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 
 use super::contents::{Fresh, Written, from_indices};
-use super::make::{Homes, Maker, is_elsewhere, strictness};
+use super::make::{Homes, Maker, Memory, is_elsewhere, strictness};
 use crate::caller::at;
 use crate::collective::Agreed;
 use crate::error::Result;
@@ -216,10 +216,10 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         };
         let memory = maker.make(kind)?;
         job.describe(&memory.ids, "array", true, location);
-        let keep = Held { ids: memory.ids, released: Arc::clone(&job.memory.released) };
-        // SAFETY: the ledger has reserved the parts under these numbers on every PE until `keep` queues them,
-        // and all PEs have agreed that theirs are written; `kind` is what `S` says, or chosen for `Chosen`.
-        Ok(unsafe { NumaArray::__new(chunking, memory.kind, memory.parts, nodes.clone(), Box::new(keep)) })
+        let (Memory { kind, parts, ids }, released) = (memory, Arc::clone(&job.memory.released));
+        // SAFETY: the ledger has reserved the parts under these numbers on every PE until they are queued, and all PEs
+        // have agreed that theirs are written; `kind` is what `S` says, or chosen for `Chosen`.
+        Ok(unsafe { NumaArray::__new(chunking, kind, parts, nodes.clone(), ids, released) })
     }
 }
 
@@ -269,24 +269,6 @@ impl<L: ThreadLevel> Drop for Writing<'_, L> {
             at(self.location)
         );
         self.world.job().abort(101, &text);
-    }
-}
-
-/// The allocations of an array, queued when it is dropped.
-struct Held {
-    ids: Vec<u64>,
-    released: Arc<Released>,
-}
-
-impl Keep for Held {
-    fn id(&self) -> u64 {
-        self.ids[0]
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.ids.iter().for_each(|id| self.released.push(*id));
     }
 }
 

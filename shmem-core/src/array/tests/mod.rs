@@ -4,18 +4,11 @@ mod chunks;
 mod views;
 
 use core::ops::Range;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::array::{Chunking, Keep, NumaArray, Part, Storage, StorageKind};
-
-struct Nothing;
-
-impl Keep for Nothing {
-    fn id(&self) -> u64 {
-        7
-    }
-}
+use crate::array::{Chunking, NumaArray, Part, Storage, StorageKind};
 
 /// What lies between the parts.
 const GAP: u32 = u32::MAX;
@@ -49,7 +42,7 @@ impl<const D: usize, S: Storage> Model<D, S> {
         list.reverse();
         let nodes = (0..chunking.chunks()).map(|chunk| chunk as u32 % 3).collect();
         // SAFETY: `opened` and `frozen` open it in `place` only, where the parts are, disjoint.
-        let array = unsafe { NumaArray::__new(chunking, kind, list, nodes, Box::new(Nothing)) };
+        let array = unsafe { NumaArray::__new(chunking, kind, list, nodes, vec![7], Arc::default()) };
         Self { array, place }
     }
 
