@@ -1,18 +1,15 @@
-//! Collectives whose members know, and do not only believe, that all have come for the same.
+//! Collectives whose members know for certain that all have come for the same.
 //!
-//! Whoever chooses arguments can choose hashes. Where PEs write to each other's memory by what they have come to together, or keep books
-//! that must be the same everywhere, they [state](shmem_core::sync::Statement) what they have come for. So an [`Agreed`] says for certain:
+//! Hashes of arguments can collide. Where PEs write to each other's memory on the strength of an agreement, or keep books that must be
+//! equal, members exchange [statements](shmem_core::sync::Statement) of their arguments. An [`Agreed`] guarantees:
 //!
-//! 1. At its last statement all members were at this meeting, in the same operation, with the same arguments, and had
-//!    begun it at the same meeting. Each compares what the others have written, to the bit, in room that is written
-//!    for no other purpose. Between nodes, whoever acts for one compares the statements of its members first, sends its
-//!    own with the word of each round, and goes on to the next round only if what came is the same: so nobody
-//!    leaves the meeting unless all statements of all nodes are equal.
-//! 2. From there on all members take the same steps: they follow from the arguments and from what members have told each
-//!    other since. No code of the program runs in between, and nobody leaves early. So these meetings compare hashes only.
-//! 3. Where a member may have left (an error of its own, a panic in what the program gave), all state it
-//!    [again](Agreed::again), which also says where the collective began: a member that has come back, even for the
-//!    very same, began elsewhere and is found.
+//! 1. At its last statement all members were in this barrier, in the same operation, with the same arguments, and had begun it at the same
+//!    barrier. Each member compares the statements of its node bit by bit, in memory written for nothing else. The member that acts for a
+//!    node sends the node's statement with each round, and begins the next round only if the one it received is equal.
+//! 2. From there on all members take the same steps, which follow from the arguments and from what members have sent each other since. No
+//!    code of the program runs in between. So these barriers compare hashes only.
+//! 3. Where a member may have left (an error of its own, a panic in the program's code), all members state it [again](Agreed::again),
+//!    with the barrier at which the collective began: a member that has left and come back began elsewhere.
 
 use bytemuck::Pod;
 use shmem_core::context::Endpoint;

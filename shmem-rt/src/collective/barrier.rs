@@ -1,16 +1,16 @@
 //! The checked barrier, with which every collective begins.
 //!
-//! **On a node** members meet in lines, each looking at the lines of all others ([`MeetingLines`](shmem_core::sync::MeetingLines)), or
-//! count themselves in words of the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The way depends on the team
-//! alone, so members that come for different operations still come to the same words, and are found there.
+//! **On a node** each member looks at lines of all others ([`MeetingLines`](shmem_core::sync::MeetingLines)), or counts itself in words of
+//! the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The team alone decides which, so members that come for
+//! different operations use the same words, and are found.
 //!
-//! **Between nodes** the last member to arrive acts for its node. In [round](super::schedule::Round) `k` of a dissemination it notifies
-//! one node further on, and waits for the one as far before it. After log2(nodes) rounds all nodes have arrived, and it releases its node.
-//! Where each node has data for each other one, their messages replace the rounds ([`Parts`](super::payload::Parts)).
+//! **Between nodes** the last member to arrive acts for its node, in a dissemination of ceil(log2(nodes)) [rounds](super::schedule::Round).
+//! Then it releases its node. Where each node has data for each other one, their messages replace the rounds
+//! ([`Parts`](super::payload::Parts)).
 //!
-//! **Check.** Every step carries the fingerprint of the operation: a hash, and a mark for what opens an exclusive phase, which no hash can
-//! imitate. Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison with the expected value shows arrival and purpose.
-//! Where members must be certain of each other's arguments, they state them besides ([`agreed`](super::agreed)).
+//! **Check.** Every step carries the fingerprint of the operation: a hash, and a mark of what opens an exclusive phase, which no hash can
+//! imitate. Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks arrival and purpose. Where hashes are not
+//! enough, members exchange statements ([`agreed`](super::agreed)).
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;

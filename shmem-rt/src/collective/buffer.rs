@@ -1,13 +1,12 @@
-//! The memory that a collective reads and writes: memory of the program, or copies of symmetric objects.
+//! The memory that a collective reads and writes: memory of the program, or the calling PE's copy of a symmetric object.
 //!
 //! # Why accesses to objects are sound
 //!
-//! What a PE reads and writes of an object here it could read and write by `get` and `put`. It holds a token, so no phase is
-//! open on it. None can be open on any member of the team before that has left the collective (`shmem-rt/src/phase.rs`): to open
-//! one all must meet. The extent is that of the PE's own handle, which keeps these bytes reserved on all PEs that have the
-//! object ([`Argument::of`](super::argument::Argument::of) refuses objects of teams that lack a member). Every access is one of
-//! [`shared`], which races with nobody, and no reference to an object is made. So nothing rests on what the others have come
-//! for: if they lie, or hashes collide, bytes are mixed as if programs had put there.
+//! A PE accesses here only what it could access by `get` and `put`. It holds a token, so no phase is open on it. No member of the team can
+//! open one before that PE has left the collective, since all meet for that (`shmem-rt/src/phase.rs`). The extent is that of the PE's own
+//! handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::argument::Argument::of) refuses objects of
+//! teams that lack a member). Every access is one of [`shared`], which cannot race, and no reference to an object is made. So nothing
+//! depends on what the others have come for: if hashes collide, bytes are mixed as by puts.
 
 use core::marker::PhantomData;
 use core::ops::Range;

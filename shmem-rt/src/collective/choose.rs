@@ -1,9 +1,8 @@
-//! Chooses the way of a collective's data ([`collective`](super) has the four), as a function of values that all members know alike.
+//! Chooses the way of a collective's data ([`collective`](super) has the four), as a pure function of values that all members know.
 //!
-//! Every way gives the same result, bit for bit, so the choice affects time alone. On a node it compares lengths with measured thresholds,
-//! which depend on whether each member has a core of its own. Between nodes it compares estimated times, made from what is known of the
-//! provider. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks for is taken wherever it exists, also where it is slower.
-//! These are functions of numbers: they reach no PE and send nothing.
+//! Every way gives the same result, bit for bit, so the choice affects time alone. On a node it compares lengths with measured thresholds.
+//! Between nodes it compares estimated times, from the provider's model numbers. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks for is taken
+//! wherever it exists.
 
 use shmem_core::system::CHUNK_BYTES;
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};

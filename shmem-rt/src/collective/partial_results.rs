@@ -1,9 +1,9 @@
 //! Short reductions and scans between nodes: a dissemination exchange of partial results, carried by the barrier.
 //!
-//! After each round a node has the partial results of up to twice as many nodes. Those of a set of nodes are one value for each vertex of the
-//! [`Cover`] of their ranks, so vertices are combined in the order of the tree and none counts twice. If the operation is exact, one value
-//! stands for the whole set. A value has the same offset on all nodes, so its sender knows where it goes: received values lie in the
-//! mirror, and made ones on the desk, of a node's first member.
+//! After each round a node has partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of their ranks. So
+//! vertices are combined in the order of the tree, and none counts twice. If the operation is exact, one value stands for the whole set. A
+//! value has the same offset on all nodes, so its sender knows where it goes. Received values are stored in the mirror, and combined ones
+//! on the desk, of a node's first member.
 
 use core::ops::Range;
 use core::slice::from_ref;

@@ -1,28 +1,19 @@
 //! Payloads: data that nodes exchange in the messages of a barrier.
 //!
-//! Members of a node read each other's contributions in place. A contribution from another node arrives once for the whole node: in its
-//! mirror, a buffer on its first member, which all of its members read. The last member to arrive acts for its node. It gathers what
-//! its members contribute, and sends it with the words of the barrier. So only first members receive messages, and one round of messages
-//! carries synchronisation and data.
+//! The last member of a node to arrive acts for the node. It collects the contributions of its members, and sends them with the words of
+//! the barrier to the first member of another node. Data arrive in that member's *mirror*, which all members of its node read.
 //!
-//! Data for all nodes go by the [rounds](Round) of a dissemination: [`Blocks`] unchanged, and
-//! [`PartialResults`](super::partial_results::PartialResults) of reductions. Data for one node each ([`Parts`]) go straight there, and
-//! where they go to all nodes their messages replace the rounds.
+//! [`Blocks`] and [`PartialResults`](super::partial_results::PartialResults) travel by the [rounds](Round) of a dissemination. [`Parts`] go
+//! straight to the node that they are for; where they go to all nodes, their messages replace the rounds. The [`Signature`] of a node is
+//! compared before the next round begins. So a member that has the word of a round knows that all nodes before it have the same one.
 //!
-//! Each round brings the signature of one node before. The member that acts for a node compares it with its own before it begins the
-//! next round. So a member that has the word of a round knows that all nodes it has heard of, directly or through others, have the same
-//! signature.
+//! # Why no message needs an acknowledgement
 //!
-//! # Why nobody waits for acknowledgements
-//!
-//! There are two sets of words and buffers, which barriers use in turn. In a barrier a node sends another at most one message, and the
-//! receiver waits for its word. So a member that has left a barrier has received all messages of that barrier, and knows that all nodes
-//! have entered it.
-//!
-//! Take a sender in barrier `n`. It has left `n - 1`, so all nodes have entered that and left `n - 2`, the last one that used the same set.
-//! Its messages have arrived, and members have read them, because they read what a barrier brought before they enter the next one. At
-//! most two messages from one node to another are under way, one in each set, and their order does not matter. Within a message the data
-//! arrive before the word ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
+//! Barriers use two sets of words and buffers in turn. In a barrier a node sends at most one message to another one, which waits for its
+//! word. A sender in barrier `n` has left barrier `n - 1`, so all nodes have left `n - 2`, the last one that used the same set. Its
+//! messages have arrived, and members have read them, since they read what a barrier brought before they enter the next one. So at most two
+//! messages from one node to another are under way, one for each set, in any order. Within a message the data arrive before the word
+//! ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
 
 use core::mem::offset_of;
 use core::ops::Range;

@@ -1,28 +1,21 @@
-//! Pipelined collectives, of much data between nodes: the barrier opens the windows, and the [engine](super::engine) carries out a
-//! schedule. Its chunks and credits go into slots of the receiver, or straight to where they belong in an object.
+//! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a schedule.
+//! Its chunks go to slots of the receiver's window, or in place where the result is a symmetric object.
 //!
-//! What fits a barrier travels with its words; of what is longer the barrier brings nothing. Each PE has a window for the world, and one
-//! for every other team that has [taken](super::memory) some. All have come to the opening barrier, and all came to the end of the
-//! collective before, where all chunks and credits that schedules make members send were waited for. So nothing is under way when a
-//! window is opened, and each begins with all slots free and counters of zero: they are cleared before the barrier.
-//!
-//! A chunk is one put with a signal: its bytes go to a slot of its receiver, and the counter of that slot counts it. On the same node it
-//! is a copy and an addition. Where the result is an object at one place of all members, a chunk is written to where it belongs in the
-//! receiver's copy, and its counter alone changes beside the slots. The schedules are the same: where a chunk
-//! [lands](SendStep::lands), and that nothing is copied from a slot, is all that differs. What is reduced comes to slots here as well.
+//! A PE has one window for the world and one for every other team that has [taken](super::staging) one. When a collective begins, nothing
+//! is under way to a window: every member has waited for all chunks and credits of the collective before. Counters are cleared before the
+//! barrier. A chunk is one put with a signal, which counts it at its slot. On the same node it is a copy and an addition. Reductions always
+//! use slots.
 //!
 //! # Soundness
 //!
-//! * **What others write** lies in slots, which are memory of the runtime: bytes that no reference leads to. They are written by puts to
-//!   places that the schedule of the *sender* says, all inside the slots of any PE. They are read by copies that this PE's own schedule
-//!   says, bounded by the length of what the program gave. Both are accesses of [`shared`], which race with nobody: that a slot is empty
-//!   when it is written rests on schedules that agree, and nothing else rests on that. So a PE that has come for something else, or lies,
-//!   costs a result or a wait. Who has come for something else is found at the barrier that begins every collective.
-//! * **What others write to objects** they could write there by puts ([`buffer`](super::buffer)).
-//! * **What the program gave** is read by transfers that go on after they were started. Whoever makes a [`Carrier`] keeps it until they
-//!   are complete: neither a blocking call nor the process ends before ([`under_way`]).
-//! * **What is read by a transfer is not written meanwhile**, by a collective: sources are shared; a result is sent on after it has come,
-//!   and what a reduction writes where it has sent from is made of what was sent (`schedule/halving_doubling.rs`).
+//! * **Slots** are memory of the runtime, to which no reference leads. The sender's schedule gives the place, which is inside the slots of
+//!   any PE. The receiver's own schedule bounds what is copied from there. All accesses are of [`shared`], which cannot race. So a PE that
+//!   comes for something else causes a wrong result or a wait, and nothing worse. The opening barrier finds it.
+//! * **Objects** are written only where puts could write them ([`buffer`](super::buffer)).
+//! * **Sources** are read by transfers after these were started. Whoever makes a [`Carrier`] keeps the source until the transfers are
+//!   complete: neither the call nor the process ends before that ([`under_way`]).
+//! * **No transfer's source is written meanwhile** by a collective. A result is sent on after it has arrived. A reduction overwrites what
+//!   it has sent only by a value that was made of it (`schedule/halving_doubling.rs`).
 
 use core::mem::offset_of;
 use core::ops::Range;

@@ -1,9 +1,9 @@
-//! Reductions and scans, by operations on numbers, which stand in one table, and by operations of the program.
+//! Reductions and scans, by the operations on numbers of one table, and by operations of the program.
 //!
-//! The result is that of a [tree](super::reduction_order) over ranks, whatever the way. On one node every member combines all, of short
-//! data; of longer ones it combines a slice and gives that to the others (a reduce-scatter and an allgather through rings), or does so
-//! in objects where they lie. Between nodes [partial results](super::partial_results) go with the barrier, and much data by [recursive
-//! halving and doubling](super::schedule::HalvingDoubling). Scans go by meetings.
+//! The result is that of a [tree](super::reduction_order) over ranks, whatever the way. On one node every member combines all short data;
+//! of long data it combines a slice for all members (a reduce-scatter and an allgather through rings, or in place in objects). Between
+//! nodes [partial results](super::partial_results) travel with the barrier, and long data by [recursive halving and
+//! doubling](super::schedule::HalvingDoubling). Scans go by meetings.
 
 use core::any::type_name;
 

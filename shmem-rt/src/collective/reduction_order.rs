@@ -1,14 +1,14 @@
-//! The tree that says what the result of a reduction is.
+//! The tree that defines the result of a reduction.
 //!
-//! Floating sums depend on the order in which they are made. So the order is part of what a reduction promises, and depends on the number
-//! of ranks alone. A [`Vertex`] stands for ranks that follow each other, as many as a power of two, from a multiple of that on, cut at the
-//! number of ranks. Its value is that of its first half, combined with that of the second on the right; if the second has no ranks, it is
-//! that of the first (no zero stands in: `-0.0 + 0.0` is `+0.0`). The value of a rank is its operand, and the result that of all ranks:
-//! with 7 of them `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm of the ranks.
+//! Floating sums depend on their order. So a reduction promises an order that depends on the number of ranks alone. A [`Vertex`] stands for
+//! `2^k` consecutive ranks from a multiple of `2^k` on, cut at the number of ranks. Its value combines the value of its first half with
+//! that of its second half on the right; an empty second half is left out (`-0.0 + 0.0` is `+0.0`, so no zero stands in). The value of a
+//! rank is its operand. The result is the value of all ranks: of seven `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm
+//! of the ranks.
 //!
-//! So whoever combines the halves of vertices and nothing else comes to the same bits, wherever these were made: on another PE, in another
-//! round, piece by piece. What a member has of a set of ranks is its [cover](super::partial_results::Cover). The first ranks of many are a
-//! tree of their own, with vertices of the large one: so prefixes are [folded](fold) as all ranks are.
+//! So whoever combines halves of vertices, and nothing else, computes the same bits, on any PE and in any round. A member's partial results
+//! of a set of ranks are its [cover](super::partial_results::Cover). The first ranks of many form a tree of their own, made of vertices of
+//! the large one, so prefixes are [folded](fold) as all ranks are.
 
 use core::iter::Peekable;
 use core::ops::Range;

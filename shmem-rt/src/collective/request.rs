@@ -1,24 +1,22 @@
-//! Requests: collectives that were started and go on beside the program, and [`Started`], the handle by which it waits for them.
+//! Requests: collectives that were started and make progress beside the program. [`Started`] is the handle to wait for one.
 //!
-//! A started collective is a barrier of all members, and behind it a [schedule](super::schedule). Both are one [work](Work) of the PE,
-//! which goes on whenever it waits inside the library, and when it asks. There is no thread for it.
+//! A started collective is a barrier of all members, followed by a [schedule](super::schedule). Both are one [work](Work) of the PE, which
+//! makes progress whenever the PE waits inside the library or tests a request. No thread does it.
 //!
-//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends the one `2^k` ranks further on its
-//! [`Mark`], and waits for that of the one as far before it. A mark is a hash of the purpose, the number of barriers of the team that the
-//! member has come to, and a bit that is never 0. So members that start different things, or in another order, are found here. One that
-//! has not started it at all comes to a barrier with another count of started ones, and looks for [strays](super::mismatch) there.
+//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k` further
+//! on. A mark is a hash of the purpose, the number of barriers of the team so far, and a bit that is never 0. So a mismatch of what members
+//! start, or of the order, is found here. A member that started nothing is found at its next barrier ([strays](super::mismatch)).
 //!
-//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system::MOST_REQUESTS) under way, which take as many places in turn. Each
-//! place has counters and slots in the system area of every PE, so no memory is allocated for them. A start clears the counters of its
-//! place before it sends its mark. Nothing is under way to them then:
+//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system::MOST_REQUESTS) requests under way, each with a place: counters and
+//! slots in the system area of every PE. A start clears its counters before it sends its mark. Nothing arrives at them before that:
 //!
-//! * The request before at this place is complete on this PE: its marks, and all that its schedule makes others send, have come.
-//! * What comes for the new one before this PE has started it are marks alone, since nobody sends anything else before all have started.
-//!   Marks have two sets in turn. A set is cleared when the request before begins; nobody ends that before all have started it.
+//! * The previous request at this place is complete on this PE, so all messages to it have arrived.
+//! * Before all members have started the new request, only marks arrive. They have two sets, used in turn. A set is cleared when the
+//!   previous request begins, which no member ends before all have started it.
 //!
-//! **Memory.** What the program gives is copied when the request is started, and the result when it is waited for. In between there is
-//! memory of the runtime alone: nothing is borrowed, and no phase can come upon an object that is being written. What transfers read stays
-//! until the stream of the runtime is quiet. Soundness rests on no other PE, as [`placement`](super::placement) says.
+//! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use memory of
+//! the runtime alone, which stays until the runtime's channel is quiet. So nothing is borrowed, and phases cannot conflict. Soundness
+//! depends on no other PE ([`placement`](super::placement)).
 
 use core::mem::offset_of;
 use core::panic::Location;

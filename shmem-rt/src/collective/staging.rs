@@ -1,15 +1,13 @@
-//! Staging: how members pass data to each other through memory of the runtime, and on one node past it.
+//! Staging: how members pass data through memory of the runtime, and on one node past it.
 //!
-//! A [`BarrierRoom`] is one barrier with the buffers that belong to it; longer data take a step for each piece. On one node they may go through
-//! a [`Ring`], a circular buffer of each member, without a barrier for each piece: [`Collective::staged`] does either. Symmetric objects
-//! of one node are read and written in place ([`Direct`]).
+//! A [`BarrierRoom`] is one barrier with its buffers; longer data take one for each piece. On one node a [`Ring`], a circular buffer of
+//! each member, replaces the barrier for each piece: [`Collective::staged`] does either. Symmetric objects of one node are read and written
+//! in place ([`Direct`]).
 //!
-//! **Rings.** All members step through the same chunks in the same order, and also take those that they do not read. A member writes the
-//! next chunk while others read the ones before. The first may be written before the opening barrier: it lies in the member's own slot,
-//! and each member keeps the three rules of rings ([`RingWords`]) whatever the others have come for. So no slot is read while it is
-//! written, also where members do not agree and nobody has found it yet. A ring is larger than a core's own cache (design.md, section 12,
-//! has the reason and the times). Where PEs share cores, waking one costs more than a chunk. So a member rings late: with the next chunk
-//! that it shows, before it waits itself, and at the end of the series.
+//! **Rings.** All members step through the same chunks in the same order, and take also those that they do not read. The first chunk may be
+//! written before the opening barrier, since it lies in the member's own slot. Each member keeps the three rules of rings ([`RingWords`])
+//! whatever the others do, so no slot is read while it is written. Waking a PE costs more than a chunk where PEs share cores. So a member
+//! rings late: with its next chunk, before it waits, and at the end. Design.md, section 12, has the reason for the size of a ring.
 
 use core::cell::Cell;
 use core::ops::Range;

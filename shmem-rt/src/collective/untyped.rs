@@ -1,11 +1,8 @@
-//! Collectives of bytes, for callers that know types while they run only: a C library.
+//! Collectives of bytes, for callers that know types only at run time: a C library.
 //!
-//! What is given and taken lies in symmetric memory, at [places](Places) that are the same on all members. So large data
-//! go [directly](super::staging::Direct), as those of symmetric objects do; and the rest as if it lay in memory of the program, by
-//! the ways that typed collectives take. A [`Fold`] combines items, of which only the size is known. Its result is that of the
-//! [tree](super::reduction_order): the same bits as those of a typed reduction.
-//!
-//! What members have come for is compared as it is there: sizes, places, the root, and the name of what combines.
+//! Data lie in symmetric memory at [places](Places) that are the same on all members. So long data go [directly](super::staging::Direct),
+//! and other data take the ways of typed collectives. A [`Fold`] combines items of which only the size is known, in the order of the
+//! [tree](super::reduction_order): its results have the same bits as those of a typed reduction.
 
 use shmem_core::context::Initiator;
 use shmem_core::object::Extent as Place;

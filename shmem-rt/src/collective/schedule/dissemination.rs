@@ -1,13 +1,13 @@
-//! Dissemination: rounds in which each of some nodes comes to have what all others have.
+//! Dissemination: rounds after which each node has what all others have.
 //!
-//! After some rounds a node has what the `s` nodes before it have, its own not among them. In the next round it sends that to the node
-//! `s` further on, which then has what `2 s` nodes before it have; or it sends its own besides to the node `s + 1` further on, which then
-//! has it of `2 s + 1`. The bits of the number of other nodes, from the highest, say which. At the end it is of all others, after
-//! `ceil(log2(nodes))` rounds, one message of each node in each. What comes in a round never overlaps what is there, so that sums can be
-//! brought, of which nothing can be cut off. The distances `2^k` of the dissemination barrier give that for powers of two alone.
+//! Before a round a node has what the `s` nodes before it have, without its own. It sends that to the node `s` further on, which then has
+//! that of `2 s` nodes; or it adds its own and sends to the node `s + 1` further on, which then has that of `2 s + 1`. The bits of the
+//! number of other nodes, from the highest, decide which. So `ceil(log2(nodes))` rounds are enough, with one message of each node in each.
+//! What arrives never overlaps what is there, so sums can be sent, of which nothing can be removed. Distances of `2^k` have that property
+//! for powers of two only.
 //!
 //! Sources: D. Hensgen, R. Finkel and U. Manber, "Two algorithms for barrier synchronization", 1988; J. Bruck et al., "Efficient
-//! algorithms for all-to-all communications in multiport message-passing systems", 1997 (concatenation in any number of nodes).
+//! algorithms for all-to-all communications in multiport message-passing systems", 1997 (concatenation among any number of nodes).
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct Round {

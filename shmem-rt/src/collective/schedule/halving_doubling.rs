@@ -1,22 +1,19 @@
-//! Recursive halving and doubling: a reduce-scatter, level by level, and the same way back an allgather, in groups of any size.
+//! Recursive halving and doubling: a reduce-scatter, level by level, and an allgather the same way back, in groups of any size.
 //!
-//! Each rank is a group at first; at each level some groups that follow each other become one ([`Radices`]). Those members of these
-//! groups that hold the same slice of a block cut it into pieces, deal these among themselves, send each its piece, and combine what
-//! they are sent with what they have. So a rank holds less of a larger group at each level, and in the end its part of the result. The
-//! same way back each gives the others its pieces, until all have the block.
+//! At first each rank is a group. At each level neighbouring groups merge into one ([`Radices`]). The ranks of the merged groups that hold
+//! the same slice of a block cut it into pieces, exchange them, and combine what they receive. So a rank holds less of a larger group at
+//! each level, and in the end its part of the result. On the way back ranks exchange the pieces until all have the block.
 //!
-//! Where ranks end, groups have fewer members, which hold more slices each ([`Seat`]). At each level those who share a slice keep equal
-//! parts of it, as far as pieces can be dealt evenly. A rank sends what it does not keep, and on the way back as much: in all twice
-//! the block, less what it has in the end. A slice that stays whole is given to one of them: that costs it at most the others' slices.
+//! The last group of a level may have fewer members, which hold more slices each ([`Seat`]). A slice that cannot be dealt evenly stays
+//! whole and goes to one member.
 //!
-//! Blocks follow each other like waves: in turn `t` a block that has come to step `s` is the one with number `t - 2 s`. Inside a step all
-//! ranks keep to the order of slices, then of a member's pieces, then of the distance from sender to receiver.
+//! Blocks are pipelined: in turn `t`, step `s` works on block `t - 2 s`. Inside a step all ranks follow the order of slices, then of a
+//! member's pieces, then of the distance from sender to receiver.
 //!
-//! What has been sent at a level is written again on the way back, at the earliest when the result for it comes. That is made of what
-//! was sent: so it has been delivered.
+//! A rank overwrites what it has sent only with the result for that place. The result is made of what was sent, so that has been delivered.
 //!
-//! Source: R. Rabenseifner, "Optimization of collective reduction operations", 2004. Groups of four halve its rounds; that it serves any
-//! number of ranks is ours.
+//! Source: R. Rabenseifner, "Optimization of collective reduction operations", 2004. Groups of four, and any number of ranks, are our
+//! additions.
 
 use core::ops::Range;
 

@@ -1,35 +1,28 @@
-//! Schedules: the algorithms of collectives of much data, as generators of steps. They know no memory and no transport.
+//! Schedules: algorithms of collectives of long data, as generators of steps. They know no memory and no transport.
 //!
-//! A schedule is that of one rank: two iterators, made from the number of ranks, the bytes and nothing else.
-//! [`sends`](Schedule::sends) gives the chunks that the rank sends, in order, and of each what must have come before;
-//! [`receives`](Schedule::receives) gives the chunks that come, in order, and what is done with each. The
-//! [engine](super::engine) carries out both side by side, without ever waiting.
+//! A schedule belongs to one rank and is made of the number of ranks and the bytes alone. [`sends`](Schedule::sends) generates the chunks
+//! that the rank sends, in order, with what must have arrived before. [`receives`](Schedule::receives) generates the chunks that arrive.
+//! The [engine](super::engine) carries out both side by side.
 //!
 //! | schedule | for | |
 //! |---|---|---|
-//! | [`TwoTree`] | broadcast | chunks in turn along two binary trees; a leaf of one is an inner rank of the other |
-//! | [`HalvingDoubling`] | reductions | a recursive reduce-scatter, and the same way back an allgather |
-//! | [`RingAllgather`] | fcollect | the blocks of all go round |
-//! | [`Pairwise`] | alltoall | in step `t` each sends to the rank `t` further on |
+//! | [`TwoTree`] | broadcast | chunks alternate between two binary trees; a leaf of one is an inner rank of the other |
+//! | [`HalvingDoubling`] | reductions | a recursive reduce-scatter, then an allgather the same way back |
+//! | [`RingAllgather`] | fcollect | the blocks of all ranks go round a ring |
+//! | [`Pairwise`] | alltoall | in step `t` each rank sends to the rank `t` further on |
 //!
-//! [`Round`] is the dissemination of barriers, whose data [payloads](super::payload) are.
+//! [`Round`] is the dissemination of barriers, whose data are [payloads](super::payload).
 //!
-//! **Slots and credits.** Chunks arrive in equal slots. Chunk `a` of a rank lies in slot `a mod slots`; who sends it knows the number,
-//! because both schedules are the same function of the rank. So no message says what it is. The first chunks, as many as there are
-//! slots, may be sent at any time. For each later one the receiver gives the sender a credit when its slot is free, in a counter
-//! that is theirs for this. Every credit is waited for, so nothing is under way when all ranks have come to the end.
+//! **Slots and credits.** Chunk `a` of a rank arrives in slot `a mod slots`. Its sender computes `a`, so messages carry no header. For each
+//! chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free. Every credit is waited for, so nothing
+//! is under way at the end.
 //!
-//! **No deadlock.** All ranks send, and expect, in the order of one key that they share: the chunk; or the block and the step; or the turn
-//! of a wave, the step, the slice, the piece and the distance. Of all chunks that are yet to come take the first in that order. Whoever
-//! sends it has sent everything before it, and has all it depends on, which came earlier in that order. Its receiver has emptied the
-//! slot: chunks that stay there until others have come follow each other, and there are more slots than these and those whose credits
-//! are given together. So it can be sent.
+//! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has not
+//! arrived. Its sender has sent all chunks before it, and has all chunks that it is made of. Its receiver has emptied the slot: chunks that
+//! are held for a reduction follow each other, and are fewer than the slots less those whose credits are given together. So it can be sent.
 //!
-//! **Pipelines.** A collective has one schedule, or two that wait for nothing of each other: two trees. They have the slots of a window in
-//! turn, and credit counters of their own.
-//!
-//! Schedules are of ranks, wherever these are. Those of one node write into each other's slots by stores. Where ranks follow each other
-//! node by node, few chunks cross: of a ring each once, and of halving and doubling what the members of a node have made of theirs.
+//! **Pipelines.** A collective has one schedule, or two independent ones (two trees) that share the slots and have their own credit
+//! counters.
 
 mod dissemination;
 mod halving_doubling;

@@ -1,12 +1,10 @@
-//! Two-tree broadcast: chunks in turn along two binary trees of the ranks.
+//! Two-tree broadcast: chunks alternate between two binary trees of the ranks.
 //!
-//! A rank that has others below it in one tree is a leaf of the other, so each sends no more than the root does. The root sends each
-//! chunk once, to the top of its tree. The trees are pipelines of their own: in each a rank is at its own distance from the root, and
-//! all that it is sent comes at the pace of the root.
+//! A rank with children in one tree is a leaf of the other, so no rank sends more than the root does. The root sends each chunk once, to
+//! the top of its tree. The two trees are separate pipelines.
 //!
-//! The ranks but the root are numbered from 1 on. In the first tree, which is in order, those with odd numbers are leaves. The second is
-//! the first one with the numbers turned round, or, of an odd count, moved on by one: leaves are those with even numbers, and at most
-//! one rank is a leaf of both. Of two ranks there is one way.
+//! The ranks but the root are numbered from 1 on. The first tree is in order: odd numbers are leaves. The second tree mirrors the numbers,
+//! or, of an odd count, moves them on by one: even numbers are leaves, and at most one rank is a leaf of both. Two ranks have one tree.
 //!
 //! Source: P. Sanders, J. Speck and J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009.
 
