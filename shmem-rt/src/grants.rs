@@ -1,11 +1,11 @@
-//! What the PEs were given for their partitions, as each tells the others.
+//! The message with which a PE tells the others what it was granted for each partition.
 
 use serde::{Deserialize, Serialize};
 use shmem_core::alike::Alike;
 use shmem_core::partition::{FileGrant, Grant, Kind, Pages};
 use shmem_launch::codec::{self, Message};
 
-/// What a PE was granted, on its way to the others.
+/// A [`Grant`] in a message.
 #[derive(Debug, Serialize, Deserialize)]
 struct Sent {
     size: u64,
@@ -20,7 +20,7 @@ struct Sent {
 
 impl Message for Sent {}
 
-/// A PE's grants, for the others.
+/// Encodes a PE's grants.
 pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
     let each = grants.iter().cloned().map(|grant| {
         let Grant { size, pgsize, pages, kind, nodes, populated, downgrades, file } = grant;
@@ -31,7 +31,7 @@ pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
     codec::encode(&each.collect::<Vec<_>>())
 }
 
-/// What [`encode`] made; `None` if it is something else.
+/// Decodes what [`encode`] made; `None` if the bytes are something else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
     let grant = |sent: Sent| {
         let Sent { size, pgsize, pages, kind, nodes, populated, downgrades, file } = sent;
@@ -43,11 +43,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
     codec::decode::<Vec<Sent>>(bytes).ok()?.into_iter().map(grant).collect()
 }
 
-/// What each PE was granted of each partition, by what it was granted of all of them, which are so many.
+/// Turns the grants of all partitions, by PE, into the grants of all PEs, by partition.
 ///
 /// # Panics
 ///
-/// If a PE was granted fewer.
+/// If a PE has fewer than `partitions` grants.
 pub(crate) fn by_partition(partitions: usize, pes: &Alike<Vec<Grant>>) -> Vec<Alike<Grant>> {
     (0..partitions).map(|at| pes.map(|granted| granted[at].clone())).collect()
 }

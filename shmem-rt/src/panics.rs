@@ -1,5 +1,5 @@
-//! How the panic of a PE is told: with its number and in one piece, because several PEs write to the same place, and often
-//! panic together. Of PEs of a node that panic at the same place, the first says how it came there.
+//! Messages of panics: with the number of the PE, and in one write, because several PEs print to one terminal and often panic
+//! together. If several PEs of a node panic at the same line, only the first prints the backtrace.
 
 use std::backtrace::Backtrace;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,17 +16,17 @@ use shmem_launch::say::say;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Tells panics of this process as those of a PE from now on. A hook that the program has set stays.
+/// Sets the panic hook that names the PE. A hook that the program has set stays.
 pub(crate) fn tell_as<L: ThreadLevel>(world: &World<L>) {
     let (pe, job) = (world.my_pe(), world.job());
     let (arena, slot) = (Arc::clone(&job.memory.arena), job.site.pes().iter().find_map(|pe| pe.on_node()));
     let hook = panic::take_hook();
-    // That of the standard library, which is there again when another one has been taken.
+    // `take_hook` leaves the hook of the standard library.
     let standard = panic::take_hook();
     if ptr::eq(&raw const *hook, &raw const *standard) {
         let is_first = AtomicBool::new(true);
         panic::set_hook(Box::new(move |info| {
-            // Before it is the first: a backtrace takes long, and PEs that come behind it end the job meanwhile.
+            // Before the PE is marked as the first: a backtrace takes long, and a PE that panics second ends the job.
             let how = how(is_first.swap(false, Ordering::Relaxed));
             let is_another = slot.is_none_or(|slot| is_another(&arena, slot, pe, info.location()));
             say(&told(pe, info, is_another.then_some(&*how)));
@@ -36,7 +36,7 @@ pub(crate) fn tell_as<L: ThreadLevel>(world: &World<L>) {
     }
 }
 
-/// Whether no other PE of the node, whose first one has this slot, has panicked there first.
+/// Whether no other PE of the node has panicked there first. `slot` is that of the node's first PE.
 fn is_another(arena: &Arena, slot: usize, pe: usize, place: Option<&Location<'_>>) -> bool {
     let Some(place) = place else { return true };
     // The same in all processes.
@@ -48,7 +48,7 @@ fn is_another(arena: &Arena, slot: usize, pe: usize, place: Option<&Location<'_>
     area.record.is_another_panic((hasher.finish() as u32).max(1), pe as u32)
 }
 
-/// A panic in words; `how` it came to it, unless another PE has said so.
+/// The message of a panic; `how` is the backtrace or a note, unless another PE has printed it.
 fn told(pe: usize, info: &PanicHookInfo<'_>, how: Option<&str>) -> String {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");
@@ -63,7 +63,7 @@ fn told(pe: usize, info: &PanicHookInfo<'_>, how: Option<&str>) -> String {
     }
 }
 
-/// How it came to a panic, of this process the first or not.
+/// The backtrace of a panic, or for the first of this process a note how to get one.
 fn how(is_first: bool) -> String {
     match backtrace() {
         Some(frames) => format!("\nstack backtrace:\n{}", frames.trim_end()),
@@ -72,41 +72,22 @@ fn how(is_first: bool) -> String {
     }
 }
 
-/// The calls that led to a panic, if the user wants to see them.
+/// The backtrace, if `RUST_BACKTRACE` asks for one.
 fn backtrace() -> Option<String> {
     let style = std::env::var_os("RUST_BACKTRACE").filter(|style| style != "0")?;
     let all = Backtrace::force_capture();
     Some(if style == "full" { format!("{all:#}") } else { of_the_program(&all.to_string()) })
 }
 
-/// What lies between the machinery of panics and that of the start: what the standard library shows, too.
+/// The frames of the program, between those of the panic and those of the start, as the standard library shows them.
 fn of_the_program(frames: &str) -> String {
     let lines: Vec<&str> = frames.lines().collect();
     let find = |name: &str| lines.iter().position(|line| line.contains(name));
-    // Behind the frame's line there may be one with its place.
+    // The line of a frame may be followed by one with its place.
     let first = find("__rust_end_short_backtrace").map_or(0, |end| {
         let behind = lines[end + 1..].iter().position(|line| !line.trim_start().starts_with("at "));
         behind.map_or(lines.len(), |more| end + 1 + more)
     });
     let last = find("__rust_begin_short_backtrace").filter(|last| *last > first).unwrap_or(lines.len());
     lines[first..last].join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_calls_of_the_program_are_shown() {
-        let frames = "   0: hook\n             at hook.rs:1:2\n   1: std::__rust_end_short_backtrace\n             at std.rs:3:4\n   \
-                      2: program::inner\n             at main.rs:5:6\n   3: program::main\n   \
-                      4: std::__rust_begin_short_backtrace\n   5: main\n";
-        assert_eq!(
-            of_the_program(frames),
-            "   2: program::inner\n             at main.rs:5:6\n   3: program::main"
-        );
-        assert_eq!(of_the_program("   0: somewhere\n"), "   0: somewhere");
-        assert_eq!(of_the_program("   0: __rust_end_short_backtrace"), "");
-        assert_eq!(of_the_program(""), "");
-    }
 }

@@ -1,4 +1,4 @@
-//! What the runtime says on its own, and how it names objects, PEs and what they do.
+//! Messages of the runtime: downgrades of partitions, long waits, deadlocks; and the names of objects in them.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ use shmem_launch::launch::report::Standing;
 use shmem_launch::say::say;
 use shmem_launch::text::numbers;
 
-/// Says what partitions asked for and were not given, unless nobody wants to hear it.
+/// Prints what partitions asked for and were not granted, unless `SHMEM_PARTITION_WARN` is 0.
 pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[Alike<Grant>]) {
     if settings.partition_warn {
         for line in downgrades(specs, grants) {
@@ -25,18 +25,18 @@ pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[A
     }
 }
 
-/// Where a variable begins, and what it is called.
+/// Offset and name of a variable.
 pub(crate) type Variable = (usize, String);
 
-/// What tells the variable that lies at an offset, of a program in another language.
+/// Finds the variable at an offset, in a program in another language.
 pub(crate) static VARIABLES: OnceLock<fn(usize) -> Option<Variable>> = OnceLock::new();
 
-/// What lies at an offset, for people: a variable of the program, or what was allocated there.
+/// Names what is stored at an offset, for people: a variable of the program, or an allocation.
 pub(crate) fn name_at(statics: &[(Extent, String)], ledger: &Mutex<Ledger>, offset: usize) -> String {
     known_at(statics, ledger, offset).unwrap_or_else(|| format!("a word at offset {offset:#x}"))
 }
 
-/// The same where something is known to lie.
+/// Like [`name_at`]; `None` if nothing is known to be stored there.
 pub(crate) fn known_at(
     statics: &[(Extent, String)],
     ledger: &Mutex<Ledger>,
@@ -48,7 +48,7 @@ pub(crate) fn known_at(
         Some((extent.offset, name.clone()))
     };
     let allocated = || {
-        // Another thread may have it, and wait in a collective for long.
+        // Another thread may hold the ledger, and wait in a collective for long.
         let ledger = ledger.try_lock()?;
         let found = ledger.find(offset)?;
         Some((found.offset, found.to_string()))
@@ -58,17 +58,17 @@ pub(crate) fn known_at(
     Some(if within == 0 { name } else { format!("{name} + {}", show_size(within)) })
 }
 
-/// A peer, as a waiting PE sees it.
+/// A PE, as a waiting PE sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct Peer<'a> {
     pub(crate) number: usize,
     pub(crate) record: &'a PeRecord,
 }
 
-/// What PEs do, each with the numbers of those who do it.
+/// Activities, each with the numbers of the PEs that have it.
 pub(crate) type Groups = Vec<(String, Vec<usize>)>;
 
-/// Adds a PE to those who do the same.
+/// Adds a PE to the group with the same activity.
 pub(crate) fn add_to(groups: &mut Groups, doing: String, pe: usize) {
     match groups.iter_mut().find(|group| group.0 == doing) {
         Some(group) => group.1.push(pe),
@@ -76,14 +76,14 @@ pub(crate) fn add_to(groups: &mut Groups, doing: String, pe: usize) {
     }
 }
 
-/// Says who waits, where, for how long, and for whom.
+/// Describes a long wait: PE, place, time, and the PEs waited for.
 ///
-/// In a collective the ones waited for are known: those that have not entered it. A word can be
-/// changed by anybody, so there the list says what everybody else is doing.
+/// In a collective these are the PEs that have not entered it. A word can be changed by any PE, so there the list has all
+/// other PEs.
 pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator<Item = Peer<'a>>) -> String {
     let activity = &report.activity;
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());
-    // Of other teams' collectives the records say only what each PE is in now.
+    // Records count the collectives of the team of all PEs only.
     let in_collective = activity.count != 0 && activity.team == 0;
     let mut groups = Groups::new();
     for Peer { number, record } in peers.filter(|peer| peer.number != me) {
@@ -108,7 +108,7 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
     text
 }
 
-/// Says that no PE of the job can go on, and who waits where and for whom.
+/// Describes a deadlock: no PE of the job can go on. Names the wait of each PE.
 pub(crate) fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
     let mut groups = Groups::new();
     for Peer { number, record } in peers.clone() {
@@ -118,7 +118,7 @@ pub(crate) fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> S
             None => "does not say where it waits".to_owned(),
             Some(activity) => {
                 let mut doing = format!("waits {activity}");
-                // Of other teams' collectives the records say only what each PE is in now.
+                // Records count the collectives of the team of all PEs only.
                 if activity.count != 0 && activity.team == 0 {
                     let is_missing = |peer: &Peer<'_>| peer.record.collectives() < activity.count;
                     let missing: Vec<_> = peers.clone().filter(is_missing).map(|peer| peer.number).collect();
@@ -160,11 +160,6 @@ mod tests {
 
     use super::*;
 
-    fn record() -> Box<PeRecord> {
-        // SAFETY: all zeroes is the initial state of a record.
-        unsafe { Box::<PeRecord>::new(core::mem::zeroed()) }
-    }
-
     #[test]
     fn an_offset_is_named_by_what_lies_there() {
         let extent = |offset, bytes| Extent { offset, bytes };
@@ -183,71 +178,18 @@ mod tests {
         assert_eq!(name(block.offset), none(block.offset), "nobody waits for a name");
     }
 
-    fn at(operation: &str, line: u32, count: u64) -> Activity {
-        Activity {
-            operation: Text::head(operation),
-            file: Text::tail("src/main.rs"),
-            line,
-            count,
-            ..Activity::NONE
-        }
-    }
-
-    #[test]
-    fn a_collective_names_those_who_are_missing() {
-        let records = [7, 7, 6, 6, 6].map(|entered| {
-            let record = record();
-            record.enter_collective(entered);
-            record
-        });
-        records[3].describe(&at("wait_until", 30, 0));
-        let peers = records.iter().enumerate().map(|(number, record)| Peer { number, record });
-        let report = WaitReport { activity: at("barrier", 12, 7), waited: Duration::from_millis(5100) };
-        assert_eq!(
-            long_wait(0, &report, peers),
-            "shmem: PE 0 has waited 5.1 s in `barrier` at src/main.rs:12 for PEs 2, 4 (in their own code); \
-             PE 3 (in `wait_until` at src/main.rs:30)"
-        );
-        // A word can be changed by anybody.
-        records[1].set_stage(Stage::Finished);
-        let peers = records[..2].iter().enumerate().map(|(number, record)| Peer { number, record });
-        let report = WaitReport { activity: at("wait_until", 9, 0), waited: Duration::from_secs(2) };
-        assert!(long_wait(0, &report, peers).ends_with("at src/main.rs:9; meanwhile PE 1 (left the job)"));
-    }
-
-    #[test]
-    fn a_standstill_names_who_waits_where_and_for_whom() {
-        let (here, too, missing, gone) = (record(), record(), record(), record());
-        for record in [&here, &too] {
-            record.enter_collective(7);
-            record.describe(&at("barrier", 12, 7));
-        }
-        missing.describe(&at("wait_until", 30, 0));
-        gone.enter_collective(9);
-        gone.set_stage(Stage::Finished);
-        let peers = [&here, &missing, &too, &gone];
-        let peers = peers.iter().enumerate().map(|(number, record)| Peer { number, record });
-        assert_eq!(
-            standstill(peers),
-            "no PE can go on: all of them wait, and no thread of the job is left that could wake one \
-             (SHMEM_STANDSTILL=0: they wait)\
-             \n  PEs 0, 2 wait in `barrier` at src/main.rs:12 for PE 1\
-             \n  PE 1 waits in `wait_until` at src/main.rs:30\
-             \n  PE 3 left the job"
-        );
-    }
-
     #[test]
     fn who_is_stopped_is_not_in_its_own_code() {
         let mut process = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let pid = Pid::from_child(&process);
         kill_process(pid, Signal::STOP).unwrap();
         waitpid(Some(pid), WaitOptions::UNTRACED).unwrap();
-        let (here, stopped) = (record(), record());
+        // SAFETY: all zeroes is the initial state of a record.
+        let stopped = unsafe { Box::<PeRecord>::new(core::mem::zeroed()) };
         stopped.start(1, process.id());
-        let peers = [&here, &stopped].into_iter().enumerate().map(|(number, record)| Peer { number, record });
-        let report = WaitReport { activity: at("barrier", 12, 1), waited: Duration::from_secs(2) };
-        let said = long_wait(0, &report, peers);
+        let activity = Activity { operation: Text::head("barrier"), count: 1, ..Activity::NONE };
+        let report = WaitReport { activity, waited: Duration::from_secs(2) };
+        let said = long_wait(0, &report, [Peer { number: 1, record: &stopped }].into_iter());
         process.kill().unwrap();
         process.wait().unwrap();
         assert!(said.ends_with(" for PE 1 (stopped by a signal)"), "{said}");

@@ -12,8 +12,8 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::say::say;
 
-/// Brings the numbers of all PEs together; PE 0 prints them. `sent` is what has gone to other nodes, and `strangers`
-/// how many messages were dropped.
+/// Collects the numbers of all PEs; PE 0 prints them. `sent` is the traffic to other nodes, `strangers` the number of dropped
+/// messages.
 pub(super) fn conclude(
     mine: &Statistics,
     sent: Traffic,
@@ -48,7 +48,7 @@ pub(super) fn conclude(
     Ok(())
 }
 
-/// A row for each operation that any PE called.
+/// The table: a row for each operation that a PE called.
 fn table(pes: &[Statistics]) -> String {
     let heads = ["OPERATION", "CALLS", "LEAST", "MOST", "BYTES", "TIME", "MOST", "PER CALL"];
     let mut columns = Columns::new(heads, &[1, 2, 3, 4, 5, 6, 7]).indented();
@@ -91,7 +91,7 @@ fn table(pes: &[Statistics]) -> String {
     text
 }
 
-/// A time for a reader: three figures and a unit.
+/// A time with three figures and a unit.
 fn duration(nanoseconds: u64) -> String {
     let (value, unit) = match nanoseconds {
         0..1_000 => return format!("{nanoseconds} ns"),
@@ -105,34 +105,7 @@ fn duration(nanoseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::panic::Location;
-
-    use shmem_core::observe::{Call, Counters};
-
     use super::*;
-
-    #[test]
-    fn rows_are_sums_and_extremes() {
-        let (busy, idle) = (Counters::default(), Counters::default());
-        let put = |bytes| Call { bytes, ..Call::new(Family::Put, Location::caller()) };
-        for nanoseconds in [1_000_000, 2_000_000] {
-            busy.count(&put(1 << 20), nanoseconds);
-        }
-        idle.count(&put(0), 500);
-        idle.count(&Call::new(Family::Quiet, Location::caller()), 12_345);
-        let text = table(&[busy.now(), idle.now()]);
-        let lines: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split("  ").collect()).collect();
-        let cells = |row: usize| lines[row].iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty());
-        assert_eq!(
-            cells(1).collect::<Vec<_>>(),
-            ["put", "3", "1", "2", "2M", "3.00 ms", "3.00 ms", "1.00 ms"]
-        );
-        assert_eq!(
-            cells(2).collect::<Vec<_>>(),
-            ["quiet", "1", "0", "1", "0", "12.3 us", "12.3 us", "12.3 us"]
-        );
-        assert_eq!(lines.len(), 3, "{text}");
-    }
 
     #[test]
     fn times_have_three_figures() {
