@@ -2,14 +2,14 @@
 
 use super::Fabric;
 use super::engine::Sent;
-use super::operation::{Local, Target, Word};
+use super::operation::{LocalMemory, RemoteMemory, Word};
 use super::port::{Posting, What};
 use super::record::{Purpose, Record, Wanted};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::transport::{AtomicOp, Channel, Remote, Width};
 
 impl Fabric {
-    /// Changes a word and gives what was there.
+    /// Changes a word and returns its old value.
     ///
     /// # Safety
     ///
@@ -26,7 +26,7 @@ impl Fabric {
         port.wait_for(number, what, |record| result_of(record, width))
     }
 
-    /// Changes a word, if there is room for that now, or as soon as there is, where it `waits`. Otherwise no progress is made.
+    /// Changes a word: if there is room for that now, or, if it `waits`, as soon as there is. Makes no progress unless it waits.
     ///
     /// # Safety
     ///
@@ -51,7 +51,7 @@ impl Fabric {
         let (what, target) = (of_word("atomic update", at, width), self.target(at));
         let (demands, tracking) = (&self.domain.demands, self.stream(channel).tracking());
         let fetches = word.op == FI_CSWAP || demands.known.results;
-        // What is reported is not injected: ofi_rxm counts updates that are, and does not report them.
+        // No event is injected: ofi_rxm counts injected updates, and does not report them.
         let injects = !fetches && width.bytes() <= demands.inject && !tracking.is_event(width.bytes());
         let update = |posting: &Posting<'_>| {
             if fetches {
@@ -59,7 +59,7 @@ impl Fabric {
             }
             let (local, flags) = if injects {
                 let from = (&raw const word.operands).cast_mut().cast();
-                (Local { from, description: core::ptr::null_mut() }, FI_INJECT)
+                (LocalMemory { from, description: core::ptr::null_mut() }, FI_INJECT)
             } else {
                 (operands_of(posting), 0)
             };
@@ -71,7 +71,7 @@ impl Fabric {
         unsafe { self.port(channel).issue(channel, what, (!injects, waits), prepare, update) }
     }
 
-    /// Changes a word; what was there is at `result` when the channel is quiet.
+    /// Changes a word; its old value is at `result` when the channel is quiet.
     ///
     /// # Safety
     ///
@@ -92,8 +92,8 @@ impl Fabric {
         let described = self.keys.describe(&self.domain, result, width.bytes());
         let fetch = |posting: &Posting<'_>| {
             let into = match described {
-                Some(description) => Local { from: result, description },
-                None => Local { from: record_of(posting).buffer(), description: posting.description },
+                Some(description) => LocalMemory { from: result, description },
+                None => LocalMemory { from: record_of(posting).buffer(), description: posting.description },
             };
             // SAFETY: operands and buffer are the operation's until it is complete, the result until quiet (caller).
             unsafe { target.change(posting, operands_of(posting), Some(into), word, 0) }
@@ -109,25 +109,20 @@ impl Fabric {
         }
     }
 
-    /// Whether the provider carries out such changes of words.
-    pub(super) fn carries_out(&self, width: Width, op: AtomicOp) -> bool {
-        self.word(width, op).is_some()
-    }
-
-    /// The operation for the provider; none, if the target's engine is to carry it out.
-    fn word(&self, width: Width, op: AtomicOp) -> Option<Word> {
+    /// The operation for the provider; `None`: the target's engine carries it out.
+    pub(super) fn word(&self, width: Width, op: AtomicOp) -> Option<Word> {
         if self.has_atomics() { Word::of(width, op) } else { None }
     }
 }
 
 pub(super) fn keep(record: &Record, word: Word) {
-    // SAFETY: the record is its holder's, who has just taken it.
+    // SAFETY: the record is the caller's, who has just taken it.
     unsafe { record.operands().cast::<[u64; 2]>().write(word.operands) };
 }
 
-/// Fetches to the record of an operation, from operands that lie in it.
-pub(super) fn fetch_to_record(target: Target, posting: &Posting<'_>, word: Word) -> isize {
-    let result = Local { from: record_of(posting).result().cast(), description: posting.description };
+/// Hands over an operation whose operands and result are in its record.
+pub(super) fn fetch_to_record(target: RemoteMemory, posting: &Posting<'_>, word: Word) -> isize {
+    let result = LocalMemory { from: record_of(posting).result().cast(), description: posting.description };
     // SAFETY: operands and result are the operation's until it is complete.
     unsafe { target.change(posting, operands_of(posting), Some(result), word, 0) }
 }
@@ -141,8 +136,8 @@ pub(super) fn result_of(record: &Record, width: Width) -> u64 {
     }
 }
 
-pub(super) fn operands_of(posting: &Posting<'_>) -> Local {
-    Local { from: record_of(posting).operands().cast(), description: posting.description }
+pub(super) fn operands_of(posting: &Posting<'_>) -> LocalMemory {
+    LocalMemory { from: record_of(posting).operands().cast(), description: posting.description }
 }
 
 fn record_of<'p>(posting: &Posting<'p>) -> &'p Record {

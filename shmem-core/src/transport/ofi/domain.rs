@@ -1,15 +1,14 @@
-//! What all endpoints of a PE share: the domain of one interface, the addresses of all PEs, registered
-//! memory.
+//! What all endpoints of a PE share: the domain of one interface, and the addresses of all PEs.
 //!
-//! An address is entered in the provider's table when its PE is first addressed: a PE has to do with few of many. Some
-//! providers must know who sends to them, and have all at once.
+//! An address is entered in the provider's table when its PE is first addressed: in a large job most pairs of PEs never communicate.
+//! Some providers must know the address of each sender; there all addresses are entered at the start.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::error::OfiError;
-use super::keys::Names;
+use super::keys::JobKeys;
 use super::provider::{Chosen, Demands};
 use super::secret::Secret;
 use super::sparse::Sparse;
@@ -19,19 +18,19 @@ use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
 
 #[derive(Debug)]
 pub(super) struct Domain {
-    /// The addresses that endpoints are to know.
+    /// The provider's table of addresses.
     pub(super) addresses: Arc<Addresses>,
     told: OnceLock<Whereabouts>,
     entries: Entries,
-    /// Behind it, addresses are entered.
+    /// Held while an address is entered.
     entering: Mutex<()>,
     pub(super) provider: String,
     pub(super) interface: String,
     pub(super) demands: Demands,
-    pub(super) names: Names,
+    pub(super) job_keys: JobKeys,
 }
 
-/// Where each PE that was addressed is found in the provider's table, and one more; 0: it is not there yet.
+/// For each PE its index in the provider's table, plus one; 0: its address is not entered yet.
 pub(super) type Entries = Sparse<AtomicU64>;
 
 impl Domain {
@@ -40,12 +39,12 @@ impl Domain {
         let entry = info.first();
         let refused = |refused| OfiError::refused(entry.library(), &provider, refused);
         let opened = libfabric::Domain::open(entry).map_err(refused)?;
-        // What comes later makes room when it comes.
+        // The table grows when addresses are entered later.
         let at_first = if demands.known.late { pes.min(FEW) } else { pes };
         let addresses = Addresses::open(&opened, at_first).map_err(refused)?;
         let (told, entries, entering) = (OnceLock::new(), Entries::new(pes), Mutex::default());
-        let names = Names::new(secret, demands.key);
-        Ok(Self { addresses, told, entries, entering, provider, interface, demands, names })
+        let job_keys = JobKeys::new(secret, demands.key);
+        Ok(Self { addresses, told, entries, entering, provider, interface, demands, job_keys })
     }
 
     pub(super) fn refused(&self, refused: Refused) -> OfiError {
@@ -60,63 +59,59 @@ impl Domain {
         self.addresses.domain()
     }
 
-    /// How a PE is addressed, if it was addressed before.
+    /// The provider's index of a PE, if its address was entered.
     #[inline(always)]
     pub(super) fn entered(&self, pe: usize) -> Option<fi_addr_t> {
         self.entries.get(pe)?.load(Ordering::Acquire).checked_sub(1)
     }
 
-    /// How a PE is addressed, for the first time; `None`: nobody has told where it is.
+    /// Enters the address of a PE, and returns its index; `None`: the PE has no address.
     pub(super) fn enter(&self, pe: usize) -> Result<Option<fi_addr_t>, OfiError> {
         let Some(address) = self.told.get().and_then(|told| told.of(pe)) else { return Ok(None) };
         let _entering = self.entering.lock();
         if let Some(found) = self.entered(pe) {
             return Ok(Some(found));
         }
-        // SAFETY: as long as the address of an endpoint here (`tell`), and of the same provider, whole: such ones alone were put
-        // together for it (`address_in`).
+        // SAFETY: as long as the address of an endpoint here (`tell`), and a whole address of the same provider: the caller of
+        // `tell` has promised results of `address_in`.
         let found = unsafe { self.addresses.insert(address) };
         let found = found.map_err(|refused| self.refused(refused))?;
         self.entries.entry(pe).store(found + 1, Ordering::Release);
         Ok(Some(found))
     }
 
-    /// The address of an endpoint, for other PEs: behind the provider's name, which must be theirs, too.
+    /// The provider's name and the address of an endpoint, for [`address_in`](Self::address_in) on other PEs.
     pub(super) fn address_of(&self, endpoint: &Endpoint) -> Result<Vec<u8>, OfiError> {
         let name = endpoint.name().map_err(|refused| self.refused(refused))?;
         Ok([self.provider.as_bytes(), &[0], &name].concat())
     }
 
-    /// Whether it is known where a PE is. Providers do not survive being asked to send to where nobody is.
+    /// Whether a PE has an address. Providers crash when they are asked to send to a PE without one.
     #[inline(always)]
     pub(super) fn knows(&self, pe: usize) -> bool {
         self.entered(pe).is_some() || self.told.get().is_some_and(|told| told.of(pe).is_some())
     }
 
-    /// PEs that are reached through the fabric.
+    /// The number of PEs that are reached through the fabric.
     pub(super) fn peers_known(&self) -> usize {
         self.told.get().map_or(0, Whereabouts::count)
     }
 
-    /// The address alone, in what [`address_of`](Self::address_of) has given on PE `pe`, and `own` here.
+    /// The address in `said`, the result of [`address_of`](Self::address_of) on PE `pe`; `own` is the result here.
     pub(super) fn address_in<'s>(&self, pe: usize, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
         let head = self.provider.len() + 1;
-        // The provider reads as many bytes as its addresses have.
+        // Of equal length: the provider reads as many bytes as its own addresses have.
         match said.get(head..) {
             Some(address) if said.len() == own.len() && said[..head] == own[..head] => Ok(address),
             _ => Err(elsewhere(pe, &describe(said), own)),
         }
     }
 
-    /// Learns where all PEs are, once. `own` is what [`address_of`](Self::address_of) has given here.
-    ///
-    /// # Errors
-    ///
-    /// If addresses have not as many bytes as the own, or the provider does not take one that it is to have at once.
+    /// Takes the addresses of all PEs, once. `own` is the result of [`address_of`](Self::address_of) here.
     ///
     /// # Safety
     ///
-    /// Each address must be one that [`address_in`](Self::address_in) has found.
+    /// Each address must be a result of [`address_in`](Self::address_in).
     pub(super) unsafe fn tell(&self, told: Whereabouts, own: &[u8]) -> Result<(), OfiError> {
         let each = own.len() - self.provider.len() - 1;
         if told.each() != each {
@@ -129,9 +124,9 @@ impl Domain {
         (0..told.len()).try_for_each(|pe| self.enter(pe).map(drop))
     }
 
-    /// Where a PE is, for messages.
+    /// The address of a PE, for reports.
     pub(super) fn place_of(&self, pe: usize) -> String {
-        // ofi_rxm does not survive being asked for what is not there.
+        // ofi_rxm crashes when it is asked for an entry that is not there.
         let found = self.entered(pe).or_else(|| self.enter(pe).ok().flatten());
         // SAFETY: an entry that the table has given (`enter`).
         let place = found.and_then(|found| unsafe { self.addresses.describe(found) });
@@ -139,8 +134,7 @@ impl Domain {
     }
 }
 
-/// The address of each PE of a job, by number: as many bytes for each, in memory that may be shared among the PEs of a node.
-/// Zeroes are no address.
+/// The addresses of all PEs of a job, by number, all of one length, in memory that the PEs of a node may share. Zeroes: no address.
 pub struct Whereabouts {
     bytes: Box<dyn AsRef<[u8]> + Send + Sync>,
     each: usize,
@@ -161,20 +155,20 @@ impl Whereabouts {
         self.each
     }
 
-    /// The address of a PE, if there is one.
+    /// The address of a PE, if it has one.
     pub(super) fn of(&self, pe: usize) -> Option<&[u8]> {
         let address = (*self.bytes).as_ref().chunks_exact(self.each).nth(pe)?;
         address.iter().any(|byte| *byte != 0).then_some(address)
     }
 
-    /// How many PEs there are, with an address or without.
+    /// The number of PEs, with an address or without.
     pub(super) fn len(&self) -> usize {
         (*self.bytes).as_ref().len() / self.each
     }
 
+    /// The number of PEs with an address.
     pub(super) fn count(&self) -> usize {
-        let all = (*self.bytes).as_ref().chunks_exact(self.each);
-        all.filter(|address| address.iter().any(|byte| *byte != 0)).count()
+        (0..self.len()).filter(|pe| self.of(*pe).is_some()).count()
     }
 }
 
@@ -184,7 +178,7 @@ impl fmt::Debug for Whereabouts {
     }
 }
 
-/// Another PE uses another provider, or addresses of another kind.
+/// The error that another PE uses another provider, or addresses of another length.
 fn elsewhere(pe: usize, theirs: &str, own: &[u8]) -> OfiError {
     OfiError::Unusable(format!(
         "PE {pe} is reached by {theirs}, and this one by {}: name a provider and a network that all hosts have \
@@ -193,14 +187,14 @@ fn elsewhere(pe: usize, theirs: &str, own: &[u8]) -> OfiError {
     ))
 }
 
-/// The provider and the kind of addresses in what a PE says of where it is.
+/// The provider and the length of the address in a result of [`Domain::address_of`].
 fn describe(said: &[u8]) -> String {
     let mut parts = said.splitn(2, |byte| *byte == 0);
     let provider = String::from_utf8_lossy(parts.next().unwrap_or_default());
     format!("{provider} with addresses of {} bytes", parts.next().unwrap_or_default().len())
 }
 
-/// Addresses that there is room for at first, where they come one by one.
+/// Room for addresses at the start, if they are entered one by one.
 const FEW: usize = 64;
 
 #[cfg(all(test, not(miri)))]

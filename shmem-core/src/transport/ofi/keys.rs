@@ -1,8 +1,8 @@
-//! Remote keys: how memory of another PE is named, and memory that is registered here.
+//! Remote keys, and registered memory.
 //!
-//! Where the provider lets us choose, keys follow from the job's [secret](super::Secret) and have as many bytes as the provider takes.
-//! The key of a segment is the same on all PEs, and its first byte has address 0: then no PE keeps anything of another. Otherwise each
-//! PE tells what it was given, and there is a table per segment. Memory that is no segment has keys of its own PE.
+//! Where the provider lets us choose, keys follow from the job's [secret](super::Secret), with as many bytes as the provider allows.
+//! The key of a segment is the same on all PEs, and its first byte has address 0: so no PE keeps a table of keys. Otherwise each PE
+//! sends the others its key and address, and there is a table for each segment. Other registered memory has a key of its PE alone.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -23,25 +23,25 @@ use crate::transport::Remote;
 const ACCESS: u32 = FI_REMOTE_READ | FI_REMOTE_WRITE | LOCAL_ACCESS;
 const LOCAL_ACCESS: u32 = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
 
-/// How many keys are tried for memory that is no segment: of short ones, one may be taken.
+/// Most keys that are tried for memory that is no segment: a short key may be taken.
 const MOST_KEYS: usize = 1000;
 
 /// The keys that follow from the job's secret.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct JobKeys {
     secret: Secret,
     bits: u64,
     segments: Box<[u64]>,
-    /// How many keys of what is no segment were given.
+    /// The number of keys for other memory so far.
     others: AtomicU32,
 }
 
-impl Names {
+impl JobKeys {
     pub(super) fn new(secret: Secret, bytes: usize) -> Self {
         let bits = if (1..size_of::<u64>()).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };
         let mut segments: Vec<u64> = Vec::with_capacity(MAX_SEGMENTS);
         for segment in 0..MAX_SEGMENTS as u32 {
-            // Two that would be the same are told apart in the order of their numbers, everywhere alike.
+            // Of equal keys the later segment takes the next one: the same on all PEs.
             let mut tries =
                 (0..).map(|attempt| secret.number("the key of a segment", segment, attempt) & bits);
             let key = tries.find(|key| is_key(*key, bits) && !segments.contains(key));
@@ -54,8 +54,7 @@ impl Names {
         self.segments[segment as usize]
     }
 
-    /// A key of no segment, another one each time. Where keys are short it may be that of something registered: the
-    /// provider says so then.
+    /// A new key for memory that is no segment. A short key may be in use: then the provider refuses it.
     pub(super) fn of_another(&self) -> u64 {
         loop {
             let number = self.others.fetch_add(1, Ordering::Relaxed);
@@ -66,21 +65,21 @@ impl Names {
         }
     }
 
-    /// A number that only those know who were told it, for a grant.
+    /// The secret number of a grant.
     pub(super) fn mark(&self, grant: usize) -> u32 {
         self.secret.number("the mark of a grant", grant as u32, 0) as u32
     }
 }
 
-/// Whether a key is none of those that stand for something else with some providers.
+/// Whether a key has no special meaning for any provider.
 fn is_key(key: u64, bits: u64) -> bool {
     key != 0 && key != bits
 }
 
-/// Keys of all PEs' segments, and the own registrations.
+/// Keys of the segments of all PEs, and the registrations of this PE.
 pub(super) struct Keys {
     segments: Sparse<OfSegment>,
-    /// Segments of this PE, and where they are.
+    /// Segments of this PE, and their addresses.
     own: RwLock<Vec<(u32, Range<usize>, Registration)>>,
     pes: usize,
 }
@@ -89,7 +88,7 @@ pub(super) struct Keys {
 struct OfSegment {
     /// Bytes from the start of a slot.
     start: AtomicUsize,
-    /// By PE, where keys and addresses follow from nothing.
+    /// By PE, if the provider chooses keys or demands virtual addresses.
     on_wire: OnceLock<Box<[KeyOnWire]>>,
 }
 
@@ -103,13 +102,13 @@ impl Keys {
         Self { segments: Sparse::new(MAX_SEGMENTS), own: RwLock::default(), pes }
     }
 
-    /// Address and key of remote memory, as the provider takes them; `names` are the job's.
+    /// Address and key of remote memory for the provider.
     #[inline(always)]
-    pub(super) fn find(&self, names: &Names, to: Remote) -> (u64, u64) {
+    pub(super) fn find(&self, job_keys: &JobKeys, to: Remote) -> (u64, u64) {
         let segment = self.segments.entry(to.segment as usize);
         let inside = to.offset.wrapping_sub(segment.start.load(Ordering::Relaxed)) as u64;
         match segment.on_wire.get() {
-            None => (inside, names.of_segment(to.segment)),
+            None => (inside, job_keys.of_segment(to.segment)),
             Some(on_wire) => {
                 let on_wire = &on_wire[to.pe.number()];
                 (
@@ -120,8 +119,8 @@ impl Keys {
         }
     }
 
-    /// Registers a segment of this PE; gives what the others need to know, which is nothing where keys and
-    /// addresses follow from its number.
+    /// Registers a segment of this PE. Returns its key and address for the other PEs, or nothing if both follow from the segment's
+    /// number.
     ///
     /// # Errors
     ///
@@ -139,8 +138,7 @@ impl Keys {
         memory: (*mut u8, usize),
     ) -> Result<Vec<u8>, c_int> {
         // SAFETY: the caller's promise.
-        let registered = unsafe { domain.register(memory, ACCESS, Some(segment)) }?;
-        domain.enable(&registered, endpoint)?;
+        let registered = unsafe { domain.register(memory, ACCESS, Some(segment), Some(endpoint)) }?;
         self.segments.entry(segment as usize).start.store(start, Ordering::Relaxed);
         let (key, from) = (registered.key(), memory.0 as usize);
         self.own.write().push((segment, from..from + memory.1, registered));
@@ -151,7 +149,7 @@ impl Keys {
         Ok([key.to_le_bytes(), address.to_le_bytes()].concat())
     }
 
-    /// Takes what another PE's [`register`](Self::register) has given.
+    /// Takes the result of [`register`](Self::register) on another PE.
     pub(super) fn learn(&self, segment: u32, pe: usize, said: &[u8]) {
         if said.is_empty() {
             return;
@@ -165,13 +163,13 @@ impl Keys {
         on_wire[pe].address.store(u64::from_le_bytes(*address), Ordering::Relaxed);
     }
 
-    /// Forgets a segment of this PE. Keys of the others are overwritten by those of the next one in its place.
+    /// Forgets a segment of this PE. Keys of other PEs stay until the next segment of that number.
     pub(super) fn forget(&self, segment: u32) {
-        // They are closed behind the lock, which puts and gets take.
+        // Registrations are closed after the lock is released: puts and gets take it.
         let _gone: Vec<_> = self.own.write().extract_if(.., |(of, ..)| *of == segment).collect();
     }
 
-    /// How local memory is described to the provider; `None`: it must be registered, and is not.
+    /// The provider's descriptor for local memory, null if it demands none; `None`: the memory must be registered, and is not.
     #[inline(always)]
     pub(super) fn describe(&self, domain: &Domain, from: *const u8, bytes: usize) -> Option<*mut c_void> {
         if !domain.demands.local {
@@ -184,11 +182,11 @@ impl Keys {
 }
 
 impl Domain {
-    /// Registers memory for the PE's own use, where that must be done.
+    /// Registers memory for the PE's own use, if the provider demands that.
     ///
     /// # Safety
     ///
-    /// It must outlive what is given.
+    /// It must outlive the result.
     pub(super) unsafe fn register_local(
         &self,
         memory: (*mut u8, usize),
@@ -197,11 +195,12 @@ impl Domain {
             return Ok(None);
         }
         // SAFETY: the caller's promise.
-        let registered = unsafe { self.register(memory, LOCAL_ACCESS, None) };
+        let registered = unsafe { self.register(memory, LOCAL_ACCESS, None, None) };
         registered.map(Some).map_err(|error| self.refused(Refused::of("fi_mr_reg", error)))
     }
 
-    /// Registers memory that others write to, who are told its key.
+    /// Registers memory under the key of its segment, or, without one, under a key that is free. Memory that other PEs use is bound to
+    /// the endpoint that they address, if the provider demands that.
     ///
     /// # Errors
     ///
@@ -209,46 +208,28 @@ impl Domain {
     ///
     /// # Safety
     ///
-    /// It must outlive what is given.
-    pub(super) unsafe fn register_landing(
-        &self,
-        memory: (*mut u8, usize),
-        endpoint: &Endpoint,
-    ) -> Result<Registration, c_int> {
-        // SAFETY: the caller's promise.
-        let registered = unsafe { self.register(memory, FI_REMOTE_WRITE, None) }?;
-        self.enable(&registered, endpoint)?;
-        Ok(registered)
-    }
-
-    /// Registers memory under the key of its segment, or of none under one that is free.
-    ///
-    /// # Safety
-    ///
-    /// The memory must be mapped for as long as what is given lives, and be such that who has its key or its description may
+    /// The memory must be mapped for as long as the result lives, and be such that a holder of its key or its description may
     /// use it so.
-    unsafe fn register(
+    pub(super) unsafe fn register(
         &self,
         memory: (*mut u8, usize),
         access: u32,
         segment: Option<u32>,
+        endpoint: Option<&Endpoint>,
     ) -> Result<Registration, c_int> {
         const TAKEN: c_int = FI_ENOKEY as c_int;
         let mut tries = (0..if segment.is_some() { 1 } else { MOST_KEYS }).map(|_| {
-            let key =
-                segment.map_or_else(|| self.names.of_another(), |segment| self.names.of_segment(segment));
+            let key = segment
+                .map_or_else(|| self.job_keys.of_another(), |segment| self.job_keys.of_segment(segment));
             // SAFETY: the caller's promise, for each try.
             unsafe { Registration::new(self.opened(), memory, access, key) }.map_err(|refused| refused.code)
         });
-        tries.find(|tried| !matches!(tried, Err(TAKEN))).unwrap_or(Err(TAKEN))
-    }
-
-    /// Lets registered memory be used, at an endpoint where it has to be bound to one.
-    fn enable(&self, memory: &Registration, endpoint: &Endpoint) -> Result<(), c_int> {
-        if !self.demands.endpoint_bound {
-            return Ok(());
+        let registered = tries.find(|tried| !matches!(tried, Err(TAKEN))).unwrap_or(Err(TAKEN))?;
+        if let Some(endpoint) = endpoint.filter(|_| self.demands.endpoint_bound) {
+            let bound = registered.bind(endpoint).and_then(|()| registered.enable());
+            bound.map_err(|refused| refused.code)?;
         }
-        memory.bind(endpoint).and_then(|()| memory.enable()).map_err(|refused| refused.code)
+        Ok(registered)
     }
 }
 
@@ -258,11 +239,11 @@ mod tests {
 
     use super::*;
 
-    fn names(secret: u8, bytes: usize) -> Names {
-        Names::new(Secret::of_bytes([secret; Secret::BYTES]), bytes)
+    fn names(secret: u8, bytes: usize) -> JobKeys {
+        JobKeys::new(Secret::of_bytes([secret; Secret::BYTES]), bytes)
     }
 
-    fn segments(names: &Names) -> Vec<u64> {
+    fn segments(names: &JobKeys) -> Vec<u64> {
         (0..MAX_SEGMENTS as u32).map(|segment| names.of_segment(segment)).collect()
     }
 

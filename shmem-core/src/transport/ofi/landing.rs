@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use super::buffers::Pool;
 use super::domain::Domain;
 use super::engine::{Region, SLOTS, TOKEN};
+use crate::libfabric::bindings::FI_REMOTE_WRITE;
 use crate::libfabric::{Endpoint, Registration};
 
 pub(super) const MOST: usize = 32;
@@ -67,9 +68,10 @@ impl Landing {
     /// The memory of a grant, as others reach it; `None`: there is none left, or none that may be registered.
     pub(super) fn lend(&self, number: usize, domain: &Domain, endpoint: &Endpoint) -> Option<Region> {
         let grant = self.grants[number].get_or_init(|| {
-            let mut grant = self.make(domain.names.mark(number))?;
+            let mut grant = self.make(domain.job_keys.mark(number))?;
             // SAFETY: the slots are given back behind their registration, and hold nothing but messages.
-            let registered = unsafe { domain.register_landing(grant.slots.memory(), endpoint) };
+            let registered =
+                unsafe { domain.register(grant.slots.memory(), FI_REMOTE_WRITE, None, Some(endpoint)) };
             grant.registered = Some(registered.ok()?);
             Some(grant)
         });

@@ -1,4 +1,4 @@
-//! Operations, as they are handed to the provider.
+//! Operations of the provider: their messages in libfabric's form.
 
 use core::ffi::c_void;
 
@@ -6,25 +6,27 @@ use super::port::Posting;
 use crate::libfabric::bindings::*;
 use crate::transport::{AtomicOp, Width};
 
+/// Memory of a peer, for the provider.
 #[derive(Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct RemoteMemory {
     pub(super) peer: fi_addr_t,
     pub(super) address: u64,
     pub(super) key: u64,
 }
 
+/// Memory of this PE, with the provider's descriptor.
 #[derive(Clone, Copy)]
-pub(super) struct Local {
+pub(super) struct LocalMemory {
     pub(super) from: *mut u8,
     pub(super) description: *mut c_void,
 }
 
-/// Has the message of a transfer handed over.
+/// Passes the message of a transfer to `hand_over`.
 #[inline(always)]
 fn transfer(
     posting: &Posting<'_>,
-    at: Target,
-    local: Local,
+    at: RemoteMemory,
+    local: LocalMemory,
     bytes: usize,
     data: u64,
     hand_over: impl FnOnce(&fi_msg_rma) -> isize,
@@ -44,13 +46,13 @@ fn transfer(
     })
 }
 
-impl Target {
-    /// The same, so many bytes on.
+impl RemoteMemory {
+    /// The memory `bytes` bytes further on.
     pub(super) fn plus(self, bytes: usize) -> Self {
         Self { address: self.address.wrapping_add(bytes as u64), ..self }
     }
 
-    /// Writes bytes, and brings the target `data` where the flags say so (`FI_REMOTE_CQ_DATA`).
+    /// Writes bytes. With `FI_REMOTE_CQ_DATA` in the flags, the target's queue reports the write with `data`.
     ///
     /// # Safety
     ///
@@ -60,7 +62,7 @@ impl Target {
     pub(super) unsafe fn write(
         self,
         posting: &Posting<'_>,
-        local: Local,
+        local: LocalMemory,
         bytes: usize,
         flags: u64,
         data: u64,
@@ -77,8 +79,8 @@ impl Target {
     ///
     /// As [`write`](Self::write), and the local bytes be writable.
     #[inline(always)]
-    pub(super) unsafe fn read(self, posting: &Posting<'_>, local: Local, bytes: usize) -> isize {
-        // Whoever has read has the bytes: delivery is what a read is.
+    pub(super) unsafe fn read(self, posting: &Posting<'_>, local: LocalMemory, bytes: usize) -> isize {
+        // A read that is complete is delivered anyway.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         transfer(posting, self, local, bytes, 0, |message| {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
@@ -86,8 +88,8 @@ impl Target {
         })
     }
 
-    /// Changes a word, or only reads it, and gives what was there, if there is a place for the result. The operands lie at the
-    /// start of the local memory: what is written or added, then what is compared.
+    /// Changes or reads a word, and writes its old value to `result`, if there is one. The local memory has the operand, then the value
+    /// to compare with.
     ///
     /// # Safety
     ///
@@ -97,8 +99,8 @@ impl Target {
     pub(super) unsafe fn change(
         self,
         posting: &Posting<'_>,
-        operands: Local,
-        result: Option<Local>,
+        operands: LocalMemory,
+        result: Option<LocalMemory>,
         word: Word,
         flags: u32,
     ) -> isize {
@@ -124,7 +126,7 @@ impl Target {
         };
         let (mut before, mut result_description) = (place(result.from), result.description);
         let to = (&mut before, &mut result_description);
-        // Whoever has what was there knows that it is delivered; cxi refuses to be asked for it here.
+        // An operation whose result is here is delivered; cxi refuses the flag here.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         if word.op != FI_CSWAP {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
@@ -136,18 +138,18 @@ impl Target {
     }
 }
 
-/// An atomic operation in libfabric's words.
+/// An atomic operation in libfabric's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) datatype: fi_datatype,
     pub(super) op: fi_op,
-    /// What is written, added or masked with, then what is compared.
+    /// The operand, then the value to compare with.
     pub(super) operands: [u64; 2],
 }
 
 impl Word {
-    /// None, if it is one of those that are left to the target's engine: what sums and comparisons of floating-point
-    /// numbers give, with their NaNs and zeroes, is to be the same everywhere.
+    /// `None` for operations that are left to the target's engine: results of floating-point sums and comparisons, with their NaNs and
+    /// zeroes, must be the same over all providers.
     pub(super) fn of(width: Width, op: AtomicOp) -> Option<Self> {
         let datatype = match width {
             Width::W4 => FI_UINT32,
@@ -163,7 +165,7 @@ impl Word {
             AtomicOp::Xor(value) => (FI_BXOR, [value, 0]),
             AtomicOp::AddFloat(_) | AtomicOp::Min(..) | AtomicOp::Max(..) => return None,
         };
-        // Where the low bytes of a number come first, its low half is the number of half the width.
+        // In little-endian order the low half of a number comes first.
         const { assert!(cfg!(target_endian = "little"), "operands of 32 bits lie in 64") };
         Some(Self { datatype, op, operands })
     }

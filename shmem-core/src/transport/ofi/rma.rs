@@ -1,18 +1,17 @@
 //! The operations of the transport.
 //!
-//! Whoever sees the change of a **signal behind a put** has to see the data, over networks that keep no order between operations,
-//! and none within one. Two ways lead there, neither of which has the caller wait for a round trip between the two where the source
-//! may stay:
+//! A PE that sees the **signal of a put** must see the data, over networks that keep no order between operations, or within one. There
+//! are two ways. In neither does the caller wait for a round trip between data and signal, if the source may stay:
 //!
 //! * **One message**: the target's [engine](super::engine) copies the data to its place, then changes the signal.
-//! * **Delivered, then signalled**: the signal is changed [when all data is delivered](super::signals), a round trip later.
+//! * **Delivered, then signalled**: the signal is sent [when all data is delivered](super::signals), a round trip later.
 //!
-//! **Blocks and elements** go in messages of the engine or one by one, as the [cost model](super::strided::Row) says.
+//! **Blocks and elements** are sent in messages of the engine or one by one, as the [cost model](super::strided::Row) says.
 
 use core::time::Duration;
 
 use super::engine::Sent;
-use super::operation::{Local, Target};
+use super::operation::{LocalMemory, RemoteMemory};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Purpose, Record, Wanted};
 use super::signals::SignalUpdate;
@@ -29,11 +28,10 @@ use crate::transport::{
     AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
 };
 
-/// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
-/// while that one slept, nobody has told anybody.
+/// Longest sleep of a waiter. The progress thread wakes it, but not when a thread of the program has read a completion meanwhile.
 const SLEEP: Duration = Duration::from_millis(10);
 
-/// Which way bytes go, and what waits until they are there.
+/// The kind of a transfer.
 #[derive(Clone, Copy)]
 enum Transfer {
     Put,
@@ -42,19 +40,21 @@ enum Transfer {
 }
 
 impl Fabric {
-    pub(super) fn target(&self, to: Remote) -> Target {
-        let (address, key) = self.keys.find(&self.domain.names, to);
-        Target { peer: self.peer(to.pe.number()), address, key }
+    pub(super) fn target(&self, to: Remote) -> RemoteMemory {
+        let (address, key) = self.keys.find(&self.domain.job_keys, to);
+        RemoteMemory { peer: self.peer(to.pe.number()), address, key }
     }
 
-    /// Moves bytes between this PE and another, in pieces of as many as an operation may have. What is put is copied where it is
-    /// short and may change on return, and injected where a provider does that; all else that must be over on return is waited
-    /// for. What the provider does not know, and has to, goes through the records' buffers.
+    /// Moves bytes between this PE and another, in pieces that an operation may have.
+    ///
+    /// A put whose source may change on return is injected if the provider allows it, copied if it is short, and waited for otherwise. A
+    /// get that must be complete on return is waited for. If local memory must be registered and is not, pieces go through the
+    /// buffers of records.
     ///
     /// # Safety
     ///
-    /// As [`Transport::put`] or [`Transport::get`]. Before a signal there is a byte at least, and none is waited for: the bytes
-    /// may stay until quiet, or are so few that they are copied.
+    /// As [`Transport::put`] or [`Transport::get`]. Before a signal there is at least one byte, and the bytes may stay until quiet, or
+    /// are so few that they are copied.
     unsafe fn transfer(
         &self,
         channel: Channel,
@@ -93,20 +93,22 @@ impl Fabric {
                 (Transfer::Get, Until::Quiet, None) => Some(Purpose::Landing(channel, Wanted(local))),
                 (Transfer::Put, ..) | (Transfer::Get, ..) => None,
             };
-            // What is reported is not injected: ofi_rxm counts updates that are, and does not report them.
+            // No event is injected: ofi_rxm counts injected operations, and does not report them.
             let injects =
                 is_put && purpose.is_none() && bytes <= demands.inject && !stream.tracking().is_event(bytes);
             let prepare = |record: &Record| {
                 if is_put && described.is_none() {
-                    // SAFETY: readable (caller), also if others write there meanwhile, and there is room for as many.
+                    // SAFETY: readable (caller), even while others write there, and the buffer has room for `bytes` bytes.
                     unsafe { shared::copy(record.buffer(), local, bytes) };
                 }
             };
             let attempt = |posting: &Posting<'_>| {
                 let local = match (described, posting.record) {
-                    (None, Some(record)) => Local { from: record.buffer(), description: posting.description },
+                    (None, Some(record)) => {
+                        LocalMemory { from: record.buffer(), description: posting.description }
+                    }
                     (description, _) => {
-                        Local { from: local, description: description.unwrap_or(core::ptr::null_mut()) }
+                        LocalMemory { from: local, description: description.unwrap_or(core::ptr::null_mut()) }
                     }
                 };
                 if is_put {
@@ -154,12 +156,12 @@ impl Fabric {
         }
     }
 
-    /// What operations of the provider cost.
+    /// Costs of the provider's operations.
     fn row(&self) -> &Row {
         self.row.get_or_init(|| strided::row_of(&self.domain.provider))
     }
 
-    /// Whether blocks go in messages, if `message` bytes of them fit one.
+    /// Whether blocks are sent in messages, if `message` bytes of them fit one.
     fn packs(&self, pattern: &Pattern, message: usize) -> bool {
         // Algorithm 1 is a put for each block, wherever it goes.
         let is_split = pattern.levels().is_empty() || settings().algorithm == Algorithm::One;
@@ -167,15 +169,15 @@ impl Fabric {
         !is_split && self.row().choose(blocks, message) == Way::Messages
     }
 
-    /// Whether a list goes in messages.
+    /// Whether a list is sent in messages.
     fn lists(&self, elements: Elements<'_>, deed: Deed<'_>) -> bool {
         let limits = self.engine.limits();
         let fits = match deed {
             _ if elements.len() < 2 => return false,
             Deed::Pick(_) => limits.picks(elements.size),
             Deed::Place(_) => limits.places(elements.size),
-            // What only the engine does is a message for each word otherwise.
-            Deed::Change(change, _) if !self.carries_out(change.width, change.at(0)) => return true,
+            // Without a list, the engine would get a message for each word.
+            Deed::Change(change, _) if self.word(change.width, change.at(0)).is_none() => return true,
             Deed::Change(..) => true,
         };
         let blocks = Blocks { count: elements.len(), bytes: elements.size };
@@ -184,7 +186,7 @@ impl Fabric {
     }
 }
 
-/// The pieces in which a transfer goes: offset and length of each.
+/// Offset and length of each piece of a transfer.
 fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
 }
@@ -240,7 +242,7 @@ unsafe impl Transport for Ofi {
             // SAFETY: the caller's promise.
             return unsafe { initiator.put_signal(to, source, bytes, (signal, op), patient) };
         }
-        // What is waited for has the signal changed at once.
+        // The signal of a put that is waited for is changed right after the put.
         let is_known = fabric.keys.describe(&fabric.domain, source, bytes).is_some();
         let waits = until == Until::Return && is_known && bytes > BUFFER_BYTES;
         let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
@@ -323,7 +325,7 @@ unsafe impl Transport for Ofi {
     }
 
     fn fence(&self, channel: Channel) {
-        // No provider here promises that writes stay in order, so those before are waited for, if there are any.
+        // Providers do not keep writes in order, so the earlier ones are waited for.
         self.fabric.quiet(channel);
     }
 
@@ -388,7 +390,7 @@ unsafe impl Transport for Ofi {
     }
 
     fn sleeps(&self) -> Duration {
-        // What this thread has received while the progress thread was parked, and not acknowledged.
+        // Acknowledgements of messages that this thread has received while the progress thread was parked.
         self.fabric.hurry();
         self.fabric.handover.to_thread();
         match self.fabric.first().unit.endpoint.descriptor() {

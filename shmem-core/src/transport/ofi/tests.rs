@@ -239,7 +239,7 @@ fn tables_of_a_large_job_are_small() {
     let secret = Secret::of_bytes(SECRET);
     for pes in [2, 64, 1000, 100_000] {
         let before = live();
-        let names = keys::Names::new(secret.clone(), 8);
+        let names = keys::JobKeys::new(secret.clone(), 8);
         let engine = Engine::new(0, pes, Limits::DEFAULT, secret.clone());
         let kept = (names, engine, keys::Keys::new(pes), domain::Entries::new(pes), units(usize::MAX));
         let bytes = live() - before;

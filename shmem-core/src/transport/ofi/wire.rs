@@ -12,7 +12,7 @@ use super::Fabric;
 use super::backoff::Backoff;
 use super::engine::{Region, Sent, Slot, Wire};
 use super::landing::Written;
-use super::operation::{Local, Target};
+use super::operation::{LocalMemory, RemoteMemory};
 use super::port::Posting;
 use crate::libfabric::bindings::*;
 
@@ -108,7 +108,7 @@ impl Fabric {
         &self,
         bytes: usize,
         write: &mut dyn FnMut(&mut [u8]),
-        hand_over: impl FnOnce(Local, *mut c_void) -> Sent,
+        hand_over: impl FnOnce(LocalMemory, *mut c_void) -> Sent,
     ) -> Sent {
         let buffers = &self.buffers;
         let Some(number) = buffers.take() else { return Sent::Full };
@@ -116,7 +116,8 @@ impl Fabric {
         assert!(bytes <= buffers.message, "a message of {bytes} bytes fits no buffer");
         // SAFETY: the buffer is ours until it is given back.
         write(unsafe { core::slice::from_raw_parts_mut(from, bytes) });
-        let sent = hand_over(Local { from, description: buffers.description() }, buffers.context(number));
+        let sent =
+            hand_over(LocalMemory { from, description: buffers.description() }, buffers.context(number));
         if sent == Sent::Full {
             buffers.free.lock().push(number);
         }
@@ -181,7 +182,7 @@ impl Wire for Line<'_> {
             return unsafe { self.fabric.send(pe, from, bytes, none, none, FI_INJECT.into()) };
         }
         self.fabric.send_buffer(bytes, write, |local, context| {
-            let Local { from, description } = local;
+            let LocalMemory { from, description } = local;
             // SAFETY: the buffer is given back when the provider says that it is done with it.
             unsafe { self.fabric.send(pe, from, bytes, description, context, FI_COMPLETION.into()) }
         })
@@ -199,7 +200,7 @@ impl Wire for Line<'_> {
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Self { fabric, .. } = self;
         let Region { address, key, mark } = slot.region;
-        let at = Target { peer: fabric.peer(pe), address, key }.plus(fabric.landing.offset(slot.index));
+        let at = RemoteMemory { peer: fabric.peer(pe), address, key }.plus(fabric.landing.offset(slot.index));
         let told = Written { slot: slot.number, bytes, mark }.told();
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();
