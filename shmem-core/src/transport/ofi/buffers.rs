@@ -1,13 +1,13 @@
-//! Buffers for messages between PEs: for what is sent, and for what arrives.
+//! Buffers for messages between PEs, sent and received.
 //!
-//! They lie in a [`Pool`], each behind the room that providers ask for. None of its pages is there before it is first used: an
-//! allocator would write the zeroes, and so have all of it at once, a few megabytes for each unit, of which most units use little.
+//! They are in a [`Pool`], each behind the provider's context. The kernel adds pages of a pool when they are first used: a pool
+//! has a few megabytes, of which most units use little.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use memmap2::MmapMut;
 
 use super::domain::Domain;
 use super::error::OfiError;
@@ -15,14 +15,14 @@ use crate::exclusion::Mutex;
 use crate::libfabric::Registration;
 use crate::libfabric::bindings::fi_context2;
 
-/// Most buffers for what arrives, and for what is sent: what comes sooner than they are free waits in the
-/// provider's. Where its queues are shorter there are fewer: half of a queue is for what is no message.
+/// Most buffers for received messages, and most for sent ones. Further messages wait in the provider's buffers. There are fewer if
+/// the provider's queues are short: half of a queue is for other operations.
 const MOST: usize = 32;
 
 /// Entries of a completion queue that messages need.
 pub(super) const COMPLETIONS: usize = 2 * MOST;
 
-/// Bytes in front of a buffer: the provider's, and so many that buffers start on lines.
+/// Bytes in front of a buffer: the provider's context, and padding to a cache line.
 const HEAD: usize = 128;
 
 const _: () = assert!(size_of::<fi_context2>() <= HEAD, "a provider's context lies in front of a buffer");
@@ -32,16 +32,18 @@ pub(super) struct Buffers {
     registered: Option<Registration>,
     pool: Pool,
     pub(super) message: usize,
-    /// How many are for what arrives; the others are for what is sent.
+    /// The number of buffers for received messages, which come first.
     arrivals: usize,
+    /// Buffers that are free for messages to be sent.
     pub(super) free: Mutex<Vec<usize>>,
-    /// Buffers that are to be posted, and how many these are.
+    /// Buffers that are to be posted as receives, and their number.
     pub(super) unposted: Mutex<Vec<usize>>,
     pub(super) waiting: AtomicUsize,
-    /// Messages that have arrived or left.
+    /// Messages that were received or sent.
     pub(super) moved: AtomicU64,
 }
 
+/// A receive or a send that is complete, by its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
     Arrived(usize),
@@ -68,7 +70,7 @@ impl Buffers {
             waiting: AtomicUsize::new(arrivals),
             moved: AtomicU64::new(0),
         };
-        // SAFETY: the memory is freed behind the registration.
+        // SAFETY: the memory is freed after the registration is closed.
         buffers.registered = unsafe { domain.register_local(buffers.pool.memory()) }?;
         Ok(buffers)
     }
@@ -85,7 +87,7 @@ impl Buffers {
         self.registered.as_ref().map_or(null_mut(), Registration::description)
     }
 
-    /// What a completion is of, by what it carries back; `None`: of no message.
+    /// The buffer with that context; `None`: the operation is no message.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<Moved> {
         let number = self.pool.find(context, stride(self.message))?;
@@ -111,7 +113,7 @@ impl Buffers {
         self.free.lock().push(number);
     }
 
-    /// A number that changes when a message has arrived or left.
+    /// A number that changes when a message was received or sent.
     pub(super) fn moved(&self) -> u64 {
         self.moved.load(Ordering::Relaxed)
     }
@@ -121,61 +123,48 @@ fn stride(message: usize) -> usize {
     HEAD + message.next_multiple_of(HEAD)
 }
 
-/// Pieces of memory of one size, by number, in pages that are given back when this is dropped. Who uses them knows their size, mostly
-/// as a constant: a division by that is cheap.
+/// Pieces of zeroed memory of one size, by number. Callers pass the size, which is a constant for most: a division by a constant is
+/// cheap.
 #[derive(Debug)]
 pub(super) struct Pool {
     start: *mut u8,
-    bytes: usize,
+    /// Unmapped when this is dropped.
+    memory: MmapMut,
 }
 
-// SAFETY: memory of nobody else's; who reads or writes there answers for it.
+// SAFETY: memory of nobody else's; code that reads or writes there answers for it.
 unsafe impl Send for Pool {}
-// SAFETY: memory of nobody else's; who reads or writes there answers for it.
+// SAFETY: memory of nobody else's; code that reads or writes there answers for it.
 unsafe impl Sync for Pool {}
 
 impl Pool {
     pub(super) fn new(bytes: usize) -> Result<Self, OfiError> {
-        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
-        let start = unsafe { mmap_anonymous(null_mut(), pages(bytes), access, flags) }.map_err(|why| {
+        let mut memory = MmapMut::map_anon(bytes.max(1)).map_err(|why| {
             OfiError::Unusable(format!(
                 "{bytes} bytes for operations under way are not to be had: {why}; raise the limit of memory (ulimit -v)"
             ))
         })?;
-        Ok(Self { start: start.cast(), bytes })
+        Ok(Self { start: memory.as_mut_ptr(), memory })
     }
 
     pub(super) fn memory(&self) -> (*mut u8, usize) {
-        (self.start, self.bytes)
+        (self.start, self.memory.len())
     }
 
-    /// The first byte of a piece of so many bytes. There must be one of that number.
+    /// The first byte of piece `number`, of `stride` bytes.
     #[inline(always)]
     pub(super) fn start_of(&self, number: usize, stride: usize) -> *mut u8 {
         let offset = number * stride;
-        assert!(offset < self.bytes, "there is no piece {number}");
+        assert!(offset < self.memory.len(), "there is no piece {number}");
         self.start.wrapping_add(offset)
     }
 
-    /// The piece of so many bytes that starts at an address; `None`: none does.
+    /// The number of the piece of `stride` bytes that starts at an address, if there is one.
     #[inline(always)]
     pub(super) fn find(&self, address: *mut c_void, stride: usize) -> Option<usize> {
         let offset = address.addr().checked_sub(self.start.addr())?;
-        (offset < self.bytes && offset.is_multiple_of(stride)).then_some(offset / stride)
+        (offset < self.memory.len() && offset.is_multiple_of(stride)).then_some(offset / stride)
     }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        // SAFETY: mapped in `new`; whoever drops it uses it no more.
-        let unmapped = unsafe { munmap(self.start.cast(), pages(self.bytes)) };
-        debug_assert_eq!(unmapped, Ok(()), "it was mapped");
-    }
-}
-
-fn pages(bytes: usize) -> usize {
-    bytes.max(1).next_multiple_of(rustix::param::page_size())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Bounce buffers of this PE that it lends to others, for long messages.
+//! Memory of the bounce buffers that this PE lends to others, for long messages.
 //!
-//! They are taken and registered when a grant is made, so that a PE to which nobody sends such messages has none.
+//! It is mapped and registered when a grant is made: a PE that receives no long messages has none.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
@@ -11,14 +11,16 @@ use super::engine::{Region, SLOTS, TOKEN};
 use crate::libfabric::bindings::FI_REMOTE_WRITE;
 use crate::libfabric::{Endpoint, Registration};
 
+/// Most grants of a PE.
 pub(super) const MOST: usize = 32;
 
-/// Entries of a completion queue that they need.
+/// Entries of a completion queue that writes to all slots need.
 pub(super) const COMPLETIONS: usize = MOST * SLOTS;
 
 const LINE: usize = 128;
 
-/// What a write to a slot tells: that a message of so many bytes lies there.
+/// The data that a write to a slot carries to the target's queue (`FI_REMOTE_CQ_DATA`): the slot, the length of the message there, and
+/// the secret number of the grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) slot: u32,
@@ -26,21 +28,21 @@ pub(super) struct Written {
     pub(super) mark: u32,
 }
 
-const _: () = assert!(MOST * SLOTS <= 1 << Written::SLOT, "the number of a slot fits what a write tells");
+const _: () = assert!(MOST * SLOTS <= 1 << Written::SLOT, "the number of a slot fits the data of a write");
 
 impl Written {
     const SLOT: u32 = 8;
     const BYTES: u32 = 24;
 
-    pub(super) fn told(self) -> u64 {
+    pub(super) fn encoded(self) -> u64 {
         debug_assert!(self.bytes >> Self::BYTES == 0 && self.slot >> Self::SLOT == 0);
         u64::from(self.mark) << 32 | (self.bytes as u64) << Self::SLOT | u64::from(self.slot)
     }
 
-    pub(super) fn of(told: u64) -> Self {
-        let low = told as u32;
+    pub(super) fn decoded(data: u64) -> Self {
+        let low = data as u32;
         let (slot, bytes) = (low & ((1 << Self::SLOT) - 1), (low >> Self::SLOT) as usize);
-        Self { slot, bytes, mark: (told >> 32) as u32 }
+        Self { slot, bytes, mark: (data >> 32) as u32 }
     }
 }
 
@@ -55,21 +57,21 @@ struct Granted {
     /// `None` in tests, where nobody writes.
     registered: Option<Registration>,
     slots: Pool,
-    /// What its borrower tells with each message.
+    /// The secret number that the borrower sends with each message.
     mark: u32,
 }
 
 impl Landing {
-    /// So many grants of slots of `slot` bytes.
+    /// At most `count` grants of slots of `slot` bytes.
     pub(super) fn new(count: usize, slot: usize) -> Self {
         Self { grants: (0..count).map(|_| OnceLock::new()).collect(), slot }
     }
 
-    /// The memory of a grant, as others reach it; `None`: there is none left, or none that may be registered.
+    /// The memory of a grant, for its borrower; `None`: it cannot be mapped or registered.
     pub(super) fn lend(&self, number: usize, domain: &Domain, endpoint: &Endpoint) -> Option<Region> {
         let grant = self.grants[number].get_or_init(|| {
             let mut grant = self.make(domain.job_keys.mark(number))?;
-            // SAFETY: the slots are given back behind their registration, and hold nothing but messages.
+            // SAFETY: the slots are unmapped after their registration is closed, and hold nothing but messages.
             let registered =
                 unsafe { domain.register(grant.slots.memory(), FI_REMOTE_WRITE, None, Some(endpoint)) };
             grant.registered = Some(registered.ok()?);
@@ -88,8 +90,8 @@ impl Landing {
         self.slot.next_multiple_of(LINE) * index
     }
 
-    /// A message that was written to a slot, and the token that it had: if there is such a slot, and whoever says so has its mark. The
-    /// token is taken out: what was in a slot once is not taken for a message again, whoever says that one came.
+    /// The message in a slot, and its token: if there is such a slot, and the write carried its mark. The token is replaced by zeroes, so
+    /// that a second notification does not find the message again.
     pub(super) fn message(&self, Written { slot, bytes, mark }: Written) -> Option<(&[u8], u64)> {
         let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
         let grant = self.grants.get(grant)?.get()?.as_ref()?;
@@ -99,12 +101,12 @@ impl Landing {
         let start = grant.slots.start_of(index, self.offset(1));
         const { assert!(TOKEN.end <= LINE && TOKEN.start.is_multiple_of(8), "each slot has room for a token") };
         let token = start.wrapping_add(TOKEN.start).cast::<u64>();
-        // SAFETY: eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. Those
-        // who take the same message at a time all do it by this instruction.
+        // SAFETY: eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. All threads that take
+        // the same message at a time do it by this instruction.
         let token = unsafe { AtomicU64::from_ptr(token) }.swap(0, Ordering::Acquire);
-        // SAFETY: bytes of a slot (compared above), zeroed at first, which stay as long as `self`. Its borrower writes to it
-        // only while it is free, and learns that it is when what was in it was carried out; who does not keep to that
-        // could as well write to any other registered memory, which all PEs promise each other not to.
+        // SAFETY: bytes of a slot (compared above), zeroed at first, which stay as long as `self`. The borrower writes to a slot
+        // only while it is free, and is notified that it is when its message was carried out. A borrower that breaks this rule
+        // could as well write to any other registered memory, which all PEs promise each other not to do.
         let message = unsafe { core::slice::from_raw_parts(start.cast_const(), bytes) };
         Some((message, u64::from_le(token)))
     }
@@ -114,14 +116,14 @@ impl Landing {
 mod tests {
     use super::*;
 
-    /// Only who was told the mark is believed, of what was lent and fits; and a message is taken once.
+    /// Without the mark, or of a slot that was not lent, nothing is taken; and a message is taken once.
     #[test]
     fn messages_are_where_they_were_written_and_nowhere_else() {
         const SLOT: u32 = SLOTS as u32 + 2;
         let grants = Landing::new(2, 1000);
         let written = |slot, bytes, mark| {
             let written = Written { slot, bytes, mark };
-            assert_eq!(Written::of(written.told()), written, "what is told comes back");
+            assert_eq!(Written::decoded(written.encoded()), written);
             grants.message(written)
         };
         for slot in [0, 7, SLOT, 255] {

@@ -347,7 +347,7 @@ impl Port<'_> {
         let entries = self.unit.endpoint.read(&mut entries).map_err(|answer| self.failure(free, answer))?;
         for entry in entries {
             if entry.flags & u64::from(FI_REMOTE_WRITE) != 0 {
-                add(Arrival::Written(Written::of(entry.data)));
+                add(Arrival::Written(Written::decoded(entry.data)));
             } else if let Some(number) = self.unit.records.find(entry.op_context) {
                 match free.complete(&self.unit.records, number) {
                     Some(Purpose::Event(channel) | Purpose::Landing(channel, _)) => {

@@ -1,8 +1,8 @@
-//! The wire of the engine: messages between the first units of all PEs.
+//! The wire of the engine: messages between unit 0 of all PEs.
 //!
-//! [Buffers](super::buffers) for what arrives are posted from the start on, and again when the engine has taken what was in them.
-//! Short messages are handed over without a buffer. Long ones are written to memory that the target has [lent](super::landing); the
-//! completion of the write there (`FI_REMOTE_CQ_DATA`) brings the number of the slot, and says that all bytes are there.
+//! [Buffers](super::buffers) are posted as receives at the start, and again after the engine has carried out their message. Short
+//! messages are injected, without a buffer. Long ones are written to a slot that the target has [lent](super::landing); the
+//! target's queue then reports the slot (`FI_REMOTE_CQ_DATA`), after all bytes are there.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -16,20 +16,20 @@ use super::operation::{LocalMemory, RemoteMemory};
 use super::port::Posting;
 use crate::libfabric::bindings::*;
 
-/// Most bytes that are handed over without a buffer.
+/// Most bytes that are injected.
 const SHORT: usize = 256;
 
-/// A message that is here: to be given to [`Fabric::take`].
+/// A message that has arrived, for [`Fabric::take`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// In a buffer.
     Sent { number: usize, bytes: usize },
-    /// In a slot that was lent, as far as one knows.
+    /// In a slot, if the data of the write is right.
     Written(Written),
 }
 
 impl Fabric {
-    /// Lets messages arrive, as far as there is room to.
+    /// Posts buffers as receives, as far as there is room.
     pub(super) fn listen(&self) {
         let buffers = &self.buffers;
         if !buffers.wait() {
@@ -45,7 +45,7 @@ impl Fabric {
         buffers.waiting.store(unposted.len(), Ordering::Relaxed);
     }
 
-    /// Whether a buffer was posted; otherwise there is no room for it yet.
+    /// Whether a buffer was posted; otherwise there is no room now.
     fn post(&self, number: usize) -> bool {
         let (buffers, unit) = (&self.buffers, self.first().unit);
         let (context, to) = (buffers.context(number), (buffers.bytes(number), buffers.message));
@@ -60,7 +60,7 @@ impl Fabric {
         }
     }
 
-    /// Has the engine carry out messages that are here, and answer.
+    /// Has the engine carry out messages that have arrived, and answer them.
     pub(super) fn take(&self, arrivals: &[Arrival]) {
         let line = self.line();
         for &arrival in arrivals {
@@ -90,7 +90,7 @@ impl Fabric {
         self.send_signals();
     }
 
-    /// Sends what lingers.
+    /// Sends acknowledgements that linger.
     pub(super) fn hurry(&self) {
         self.engine.hurry(&self.line()).unwrap_or_else(|fault| self.end(fault.to_string()));
     }
@@ -102,8 +102,8 @@ impl Fabric {
 }
 
 impl Fabric {
-    /// Has a message put together in a buffer and handed over, if a buffer is free. The buffer is given back if it was
-    /// not, or when the operation that has its context is complete.
+    /// Encodes a message in a free buffer, and passes it to `hand_over`. The buffer is free again if there was no room, or when
+    /// the operation with its context is complete.
     fn send_buffer(
         &self,
         bytes: usize,
@@ -164,7 +164,7 @@ impl Fabric {
     }
 }
 
-/// The wire, for one operation of a thread that waits for room or for an answer.
+/// The wire, for one operation of a thread that may wait for room or for an answer.
 pub(super) struct Line<'f> {
     fabric: &'f Fabric,
     /// Used inside [`progress`](Wire::progress) alone, which does not call itself.
@@ -183,7 +183,7 @@ impl Wire for Line<'_> {
         }
         self.fabric.send_buffer(bytes, write, |local, context| {
             let LocalMemory { from, description } = local;
-            // SAFETY: the buffer is given back when the provider says that it is done with it.
+            // SAFETY: the buffer is given back when the provider reports the operation.
             unsafe { self.fabric.send(pe, from, bytes, description, context, FI_COMPLETION.into()) }
         })
     }
@@ -201,16 +201,16 @@ impl Wire for Line<'_> {
         let Self { fabric, .. } = self;
         let Region { address, key, mark } = slot.region;
         let at = RemoteMemory { peer: fabric.peer(pe), address, key }.plus(fabric.landing.offset(slot.index));
-        let told = Written { slot: slot.number, bytes, mark }.told();
+        let data = Written { slot: slot.number, bytes, mark }.encoded();
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();
             let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
             // No delivery is asked for: the target, which is notified, answers.
             let flags = u64::from(FI_COMPLETION | FI_REMOTE_CQ_DATA);
             let posting = Posting { endpoint, record: None, description, context, flags };
-            // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until
-            // we have told that a message lies there.
-            let write = || unsafe { at.write(&posting, local, bytes, flags, told) };
+            // SAFETY: the buffer is given back when the provider reports the operation; the slot is ours until the target
+            // reports the message in it.
+            let write = || unsafe { at.write(&posting, local, bytes, flags, data) };
             match port.post_once(pe, write) {
                 Ok(posted) => posted.map_or(Sent::Full, |()| Sent::Done),
                 Err(answer) => fabric.refuse_message(pe, bytes, answer),
@@ -220,7 +220,7 @@ impl Wire for Line<'_> {
 
     fn progress(&self) {
         self.fabric.first().progress();
-        // SAFETY: one thread has this value, and nothing below comes back here.
+        // SAFETY: one thread has this value, and nothing below calls `progress` of it.
         let backoff = unsafe { &mut *self.backoff.get() };
         let moved = self.fabric.buffers.moved();
         backoff.pause(|| moved, || self.fabric.unanswered());
@@ -228,7 +228,7 @@ impl Wire for Line<'_> {
 }
 
 impl Fabric {
-    /// Who has not answered, in words.
+    /// The PEs that have not answered, for reports.
     pub(super) fn unanswered(&self) -> String {
         let list: Vec<_> =
             self.engine.unanswered().map(|(pe, count)| format!("{count} of PE {pe}")).collect();
