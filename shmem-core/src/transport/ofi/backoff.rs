@@ -5,24 +5,24 @@ use std::time::Instant;
 
 use super::Fabric;
 
-/// Looks at the clock after so many rounds without what is waited for.
+/// Rounds between two looks at the clock.
 const LOOKS: u32 = 1024;
 
-/// Rounds before the core is offered to others, where threads that wait have no core each.
+/// Rounds between two yields of the core, if there are more waiting threads than cores.
 const ROUNDS: u32 = 16;
 
-/// Between two looks at the clock no more than this counts as waiting: a process that lay longer was stopped, by a
-/// key or by a scheduler that suspends jobs, and so were those that it waits for.
+/// Longest time that counts as waiting between two looks at the clock. If more has passed, the process was stopped (by a user, or by a
+/// scheduler that suspends jobs), and probably so were the peers.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// One wait. Made on the stack by whoever waits; looks at no clock unless it takes long.
+/// One wait of a thread. Reads no clock unless it takes long.
 pub(super) struct Backoff<'f> {
     fabric: &'f Fabric,
     rounds: u32,
     since: Option<(Waited, u64)>,
 }
 
-/// How long nothing has moved, while this process ran.
+/// The time for which nothing has moved while this process ran.
 pub(super) struct Waited {
     looked: Instant,
     time: Duration,
@@ -33,7 +33,7 @@ impl Waited {
         Self { looked: now, time: Duration::ZERO }
     }
 
-    /// Another look: the time by now.
+    /// The time until `now`.
     pub(super) fn until(&mut self, now: Instant) -> Duration {
         self.time += now.duration_since(self.looked).min(LONGEST);
         self.looked = now;
@@ -47,14 +47,14 @@ impl<'f> Backoff<'f> {
         Self { fabric, rounds: 0, since: None }
     }
 
-    /// Whether this is one of the rounds in which what is not waited for should be driven, too.
+    /// Whether this is a round in which other units are driven, too.
     #[inline(always)]
     pub(super) fn is_eighth(&self) -> bool {
         self.rounds % 8 == 7
     }
 
-    /// To be called once for each look that has found nothing. `completed` is anything that changes when the
-    /// fabric moves; `what` describes the wait, if it is given up.
+    /// Pauses after a look in vain. `completed` is a number that changes when the fabric moves; `what` describes the wait for the
+    /// message with which it is given up.
     #[inline]
     pub(super) fn pause(&mut self, completed: impl FnOnce() -> u64, what: impl FnOnce() -> String) {
         self.rounds = self.rounds.wrapping_add(1);
@@ -80,7 +80,7 @@ impl<'f> Backoff<'f> {
         if self.fabric.timeout.is_some_and(|limit| waited >= limit) {
             self.fabric.give_up(&what(), waited);
         }
-        // Long enough that a microsecond more does not count.
+        // After so long, one microsecond more does not matter.
         if waited > Duration::from_millis(1) {
             std::thread::yield_now();
         }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_in_which_the_process_was_stopped_is_no_waiting() {
+    fn time_in_which_the_process_was_stopped_does_not_count() {
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let mut waited = Waited::from(start);

@@ -353,7 +353,7 @@ impl Port<'_> {
                     Some(Purpose::Event(channel) | Purpose::Landing(channel, _)) => {
                         self.fabric.stream(channel).ended();
                     }
-                    Some(Purpose::Piece(signal)) => self.fabric.signals.delivered(signal),
+                    Some(Purpose::Signalled(signal)) => self.fabric.signals.delivered(signal),
                     Some(Purpose::Awaited | Purpose::Counted) | None => {}
                 }
             } else {

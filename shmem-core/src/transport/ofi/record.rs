@@ -1,7 +1,8 @@
-//! What operations keep until their completion is reported.
+//! Records: what operations keep until their completion is reported.
 //!
-//! A unit has a fixed number of records: nothing is allocated per operation, and who finds none free makes progress first. A record
-//! starts with the room that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`); its address is what the completion carries back.
+//! A unit has a fixed number of records: nothing is allocated per operation, and a thread that finds none free makes progress first. A
+//! record starts with the context that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`). Its address is the operation's context, which
+//! the completion returns.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -14,34 +15,34 @@ use crate::libfabric::bindings::fi_context2;
 use crate::shared;
 use crate::transport::Channel;
 
-/// Bytes of a record's buffer: what a blocking put copies rather than waits for.
+/// Bytes of a record's buffer. Blocking puts of at most as many bytes are copied, longer ones are waited for.
 pub(super) const BUFFER_BYTES: usize = 16 << 10;
 
-/// What is to be done when an operation is complete.
+/// The actions when an operation is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Somebody waits for it and frees the record.
+    /// None: a thread waits for it and frees the record.
     Awaited,
-    /// Nothing but to free the record: the operation is counted.
+    /// Free the record: the operation is counted.
     Counted,
-    /// The same, and one operation less is under way for a stream.
+    /// Free the record, and count an event of a stream as ended.
     Event(Channel),
-    /// The same, after what was read to the buffer has been copied to where it is wanted.
+    /// Copy the buffer, to which bytes were read, to their destination, then as `Event`.
     Landing(Channel, Wanted),
-    /// To free the record, and a [signal](super::signals) waits for one piece less.
-    Piece(u32),
+    /// Free the record, and count a write before a [signal](super::signals) as delivered.
+    Signalled(u32),
 }
 
-/// Where bytes that were read to a buffer are wanted: memory that is writable until a quiet of their stream.
+/// The destination of bytes that were read to a buffer: memory that is writable until a quiet of their stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wanted(pub(super) *mut u8);
 
-// SAFETY: an address, which is written to by whoever finds that the operation is complete, for whoever has started it.
+// SAFETY: an address, which is written to by the thread that finds the operation complete, for the thread that has started it.
 unsafe impl Send for Wanted {}
 
 #[repr(C, align(128))]
 pub(super) struct Record {
-    /// The provider's own. First, so that its address is the record's.
+    /// The provider's. First, so that its address is the record's.
     context: UnsafeCell<fi_context2>,
     operands: UnsafeCell<[u64; 2]>,
     result: UnsafeCell<u64>,
@@ -50,7 +51,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// What an operation is given to carry back.
+    /// The context of the operation.
     pub(super) fn context(&self) -> *mut c_void {
         self.context.get().cast()
     }
@@ -85,21 +86,21 @@ impl Records {
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &Record {
-        // SAFETY: a record, which starts on a line as its pages do, and which all zeroes initialise; what changes in it is in cells.
+        // SAFETY: a record, aligned as its pages are, and initialised by zeroes; all that changes in it is in cells.
         unsafe { &*self.0.start_of(number as usize, size_of::<Record>()).cast() }
     }
 
-    /// The record whose context a completion brings back; `None`: it is of none.
+    /// The record with that context, if there is one.
     #[inline]
     pub(super) fn find(&self, context: *mut c_void) -> Option<u32> {
         self.0.find(context, size_of::<Record>()).map(|number| number as u32)
     }
 }
 
-/// Which records are free, and what the others are for. Behind the lock of the unit.
+/// Free records, and the purposes of the others, under the lock of the unit.
 ///
-/// The memory of a record is its holder's from [`take`](Self::take) on, and the provider's while an operation is
-/// under way, until the record is given back.
+/// The memory of a record is its holder's from [`take`](Self::take) on, and the provider's while the operation is in flight, until the
+/// record is given back.
 pub(super) struct Free {
     free: Vec<u32>,
     used: Box<[Option<(Purpose, What)>]>,
@@ -129,8 +130,7 @@ impl Free {
         self.used[number as usize].map(|(_, what)| what)
     }
 
-    /// Whether an operation of a stream with a PE keeps a record. Not of those that somebody waits for, or that are
-    /// counted.
+    /// Whether an event of a stream with a PE is in flight.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         self.used.iter().flatten().any(|(purpose, what)| {
             let of = matches!(purpose, Purpose::Event(of) | Purpose::Landing(of, _) if *of == channel);
@@ -138,7 +138,7 @@ impl Free {
         })
     }
 
-    /// Its operation is complete: frees it, unless somebody waits for it. Gives what it was for.
+    /// The operation of a record is complete: frees the record, unless a thread waits for it. Returns its purpose.
     #[inline]
     pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<Purpose> {
         let (purpose, what) = self.used[number as usize]?;
@@ -147,10 +147,10 @@ impl Free {
             Purpose::Awaited => record.done.store(true, Ordering::Release),
             Purpose::Landing(_, Wanted(into)) => {
                 // SAFETY: the operation is complete, and has read as many bytes to the buffer; the destination is writable until
-                // a quiet returns, which waits until the stream has been told that it is one less under way.
+                // a quiet returns, which waits until the caller has counted the event as ended.
                 unsafe { shared::copy(into, record.buffer(), what.bytes) };
             }
-            Purpose::Counted | Purpose::Event(_) | Purpose::Piece(_) => {}
+            Purpose::Counted | Purpose::Event(_) | Purpose::Signalled(_) => {}
         }
         if purpose != Purpose::Awaited {
             self.give_back(number);

@@ -86,7 +86,7 @@ impl Fabric {
             };
             let what = What { operation, pe: remote.pe.number(), bytes };
             let purpose = match (transfer, until, described) {
-                (Transfer::PutBefore(_), ..) => signal.map(Purpose::Piece),
+                (Transfer::PutBefore(_), ..) => signal.map(Purpose::Signalled),
                 (Transfer::Put, Until::Return, Some(_)) | (Transfer::Get, Until::Return, _) => {
                     Some(Purpose::Awaited)
                 }

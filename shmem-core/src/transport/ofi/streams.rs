@@ -1,6 +1,7 @@
 //! Streams: the completion state of each channel, by its number.
 //!
-//! Operations that are counted are a number of their endpoint's; events and messages under way are counted by the stream.
+//! A stream counts its events and messages in flight. Of its counted operations it keeps one number: the number of operations that its
+//! unit had started with the last of them.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -20,11 +21,11 @@ pub(super) struct Streams {
 struct Open {
     /// Numbers that were used and are free again.
     free: Vec<u32>,
-    /// Numbers that were never used start here.
+    /// The lowest number that was never used.
     fresh: u32,
 }
 
-/// A stream, on lines of its own: streams of different threads share none.
+/// A stream, aligned so that streams of different threads share no cache line.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Stream {
@@ -32,21 +33,21 @@ pub(super) struct Stream {
     tracking: AtomicU32,
     patient: AtomicBool,
     events: AtomicU64,
-    /// How many operations its unit had started when the last one of the stream was that is counted.
+    /// The number of operations that its unit had started with the last counted one of the stream.
     counted: AtomicU64,
-    /// Messages under way that are answered by each [`Due`].
+    /// Unanswered messages, by the kind of their answer ([`Due`]).
     messages: [AtomicU64; 2],
 }
 
-/// What answers a message.
+/// The answer to a message.
 ///
-/// An acknowledgement names a channel, and no request. Results are counted by themselves: otherwise a PE that acknowledges what it was
-/// not sent could have a channel quiet while memory still waits for what comes from another one.
+/// An acknowledgement names a channel, and no request. Results are counted separately: otherwise a PE that acknowledges messages that it
+/// was not sent could make a channel quiet while another PE still writes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// That it was carried out.
+    /// The message was carried out.
     Acknowledgement,
-    /// What is written to memory of whoever asked.
+    /// Data for memory of the sender.
     Result,
 }
 
@@ -72,7 +73,7 @@ impl Streams {
         Some(Channel(number))
     }
 
-    /// Takes a number back. It has been quieted.
+    /// Frees the number of a channel, which is quiet.
     pub(super) fn close(&self, Channel(number): Channel) {
         self.open.lock().free.push(number);
     }
@@ -82,12 +83,12 @@ impl Streams {
         self.streams.entry(number as usize)
     }
 
-    /// Messages of a channel have been answered, or were not sent after all. `None`: not as many are under way. Whoever answers names
-    /// any number, also of no channel.
+    /// Counts `count` messages of a channel as answered, or as not sent. `None`: there are fewer. The number comes from another PE, and
+    /// may be that of no channel.
     pub(super) fn answered(&self, Channel(number): Channel, due: Due, count: u64) -> Option<()> {
         let Some(stream) = self.streams.get(number as usize) else { return (count == 0).then_some(()) };
         let messages = &stream.messages[due as usize];
-        // Release: whoever finds the channel quiet finds what the answers have brought.
+        // Release: a thread that finds the channel quiet finds the data of the answers.
         #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
         let found =
             messages.fetch_update(Ordering::Release, Ordering::Relaxed, |sent| sent.checked_sub(count));
@@ -101,7 +102,7 @@ impl Stream {
         self.unit.load(Ordering::Relaxed) as usize
     }
 
-    /// Whether nobody waits for it but at the end.
+    /// Whether acknowledgements may come late: it is quieted at its end alone.
     #[inline(always)]
     pub(super) fn is_patient(&self) -> bool {
         self.patient.load(Ordering::Relaxed)
@@ -118,13 +119,13 @@ impl Stream {
         }
     }
 
-    /// Counts an event that is to be started.
+    /// Counts an event that is about to be started.
     #[inline(always)]
     pub(super) fn expect(&self) {
         self.events.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// An event has ended, or was not started after all.
+    /// Counts an event as ended, or as not started.
     #[inline(always)]
     pub(super) fn ended(&self) {
         self.events.fetch_sub(1, Ordering::Release);
@@ -135,14 +136,14 @@ impl Stream {
         self.events.load(Ordering::Acquire)
     }
 
-    /// An operation that is counted was started: the unit has started so many by now.
+    /// A counted operation was started, the `started`th of its unit.
     #[inline(always)]
     pub(super) fn count(&self, started: u64) {
-        // Threads that share a stream come here in any order.
+        // Threads that share a stream call this in any order.
         self.counted.fetch_max(started, Ordering::Relaxed);
     }
 
-    /// With how many operations of the unit those of the stream that are counted are complete.
+    /// The number of operations of the unit with whose completion the counted ones of the stream are complete.
     #[inline(always)]
     pub(super) fn counted(&self) -> u64 {
         self.counted.load(Ordering::Relaxed)
@@ -165,9 +166,8 @@ mod tests {
         Lane { unit: 3, shared: false, tracking, patient: false }
     }
 
-    /// Whoever sends a message names any channel.
     #[test]
-    fn what_is_no_channel_is_not_answered() {
+    fn an_answer_for_no_channel_counts_for_none() {
         let streams = Streams::new();
         let channel = streams.open(lane(Tracking::Counter)).unwrap();
         streams.get(channel).send(Due::Result);

@@ -1,20 +1,18 @@
 //! A unit: an endpoint, its completion queue and its counter.
 //!
-//! Every operation asks for delivery to be complete before it counts (`FI_DELIVERY_COMPLETE`): otherwise a
-//! provider may count what still lies in a buffer of its own. Operations are counted; those that keep a record
-//! are reported as well.
+//! Every operation requests delivery (`FI_DELIVERY_COMPLETE`): otherwise a provider may count an operation whose data is still in its
+//! own buffer. All operations are counted; those with a record are reported as well.
 //!
-//! A unit has a lock. Where one thread uses it, only the progress thread ever meets that thread there: the lock costs two
-//! instructions. In return any thread may wait for what another has started.
+//! A unit has a lock, so that any thread may wait for operations that another has started. If one thread uses the unit, only the progress
+//! thread ever competes for the lock, which costs two instructions.
 //!
-//! **The counter** says how many operations are complete, not which. Where several threads use a unit, later operations
-//! may be complete before earlier ones. So everything is complete only at a moment at which both numbers are equal: the completed
-//! ones are read first. Threads that go on starting could put that moment off for ever; who has waited for some time keeps them from
-//! it. The last such moment is kept: what was started before it needs no further look.
+//! **The counter** is the number of complete operations; it does not say which are complete. If several threads use a unit, later
+//! operations may be complete before earlier ones. So all are known to be complete only when the numbers of complete and of started
+//! operations are equal, of which the first is read first. Threads that go on starting operations could prevent that for ever; so a
+//! thread that has waited for some time stops them. The number at the last such moment is kept: earlier operations need no look.
 //!
-//! Nor does it say whose they are. So a unit keeps a short list of the PEs that were **addressed** since everything was complete for
-//! the last time: who waits for another PE need not wait at all, and a failure names those it may be of. The list is changed behind
-//! the lock of the unit, and read anywhere.
+//! **Addressed PEs.** A unit lists the PEs that were addressed since all operations were complete for the last time: a wait for another PE
+//! returns at once, and a failure names the PEs of the list. The list is changed under the lock of the unit, and read anywhere.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::MutexGuard;
@@ -27,11 +25,11 @@ use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
 use crate::libfabric::{Endpoint, Registration, Reports};
 
-/// Records of a unit: most operations under way whose completion is reported.
+/// Records of a unit: most operations in flight whose completion is reported.
 const RECORDS: usize = 256;
 
-/// How often an endpoint is opened whose port was taken. Providers that choose from a range look which is free before they
-/// listen at it, and every process in the same order: PEs that start together on a host choose the same.
+/// Attempts to open an endpoint whose port was taken. Providers with a range of ports search it in the same order in every process, and
+/// listen later: PEs that start together on a host choose the same port.
 const TRIES: usize = 64;
 
 /// A unit. Fields are closed in order.
@@ -43,12 +41,12 @@ pub(super) struct Unit {
     pub(super) free: Mutex<Free>,
     pub(super) counter: CompletionCounter,
     pub(super) addressed: Addressed,
-    /// Looks of the program's own threads at what has come: it changes while one of them polls.
+    /// Counts looks of the program's threads for completions: it changes while one of them polls.
     pub(super) looks: AtomicU64,
 }
 
 impl Unit {
-    /// Opens an endpoint. `wakes`: whether a thread is to sleep on its queue.
+    /// Opens an endpoint; if it `wakes`, threads can sleep on its queue.
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
         let own = 2 * RECORDS + buffers::COMPLETIONS + landing::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
@@ -62,7 +60,7 @@ impl Unit {
         }
         let endpoint = endpoint.map_err(|refused| domain.refused(refused))?;
         let records = Records::new(RECORDS)?;
-        // SAFETY: the records are dropped after it.
+        // SAFETY: the records are dropped after the registration.
         let registered = unsafe { domain.register_local(records.memory()) }?;
         let free = Mutex::new(Free::new(RECORDS));
         let (counter, addressed, looks) =
@@ -70,13 +68,13 @@ impl Unit {
         Ok(Self { endpoint, registered, records, free, counter, addressed, looks })
     }
 
-    /// Not a read-modify-write: a look that is lost among others does not matter.
+    /// Counts a look. Not a read-modify-write: a lost look does not matter.
     #[inline(always)]
     pub(super) fn looked(&self) {
         self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Calls the provider while nobody else does.
+    /// Calls the provider under the lock.
     pub(super) fn exclusively<R>(&self, call: impl FnOnce() -> R) -> R {
         let _held = self.lock();
         call()
@@ -87,15 +85,16 @@ impl Unit {
     }
 }
 
-/// How many times a waiter looks in vain before it keeps other threads from starting operations.
+/// Looks in vain after which a waiter stops other threads from starting operations.
 const LOOKS: u32 = 64;
 
+/// The numbers of started and of complete operations.
 #[derive(Debug, Default)]
 pub(super) struct CompletionCounter {
     started: AtomicU64,
-    /// So many operations were started, and all complete, at the last moment that anybody has found.
+    /// The number of started operations at the last moment at which all were known to be complete.
     settled: AtomicU64,
-    /// Threads that wait for the others to start nothing.
+    /// Threads that have stopped the others.
     closed: AtomicU32,
 }
 
@@ -105,14 +104,13 @@ impl CompletionCounter {
         self.closed.load(Ordering::Relaxed) == 0
     }
 
-    /// Counts an operation that is about to be started: before, since it may be complete before anything else is
-    /// done. Behind the lock of the unit.
+    /// Counts an operation that is about to be started: before, since it may be complete at once. Under the lock of the unit.
     #[inline(always)]
     pub(super) fn begin(&self) {
         self.started.store(self.started.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    /// It was not started after all. Behind the same lock.
+    /// Takes back an operation that was not started. Under the lock of the unit.
     #[inline(always)]
     pub(super) fn undo(&self) {
         self.started.store(self.started.load(Ordering::Relaxed) - 1, Ordering::Release);
@@ -122,10 +120,10 @@ impl CompletionCounter {
         self.started.load(Ordering::Acquire)
     }
 
-    /// Whether everything is complete, when so many operations were complete some time ago.
+    /// Whether all operations are complete; `completed` was read from the provider's counter before.
     #[inline(always)]
     pub(super) fn is_complete(&self, completed: u64) -> bool {
-        // The counter, which is the provider's, has been read before.
+        // After the read of the provider's counter.
         fence(Ordering::Acquire);
         let started = self.started.load(Ordering::Acquire);
         if completed < started {
@@ -135,7 +133,7 @@ impl CompletionCounter {
         true
     }
 
-    /// Whether the first so many operations are known to be complete, without a look at the counter.
+    /// Whether the first `operations` operations are known to be complete, without a look at the provider's counter.
     #[inline(always)]
     pub(super) fn is_settled(&self, operations: u64) -> bool {
         self.settled.load(Ordering::Acquire) >= operations
@@ -153,8 +151,7 @@ pub(super) struct Waiting<'t> {
 }
 
 impl Waiting<'_> {
-    /// To be called for each look that was in vain: after some, nobody starts anything until this value is
-    /// dropped.
+    /// Counts a look in vain. After some, no thread starts an operation until this value is dropped.
     #[inline(always)]
     pub(super) fn looked(&mut self) {
         self.looks = self.looks.saturating_add(1);
@@ -173,19 +170,19 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Most PEs of a list. Beyond, it may be any.
+/// Most PEs that are listed.
 const MOST: usize = 8;
 
-/// The PEs that were addressed since everything was complete.
+/// The PEs that were addressed since all operations were complete.
 #[derive(Debug, Default)]
 pub(super) struct Addressed {
     pes: [AtomicU32; MOST],
-    /// How many there are; one more than [`MOST`]: others, too.
+    /// Their number; more than [`MOST`]: there are others.
     count: AtomicUsize,
 }
 
 impl Addressed {
-    /// An operation with a PE is about to be started. Behind the lock.
+    /// Adds the PE of an operation that is about to be started. Under the lock.
     #[inline(always)]
     pub(super) fn add(&self, pe: usize) {
         let count = self.count.load(Ordering::Relaxed);
@@ -199,13 +196,13 @@ impl Addressed {
         self.count.store(count + 1, Ordering::Release);
     }
 
-    /// Everything is complete. Behind the lock.
+    /// Empties the list: all operations are complete. Under the lock.
     #[inline(always)]
     pub(super) fn clear(&self) {
         self.count.store(0, Ordering::Relaxed);
     }
 
-    /// Whether an operation with a PE may be under way.
+    /// Whether an operation with a PE may be in flight.
     pub(super) fn may_have(&self, pe: usize) -> bool {
         let (mut known, others) = self.list();
         others || known.any(|known| known == pe)
