@@ -1,8 +1,8 @@
-//! File descriptors, of which some providers make endpoints and connections.
+//! File descriptors, which endpoints and connections of some providers need.
 //!
-//! A connection is made in the middle of an operation, on either side, by a provider that waits for ever where no descriptor is left.
-//! So a unit is opened only where enough are left for its connections. Strangers can connect, too, and take all that there are: the
-//! progress thread looks now and then whether any is left.
+//! A provider makes connections during operations, on both sides, and waits for ever if no descriptor is left. So a unit is opened only if
+//! enough descriptors are left for its connections. Strangers can connect as well, and take all descriptors: the progress thread looks
+//! now and then whether any is left.
 
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -18,15 +18,15 @@ pub(super) struct Descriptors {
 }
 
 impl Descriptors {
-    /// `None`: there is no limit, or the system does not say.
+    /// `None`: there is no limit, or the system does not report it.
     pub(super) fn of_this_process() -> Option<Self> {
         let limit = getrlimit(Resource::Nofile).current?;
-        // The list is read through one more.
+        // Reading the list takes one more.
         let open = std::fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1) as u64;
         Some(Self { limit, open })
     }
 
-    /// What it means that this process has none left, if it has none left. Found without one.
+    /// The warning that this process has no descriptor left, if that is so. Needs none itself.
     pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
         match rustix::io::fcntl_dupfd_cloexec(any, 0) {
             Err(Errno::MFILE) => {}
@@ -60,7 +60,7 @@ const MOST_LOOKS: u64 = 1 << 16;
 fn is_socket(number: RawFd) -> bool {
     // SAFETY: all zeroes are one.
     let mut stat: libc::stat = unsafe { core::mem::zeroed() };
-    // SAFETY: room for what is said of a descriptor; one that is not open is an error.
+    // SAFETY: room for the result; a descriptor that is not open is an error.
     let answer = unsafe { libc::fstat(number, &raw mut stat) };
     answer == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFSOCK
 }

@@ -1,29 +1,29 @@
-//! Why the fabric cannot be used.
+//! The error that the fabric cannot be used.
 
 use core::ffi::c_int;
 
 use crate::libfabric::{Library, LibraryError, Refused};
 
-/// Why the fabric cannot be used.
+/// The reason why the fabric cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfiError {
     /// There is no libfabric.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// The provider refuses something that is needed from the start.
+    /// The provider refuses a call that is needed from the start.
     #[error("{provider}: {call}: {why}{advice}")]
     Refused {
         /// The provider.
         provider: String,
-        /// What was called.
+        /// The function of libfabric.
         call: &'static str,
-        /// What libfabric says of it.
+        /// The message of libfabric.
         why: String,
-        /// What may help.
+        /// Advice to the user, or empty.
         advice: &'static str,
     },
-    /// Anything else, in words: no provider that fits, other providers on other PEs, limits of this process.
+    /// Another reason: no provider that fits, another provider on another PE, limits of this process.
     #[error("{0}")]
     Unusable(String),
 }
@@ -35,7 +35,7 @@ impl OfiError {
     }
 }
 
-/// What may help against an error, for those whose cause is a limit.
+/// Advice for errors whose cause is a limit.
 pub(super) fn advice(error: c_int) -> &'static str {
     match error {
         libc::EMFILE | libc::ENFILE => "; raise the limit of open descriptors (ulimit -n)",

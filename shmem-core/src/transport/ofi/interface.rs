@@ -1,8 +1,7 @@
-//! Which interface, where several lead to the same place.
+//! The choice among interfaces of one network.
 //!
-//! libfabric names, for each entry, the network that it is on: PEs on equal ones reach each other. So a PE may take
-//! any of the interfaces of the best entry's network, and takes the nearest to the CPUs that it runs on; equally
-//! near ones the PEs of a host take in turn.
+//! libfabric names the network of each entry: PEs on networks of one name reach each other. So a PE may take any interface of the
+//! best entry's network. It takes the nearest to its CPUs; the PEs of a host take equally near ones in turn.
 
 use core::fmt;
 use core::net::IpAddr;
@@ -17,16 +16,16 @@ pub struct Offer {
     pub provider: String,
     /// The interface: `eth0`, `mlx5_0`.
     pub interface: String,
-    /// The network, as the provider calls it; empty: it does not say.
+    /// The provider's name of the network, or empty.
     pub network: String,
-    /// The address on the internet, if it has one.
+    /// The IP address, if it has one.
     pub address: Option<IpAddr>,
     /// The NUMA node that the interface is attached to; `None`: not known, or none.
     pub node: Option<u32>,
-    /// Whether it is made of software alone: a bridge, one end of a pair. Those of containers come before
-    /// those of the machine in libfabric's order, and lead to no other host.
+    /// Whether there is no device behind it: a bridge, one end of a pair. In libfabric's order those of containers precede those of
+    /// the machine, and lead to no other host.
     pub is_virtual: bool,
-    /// Whether it says that it has atomic operations.
+    /// Whether the provider offers atomic operations.
     pub atomics: bool,
 }
 
@@ -37,18 +36,18 @@ impl fmt::Display for Offer {
     }
 }
 
-/// Where a PE runs.
+/// The place where a PE runs, for the choice of the nearest interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nearness {
-    /// The distance of each NUMA node from the CPUs of the PE, as the firmware tells it: 10 is here.
+    /// The distance of each NUMA node from the CPUs of the PE, as the firmware reports it: 10 is local.
     pub distances: BTreeMap<u32, u32>,
-    /// Which of the PEs of its host it is.
+    /// The index of the PE among those of its host.
     pub turn: usize,
 }
 
 impl Nearness {
-    /// Which of the offers, of the same provider and network as `best`, is to be taken. Where the user `lists` interfaces, they are taken
-    /// to reach each other, whatever their networks are called.
+    /// The index of the chosen offer, of the same provider and network as offer `best`. If the user `lists` interfaces, these are assumed
+    /// to reach each other, whatever the names of their networks.
     pub(super) fn choose(&self, offers: &[Offer], best: usize, lists: bool) -> usize {
         let Offer { provider, network, atomics, .. } = &offers[best];
         let is_alike = |offer: &Offer| {
@@ -78,16 +77,16 @@ impl Nearness {
         }
     }
 
-    /// What is not known is as far as anything.
+    /// The distance of an offer; the largest if it is not known.
     fn distance(&self, offer: &Offer) -> u32 {
         offer.node.and_then(|node| self.distances.get(&node)).copied().unwrap_or(u32::MAX)
     }
 }
 
-/// Where a device is on the bus: domain, bus, device, function.
+/// The PCI address of a device: domain, bus, device, function.
 pub(super) type Bus = (u16, u8, u8, u8);
 
-/// The NUMA node that an interface is attached to, from what the system in `root` says.
+/// The NUMA node of an interface, read from the system below `root`.
 pub(super) fn node_of(root: &Path, interface: &str, bus: Option<Bus>) -> Option<u32> {
     let on_bus = bus.map(|(domain, bus, device, function)| {
         format!("sys/bus/pci/devices/{domain:04x}:{bus:02x}:{device:02x}.{function:x}/numa_node")
@@ -99,7 +98,7 @@ pub(super) fn node_of(root: &Path, interface: &str, bus: Option<Bus>) -> Option<
     on_bus.into_iter().chain(by_name).find_map(read)
 }
 
-/// Whether an interface of the system in `root` has no device behind it.
+/// Whether an interface of the system below `root` has no device behind it.
 pub(super) fn is_virtual(root: &Path, interface: &str) -> bool {
     let interface = root.join("sys/class/net").join(interface);
     interface.exists() && !interface.join("device").exists()

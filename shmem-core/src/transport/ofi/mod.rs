@@ -163,7 +163,7 @@ impl Ofi {
         let chosen = unsafe { Chosen::find(options) }?;
         let domain = Domain::open(chosen, pes, secret.clone())?;
         let mut limits = strided::limits_of(&domain.provider).with_message_of(domain.demands.max_message);
-        if domain.demands.told < size_of::<u64>() {
+        if domain.demands.cq_data < size_of::<u64>() {
             limits.grants = 0;
         }
         // SAFETY: units are the fields that are dropped before them.

@@ -1,7 +1,7 @@
-//! Which provider, and what it asks for.
+//! The choice of the provider, and its demands.
 //!
-//! libfabric offers an entry for each provider, interface and form of address. The first in [`KNOWN`] that fits is taken: what a
-//! provider demands is data that the rest of the transport follows ([`Demands`]), so no provider has code of its own.
+//! libfabric offers an entry for each provider, interface and form of address. The first provider of [`KNOWN`] that fits is taken. Its
+//! demands are data that the rest of the transport follows ([`Demands`]), so no provider has code of its own.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::strided::Row;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Entry, Hints, Info, Library};
 
-/// How the fabric is to be used.
+/// Options of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The file of libfabric; `None`: the system's.
@@ -26,34 +26,34 @@ pub struct Options {
     /// The interface, by the name of its domain or as a network (`10.1.0.0/16`), or several with commas between; `None`: the first
     /// that fits.
     pub interface: Option<String>,
-    /// How long something may be outstanding without any progress; `None`: for ever.
+    /// Longest time in which an operation in flight makes no progress; `None`: for ever.
     pub timeout: Option<core::time::Duration>,
     /// Whether there is a core for each thread that waits, so that it may spin.
     pub spins: bool,
-    /// Where the PE runs, for the choice among several interfaces of one network.
+    /// The place of the PE, for the choice among interfaces of one network.
     pub near: Nearness,
 }
 
-/// What is known of a provider beside what it says of itself. docs/fabrics.md shows it.
+/// Properties of a provider that it does not report. docs/fabrics.md shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     name: &'static str,
-    /// It has a connection, which is a file descriptor, between each two endpoints that talk.
+    /// It has a connection, which is a file descriptor, between each two endpoints that communicate.
     pub(super) connects: bool,
-    /// It takes what comes from a PE whose address it was not given: it is given one when it is addressed. `udp;ofi_rxd` does
-    /// not survive what comes from elsewhere, and of others it is not known.
+    /// It accepts messages of a PE whose address was not entered; so addresses are entered when a PE is first addressed. `udp;ofi_rxd`
+    /// crashes on such messages, and for others it is not known.
     pub(super) late: bool,
-    /// Its atomics are delivered whole only if they give a result: `shm` gives the operand's buffer back twice where delivery is
-    /// asked of one that gives none, and then two operations have it.
+    /// All atomics must have a result: `shm` frees the operand's buffer twice if delivery is requested of an atomic without one, and two
+    /// operations then share it.
     pub(super) results: bool,
-    /// Its atomics are not even tried: `udp;ofi_rxd` dies of those that give a result, while it connects.
+    /// Its atomics are not tried: `udp;ofi_rxd` crashes on an atomic with a result while it connects.
     is_untried: bool,
     pub(super) limits: Limits,
     pub(super) row: Row,
 }
 
-/// What is known of providers. The first of these that is offered is taken. All others are taken only if they are named: they reach no
-/// other host, do not do what they say (`net` offers atomics and refuses each), or nobody knows.
+/// Known providers. The first of these that is offered is taken. All others are taken only by name: they reach no other host, do not keep
+/// their promises (`net` offers atomics and refuses each), or are unknown.
 const KNOWN: [Known; 9] = [
     Known::of("cxi", Row { byte: 40, ..Row::HARDWARE }),
     Known::of("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
@@ -73,17 +73,17 @@ const KNOWN: [Known; 9] = [
     Known { connects: true, ..Known::of("tcp", Row::TCP) },
 ];
 
-/// Of providers that reach this host only.
+/// A provider that reaches this host only.
 const SHM: Known = Known {
     results: true,
     ..Known::of("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP })
 };
 
-/// ofi_rxm sends so many bytes of a message at once, and has the receiver read longer ones. That takes a round trip more, and over tcp
-/// ofi_rxm itself makes up the keys under which receivers read there, one number after the other, which anybody can guess.
+/// ofi_rxm sends messages of at most 16 KiB at once, and has the receiver read longer ones. That takes one more round trip, and over tcp
+/// the keys for these reads are consecutive numbers of ofi_rxm's own, which anybody can guess.
 const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
-/// Over tcp, writes to memory that was lent are faster than either.
+/// Over tcp, writes to slots that the target has lent are faster than either.
 const OVER_TCP: Limits = Limits { grants: landing::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {
@@ -104,7 +104,7 @@ impl Known {
     pub(super) fn about(provider: &str) -> Self {
         let mut all = KNOWN.into_iter().chain([SHM, Known { name: "sm2", ..SHM }]);
         all.find(|known| known.name == provider).unwrap_or_else(|| {
-            // Another layer over one that is known costs as much.
+            // Another layer over a known provider has its costs.
             let core = provider.split(';').next();
             let like = KNOWN.into_iter().find(|known| known.name.split(';').next() == core);
             let name = if provider.ends_with("ofi_rxm") { "ofi_rxm" } else { "" };
@@ -113,35 +113,36 @@ impl Known {
     }
 }
 
-/// What the transport can do for a provider.
+/// Modes of registration that the transport supports.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
-/// What a provider asks for, and its limits.
+/// The demands of a provider, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Demands {
     /// Local memory must be registered.
     pub(super) local: bool,
-    /// Remote memory is addressed as its owner does, instead of from 0 on.
+    /// Remote memory is addressed by virtual addresses of its owner, not from 0 on.
     pub(super) virtual_addresses: bool,
     /// The provider chooses keys.
     pub(super) provider_keys: bool,
     /// Registered memory is bound to an endpoint.
     pub(super) endpoint_bound: bool,
-    /// Bytes that an operation may carry so that its source is free at once.
+    /// Most bytes of an injected operation.
     pub(super) inject: usize,
     pub(super) max_message: usize,
-    /// Operations that an endpoint takes at a time.
+    /// Most operations of an endpoint in flight.
     pub(super) queue: usize,
-    /// Receives that an endpoint takes at a time.
+    /// Most receives of an endpoint in flight.
     pub(super) receives: usize,
-    /// Endpoints that a domain has.
+    /// Most endpoints of a domain.
     pub(super) endpoints: usize,
+    /// Bytes of a key.
     pub(super) key: usize,
-    /// Bytes that a write may tell its target.
-    pub(super) told: usize,
-    /// What it does not say.
+    /// Bytes of data that a write may carry to the target's queue.
+    pub(super) cq_data: usize,
+    /// Properties that it does not report.
     pub(super) known: Known,
-    /// Whether it has atomics, by what it says.
+    /// Whether it offers atomics that may be tried.
     pub(super) atomics: bool,
 }
 
@@ -160,13 +161,13 @@ impl Demands {
             receives: entry.receive().size.max(1),
             endpoints: domain.ep_cnt,
             key: domain.mr_key_size,
-            told: domain.cq_data_size,
+            cq_data: domain.cq_data_size,
             atomics: offer.atomics && !known.is_untried,
             known,
         }
     }
 
-    /// What protects registered memory, where it is not a key of eight bytes that follows from the job's secret.
+    /// The kind of keys, if they are not of eight bytes and derived from the job's secret.
     pub(super) fn describe_keys(&self) -> Option<String> {
         match self.key {
             _ if self.provider_keys => Some("keys of the provider's own".to_owned()),
@@ -211,7 +212,7 @@ impl Chosen {
     }
 }
 
-/// Everything that libfabric offers, once each, and which of it a PE takes, if any fits.
+/// All offers of libfabric, once each, and the one that a PE takes, if any fits.
 ///
 /// # Errors
 ///
@@ -245,7 +246,7 @@ fn choose<'e, 'l>(entries: &'e [Offered<'l>], options: &Options) -> Option<&'e O
     Some(wanted[options.near.choose(&offers, best, lists)])
 }
 
-/// What there is with atomic operations, and what there is without.
+/// Entries with atomic operations, and entries without.
 fn lists(library: &'static Library) -> [Option<Info>; 2] {
     [FI_ATOMIC, 0].map(|atomics| {
         let asked = Hints {
@@ -301,21 +302,21 @@ impl<'l> Offered<'l> {
         provider && interface
     }
 
-    /// The lowest is the best. libfabric's own order decides between equals.
+    /// The lowest rank is the best. libfabric's order decides between equal ones.
     fn rank(&self) -> (usize, bool, u32, bool) {
         let preference = KNOWN.iter().position(|known| known.name == self.offer.provider);
         let reach = match self.offer.address {
             None => 0,
             Some(IpAddr::V4(address)) if !address.is_loopback() => 0,
             Some(IpAddr::V6(address)) if !address.is_loopback() && !address.is_unicast_link_local() => 1,
-            // Reaches this host only, or needs to be told which link.
+            // Reaches this host only, or needs the name of a link.
             Some(_) => 2,
         };
         (preference.unwrap_or(KNOWN.len()), !self.offer.atomics, reach, self.offer.is_virtual)
     }
 }
 
-/// The address in a socket's address, if it is one of the internet.
+/// The IP address in a socket address, if it has one.
 fn address(bytes: &[u8]) -> Option<IpAddr> {
     let family = u16::from_ne_bytes(*bytes.first_chunk()?);
     match i32::from(family) {
@@ -331,7 +332,7 @@ fn address(bytes: &[u8]) -> Option<IpAddr> {
     }
 }
 
-/// Whether an address lies in a network, `10.1.0.0/16`, or is the address.
+/// Whether an address is in a network such as `10.1.0.0/16`, or equal to an address.
 fn lies_in(address: IpAddr, network: &str) -> bool {
     let network = network.parse::<IpNet>().or_else(|_| network.parse::<IpAddr>().map(IpNet::from));
     network.is_ok_and(|network| network.contains(&address))
@@ -341,9 +342,9 @@ fn lies_in(address: IpAddr, network: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Names like those of libfabric are told apart from what they are layered over, and who is not known is hardware.
+    /// A layer over a known provider has its costs, an unknown provider is hardware; and the document has the table.
     #[test]
-    fn what_is_known_of_a_provider_is_shown() {
+    fn properties_of_providers_are_documented() {
         let known = |name| Known::about(name);
         assert!(!known("something new").connects && known("something new").row == Row::HARDWARE);
         assert_eq!(known("another;ofi_rxm").limits, OF_RXM);
@@ -351,7 +352,7 @@ mod tests {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fabrics.md");
         let Ok(text) = std::fs::read_to_string(file) else { return };
         for (number, known) in KNOWN.iter().chain([&SHM]).enumerate() {
-            let says = |is: bool| if is { " yes" } else { "" };
+            let yes = |is: bool| if is { " yes" } else { "" };
             let taken =
                 if number < KNOWN.len() { (number + 1).to_string() } else { "if it is named".to_owned() };
             let atomics = match () {
@@ -363,10 +364,10 @@ mod tests {
             let line = format!(
                 "| `{}` | {taken} |{} |{} |{atomics} | {} |{} |",
                 known.name,
-                says(known.connects),
-                says(known.late),
+                yes(known.connects),
+                yes(known.late),
                 message >> 10,
-                says(grants > 0)
+                yes(grants > 0)
             );
             assert!(text.contains(&line), "docs/fabrics.md lacks: {line}");
         }

@@ -1,23 +1,22 @@
-//! What the PEs of a job know, and nobody else.
+//! The secret of a job.
 //!
-//! What memory is named by, and what a message begins with, follow from a number of 256 bits that all PEs are told by their launcher,
-//! by a hash with that number as its key. Everything is a formula: no PE keeps a table of others' keys.
+//! All PEs get a number of 256 bits from their launcher. Keys of memory and tokens of messages are hashes with that number as the key
+//! (BLAKE3): so no PE keeps a table of other PEs' keys.
 
 use core::fmt;
 use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The secret of a job. It travels through the bootstrap only: never through the fabric, and never where other users of a
-/// host can read it.
+/// The secret of a job. Only the bootstrap carries it: never the fabric, nor anything that other users of a host can read.
 #[derive(Clone)]
 pub struct Secret([u8; Secret::BYTES]);
 
 impl Secret {
-    /// How many bytes it has.
+    /// Bytes of a secret.
     pub const BYTES: usize = 32;
 
-    /// A new one, by the system's random numbers.
+    /// A new secret from the system's random numbers.
     ///
     /// # Errors
     ///
@@ -31,20 +30,20 @@ impl Secret {
         Ok(Self(bytes))
     }
 
-    /// The one that another PE has told.
+    /// The secret with these bytes, which another PE has sent.
     pub fn of_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// As it is told to other PEs.
+    /// Its bytes, for other PEs.
     pub fn bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
 
-    /// A number that follows from the secret, for one purpose and two numbers.
+    /// A number derived from the secret, a purpose and two numbers.
     pub(super) fn number(&self, purpose: &'static str, first: u32, second: u32) -> u64 {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        // The numbers have a fixed length, so no two purposes give the same bytes.
+        // The numbers have a fixed length, so different purposes hash different bytes.
         hasher.update(&first.to_le_bytes()).update(&second.to_le_bytes()).update(purpose.as_bytes());
         let hash = hasher.finalize();
         let [first, ..] = hash.as_bytes().as_chunks().0 else { unreachable!("a hash has 32 bytes") };

@@ -1,6 +1,6 @@
-//! What is kept for a few numbers of many: PEs that one has to do with, channels that are open.
+//! Tables of which few entries are used: PEs that this PE communicates with, open channels.
 //!
-//! Two levels, so that what is there before anything is kept is some thousandth of what all could have.
+//! A table has two levels, which are allocated when they are first used: an empty one has about a thousandth of its full size.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ const BLOCKS: usize = 32;
 
 const REGION: usize = BLOCK * BLOCKS;
 
-/// A value for each number, in blocks that are made when one of their numbers is first asked for.
+/// A value for each number, in blocks that are allocated when one of their values is first used.
 #[derive(Debug)]
 pub(super) struct Sparse<T> {
     regions: Box<[OnceLock<Box<Region<T>>>]>,
@@ -23,14 +23,14 @@ impl<T: Default> Sparse<T> {
         Self { regions: (0..count.div_ceil(REGION)).map(|_| OnceLock::new()).collect() }
     }
 
-    /// What there is for a number, if there is anything for it or for one near it.
+    /// The value for a number, if its block exists.
     #[inline(always)]
     pub(super) fn get(&self, number: usize) -> Option<&T> {
         let region = self.regions.get(number / REGION)?.get()?;
         region[number / BLOCK % BLOCKS].get().map(|block| &block[number % BLOCK])
     }
 
-    /// What there is for a number.
+    /// The value for a number; allocates its block.
     #[inline(always)]
     pub(super) fn entry(&self, number: usize) -> &T {
         self.get(number).unwrap_or_else(|| self.make(number))
@@ -44,7 +44,7 @@ impl<T: Default> Sparse<T> {
         &region[number / BLOCK % BLOCKS].get_or_init(block)[number % BLOCK]
     }
 
-    /// The numbers of all blocks that there are, and what is kept for each.
+    /// The numbers of all blocks that exist, with their values.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         let regions = self.regions.iter().enumerate();
         let regions = regions.filter_map(|(k, region)| Some((k * REGION, region.get()?)));
@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// Some regions, of which the last is not whole.
+    /// Some regions, the last one incomplete.
     const COUNT: usize = 3 * REGION - 7;
 
     proptest! {

@@ -1,8 +1,8 @@
-//! How blocks go to another node: packed in messages that the target's engine carries out, or an operation for each.
+//! The cost model for blocks: packed in messages that the target's engine carries out, or one operation for each.
 //!
-//! A message is one operation whatever the number of blocks, but every byte is copied once more on both sides, and the target's
-//! processor has to do it. Which is fastest is predicted by a [cost model](Row), after LogGP (Alexandrov et al., 1995), with packing
-//! beside its messages. Its numbers are compiled in for known providers; `shmem-perf ofi --costs` measures them.
+//! A message is one operation for any number of blocks, but every byte is copied once more on both sides, by the target's
+//! processor, too. A [cost model](Row) predicts the faster way, after LogGP (Alexandrov et al., 1995), with terms for packing. Its numbers
+//! are compiled in for known providers; `shmem-perf ofi --costs` measures them.
 
 use std::sync::OnceLock;
 
@@ -10,20 +10,20 @@ use super::engine::Limits;
 use super::provider::Known;
 use crate::text::named;
 
-/// The limits of the engine over a provider, if it allows for as much.
+/// The limits of the engine over a provider, before those that the provider reports.
 pub fn limits_of(provider: &str) -> Limits {
     Known::about(provider).limits
 }
 
 static FORCED: OnceLock<Row> = OnceLock::new();
 
-/// Makes a row count for all providers from now on, before the first transfer: for who measures one way alone.
+/// Uses a row for all providers from now on: for measures of one way alone. Called before the first transfer.
 pub fn force(row: Row) {
-    // Threads that stand for PEs all bring the same.
+    // PEs that are threads all bring the same row.
     _ = FORCED.set(row);
 }
 
-/// The row that counts for a provider.
+/// The row that is used for a provider.
 pub fn row_of(provider: &str) -> Row {
     FORCED.get().copied().unwrap_or_else(|| Row::of(provider))
 }
@@ -38,7 +38,7 @@ pub struct Blocks {
 }
 
 named! {
-    /// How blocks are moved. Of ways that take equally long the last is chosen.
+    /// The ways of blocks. Of ways that take equally long the last is chosen.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Way {
         /// Packed into messages.
@@ -48,22 +48,22 @@ named! {
     }
 }
 
-/// What operations of a provider cost, in picoseconds.
+/// Costs of a provider's operations, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// From the start of the last operation to the completion of all: `a`.
     pub latency: u64,
-    /// What a message takes beyond that: the target's engine wakes up, and answers.
+    /// The additional time of a message, for which the target's engine wakes up and answers: `e`.
     pub engine: u64,
-    /// What each further operation adds: `o`.
+    /// Time for each operation: `o`.
     pub operation: u64,
-    /// What each byte adds on the wire: `G`.
+    /// Time for each byte on the wire: `G`.
     pub byte: u64,
-    /// What each byte adds where it is copied: `g`.
+    /// Time for each byte that is copied: `g`.
     pub copy: u64,
-    /// What each block adds where it is packed: `c_pack`.
+    /// Time for each block that is packed: `c_pack`.
     pub pack: u64,
-    /// What each block adds where it is unpacked: `c_unpack`.
+    /// Time for each block that is unpacked: `c_unpack`.
     pub unpack: u64,
 }
 
@@ -79,8 +79,8 @@ impl Row {
         unpack: 1_500,
     };
 
-    /// Interfaces that need no processor of the target: an operation of theirs is cheap, and a message is not,
-    /// because a thread of the target has to wake up for it. Modelled, not measured.
+    /// Hardware that accesses the target's memory without its processor: an operation is cheap, but a message wakes a thread of the
+    /// target. Modelled, not measured.
     pub const HARDWARE: Self = Self {
         latency: 2_000_000,
         engine: 5_000_000,
@@ -91,12 +91,12 @@ impl Row {
         unpack: 1_500,
     };
 
-    /// What is compiled in for a provider.
+    /// The compiled-in row of a provider.
     pub fn of(provider: &str) -> Self {
         Known::about(provider).row
     }
 
-    /// How long blocks take to be remotely visible, in picoseconds, if `message` bytes of them fit one message; `None` if none
+    /// Time until blocks are remotely visible, in picoseconds, if `message` bytes of them fit one message; `None` for messages if none
     /// do.
     ///
     /// ```text
@@ -124,14 +124,14 @@ impl Row {
         })
     }
 
-    /// The way that takes the least time.
+    /// The fastest way.
     pub fn choose(&self, blocks: Blocks, message: usize) -> Way {
         let time = |way: &Way| self.time(*way, blocks, message).unwrap_or(u64::MAX);
         Way::ALL.into_iter().rev().min_by_key(time).unwrap_or(Way::Each)
     }
 
-    /// Whether bytes and the signal behind them take less time in one message, than written and then, when they
-    /// are there, followed by the signal.
+    /// Whether bytes and their signal take less time in one message than as a write that is followed by the signal when it is
+    /// delivered.
     pub fn prefers_one_message(&self, bytes: usize) -> bool {
         let apart = self.latency.saturating_add(self.operation);
         let copies = (bytes as u64).saturating_mul(self.copy.saturating_mul(2));

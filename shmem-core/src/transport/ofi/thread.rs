@@ -1,15 +1,15 @@
-//! The progress thread: what a PE does for others while its program is elsewhere.
+//! The progress thread: serves other PEs while the program computes.
 //!
-//! Providers move data in calls of the library only. So one thread sleeps on the queue of the unit that others address. Nobody tells
-//! a target that its memory was written: after each wake the thread rings the bell of its slot, and sleepers look at their words. A
-//! provider without anything to sleep on is looked at now and then, more rarely the longer nothing happens.
+//! Providers move data only in calls of the library. So one thread sleeps on the queue of the unit that other PEs address. A target is not
+//! notified when its memory is written: after each wake the thread rings the bell of its slot, and waiters that sleep look at their
+//! words. If threads cannot sleep on the provider's queue, the thread looks at it at growing intervals.
 //!
-//! While the program's own threads poll, the thread would be woken for each of their completions and take a core from
-//! them. So it parks for a while after each wake, or until one of them is about to sleep ([`Handover`]): the waiter counts, then
-//! looks whether the thread is parked; the thread says that it is parked, then looks at the count. One of them sees the other.
+//! While threads of the program poll, the thread would be woken for each of their completions and take a core from them. So it parks for
+//! a while after each wake, or until a waiter is about to sleep ([`Handover`]): the waiter counts, then looks whether the thread is
+//! parked; the thread notes that it is parked, then looks at the count. One of the two sees the other.
 //!
-//! The thread also watches that what is under way gets on: who waits for a word that another PE is to write asks the
-//! fabric for nothing, though what it has sent before may never arrive.
+//! The thread also watches that operations in flight make progress: a thread that waits for a word of its own makes no call of the
+//! fabric, though an operation of this PE may never arrive.
 
 use core::time::Duration;
 use std::io;
@@ -24,29 +24,28 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use super::Fabric;
 use super::backoff::Waited;
 
-/// How long the thread leaves polling to the program's threads before it looks again whether they still do: at first,
-/// when it may have seen the last of a few looks, and at most.
+/// Time for which the thread parks while the program's threads poll: at first, since they may be about to stop, and at most.
 const FIRST_PARK: Duration = Duration::from_micros(200);
 const LAST_PARK: Duration = Duration::from_millis(1);
 
-/// Who polls looks at least so often. A look that moves data takes longer, so one in each parking is enough to go on.
+/// Longest time between two looks of a thread that polls. A look that moves data takes longer, so one look keeps the thread parked.
 const POLLING: Duration = Duration::from_micros(50);
 
-/// How long it looks on after something has come, where there is a core for it: parts of long messages follow each
-/// other sooner than a thread wakes up.
+/// Time for which the thread polls after a completion, if there is a core for it: parts of long messages arrive at shorter intervals
+/// than a thread takes to wake up.
 const LINGER: Duration = Duration::from_micros(20);
 
-/// How long it sleeps at most while an operation of this PE is under way: its data may need a hand.
+/// Longest sleep while an operation of this PE is in flight: moving its data may need a call.
 const UNDER_WAY: Duration = Duration::from_millis(1);
 
-/// Between two looks at a provider that cannot wake anybody, at first and at most.
+/// Interval between two looks at a queue on which threads cannot sleep, at first and at most.
 const FIRST_LOOK: Duration = Duration::from_micros(20);
 const LAST_LOOK: Duration = Duration::from_millis(1);
 
-/// Between two looks whether what is under way gets on.
+/// Interval between two looks whether operations in flight make progress.
 const WATCH: Duration = Duration::from_millis(100);
 
-/// Looks between two of them whether descriptors are left.
+/// Looks whether operations make progress, between two looks whether descriptors are left.
 const DESCRIPTORS: u32 = 10;
 
 pub(super) struct ProgressThread {
@@ -113,13 +112,13 @@ fn run(fabric: &Fabric) {
     }
 }
 
-/// Since when nothing has got on.
+/// The time without progress.
 struct Watch {
     looked: Instant,
     waited: Waited,
     moved: u64,
     looks: u32,
-    /// That there are no descriptors left is said once.
+    /// Whether the warning that no descriptors are left was printed.
     has_warned: bool,
 }
 
@@ -129,7 +128,7 @@ impl Watch {
         Self { looked: now, waited: Waited::from(now), moved: 0, looks: 0, has_warned: false }
     }
 
-    /// Ends the job if something has been under way for its time, and nothing has moved.
+    /// Ends the job if something was in flight for the timeout, and nothing has moved.
     fn look(&mut self, fabric: &Fabric) {
         let now = Instant::now();
         if now.duration_since(self.looked) < WATCH {
@@ -152,8 +151,7 @@ impl Watch {
     }
 }
 
-/// Whether threads of the program poll. What they have done since the last time tells: at this moment they may be
-/// off their core because this thread is on it.
+/// Whether threads of the program poll, judged by their looks since the last time: at this moment this thread may occupy their core.
 struct Polling {
     looked: Instant,
     activity: u64,
@@ -166,8 +164,8 @@ impl Polling {
         Self { looked: Instant::now(), activity: 0, sleeps: 0, park: None }
     }
 
-    /// How long to leave it to them, if they do. Whoever has fallen asleep since the last time has looked before it
-    /// did, or because something woke it.
+    /// Time to park, if threads of the program poll. If a thread has fallen asleep since the last time, the looks were those before its
+    /// sleep, or after a wake.
     fn park(&mut self, activity: u64, sleeps: u64) -> Option<Duration> {
         let now = Instant::now();
         let looks = activity.wrapping_sub(self.activity);
@@ -183,14 +181,14 @@ impl Polling {
     }
 }
 
-/// What wakes the progress thread of a PE: the end, and waiters that are about to sleep.
+/// Wakes the progress thread of a PE: at the end, and when a waiter is about to sleep.
 #[derive(Debug)]
 pub(super) struct Handover {
     is_over: AtomicBool,
-    /// How often a waiter was about to sleep.
+    /// Counts sleeps of waiters.
     sleeps: AtomicU64,
     parked: AtomicBool,
-    /// Readable when the thread is to wake up.
+    /// Readable when the thread has to wake up.
     descriptor: OwnedFd,
 }
 
@@ -206,6 +204,7 @@ impl Handover {
         self.wake();
     }
 
+    /// Called by a waiter that is about to sleep.
     pub(super) fn to_thread(&self) {
         self.sleeps.fetch_add(1, Ordering::SeqCst);
         if self.parked.swap(false, Ordering::SeqCst) {
@@ -218,7 +217,7 @@ impl Handover {
         self.sleeps.load(Ordering::SeqCst)
     }
 
-    /// Lets the thread park by `sleep`; not at all if a waiter has fallen asleep since the number was `sleeps`.
+    /// Parks the thread by `sleep`, unless a waiter has fallen asleep since the number was `sleeps`.
     pub(super) fn park(&self, sleeps: u64, sleep: impl FnOnce()) {
         self.parked.store(true, Ordering::SeqCst);
         if self.sleeps() == sleeps {
@@ -228,12 +227,12 @@ impl Handover {
     }
 
     fn wake(&self) {
-        // A counter that is full is readable as well.
+        // A full counter is readable as well.
         let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
     }
 
-    /// Sleeps until somebody wakes the thread, something arrives, or the time is over. A waker that comes late ends the next sleep
-    /// early: whoever wakes up looks again.
+    /// Sleeps until the thread is woken, something arrives, or the time is over. A late wake ends the next sleep early: the thread looks
+    /// again after each sleep.
     fn sleep(&self, arrival: Option<BorrowedFd<'_>>, limit: Duration) {
         let seconds = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
         let limit = Timespec { tv_sec: seconds, tv_nsec: limit.subsec_nanos().into() };
@@ -260,8 +259,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_polls_is_left_alone_for_longer_and_longer_until_it_stops() {
-        // So many looks are often, however long this test was off its core.
+    fn the_thread_parks_longer_and_longer_while_others_poll() {
+        // Enough looks to count as polling, however long this test was off its core.
         let many = 1 << 40;
         let mut polling = Polling::new();
         assert_eq!(polling.park(0, 0), None);
@@ -281,7 +280,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
-    fn who_falls_asleep_ends_the_parking() {
+    fn a_waiter_that_falls_asleep_ends_the_parking() {
         let handover = Handover::new().unwrap();
         let (start, sleeps) = (Instant::now(), handover.sleeps());
         std::thread::scope(|scope| {
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_parks_when_a_waiter_has_just_fallen_asleep() {
+    fn the_thread_does_not_park_when_a_waiter_has_just_fallen_asleep() {
         let handover = Handover::new().unwrap();
         let sleeps = handover.sleeps();
         handover.to_thread();

@@ -1,9 +1,9 @@
-//! Whether the provider's atomics may be trusted.
+//! The trial of the provider's atomics.
 //!
-//! One provider offers atomics and refuses each, and those of a network card may not be atomic against the processor's. So before
-//! anything else uses them, one PE of each host changes words of the next one through the fabric, while a thread there changes the
-//! same words with the processor's instructions. If nothing is lost anywhere, and every operation does what its name says, the
-//! provider's atomics are used; otherwise words are changed by the target's engine.
+//! A provider may offer atomics and refuse each, and atomics of a network card need not be atomic against the processor's. So at the
+//! start one PE of each host changes words of the next host's through the fabric, while a thread there changes the same words by
+//! instructions of the processor. If no change is lost on any host, and every operation has the right result, the provider's atomics
+//! are used; otherwise the target's engine changes words.
 
 use core::mem::offset_of;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::transport::{AtomicOp, Remote, Width};
 /// Additions through the fabric to each word.
 const ADDITIONS: u64 = 50;
 
-/// One operation of each kind, from a word of 0 on, with the word behind it. The last one leaves 0.
+/// One operation of each kind and the value that it leaves, from the value 0 to 0.
 const SEQUENCE: [(AtomicOp, u64); 10] = [
     (AtomicOp::Set(0b1100), 0b1100),
     (AtomicOp::Swap(0b1010), 0b1010),
@@ -37,10 +37,10 @@ const SEQUENCE: [(AtomicOp, u64); 10] = [
     (AtomicOp::Set(0), 0),
 ];
 
-/// The words of a trial. They lie where the last of all teams will have its contributions: nobody uses it yet.
+/// The words of a trial. They are in the scratch memory of the last team, which does not exist yet.
 #[repr(C)]
 struct Words {
-    /// For the operations one by one, by nobody else.
+    /// For operations one by one, by width; changed through the fabric alone.
     alone: [AtomicU64; 2],
     /// For additions from both sides, by width.
     narrow: AtomicU32,
@@ -49,11 +49,11 @@ struct Words {
 
 const WIDTHS: [Width; 2] = [Width::W4, Width::W8];
 
-/// Where the words of a trial lie, from the start of a slot.
+/// The offset of the words of a trial in a slot.
 const OFFSET: usize =
     offset_of!(SystemArea, teams) + (MAX_TEAMS - 1) * size_of::<TeamArea>() + offset_of!(TeamArea, scratch);
 
-/// A trial that has begun: what this PE found on the next one, and a thread that adds to the own words.
+/// A trial that has begun: the result on the next PE, and a thread that adds to words of this PE.
 #[derive(Debug)]
 pub struct Trial {
     found: Result<(), String>,
@@ -63,14 +63,13 @@ pub struct Trial {
 }
 
 impl Ofi {
-    /// Begins a trial: a thread starts to add to words of this PE, and this one adds to those of `next`. To be
-    /// called by one PE of each host, where `next` is that of the next host, and to be [ended](Trial::end) when
-    /// all have begun theirs.
+    /// Begins a trial: starts a thread that adds to words of this PE, and tries atomics on words of `next`. Called by one PE of each
+    /// host, where `next` is that of the next host; [ended](Trial::end) when all have begun theirs.
     ///
     /// # Safety
     ///
     /// `slot` must be the start of the calling PE's slot, whose system area is registered and mapped until the trial
-    /// ends, and on every PE no team but the world's may exist before all trials have ended.
+    /// ends, and no team but the world may exist on any PE before all trials have ended.
     pub unsafe fn begin_trial(&self, next: Pe, slot: *mut u8) -> Trial {
         let words: *const Words = slot.wrapping_add(OFFSET).cast();
         let adds = Arc::new(AtomicBool::new(true));
@@ -93,8 +92,7 @@ impl Ofi {
         Trial { found, adds, adding: adding.ok(), words }
     }
 
-    /// Has words changed by the provider from now on, and no longer by their PEs' engines. All PEs must do so, or
-    /// none.
+    /// Has words changed by the provider from now on, no longer by the engines of their PEs. Called by all PEs, or by none.
     pub fn trust_atomics(&self) {
         self.fabric.atomics.store(true, Ordering::Relaxed);
     }
@@ -105,7 +103,7 @@ impl Trial {
     ///
     /// # Errors
     ///
-    /// Why the atomics cannot be trusted, in words.
+    /// The reason why the atomics cannot be used.
     pub fn end(self) -> Result<(), String> {
         self.adds.store(false, Ordering::Release);
         let added = self.adding.and_then(|adding| adding.join().ok()).unwrap_or_default();
@@ -142,8 +140,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Each operation once, in the form that gives what was there, then in the other one, where it has one and that may be asked for.
-    /// What it leaves is what the next one finds.
+    /// Each operation once with its result, then once without, if the provider allows that. Each must find the value that the one
+    /// before it has left.
     fn try_each(&self, at: Remote, width: Width) -> Result<(), String> {
         let forms: &[bool] = if self.domain.demands.known.results { &[true] } else { &[true, false] };
         let mut before = 0;
@@ -159,7 +157,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// An operation that may fail; gives what was there if it `fetches`.
+    /// An operation that may fail. Returns the old value if it `fetches`.
     fn attempt(&self, at: Remote, width: Width, op: AtomicOp, fetches: bool) -> Result<u64, String> {
         let (port, target) = (self.first(), self.target(at));
         let word = Word::of(width, op).ok_or_else(|| format!("{op:?} is never the provider's"))?;
