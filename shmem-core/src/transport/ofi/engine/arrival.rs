@@ -1,4 +1,4 @@
-//! What a PE does when a message has arrived, and when it answers.
+//! The target's side: carrying out messages that have arrived, and answering them.
 
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
@@ -18,6 +18,7 @@ use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
 use crate::transport::{Channel, SignalOp, Width};
 
+/// The registered segments, which stay registered meanwhile.
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
 
 impl Memory<'_> {
@@ -25,7 +26,7 @@ impl Memory<'_> {
         self.0.get(segment as usize).copied().flatten().ok_or(Flaw::Segment(segment))
     }
 
-    /// The target of `bytes` bytes of a segment, and their address.
+    /// The segment of `bytes` bytes, and their address.
     fn at(&self, Address { segment, offset }: Address, bytes: usize) -> Result<(Target, *mut u8), Flaw> {
         let target = self.target(segment)?;
         let address = target.address(offset, bytes).ok_or(Flaw::Bounds { segment, offset, bytes })?;
@@ -39,18 +40,18 @@ impl Memory<'_> {
 }
 
 impl Engine {
-    /// Carries out a message that has arrived. Its answer is sent by [`drain`](Self::drain). One that no PE of this job has sent is
-    /// counted as a [stranger's](Self::strangers), and nothing else happens.
+    /// Carries out a message that has arrived. Its answer is sent by [`drain`](Self::drain). A message that no PE of this job has sent is
+    /// counted as a [stranger's](Self::strangers) and dropped.
     ///
     /// # Errors
     ///
-    /// If a PE of this job has sent it, and no engine can have; the job is to end then.
+    /// If the message has the right token, but no engine can have sent it; the job has to end.
     pub(crate) fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), Fault> {
         self.take(wire, Sender::of(bytes), bytes, None)
     }
 
-    /// Carries out a message that was written to a slot of this PE's. `token` is what stood at [`TOKEN`](super::TOKEN) of the
-    /// message; whoever has taken it from there has left zeroes, so that a message is taken once.
+    /// Carries out a message that was written to a slot of this PE's. `token` was at [`TOKEN`](super::TOKEN) of the message; the caller
+    /// has replaced it by zeroes, so that a message is taken once.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl Engine {
         self.take(wire, Sender::of(bytes).map(|from| Sender { token, ..from }), bytes, Some(slot))
     }
 
-    /// Something has arrived that no PE of this job has sent.
+    /// Counts a message that no PE of this job has sent.
     pub(crate) fn ignore(&self) {
         self.strangers.fetch_add(1, Ordering::Relaxed);
     }
@@ -78,13 +79,12 @@ impl Engine {
         self.carry_out(wire, from, bytes, slot).map_err(|flaw| Fault { from, bytes: bytes.len(), flaw })
     }
 
-    /// Whether a message is of the PE that it says. Numbers of 64 bits are compared in one instruction, in the same
-    /// time whatever they are.
+    /// Whether a message has the token of its sender. One instruction compares numbers of 64 bits, in the same time for all values.
     pub(super) fn is_authentic(&self, from: Sender) -> bool {
         if from.pe as usize >= self.pes {
             return false;
         }
-        // What is kept for a PE is made for those who belong to the job only.
+        // State is made for PEs of the job only, after this check.
         let met = self.met(from.pe as usize);
         let expected = met.map_or_else(|| token(&self.secret, from.pe, self.me), |peer| peer.receives);
         from.token == expected
@@ -92,7 +92,7 @@ impl Engine {
 
     fn carry_out(&self, wire: &dyn Wire, from: u32, bytes: &[u8], slot: Option<u32>) -> Result<(), Flaw> {
         let (number, message, data) = Message::read(bytes, self.limits.longest())?;
-        // It would be answered where nobody is.
+        // The answer would go to a PE without an address.
         if from == self.me || !wire.reaches(from as usize) {
             return Err(Flaw::Sender);
         }
@@ -114,7 +114,7 @@ impl Engine {
                 self.with_elements(list, |elements| elements.place(data))?;
                 None
             }
-            // Nothing else is long, nor behind anything.
+            // No other message is written to slots.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get { at, pattern } => {
                 if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
@@ -151,7 +151,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Unpacks data, then changes the signal behind it.
+    /// Unpacks data, then changes its signal.
     fn write(
         &self,
         to: Address,
@@ -173,7 +173,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Has `find` write what a PE wants to have of a list to room for as many bytes: that is owed.
+    /// The answer with the bytes of a list, which `find` writes.
     fn find(
         &self,
         request: u32,
@@ -189,10 +189,10 @@ impl Engine {
         Ok(Answer::Found(found))
     }
 
-    /// Has `work` done on elements, all of which are registered.
+    /// Calls `work` with the elements of a list, all of which are registered.
     fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
         let List { first: Address { segment, offset }, size, indices } = list;
-        // Read once: in a slot may stand something else when it is read again. One word allocates nothing.
+        // Read once: another PE could change indices in a slot between two reads. A list of one word allocates nothing.
         let index = |index: &[u8; INDEX]| u32::from_le_bytes(*index);
         let (one, many): ([u32; 1], Vec<u32>);
         let indices = match indices {
@@ -241,7 +241,7 @@ impl Engine {
         peer.borrowed.lock().give_back(slots)?;
         for one in acknowledged.as_chunks::<8>().0 {
             let [channel, count]: Acknowledged = bytemuck::cast(*one);
-            // The window first: who finds the channel quiet may want to send.
+            // The window first: a thread that finds the channel quiet may send.
             peer.requests.lock().answered(count)?;
             let answered = self.streams.answered(Channel(channel), Due::Acknowledgement, count.into());
             answered.ok_or(Flaw::Answer)?;
@@ -254,7 +254,7 @@ impl Engine {
         self.streams.answered(channel, Due::Result, 1).ok_or(Flaw::Answer)
     }
 
-    /// Sends a PE what it is owed, until there is no more of it or no room.
+    /// Sends a PE its pending answers, until there are no more, or no room.
     pub(super) fn answer(&self, wire: &dyn Wire, creditor: u32) -> Result<Sent, Fault> {
         let pe = creditor as usize;
         loop {
@@ -281,14 +281,14 @@ impl Engine {
         }
     }
 
-    /// What is lent to a PE, if there is something.
+    /// The grant for a PE, if there is memory to lend.
     fn lend(&self, wire: &dyn Wire, borrower: u32) -> Option<Grant> {
         let number = self.borrowers.lend(borrower, self.limits.grants)?;
         let region = wire.lend(number)?;
         Some(Grant { first: (number * SLOTS) as u32, region })
     }
 
-    /// Packs blocks of this PE into as many bytes.
+    /// Packs blocks of this PE into `data`, which is as long.
     fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
         let (memory, pattern) = (Memory(self.segments.read()), &read.pattern);
         let (_, source) = memory.at(read.from, pattern.hulls().1)?;
@@ -300,7 +300,7 @@ impl Engine {
     }
 }
 
-/// Writes elements of `size` bytes that lie one behind the other to their positions.
+/// Writes consecutive elements of `size` bytes to their positions.
 ///
 /// # Safety
 ///

@@ -1,29 +1,30 @@
 //! Bounce buffers that a PE lends to another, for long messages.
 //!
-//! A wire copies a message that it sends at once through memory of its own on both sides, and has to arrange longer ones with the
-//! receiver. So a target lends who sends it long messages some slots, of a message each. The interface writes a message there
-//! by one operation and notifies the target; the answer names the slots that are free again. A grant is asked for when it is first
-//! needed, without waiting for it, and kept to the end of the job; who gets none sends all messages the other way.
+//! A wire sends short messages at once, and needs a round trip more for long ones. So a target lends the sender of long messages a grant:
+//! some slots, each for one message. The interface writes a message to a slot by one operation and notifies the target; the answer names
+//! the slots that are free again. A sender asks for a grant when it first needs one, does not wait for it, and keeps it to the end of
+//! the job. A sender without a grant sends short messages.
 
 use crate::exclusion::Mutex;
 
 use super::wire::Flaw;
 
-/// Messages that a borrower may have under way: while one is packed, others travel and are unpacked.
+/// Slots of a grant: while one message is packed, others travel and are unpacked.
 pub(crate) const SLOTS: usize = 8;
 
-/// Memory of another PE, as an interface names it.
+/// Memory of another PE, with the key of the provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) address: u64,
     pub(crate) key: u64,
-    /// What a write to it tells the PE, so that the PE believes it.
+    /// The secret number that a write to it must carry.
     pub(crate) mark: u32,
 }
 
+/// A slot of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// Its number among all that the PE lends.
+    /// Its number among all slots of the PE.
     pub(crate) number: u32,
     pub(crate) region: Region,
     /// Its number in the grant.
@@ -37,7 +38,7 @@ pub(super) struct Grant {
     pub(super) region: Region,
 }
 
-/// What this PE has borrowed from another.
+/// The grant that this PE has from another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Borrowed {
     #[default]
@@ -51,7 +52,7 @@ pub(super) enum Borrowed {
 }
 
 impl Borrowed {
-    /// The question was not sent after all.
+    /// The request was not sent.
     pub(super) fn withdraw(&mut self) {
         if *self == Self::Asked {
             *self = Self::Unasked;
@@ -93,12 +94,12 @@ impl Borrowed {
     }
 }
 
-/// Who has borrowed from this PE, by the number of the grant.
+/// The borrowers of this PE, by the number of their grant.
 #[derive(Default)]
 pub(super) struct Borrowers(Mutex<Vec<u32>>);
 
 impl Borrowers {
-    /// The grant of a PE: the one that it has, or a new one, if there are fewer than `most`.
+    /// The grant of a PE: its present one, or a new one, if there are fewer than `most`.
     pub(super) fn lend(&self, pe: u32, most: usize) -> Option<usize> {
         let mut borrowers = self.0.lock();
         let has = borrowers.iter().position(|&borrower| borrower == pe);
@@ -110,7 +111,7 @@ impl Borrowers {
         })
     }
 
-    /// The bit of a slot, in the grant of a PE.
+    /// The bit of a slot in the grant of a PE; an error if the slot is not the PE's.
     pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Flaw> {
         let borrowers = self.0.lock();
         let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);

@@ -1,7 +1,6 @@
-//! What a PE sends of its own accord.
+//! The initiator's side: operations as messages.
 //!
-//! Sources are packed before these functions return, so whether an operation may go on makes no difference to
-//! them. Only what comes back goes on, until quiet.
+//! Sources are packed before these functions return. Only results may arrive later, until quiet.
 
 use super::super::streams::Due;
 use super::Engine;
@@ -13,7 +12,7 @@ use crate::shared;
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::{AtomicOp, Channel, Deed, Elements, Remote, SignalOp, Until, Width};
 
-/// One channel of a PE: what is sent on it, over a wire.
+/// One channel of a PE, and the wire for its messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Initiator<'e> {
     engine: &'e Engine,
@@ -26,7 +25,7 @@ impl Engine {
         Initiator { engine: self, wire, channel }
     }
 
-    /// Whether a PE has lent this one slots. If it was not asked before, it is now, and nobody waits for the answer.
+    /// Whether this PE has a grant of another. If it has not asked yet, it asks now, and does not wait for the answer.
     pub(crate) fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
         if self.limits.grants == 0 {
             return false;
@@ -50,18 +49,18 @@ impl Engine {
         false
     }
 
-    /// Bytes of blocks that each message of a transfer of so many bytes to a PE carries, at least.
+    /// Least bytes of blocks that each message of a transfer of `bytes` bytes to a PE carries.
     pub(crate) fn carries(&self, pe: usize, bytes: usize) -> usize {
         let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed.lock() != Borrowed::Refused;
         self.limits.carries(bytes, borrows)
     }
 
-    /// Whether [`put_signal`](Initiator::put_signal) can send so many bytes.
+    /// Whether [`put_signal`](Initiator::put_signal) can send `bytes` bytes.
     pub(crate) fn fits(&self, bytes: usize) -> bool {
         bytes <= self.limits.carries(0, false)
     }
 
-    /// Hands a message to the wire, with data that `fill` writes; or writes it to a free slot that was lent, if the sender `borrows`.
+    /// Passes a message to the wire, with data that `fill` writes; or writes it to a free slot of the grant, if it `borrows`.
     pub(super) fn hand_over(
         &self,
         wire: &dyn Wire,
@@ -104,8 +103,8 @@ impl Initiator<'_> {
         });
     }
 
-    /// Writes bytes, and changes a signal of the same PE behind them, in one message. The acknowledgement to a patient sender may
-    /// come late: nobody waits for the channel to be quiet but at the end.
+    /// Writes bytes, then changes a signal of the same PE, in one message. The acknowledgement to a patient sender may come late: its
+    /// channel is quieted at its end alone.
     ///
     /// # Safety
     ///
@@ -113,7 +112,7 @@ impl Initiator<'_> {
     ///
     /// # Panics
     ///
-    /// If that does not [fit](Engine::fits) one message.
+    /// If the bytes do not [fit](Engine::fits) one message.
     pub(crate) unsafe fn put_signal(
         self,
         to: Remote,
@@ -147,10 +146,10 @@ impl Initiator<'_> {
         asking.finish();
     }
 
-    /// Does something to elements; what comes back is there on return, or when the channel is quiet, as `until` says.
+    /// Carries out a deed on elements; results are there on return, or when the channel is quiet, as `until` says.
     ///
-    /// A list is cut into as many messages as it needs, each of which its target carries out by itself. What is to come back takes one
-    /// of a few [places](super::Limits::lists), and who finds none makes progress until there is one.
+    /// A list is cut into messages, which the target carries out separately. The number of requests with results is
+    /// [bounded](super::Limits::lists): the caller makes progress until it may send another.
     ///
     /// # Safety
     ///
@@ -201,7 +200,7 @@ impl Initiator<'_> {
         asking.finish();
     }
 
-    /// Changes a word; nothing comes back but an acknowledgement.
+    /// Changes a word, without a result.
     pub(crate) fn update(self, word: Remote, width: Width, op: AtomicOp) {
         self.send(word.pe.number(), &Message::word(word, width, op, false), &mut |_| {}, false);
     }
@@ -214,7 +213,7 @@ impl Initiator<'_> {
         self.try_start(pe, None, hand_over).map_or(Sent::Full, |_| Sent::Done)
     }
 
-    /// Changes a word and gives what was there before.
+    /// Changes a word and returns its old value.
     pub(crate) fn atomic(self, word: Remote, width: Width, op: AtomicOp) -> u64 {
         let (pe, mut before) = (word.pe.number(), 0_u64);
         let into: *mut u8 = (&raw mut before).cast();
@@ -227,7 +226,7 @@ impl Initiator<'_> {
         unsafe { into.cast::<u64>().read() }
     }
 
-    /// Changes a word; what was there before is written to `result` when the channel is quiet.
+    /// Changes a word; its old value is at `result` when the channel is quiet.
     ///
     /// # Safety
     ///
@@ -238,7 +237,7 @@ impl Initiator<'_> {
         self.ask(word.pe.number(), destination, &Message::word(word, width, op, true));
     }
 
-    /// Sends a put with its data, or writes it to a slot, if the sender `borrows`.
+    /// Sends a put with its data, or writes it to a slot, if it `borrows`.
     ///
     /// # Safety
     ///
@@ -260,15 +259,15 @@ impl Initiator<'_> {
         self.send(pe, message, fill, borrows);
     }
 
-    /// Sends a message that is only acknowledged, or writes it to a slot, if the sender `borrows`.
+    /// Sends a message without a result, or writes it to a slot, if it `borrows`.
     fn send(self, pe: usize, message: &Message<'_>, fill: &mut dyn FnMut(&mut [u8]), borrows: bool) {
         let Self { engine, wire, channel } = self;
         self.start(pe, None, |_| engine.hand_over(wire, pe, channel.0, message, fill, borrows));
     }
 
-    /// Sends a message that something comes back for.
+    /// Sends a message with a result.
     fn ask(self, pe: usize, destination: Destination, message: &Message<'_>) -> Ticket {
-        // From here on the answer may come; a wire that unwinds would leave the destination behind.
+        // From here on the answer may come: if the wire unwound, the destination would be gone.
         let awaited = Awaited;
         let ticket = self.start(pe, Some(destination), |ticket| {
             let name = ticket.map_or(0, Ticket::name);
@@ -278,8 +277,8 @@ impl Initiator<'_> {
         ticket.unwrap_or_else(|| unreachable!("something comes back"))
     }
 
-    /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window. Gives its ticket, if
-    /// something comes back, for which there is a destination.
+    /// Sends a message by `send` as soon as there is room on the wire and in the window. Returns its ticket, if it has a result, for
+    /// which there is a destination.
     fn start(
         self,
         pe: usize,
@@ -294,12 +293,12 @@ impl Initiator<'_> {
         }
     }
 
-    /// Has `send` send a message to a PE, if there is room on the wire, and a place in the window. The place is taken before:
-    /// the answer may come before `send` returns.
+    /// Sends a message by `send`, if there is room on the wire and in the window. The place in the window is taken first: the answer may
+    /// come before `send` returns.
     ///
     /// # Panics
     ///
-    /// If the answer comes although `send` says that nothing was sent: somebody may be writing to the destination then.
+    /// If the answer comes although `send` found no room: another thread may be writing to the destination.
     fn try_start(
         self,
         pe: usize,
@@ -331,7 +330,7 @@ impl Initiator<'_> {
     }
 }
 
-/// The parts of a list of at most so many elements: where in it each begins, its elements, and what is done to them.
+/// The parts of a list, of at most `most` elements: their index in the list, their elements, and their deed.
 fn cut<'l>(
     list: Elements<'l>,
     deed: Deed<'l>,
@@ -344,14 +343,14 @@ fn cut<'l>(
     })
 }
 
-/// Parts of one transfer that something comes back for. Where they are waited for, some of them are under way at a time.
+/// Requests of one transfer. If they are waited for, a bounded number is in flight at a time.
 struct Asking<'e> {
     initiator: Initiator<'e>,
     pe: usize,
     until: Until,
     tickets: [Option<Ticket>; 32],
     sent: usize,
-    /// Unwinding would leave the destinations of what was asked for behind.
+    /// After unwinding the destinations would be gone.
     awaited: Awaited,
 }
 
@@ -360,7 +359,7 @@ impl<'e> Asking<'e> {
         Self { initiator, pe, until, tickets: [None; 32], sent: 0, awaited: Awaited }
     }
 
-    /// Asks for another part, whose destination stays as long as `until` says.
+    /// Sends another request, whose destination stays as long as `until` says.
     fn ask(&mut self, destination: Destination, message: &Message<'_>) {
         let ticket = self.initiator.ask(self.pe, destination, message);
         if self.until == Until::Return {
@@ -376,7 +375,7 @@ impl<'e> Asking<'e> {
     }
 }
 
-/// The wire has said that there was no room for a message, or the PE answers what it was not sent.
+/// The wire has sent a message for which it reported no room, or the PE answers a message that it was not sent.
 #[cold]
 fn answered_unsent(pe: usize, flaw: Flaw) -> ! {
     panic!(
@@ -384,7 +383,7 @@ fn answered_unsent(pe: usize, flaw: Flaw) -> ! {
     )
 }
 
-/// An answer that will be written to where its caller waits. Unwinding would leave that behind.
+/// An answer that will be written to memory of the caller: unwinding ends the process.
 struct Awaited;
 
 impl Drop for Awaited {

@@ -1,10 +1,10 @@
-//! Messages: their fields, and how these are encoded.
+//! Messages: their fields and encoding.
 //!
-//! Numbers are little-endian, and lie at multiples of their size. A message has a head of 24 bytes, numbers of 64 bits, what a
-//! list has, and data:
+//! Numbers are little-endian and aligned to their size. A message has a head of 24 bytes, numbers of 64 bits, indices and operands of a
+//! list, and data:
 //!
 //! ```text
-//! kind, three bytes of its own | PE that sends | channel or request | segment | token
+//! kind, three bytes by kind | sending PE | channel or request | segment | token
 //! put      ..., offset, block, (count, distance) of each loop, [offset and value of a signal], data
 //! get      ..., offset, block, (count, distance) of each loop
 //! data     ..., data
@@ -17,12 +17,12 @@
 //! pick     ..., offset, (count, size), indices
 //! ```
 //!
-//! Bytes of a kind: of a put its loops, how its signal is changed and whether the sender is patient, and the signal's segment; of
-//! answers their count; of a list its operation, and which operands each word has of its own. One word is a list of one. Indices have
-//! 32 bits, and zeroes behind them up to a multiple of eight bytes. Answers name free slots in the place of a segment, and grants
-//! their first slot.
+//! The three bytes by kind: of a put the number of loops, the signal's operation with the bit of a patient sender, and the signal's segment;
+//! of answers their number; of a list its operation, and a bit for each operand that every word has of its own. One word is a list of
+//! one. Indices have 32 bits, and are padded by zeroes to a multiple of eight bytes. In the field of the segment, answers have the bits
+//! of free slots, and grants their first slot.
 //!
-//! The receiver believes nothing: what does not fit together is a [`Flaw`].
+//! The receiver checks all fields: an inconsistent message is a [`Flaw`].
 
 use core::ops::Range;
 
@@ -33,7 +33,7 @@ use crate::strided::{Level, MAX_LEVELS, Pattern};
 use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, SignalOp, Width};
 
 pub(super) const HEAD: usize = 24;
-/// Where a message has its token.
+/// The bytes of a message with its token.
 pub(crate) const TOKEN: Range<usize> = 16..24;
 /// Bytes of an index.
 pub(super) const INDEX: usize = size_of::<u32>();
@@ -41,7 +41,7 @@ pub(super) const INDEX: usize = size_of::<u32>();
 pub(super) const MOST_BEFORE_DATA: usize = HEAD + 16 + 16 * MAX_LEVELS + 16;
 /// Bytes in front of the data that answers a request.
 pub(super) const BEFORE_ANSWER: usize = HEAD;
-/// Most bytes in front of and between what elements take of a message.
+/// Most bytes of a list's message that belong to no element.
 pub(super) const MOST_BESIDE_ELEMENTS: usize = HEAD + 16 + 2 * 8 + INDEX;
 
 const PUT: u8 = 1;
@@ -55,15 +55,16 @@ const FETCH: u8 = 8;
 const PLACE: u8 = 9;
 const PICK: u8 = 10;
 
-/// In the byte of a put's signal: its sender is patient.
+/// The bit of a patient sender, in the byte of a put's signal.
 const PATIENT: u8 = 0x80;
-/// In the byte of operands: each word has its own.
+/// The bits of operands that every word has of its own: of the operand, and of the expected value.
 const OWN: [u8; 2] = [1, 2];
 
 const _: () = assert!(MAX_SEGMENTS <= u8::MAX as usize, "a segment fits a byte");
 const _: () = assert!(usize::BITS >= 64, "an offset, and two numbers of 32 bits multiplied, fit a usize");
 const _: () = assert!(cfg!(target_endian = "little"), "lists and answers are encoded as they lie in memory");
 
+/// A place in the memory of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) segment: u32,
@@ -76,10 +77,10 @@ impl From<Remote> for Address {
     }
 }
 
-/// A message, but for its data, its sender, and the channel or request that it is of.
+/// A message without its data, its sender, and its channel or request.
 #[derive(Clone, Debug)]
 pub(super) enum Message<'a> {
-    /// Packed blocks, the data, and a change of a signal behind them. A patient sender's acknowledgement may come late.
+    /// Writes blocks, whose packed bytes are the data, then changes a signal. The acknowledgement to a patient sender may come late.
     Put {
         at: Address,
         pattern: Pattern,
@@ -97,11 +98,12 @@ pub(super) enum Message<'a> {
         slots: u32,
     },
     Borrow,
-    /// Its answer: what is lent, if there is anything to lend.
+    /// The answer to [`Borrow`](Self::Borrow): a grant, if there is memory to lend.
     Grant(Option<Grant>),
     List(List<'a>, Task<'a>),
 }
 
+/// The elements of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List<'a> {
     pub(super) first: Address,
@@ -110,27 +112,27 @@ pub(super) struct List<'a> {
     pub(super) indices: &'a [[u8; INDEX]],
 }
 
-/// What is done to the elements of a list.
+/// The operation on the elements of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task<'a> {
-    /// Words are changed, and their old values are wanted or not.
+    /// Changes words; whether the old values are the result.
     Change(Change<'a>, bool),
-    /// Elements, the data, are written.
+    /// Writes elements, which are the data.
     Place,
-    /// Elements are wanted.
+    /// Reads elements.
     Pick,
 }
 
-/// Who sends a message, and how the receiver knows.
+/// The sender of a message, and the proof of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sender {
     pub(super) pe: u32,
-    /// What follows from the job's secret for the two PEs.
+    /// Derived from the job's secret for the two PEs.
     pub(super) token: u64,
 }
 
 impl Sender {
-    /// Of a message, as far as it says so.
+    /// The sender that a message claims, unless the message is too short.
     pub(super) fn of(message: &[u8]) -> Option<Self> {
         let mut reader = Reader(message);
         let (_kind, pe) = (reader.u32().ok()?, reader.u32().ok()?);
@@ -158,7 +160,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Bytes that each element of `size` bytes takes of a message.
+    /// Bytes of a message for each element of `size` bytes.
     pub(super) fn bytes_of_each(self, size: usize) -> usize {
         let own = self.operands().filter(|operand| matches!(operand, Operand::Own(_))).count();
         INDEX + (own + usize::from(matches!(self, Self::Place))) * size
@@ -174,7 +176,7 @@ impl<'a> Task<'a> {
 }
 
 impl Message<'static> {
-    /// A change of one word, whose old value is wanted or not.
+    /// A change of one word; `is_wanted`: its old value is the result.
     pub(super) fn word(word: Remote, width: Width, op: AtomicOp, is_wanted: bool) -> Self {
         let (code, first, second) = op.into_words();
         let op = EachOp::ALL[code as usize];
@@ -203,7 +205,7 @@ impl<'a> Message<'a> {
         bytes
     }
 
-    /// Writes the message but for its data, about a channel or request; returns the room for the data.
+    /// Encodes the message, with the number of its channel or request. Returns the room for the data.
     pub(super) fn write<'b>(&self, from: Sender, number: u32, buffer: &'b mut [u8]) -> &'b mut [u8] {
         let mut left = buffer;
         self.encode(from, number, |field| {
@@ -215,7 +217,7 @@ impl<'a> Message<'a> {
         left
     }
 
-    /// The bytes of its kind, and what stands in the place of a segment.
+    /// The first four bytes of the head, and the field of the segment.
     fn kind(&self) -> ([u8; 4], u32) {
         match self {
             Self::Put { at, pattern, signal, is_patient } => {
@@ -253,7 +255,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Gives every field to `put`, in order.
+    /// Passes every field to `put`, in order.
     fn encode(&self, from: Sender, number: u32, mut put: impl FnMut(&[u8])) {
         let (kind, segment) = self.kind();
         put(&kind);
@@ -299,7 +301,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Reads a message: the channel or request that it is about, its fields, and its data. Blocks have at most `most` bytes.
+    /// Decodes a message: the number of its channel or request, its fields, and its data. Blocks have at most `most` bytes.
     pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<(u32, Self, &'a [u8]), Flaw> {
         let mut reader = Reader(bytes);
         let [kind, a, b, c] = reader.array()?;
@@ -342,7 +344,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The width of words of so many bytes.
+/// The width of words of `bytes` bytes.
 fn width_of(bytes: usize) -> Result<Width, Flaw> {
     match bytes {
         4 => Ok(Width::W4),
@@ -351,7 +353,7 @@ fn width_of(bytes: usize) -> Result<Width, Flaw> {
     }
 }
 
-/// Bytes that are read from the front. Where there are too few it is a [`Flaw::Length`].
+/// Reads bytes from the front. If there are too few, that is a [`Flaw::Length`].
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -393,8 +395,8 @@ impl<'a> Reader<'a> {
         Ok(Some((self.address(segment.into())?, op(self.u64()?))))
     }
 
-    /// The block and its loops, outermost first, each made by `level` of its count, its distance at the target
-    /// and its distance in the packed data.
+    /// The block and its loops, outermost first. `level` makes each from its count, its distance at the target and its distance in
+    /// the packed data.
     fn pattern(
         &mut self,
         depth: u8,
@@ -423,7 +425,7 @@ impl<'a> Reader<'a> {
         Ok(Pattern::of_levels(block, &levels[..depth]))
     }
 
-    /// Where the first element is, how many there are, and bytes of each.
+    /// The place of element 0, the number of elements, and the bytes of each.
     fn elements(&mut self, segment: u32) -> Result<(Address, usize, usize), Flaw> {
         let (first, count, size) = (self.address(segment)?, self.u32()?, self.u32()?);
         if size == 0 { Err(Flaw::Elements) } else { Ok((first, count as usize, size as usize)) }

@@ -1,31 +1,31 @@
-//! Messages between PEs, for what one operation of a network interface cannot do.
+//! The message engine: operations that one call of the provider cannot do.
 //!
-//! Everything but a write or a read of contiguous bytes is a message, which the target's engine carries out.
+//! All but writes and reads of contiguous bytes are messages, which the target's engine carries out.
 //!
 //! ```text
 //! initiator                                    target
 //! put, update, list   --one message, a place in the window-->  arrived: carried out at once
-//!                     <--acknowledgement, many in one message--  drain: what is owed is sent
-//! put of the patient                            arrived: carried out at once
-//!                     <--acknowledgement, of many--              hurry: when there is nothing else to do
+//!                     <--acknowledgement, many in one message--  drain: pending answers are sent
+//! put, patient sender                           arrived: carried out at once
+//!                     <--acknowledgement, of many--              hurry: when the progress thread is idle
 //! get, list that reads --request-->             arrived: queued, or carried out
 //!                     <--data, into its destination--            drain
 //! long put or list    --written to a slot that was lent-->       landed: as above
 //!                     <--acknowledgement, and the slot--         drain
 //! ```
 //!
-//! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to send more makes progress
-//!   until an answer comes. What a target keeps for a sender is bounded by that. Answers to lists are kept until they are sent, since
-//!   old values cannot be found again: fewer of them may be unanswered ([`Limits::lists`]), and they are short.
-//! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room for it. Answers that
-//!   find no room on the wire wait in those queues, and nothing waits for them but whoever asked. Answers are not answered.
-//! * **No order.** A message says all that is needed to carry it out. A transfer of more bytes than a message has is cut into parts
-//!   that may arrive in any order. What must come after something else is sent when that has been acknowledged.
-//! * **Nothing is allocated** per operation, but for lists: messages are put together in the wire's buffers, requests and
-//!   what is owed lie in tables that grow to the window and stay.
-//! * **Trust.** Each message has a token, which follows from the job's [secret](super::Secret) for its sender and its receiver.
-//!   One without is a stranger's: it is dropped and [counted](Engine::strangers). What has one is read as what it is, bytes: a
-//!   message that does not fit together, or names memory that is not registered, is a [`Fault`], with which the job ends.
+//! * **Windows.** The number of unanswered messages of each pair of PEs is bounded ([`Limits::window`]). A sender whose window is full makes
+//!   progress until an answer comes. So the memory for each sender is bounded. Answers to lists are kept until they are sent, since old
+//!   values cannot be found later: fewer of them may be unanswered ([`Limits::lists`]), and they are short.
+//! * **No deadlock.** A message that arrives is always taken: it is carried out, or queued, for which the window leaves room. Answers
+//!   that find no room on the wire wait in those queues; only the PE that asked waits for them. Answers are not answered.
+//! * **No order.** A message has all that is needed to carry it out. A longer transfer is cut into parts that may arrive in any order. A
+//!   message that must come after another is sent when that is acknowledged.
+//! * **No allocation** per operation, but for lists: messages are encoded in the wire's buffers; requests and pending answers are in
+//!   tables that grow to the window and are kept.
+//! * **Trust.** Each message has a token, derived from the job's [secret](super::Secret) for its sender and its receiver. A message without
+//!   is a stranger's: it is dropped and [counted](Engine::strangers). The other fields are checked: a message that is inconsistent, or
+//!   names memory that is not registered, is a [`Fault`], with which the job ends.
 //!
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
@@ -64,31 +64,31 @@ use crate::segment::MAX_SEGMENTS;
 use crate::transport::Channel;
 use crate::transport::target::Target;
 
-/// What there is of another PE; made when it is first needed.
-type Entry = OnceLock<Box<Peer>>;
-
 /// One PE's end of all messages. See the [module](self).
 pub(crate) struct Engine {
     me: u32,
     limits: Limits,
-    peers: Sparse<Entry>,
+    /// State for each other PE, made when it is first needed.
+    peers: Sparse<OnceLock<Box<Peer>>>,
     pes: usize,
     pub(super) streams: Streams,
     segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
+    /// PEs with pending answers.
     creditors: Mutex<VecDeque<u32>>,
-    /// How many those are: a look at it costs no lock.
+    /// Their number, so that a look at it needs no lock.
     owing: AtomicUsize,
+    /// PEs with acknowledgements that linger.
     late: Mutex<Vec<u32>>,
     borrowers: Borrowers,
     secret: Secret,
     strangers: AtomicU64,
 }
 
-/// What this PE and another have to do with each other.
+/// State for another PE.
 struct Peer {
-    /// Who sends to the other: this PE.
+    /// This PE, as the sender of messages to the other.
     sender: Sender,
-    /// The token of what comes from it.
+    /// The token of messages from the other.
     receives: u64,
     requests: Mutex<Requests>,
     pending: Mutex<Pending>,
@@ -126,24 +126,24 @@ impl Engine {
         &self.limits
     }
 
-    /// Lets others reach a segment of this PE.
+    /// Registers a segment of this PE, which messages may then name.
     pub(crate) fn register(&self, segment: u32, target: Target) {
         let mut segments = self.segments.write();
         let before = segments[segment as usize].replace(target);
         assert!(before.is_none(), "segment {segment} of PE {} is registered already", self.me);
     }
 
-    /// Lets nobody reach a segment any more. Returns when nobody is at it.
+    /// Forgets a segment. Returns when no message is carried out in it.
     pub(crate) fn forget(&self, segment: u32) {
         self.segments.write()[segment as usize] = None;
     }
 
-    /// Whether every message of a channel has been answered: what it has written is remotely visible, and what it has read is here.
+    /// Whether every message of a channel was answered: its writes are remotely visible, and its reads are here.
     pub(crate) fn is_quiet(&self, channel: Channel) -> bool {
         self.streams.get(channel).is_answered()
     }
 
-    /// The PEs that have not answered all, and how many messages each: for reports.
+    /// The PEs that have unanswered messages, and their number.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
         let each =
             self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests.lock().unanswered())));
@@ -154,13 +154,13 @@ impl Engine {
         self.met(pe).map_or(0, |peer| peer.requests.lock().unanswered())
     }
 
-    /// Messages that were dropped, because no PE of this job has sent them.
+    /// The number of messages that were dropped because no PE of this job has sent them.
     pub(crate) fn strangers(&self) -> u64 {
         self.strangers.load(Ordering::Relaxed)
     }
 
-    /// Sends what is owed, as far as there is room. To be called after [`arrived`](Self::arrived), and as long as
-    /// something [is owed](Self::owes).
+    /// Sends pending answers, as far as there is room. Called after [`arrived`](Self::arrived), and while there
+    /// [are some](Self::owes).
     pub(crate) fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
             let Some(creditor) = self.creditors.lock().pop_front() else { break };
@@ -172,13 +172,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether somebody waits for an answer that found no room.
+    /// Whether an answer is pending.
     pub(crate) fn owes(&self) -> bool {
         self.owing.load(Ordering::Relaxed) > 0
     }
 
-    /// Sends the acknowledgements that linger, as far as there is room; the rest is owed as everything else is. To be called now and
-    /// then, and before nobody looks for a while.
+    /// Sends the acknowledgements that linger, as far as there is room; the others are then pending answers. Called now and then, and
+    /// before a thread sleeps.
     pub(crate) fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
         let next = || self.late.lock().pop();
         while let Some(creditor) = next() {
@@ -194,7 +194,7 @@ impl Engine {
         self.owing.fetch_add(1, Ordering::Release);
     }
 
-    /// What there is of a PE, if there was a message.
+    /// The state for a PE, if there was a message from or to it.
     fn met(&self, pe: usize) -> Option<&Peer> {
         self.peers.get(pe)?.get().map(Box::as_ref)
     }

@@ -1,7 +1,7 @@
-//! Requests: what has been sent to one PE and not been answered yet.
+//! Requests: the unanswered messages to one PE.
 //!
-//! Every message but an answer takes one of the [window](super::Limits)'s places until it has been answered, so that a PE that is
-//! busy is not flooded. Of most of them only the number is known; those that something comes back for are kept, with where it goes.
+//! Every message but an answer takes a place of the [window](super::Limits) until it is answered. Messages without a result are only
+//! counted; those with a result are kept, with its destination.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use super::wire::Flaw;
 use crate::strided::Pattern;
 use crate::transport::Channel;
 
-/// Where the answer to a request goes, in the memory of whoever asked.
+/// The destination of a request's result, in memory of the caller.
 #[derive(Clone, Debug)]
 pub(super) enum Destination {
-    /// The answer has packed data, which is unpacked into the blocks of `pattern`, from `into` on.
+    /// Packed data is unpacked into the blocks of `pattern`, from `into` on.
     Blocks { into: *mut u8, pattern: Pattern },
-    /// So many words or elements of `size` bytes, from where that of position 0 is written. Without positions they lie one behind the other;
-    /// the caller's own may be used for something else before the elements come.
+    /// `count` elements of `size` bytes; `into` is the place of position 0. Without positions they are consecutive. The positions are a
+    /// copy: the caller may change its own before the elements arrive.
     Elements { into: *mut u8, size: usize, count: usize, positions: Option<Arc<[u32]>> },
 }
 
 // SAFETY: the pointers are to memory that the initiator keeps for the operation until its channel is quiet,
-// whichever thread brings the answer (`Transport`).
+// whichever thread receives the answer (`Transport`).
 unsafe impl Send for Destination {}
 
 /// A request that can be waited for.
@@ -32,7 +32,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// Its name in messages, which is no other's for a long time.
+    /// Its name in messages, which is used again only after 65536 requests in its place.
     pub(super) fn name(self) -> u32 {
         name(self.slot, self.use_of_slot)
     }
@@ -42,7 +42,7 @@ fn name(slot: u16, use_of_slot: u64) -> u32 {
     u32::from(slot) | (use_of_slot as u32) << 16
 }
 
-/// A request whose answer is being written: who has it is the only one who writes there.
+/// A request whose answer is being written, by the holder of this value alone.
 #[derive(Debug)]
 pub(super) struct Arriving(u16);
 
@@ -55,22 +55,22 @@ struct RequestSlot {
     asked: Option<(Channel, Destination)>,
 }
 
-/// What one PE has not answered yet.
+/// Unanswered messages to one PE.
 ///
-/// Acknowledgements are counted by themselves: a PE that acknowledges what it was not sent has no request look as if it was
+/// Messages without a result are counted separately: a PE that acknowledges messages that it was not sent cannot make a request look
 /// answered.
 #[derive(Default)]
 pub(super) struct Requests {
     unacknowledged: u32,
-    /// As many requests are not answered as places are not free.
+    /// Unanswered requests are in the places that are not free.
     slots: Vec<RequestSlot>,
     free: Vec<u16>,
     lists: u16,
 }
 
 impl Requests {
-    /// Takes a place in the window for a message, if there is one, with a ticket, if something comes back for it. Of lists
-    /// fewer may be asked for.
+    /// Takes a place in the window for a message, if one is free; with a ticket, if the message has a result. Fewer lists may be
+    /// requested.
     pub(super) fn start(
         &mut self,
         limits: &Limits,
@@ -89,7 +89,7 @@ impl Requests {
         }
         self.lists += u16::from(is_list);
         let slot = self.free.pop().unwrap_or_else(|| {
-            // All places are taken: there are fewer than the window has.
+            // All places are taken, and fewer than the window has.
             self.slots.push(RequestSlot { uses: 0, is_list, asked: None });
             (self.slots.len() - 1) as u16
         });
@@ -98,7 +98,7 @@ impl Requests {
         Some(Some(Ticket { slot, use_of_slot: place.uses }))
     }
 
-    /// A message was not sent after all. Behind it nobody writes to the destination of what was asked for.
+    /// Takes back a message that was not sent. Afterwards no thread writes to its destination.
     ///
     /// # Errors
     ///
@@ -116,8 +116,8 @@ impl Requests {
         Ok(())
     }
 
-    /// Where the answer to a request of this name goes. Until [`finish`](Self::finish) it is not answered again, and
-    /// cannot be withdrawn.
+    /// The destination of the request with this name. Until [`finish`](Self::finish) it is not answered again, and cannot be
+    /// withdrawn.
     pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
         let number = named as u16;
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
@@ -135,7 +135,7 @@ impl Requests {
         self.free.push(number);
     }
 
-    /// Whether a request has been answered, so that nobody writes to its destination any more.
+    /// Whether a request was answered, so that no thread writes to its destination.
     pub(super) fn is_finished(&self, ticket: Ticket) -> bool {
         self.slots[usize::from(ticket.slot)].uses != ticket.use_of_slot
     }
@@ -155,7 +155,7 @@ mod tests {
         requests.start(&Limits::DEFAULT, Some((Channel(0), destination))).unwrap().unwrap()
     }
 
-    /// Whoever asked waits on: its memory is written to until the answer is there.
+    /// The caller goes on waiting, since its memory is being written to.
     #[test]
     fn what_is_being_answered_is_not_withdrawn() {
         let mut requests = Requests::default();

@@ -1,48 +1,48 @@
-//! What carries messages from PE to PE, and what one can be wrong in.
+//! The interface to the network, and errors of messages.
 
 use thiserror::Error;
 
 use super::bounce::{Region, Slot};
 
+/// The result of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// It is on its way, and its bytes are no longer needed.
+    /// It was sent, and its bytes are no longer needed.
     Done,
-    /// There is no room for it now: nothing was sent.
+    /// There is no room now, and nothing was sent.
     Full,
 }
 
-/// A way for messages to every other PE.
+/// Carries messages to every other PE.
 ///
-/// It loses none and carries none twice. Order is nobody's promise: messages of one PE to another may overtake each other. No memory
-/// depends on that: whoever waits for what was lost waits on, and what is answered although there was no [room](Sent::Full) for
-/// it ends the program.
+/// A wire loses no message and delivers none twice. Messages of one PE to another may overtake each other. Memory safety does not rest
+/// on that: a thread that waits for a lost message waits for ever, and an answer to a message for which there was no
+/// [room](Sent::Full) ends the program.
 pub(crate) trait Wire {
-    /// Sends a message of `bytes` bytes to a PE, if there is room: has `write` put it together, once, in a buffer of that size.
-    /// Delivers nothing meanwhile, and does not wait.
+    /// Sends a message of `bytes` bytes to a PE, if there is room. `write` encodes it, once, in a buffer of that size. Makes no progress,
+    /// and does not wait.
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent;
 
-    /// Whether a PE is reached this way: messages of all others are none of this wire's.
+    /// Whether this wire reaches a PE. Messages of other PEs are refused.
     fn reaches(&self, pe: usize) -> bool;
 
-    /// The memory of a grant of this PE's, of [`SLOTS`](super::SLOTS) messages, as others reach it; it stays where it is. `None`: there
-    /// is none to be had.
+    /// The memory of a grant of this PE, of [`SLOTS`](super::SLOTS) messages, always the same for one number. `None`: there is none.
     fn lend(&self, _grant: usize) -> Option<Region> {
         None
     }
 
-    /// As [`try_send`](Self::try_send), by writing the message to a slot of the PE's. When it is there, the PE's engine is notified
-    /// that it [has landed](super::Engine::landed).
+    /// As [`try_send`](Self::try_send), by writing the message to a slot of the PE, whose engine is notified when it
+    /// [has landed](super::Engine::landed).
     fn try_write(&self, _pe: usize, _slot: Slot, _bytes: usize, _write: &mut dyn FnMut(&mut [u8])) -> Sent {
         Sent::Full
     }
 
-    /// Hands what has arrived to the engine, and has it send its answers. Called by whoever waits for room or for an answer, without
-    /// a lock of the engine.
+    /// Passes messages that have arrived to the engine, and has it send its answers. Called by threads that wait for room or for an
+    /// answer, without a lock of the engine.
     fn progress(&self);
 }
 
-/// A message of a PE of this job that no engine of it can have sent. The job is to end.
+/// A message of a PE of this job that no engine can have sent. The job has to end.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
     "a message of {bytes} bytes from PE {from} is malformed: {flaw}; all PEs must run the same program with the same library"
@@ -53,12 +53,13 @@ pub(crate) struct Fault {
     pub(super) flaw: Flaw,
 }
 
+/// The error in a message.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// It ends too early, or goes on behind its end.
+    /// It is shorter or longer than its fields say.
     #[error("it has another length than its head says")]
     Length,
-    /// It is of this PE itself, or of one that is reached in another way.
+    /// Its sender is this PE, or one that the wire does not reach.
     #[error("that PE sends none to this one")]
     Sender,
     #[error("there is no kind {0} of messages")]
@@ -66,10 +67,10 @@ pub(crate) enum Flaw {
     /// A width, an operation or a number of loops that does not exist.
     #[error("it asks for what does not exist")]
     Operation,
-    /// Its blocks are more than fit a message, or lie further apart than any memory is long.
+    /// Its blocks have more bytes than a message, or a larger extent than any memory.
     #[error("its blocks fit no message")]
     Blocks,
-    /// Elements of a list are more than fit a message, more than may be asked for, or lie further apart than any memory is long.
+    /// Its elements have more bytes than a message or a request may have, or a larger extent than any memory.
     #[error("its elements fit no message")]
     Elements,
     #[error("segment {0} is not registered here")]
@@ -78,7 +79,7 @@ pub(crate) enum Flaw {
     Bounds { segment: u32, offset: usize, bytes: usize },
     #[error("the word at offset {0:#x} is not aligned")]
     Alignment(usize),
-    /// It was written to a slot that was not lent to its sender, or is none of those that may be.
+    /// It was written to a slot that was not lent to its sender, or is of a kind that is not written to slots.
     #[error("it was written to slot {0}, which was not lent for that")]
     Slot(u32),
     #[error("it answers what was not asked")]
