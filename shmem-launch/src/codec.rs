@@ -6,6 +6,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize as _, Deserializer, Serialize, Serializer};
+use shmem_core::partition::Grant;
 
 /// Bytes that are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +31,7 @@ impl Message for u8 {}
 impl Message for u64 {}
 impl Message for usize {}
 impl Message for String {}
+impl Message for Grant {}
 impl<T: Message> Message for Vec<T> {}
 impl<T: Message, E: Message> Message for Result<T, E> {}
 impl<A: Message, B: Message, C: Message> Message for (A, B, C) {}

@@ -36,7 +36,7 @@
 // report                                                           what the runtime says on its own
 // pes                                                              PEs in an order
 // members                                                          who is in a job and in a team
-// caller, grants, derive_checks, initial, model, nearness, process, thread, version  ground
+// caller, derive_checks, initial, model, nearness, process, thread, version  ground
 // ```
 
 #[doc(hidden)]
@@ -53,7 +53,6 @@ mod entry;
 mod error;
 mod exchange;
 mod free;
-mod grants;
 mod grid;
 mod group;
 mod halo;

@@ -14,9 +14,9 @@ use shmem_core::partition::{
 };
 use shmem_core::segment::FIRST_LATER;
 use shmem_core::text::{Text, counted};
+use shmem_launch::codec;
 
 use crate::error::{Error, Result};
-use crate::grants;
 use crate::group::{Purpose, words_of};
 use crate::heap::Heap;
 use crate::report;
@@ -111,11 +111,11 @@ impl<L: ThreadLevel> World<L> {
         let wanted = Request::partition(&spec, job.site.topology());
         let wanted =
             wanted.map(|request| Wanted { hidden: false, ..Wanted::new(request, spec.id, spec.name) });
-        let grant = |own: Own<'_>| Ok(grants::encode(std::slice::from_ref(own.grant)));
+        let grant = |own: Own<'_>| Ok(codec::encode(own.grant));
         let made = segments::make(job, &agreed, wanted.map_err(Error::from), grant)?;
-        let granted: Option<Alike<Grant>> =
-            made.said.iter().map(|said| grants::decode(said)?.pop()).collect();
-        let granted = granted.unwrap_or_else(|| job.abort(1, "a PE's grant is garbled"));
+        let garbled = |_| job.abort(1, "a PE's grant is garbled");
+        let granted: Alike<Grant> =
+            made.said.iter().map(|said| codec::decode(said).unwrap_or_else(garbled)).collect();
 
         let (start, size) = (made.offset, spec.size as usize);
         let colour = statics::colour(made.index, spec.size) as usize;

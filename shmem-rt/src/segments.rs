@@ -22,7 +22,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use serde::{Deserialize, Serialize};
 use shmem_core::heap::{Allocation, Allocator, Owner};
-use shmem_core::memory::{LaterSegment, MemoryError, Request};
+use shmem_core::memory::{FilePart, LaterSegment, MemoryError, Request};
 use shmem_core::partition::Grant;
 use shmem_core::segment::Segment;
 use shmem_core::text::Text;
@@ -188,7 +188,7 @@ fn make_in(
         let mine = mine.as_ref().unwrap_or_else(|| unreachable!("it was created"));
         let said = prepare(Own { offset, grant: &mine.grants[0] })?;
         let key = register(job, index, offset, request)?;
-        Ok(codec::encode(&Part { pieces: mine.pieces.clone(), key, said }))
+        Ok(codec::encode(&Part { files: mine.parts.clone(), key, said }))
     });
     let mine = mine.as_ref();
     let told = agreed.settle(told).inspect_err(|_| {
@@ -209,7 +209,7 @@ fn make_in(
     let neighbours = job.site.pes().iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
     let attach = |((number, theirs), descriptors): ((usize, usize), Vec<OwnedFd>)| {
         if theirs != slot {
-            arena.attach(theirs, Some((offset, request)), &descriptors, &told[number].pieces)?;
+            arena.attach(theirs, Some((offset, request)), &descriptors, &told[number].files)?;
             mapped.push(theirs);
         }
         Ok(())
@@ -361,8 +361,8 @@ fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {
 /// What a PE tells the others of a segment that it has made its part of.
 #[derive(Debug, Serialize, Deserialize)]
 struct Part {
-    /// Of which files the part consists.
-    pieces: Vec<u8>,
+    /// Which bytes of the segment are in which file.
+    files: Vec<FilePart>,
     /// By which the transport of others reaches it.
     key: Vec<u8>,
     /// What who makes the segment has to say.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
 use super::error::MemoryError;
-use super::file_part;
+use super::file_part::{FilePart, check_file, check_parts};
 use super::layout::SlotLayout;
 use super::limits;
 use super::machine::Machine;
@@ -135,7 +135,7 @@ impl Arena {
         slot: usize,
         later: Option<(usize, &Request)>,
         descriptors: &[OwnedFd],
-        pieces: &[u8],
+        parts: &[FilePart],
     ) -> Result<(), MemoryError> {
         let (area, least, named) = match later {
             Some((offset, request)) => (self.later_area(offset, request), request.bytes, Vec::new()),
@@ -145,14 +145,14 @@ impl Arena {
         self.mapping(slot, area, |site| {
             let (start, end) = (site.area.start as u64, site.area.end as u64);
             let ends = start + least as u64..=end;
-            let pieces = file_part::decode(pieces, start, ends, descriptors.len()).map_err(refused)?;
+            check_parts(parts, start, ends, descriptors.len()).map_err(refused)?;
             for (number, file) in descriptors.iter().enumerate() {
-                file_part::check_file(number, file, &pieces, &named).map_err(refused)?;
+                check_file(number, file, parts, &named).map_err(refused)?;
             }
-            for piece in &pieces {
-                let range = site.origin + piece.offset as usize..site.origin + piece.end() as usize;
-                // SAFETY: the range is inside the area (`decode`), in which nothing was mapped (`mapping`), so nothing refers to it.
-                unsafe { self.reservation.map(range.clone(), &descriptors[piece.file as usize], piece.at) }
+            for part in parts {
+                let range = site.origin + part.offset as usize..site.origin + part.end() as usize;
+                // SAFETY: the range is inside the area (`check_parts`), in which nothing was mapped (`mapping`), so nothing refers to it.
+                unsafe { self.reservation.map(range.clone(), &descriptors[part.file as usize], part.at) }
                     .map_err(system("mmap", "mapping the memory of a peer"))?;
                 // The peer's own has it.
                 self.reservation.leave_out_of_dumps(range);

@@ -1,25 +1,20 @@
-//! What a PE tells its peers of its memory: which bytes of its slot are in which file.
+//! File parts: which bytes of a PE's slot are in which file, as the PE tells its peers.
 //!
-//! Peers do not trust it: a list that does not fit the layout, or a file that could shrink under a
-//! mapping (a later access would kill the reader), is refused before anything is mapped.
+//! Peers do not trust them: parts that do not fit the layout, or a file that could shrink under a
+//! mapping (a later access would kill the reader), are refused before anything is mapped.
 
 use core::ops::{Range, RangeInclusive};
 use std::os::fd::OwnedFd;
 
 use rustix::fs::FileType;
+use serde::{Deserialize, Serialize};
 use shmem_grammar::show_size;
 
 use super::map::SEALS;
 
-/// Marks a list and its version.
-const MAGIC: u64 = u64::from_le_bytes(*b"shmpcs01");
-
-/// Words of a part in the list: offset, bytes, file, at, page.
-type Words = [u64; 5];
-
-/// Bytes of a slot that lie in one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FilePart {
+/// Bytes of a slot that are stored in one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FilePart {
     /// Bytes from the start of the slot.
     pub(super) offset: u64,
     /// Bytes.
@@ -38,51 +33,29 @@ impl FilePart {
     }
 }
 
-/// Adds a piece, to the last one if it continues it in the slot and in the file.
-pub(super) fn push(pieces: &mut Vec<FilePart>, piece: FilePart) {
-    match pieces.last_mut() {
-        _ if piece.bytes == 0 => {}
+/// Adds a part, to the last one if it continues it in the slot and in the file.
+pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
+    match parts.last_mut() {
+        _ if part.bytes == 0 => {}
         Some(last)
-            if last.end() == piece.offset && last.file == piece.file && last.at + last.bytes == piece.at =>
+            if last.end() == part.offset && last.file == part.file && last.at + last.bytes == part.at =>
         {
-            last.bytes += piece.bytes;
+            last.bytes += part.bytes;
         }
-        _ => pieces.push(piece),
+        _ => parts.push(part),
     }
 }
 
-/// The list as bytes.
-pub(super) fn encode(pieces: &[FilePart]) -> Vec<u8> {
-    let words = pieces.iter().flat_map(|piece| [piece.offset, piece.bytes, piece.file, piece.at, piece.page]);
-    bytemuck::cast_slice(&core::iter::once(MAGIC).chain(words).collect::<Vec<u64>>()).to_vec()
-}
-
-/// The list from bytes, if its pieces cover a range from `offset` without gaps up to an end in
-/// `ends`, with files below `files`.
-pub(super) fn decode(
-    bytes: &[u8],
+/// Checks that parts cover a range from `offset` without gaps up to an end in `ends`, with files below `files`.
+pub(super) fn check_parts(
+    parts: &[FilePart],
     offset: u64,
     ends: RangeInclusive<u64>,
     files: usize,
-) -> Result<Vec<FilePart>, String> {
-    if !bytes.len().is_multiple_of(size_of::<u64>()) {
-        return Err(format!("its list of pieces has {}", show_size(bytes.len() as u64)));
-    }
-    let Some(words) = bytes.strip_prefix(bytemuck::bytes_of(&MAGIC)) else {
-        return Err("its list of pieces is of another version".into());
-    };
-    let piece = |words: &[u8]| {
-        let [offset, bytes, file, at, page] = bytemuck::pod_read_unaligned::<Words>(words);
-        FilePart { offset, bytes, file, at, page }
-    };
-    let pieces = words.chunks_exact(size_of::<Words>());
-    if !pieces.remainder().is_empty() {
-        return Err("its list of pieces is cut off".into());
-    }
-    let pieces: Vec<_> = pieces.map(piece).collect();
+) -> Result<(), String> {
     let mut end = offset;
-    for (i, piece) in pieces.iter().enumerate() {
-        let FilePart { offset, bytes, file, at, page } = *piece;
+    for (i, part) in parts.iter().enumerate() {
+        let FilePart { offset, bytes, file, at, page } = *part;
         let wrong = |what: String| Err(format!("piece {i} of its list {what}"));
         if offset != end || bytes == 0 {
             return wrong(format!("has {} at {offset:#x}, and {end:#x} follows", show_size(bytes)));
@@ -104,28 +77,27 @@ pub(super) fn decode(
     if end < *ends.start() {
         return Err(format!("its pieces end at {end:#x} and not at {:#x}", ends.start()));
     }
-    Ok(pieces)
+    Ok(())
 }
 
-/// Checks that a file is what the pieces in it say: a memfd, or in the ranges `named` of a slot a file that
-/// survives the job. The latter cannot be sealed: that nobody cuts it short is left to its lock and its owner.
+/// Checks that a file is what the parts in it say: a memfd, or in the ranges `named` of a slot a file that
+/// survives the job. That file cannot be sealed: its lock and its owner prevent that somebody cuts it short.
 pub(super) fn check_file(
     number: usize,
     file: &OwnedFd,
-    pieces: &[FilePart],
+    parts: &[FilePart],
     named: &[Range<u64>],
 ) -> Result<(), String> {
-    let pieces = || pieces.iter().filter(|piece| piece.file == number as u64);
-    let is_named =
-        pieces().all(|p| named.iter().any(|range| range.start <= p.offset && p.end() <= range.end));
+    let parts = || parts.iter().filter(|part| part.file == number as u64);
+    let is_named = parts().all(|p| named.iter().any(|range| range.start <= p.offset && p.end() <= range.end));
     let checked = if is_named { pages_of_named(file) } else { pages_of_memfd(file) };
     let (size, page) = checked.map_err(|what| format!("file {number} {what}"))?;
-    for piece in pieces() {
-        let (has, says) = match piece.at + piece.bytes {
+    for part in parts() {
+        let (has, says) = match part.at + part.bytes {
             end if end > size => (show_size(size), format!("pieces up to {}", show_size(end))),
-            _ if piece.page != page => {
+            _ if part.page != page => {
                 let has = format!("pages of {}", show_size(page));
-                (has, format!("pieces with pages of {}", show_size(piece.page)))
+                (has, format!("pieces with pages of {}", show_size(part.page)))
             }
             _ => continue,
         };

@@ -38,6 +38,7 @@ mod tests;
 
 pub use arena::Arena;
 pub use error::MemoryError;
+pub use file_part::FilePart;
 pub use later::{LaterRange, LaterSegment};
 pub use layout::SlotLayout;
 pub use machine::{Limit, Machine};

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use shmem_grammar::{Kind, Policy};
 
 use super::error::{MemoryError, node_list};
-use super::file_part::{FilePart, encode, push};
+use super::file_part::{FilePart, push};
 use super::limits::{check_later, no_pages};
 use super::machine::Machine;
 use super::map::{self, Reservation};
@@ -36,7 +36,7 @@ pub struct Mine {
     /// This process needs them no longer.
     pub descriptors: Vec<OwnedFd>,
     /// Which bytes are in which file, for the peers: goes with the descriptors.
-    pub pieces: Vec<u8>,
+    pub parts: Vec<FilePart>,
     /// What the segments were given, in the order of the requests.
     pub grants: Vec<Grant>,
 }
@@ -114,9 +114,9 @@ pub(super) unsafe fn adopt(site: &Site<'_>, bytes: usize, memfd: OwnedFd) -> Res
     // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
     unsafe { site.reservation.map(site.inside(&range), &memfd, 0) }
         .map_err(system("mmap", "mapping memory that was there before"))?;
-    let piece = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };
+    let part = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };
     let grants = vec![Grant::plain(bytes as u64, page)];
-    Ok(Mine { descriptors: vec![memfd], pieces: encode(&[piece]), grants })
+    Ok(Mine { descriptors: vec![memfd], parts: vec![part], grants })
 }
 
 impl Site<'_> {
@@ -357,28 +357,28 @@ impl Provider<'_> {
         Ok(())
     }
 
-    /// The list of pieces: what is not laid over is in the file of base pages. Files that hold nothing
+    /// The list of parts: what is not laid over is in the file of base pages. Files that hold nothing
     /// are left out.
     fn finish(self, grants: Vec<Grant>) -> Mine {
         let Self { site, files, overlays } = self;
         let (start, page) = (site.area.start as u64, site.machine.base_page());
-        let (mut pieces, mut end) = (Vec::new(), start);
+        let (mut parts, mut end) = (Vec::new(), start);
         let rest =
             |from: u64, to: u64| FilePart { offset: from, bytes: to - from, file: 0, at: from - start, page };
-        for piece in overlays {
-            push(&mut pieces, rest(end, piece.offset));
-            end = piece.end();
-            push(&mut pieces, piece);
+        for part in overlays {
+            push(&mut parts, rest(end, part.offset));
+            end = part.end();
+            push(&mut parts, part);
         }
-        push(&mut pieces, rest(end, site.area.end as u64));
-        let holds = |file: &usize| pieces.iter().any(|piece| piece.file == *file as u64);
+        push(&mut parts, rest(end, site.area.end as u64));
+        let holds = |file: &usize| parts.iter().any(|part| part.file == *file as u64);
         let used: Vec<_> = (0..files.len()).filter(holds).collect();
-        for piece in &mut pieces {
-            piece.file = used.iter().take_while(|&&f| (f as u64) < piece.file).count() as u64;
+        for part in &mut parts {
+            part.file = used.iter().take_while(|&&f| (f as u64) < part.file).count() as u64;
         }
         let files = files.into_iter().enumerate().filter(|(file, _)| used.contains(file));
         let descriptors = files.map(|(_, file)| file.file).collect();
-        Mine { descriptors, pieces: encode(&pieces), grants }
+        Mine { descriptors, parts, grants }
     }
 }
 

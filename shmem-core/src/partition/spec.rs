@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
 use shmem_grammar::{Kind, MAX_PARTITION_NAME, Traits};
 
 use super::declaration::Declaration;
@@ -75,24 +76,18 @@ impl fmt::Display for Origin {
 }
 
 /// What stands behind the pages of a partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pages {
     /// Base pages; the kernel may merge them when told that it may.
-    Base = 1,
+    Base,
     /// Base pages merged into huge ones (`MADV_COLLAPSE`).
-    Transparent = 2,
+    Transparent,
     /// Pages of the huge-page pool.
-    HugeTlb = 3,
-}
-
-impl Pages {
-    /// Every sort of pages.
-    pub const ALL: [Self; 3] = [Self::Base, Self::Transparent, Self::HugeTlb];
+    HugeTlb,
 }
 
 /// What one PE's part of a partition was given.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Grant {
     /// Bytes of the heap.
     pub size: u64,
@@ -101,6 +96,7 @@ pub struct Grant {
     /// What the pages are.
     pub pages: Pages,
     /// The kind of memory; `None`: no placement was asked or made.
+    #[serde(with = "kind_number")]
     pub kind: Option<Kind>,
     /// Pages on each NUMA node, as the kernel says, in the order of the nodes' numbers; empty: not known,
     /// or no page exists yet.
@@ -121,8 +117,22 @@ impl Grant {
     }
 }
 
+/// A kind as its number; 0: none.
+mod kind_number {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use shmem_grammar::Kind;
+
+    pub(super) fn serialize<S: Serializer>(kind: &Option<Kind>, to: S) -> Result<S::Ok, S::Error> {
+        kind.map_or(0, |kind| kind as u32).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Kind>, D::Error> {
+        u32::deserialize(from).map(Kind::from_number)
+    }
+}
+
 /// The file of one PE's part of a partition.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileGrant {
     /// Its path.
     pub path: String,

@@ -18,9 +18,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use shmem_core::alike::Alike;
 use shmem_core::exclusion::Mutex;
 use shmem_core::exit;
 use shmem_core::memory::{Arena, Machine, Mine, PeList};
+use shmem_core::partition::Grant;
 use shmem_core::pe::Pe;
 use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
@@ -32,14 +34,13 @@ use shmem_launch::say::say;
 
 use self::threads::{Nodes, Shared, Threads};
 use crate::error::{Error, Result};
-use crate::grants::by_partition;
 use crate::members::Directory;
 use crate::persistent;
 use crate::process;
 use crate::report;
 use crate::setup::Setup;
 use crate::standstill::Neighbours;
-use crate::start::{JobPes, assemble};
+use crate::start::{Parts, assemble};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -76,11 +77,10 @@ pub(crate) fn run<L: ThreadLevel>(
     for (pe, arena) in arenas.iter().enumerate() {
         for other in nodes.neighbours(pe).filter(|other| *other != pe) {
             let theirs: &Mine = &memory[other];
-            arena.attach(nodes.slot(other), None, &theirs.descriptors, &theirs.pieces)?;
+            arena.attach(nodes.slot(other), None, &theirs.descriptors, &theirs.parts)?;
         }
     }
-    let grants = memory.into_iter().map(|mine| mine.grants).collect();
-    let grants = by_partition(first.table.specs().len(), &grants);
+    let grants: Alike<Vec<Grant>> = memory.into_iter().map(|mine| mine.grants).collect();
     let bytes = first.layout.bytes();
     let places = arenas.iter().enumerate().map(|(pe, arena)| arena.start_of(nodes.slot(pe)));
     // SAFETY: `create` has mapped each slot, and the arenas live as long as the threads below.
@@ -133,9 +133,19 @@ pub(crate) fn run<L: ThreadLevel>(
                     .collect();
                 let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
                 let directory = Arc::new(Directory::new(PeList::new(numbers), &hosts));
-                let members = JobPes { directory, cores, cpus, files, fabric: None, inside };
-                let mut world =
-                    assemble::<L>(setup, Arc::clone(&bootstrap), arena, members, grants, Some(transport));
+                let mut world = assemble::<L>(Parts {
+                    setup,
+                    bootstrap,
+                    arena,
+                    grants,
+                    files,
+                    directory,
+                    cores,
+                    cpus,
+                    transport: Some(transport),
+                    fabric: None,
+                    inside,
+                });
                 program(&mut world);
             };
             let thread = std::thread::Builder::new().name(format!("PE {me}"));

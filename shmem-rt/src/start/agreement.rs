@@ -1,25 +1,26 @@
-//! Whether all PEs are set up alike, and what each tells the others of its memory: the two exchanges of a start
-//! that every job makes.
+//! The two exchanges of a start that every job makes: one description of the set-up, which must be the same on all PEs,
+//! and what each PE says of its memory.
 //!
-//! A launcher may be slow, so the first PE alone tells how it is set up, and each compares that with its own, to the byte: text,
-//! the first line of which is the name of the library, which says how the words of the runtime lie in memory. That comes before
+//! A launcher may be slow, so the first PE alone sends its description, and each compares that with its own, to the byte: text,
+//! the first line of which is the name of the library, which says how the words of the runtime are stored. That comes before
 //! anything is made.
 
+use serde::{Deserialize, Serialize};
 use shmem_core::alike::Alike;
+use shmem_core::memory::FilePart;
 use shmem_core::partition::Grant;
 use shmem_core::text::first_difference;
 use shmem_launch::bootstrap::Bootstrap;
-use shmem_launch::codec;
+use shmem_launch::codec::{self, Message};
 use shmem_launch::cpus::Cpus;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::grants;
 
-/// Compares what all PEs must agree on, a line each, the first of which is the name of the library, with what the first PE has.
+/// Compares the description of this PE's set-up with that of the first PE.
 ///
 /// # Errors
 ///
-/// If that has another text. Who has the same goes on, and no further than to where all wait for all.
+/// If the first PE has another text. A PE with the same text goes on to where all wait for all, and no further.
 pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
     let theirs = bootstrap.told_by(&[0], "setup", mine.as_bytes()).map_err(Error::launcher)?.concat();
     if theirs == mine.as_bytes() {
@@ -35,57 +36,33 @@ pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
     .into())
 }
 
-/// What a PE tells the others, once it has its memory.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// What a PE says of its memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct PeMemory {
-    /// Of which file parts its slot consists.
-    pub(crate) pieces: Vec<u8>,
+    /// Which bytes of its slot are in which file.
+    pub(crate) files: Vec<FilePart>,
     /// The CPUs that it may run on.
     pub(crate) cpus: Cpus,
     /// What its partitions were granted.
     pub(crate) grants: Vec<Grant>,
 }
 
+impl Message for PeMemory {}
+
 impl PeMemory {
-    /// What each PE tells. All have as many partitions as this one was granted.
+    /// Sends this, and receives that of each PE. All have as many partitions.
     ///
     /// # Errors
     ///
-    /// If the launcher is lost, or what a PE tells is garbled.
-    pub(crate) fn exchange(
-        pieces: &[u8],
-        granted: &[Grant],
-        bootstrap: &dyn Bootstrap,
-    ) -> Result<Alike<Self>> {
-        let mine = (pieces, Cpus::here(), grants::encode(granted));
-        let all = bootstrap.exchange("told", &codec::encode(&mine));
-        let all: Alike<Vec<u8>> = all.map_err(Error::launcher)?.into_iter().collect();
-        let told = all.map(|told| Self::decode(told, granted.len()));
-        match told.iter().position(Option::is_none) {
-            None => Ok(told.map(|told| told.clone().unwrap_or_else(|| unreachable!("none is missing")))),
+    /// If the launcher is lost, or a PE sends something else.
+    pub(crate) fn exchange(&self, bootstrap: &dyn Bootstrap) -> Result<Alike<Self>> {
+        let all = bootstrap.exchange("told", &codec::encode(self)).map_err(Error::launcher)?;
+        let all: Alike<Vec<u8>> = all.into_iter().collect();
+        let is_complete = |theirs: &Self| theirs.grants.len() == self.grants.len();
+        let all = all.map(|theirs| codec::decode(theirs).ok().filter(is_complete));
+        match all.iter().position(Option::is_none) {
+            None => Ok(all.map(|theirs| theirs.clone().unwrap_or_else(|| unreachable!("none is missing")))),
             Some(pe) => Err(Error::launcher(format!("what PE {pe} tells of its memory is garbled"))),
-        }
-    }
-
-    /// What a PE with so many partitions tells.
-    fn decode(told: &[u8], partitions: usize) -> Option<Self> {
-        let (pieces, cpus, granted) = codec::decode::<(Vec<u8>, Cpus, Vec<u8>)>(told).ok()?;
-        let grants = grants::decode(&granted).filter(|grants| grants.len() == partitions)?;
-        Some(Self { pieces, cpus, grants })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_garbled_is_refused() {
-        let told = codec::encode(&(b"pieces".to_vec(), Cpus::here(), grants::encode(&[])));
-        assert_eq!(PeMemory::decode(&told, 0).unwrap().pieces, b"pieces");
-        assert!(PeMemory::decode(&told, 1).is_none());
-        for end in 0..told.len() {
-            assert!(PeMemory::decode(&told[..end], 0).is_none(), "{end}");
         }
     }
 }

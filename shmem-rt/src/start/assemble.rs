@@ -1,4 +1,5 @@
-//! A world put together, once the memory exists: what the job knows of itself, a step for each part of it.
+//! A world put together, once the memory exists: heaps and names, observers, the watch over waiting PEs, endpoints, and the
+//! parts of the job.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -11,12 +12,12 @@ use shmem_core::memory::{Arena, Backing};
 use shmem_core::object::{self, Extent};
 use shmem_core::observe::{Family, Observer};
 use shmem_core::partition::Grant;
-
 use shmem_core::sync::Patience;
 use shmem_core::system::Stage;
 use shmem_core::transport::ofi::strided::Row;
 use shmem_core::transport::{CountedTransport, Lane, Tracking, Transport};
 use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::env::Settings;
 use shmem_launch::say::say;
 
 use super::introduction::introduce;
@@ -40,125 +41,110 @@ use crate::state::threads::Threads;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// The PEs of a job, by their numbers.
-pub(crate) struct JobPes {
-    pub(crate) directory: Arc<Directory>,
-    /// Cores that those on this host may run on.
-    pub(crate) cores: usize,
-    /// The CPUs of each on this host; empty: not known.
-    pub(crate) cpus: Alike<Vec<usize>>,
-    /// What the partitions of this one lie in that are to outlive the job, by their position.
+/// What a world is put together from.
+pub(crate) struct Parts {
+    pub(crate) setup: Setup,
+    pub(crate) bootstrap: Arc<dyn Bootstrap>,
+    /// The memory of the PEs of this node.
+    pub(crate) arena: Arc<Arena>,
+    /// What the partitions of each PE were granted.
+    pub(crate) grants: Alike<Vec<Grant>>,
+    /// Where the partitions of this PE are that are to outlive the job, by their position.
     pub(crate) files: BTreeMap<usize, Backing>,
-    /// What reaches other hosts, in words.
+    pub(crate) directory: Arc<Directory>,
+    /// Cores that the PEs of this host may run on.
+    pub(crate) cores: usize,
+    /// The CPUs of each PE of this host; empty: not known.
+    pub(crate) cpus: Alike<Vec<usize>>,
+    /// The way to the PEs of other nodes.
+    pub(crate) transport: Option<Arc<dyn Transport>>,
+    /// The fabric that reaches other hosts, in words.
     pub(crate) fabric: Option<String>,
-    /// All of them, if they are threads of this process: mapped for as long as any of these runs.
+    /// All PEs, if they are threads of this process: mapped for as long as any of these runs.
     pub(crate) inside: Option<Neighbours>,
 }
 
 /// Puts a world together. The job ends if files, observers or the number of endpoints do not allow it.
-pub(crate) fn assemble<L: ThreadLevel>(
-    setup: Setup,
-    bootstrap: Arc<dyn Bootstrap>,
-    arena: Arc<Arena>,
-    members: JobPes,
-    grants: Vec<Alike<Grant>>,
-    transport: Option<Arc<dyn Transport>>,
-) -> World<L> {
-    let JobPes { directory, cores, cpus, files, fabric, inside } = members;
-    let number = bootstrap.number();
-    let (pes, me) = (directory.pes(), directory.pes()[number]);
-    let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
-    let mine = arena.start_of(slot);
-
+pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
+    let Parts { setup, bootstrap, arena, grants, files, directory, .. } = parts;
     // Before anything is dropped: what is open may wait for other PEs.
     let end = |error: &Error| -> ! { bootstrap.abort(1, &error.to_string()) };
+    let node = Node::new(&directory, &arena, bootstrap.number());
+
     let mut ledger = heaps(&setup);
-    let shelves = persistent::shelve(&setup, files, mine, &mut ledger, bootstrap.as_ref());
+    let shelves = persistent::shelve(&setup, files, node.mine, &mut ledger, bootstrap.as_ref());
     let shelves = shelves.unwrap_or_else(|error| end(&error));
     let released = Arc::clone(ledger.released());
-    let names = Names { statics: names(&setup), ledger: Arc::new(Mutex::new(ledger)) };
+    let names = Names { statics: statics(&setup), ledger: Arc::new(Mutex::new(ledger)) };
     let Setup { settings, table, layout, .. } = setup;
-    let segments = Arc::new(layout.segments());
+    shmem_core::strided::Settings { algorithm: settings.strided_algorithm, ..Default::default() }.install();
     let known = names.clone();
     object::call_by(move |offset| report::known_at(&known.statics, &known.ledger, offset));
+    let observers = Observers::new(&settings, node.observed(&arena, &names), &bootstrap);
+    let observers = observers.unwrap_or_else(|error| end(&error));
 
-    let on_node: Vec<(usize, usize)> =
-        pes.iter().filter_map(|pe| Some((pe.number(), arena.start_of(pe.on_node()?) as usize))).collect();
-    let index = on_node.iter().position(|(pe, _)| *pe == number).unwrap_or_default();
-    let patience = Patience::for_node(on_node.len(), cores);
-    let node = NodePes {
-        numbers: on_node.iter().map(|(number, _)| *number).collect(),
-        first_slot: pes.iter().filter_map(|pe| pe.on_node()).min().unwrap_or_default(),
-        index,
-        place: mine as usize..mine as usize + arena.stride(),
-        name_of: Box::new(names.clone().into_words()),
-    };
-    let observers = Observers::new(&settings, node, &bootstrap).unwrap_or_else(|error| end(&error));
+    let (far, segments) = (parts.transport, Arc::new(layout.segments()));
     // SAFETY: the slots of the PEs on this node, mapped for as long as anyone can wait: that takes an endpoint.
-    let neighbours = unsafe { Neighbours::new(&on_node, index) };
-
-    let is_watched = settings.standstill && transport.as_ref().is_none_or(|far| far.threads().is_some());
-    // Before anything is counted: it is none of the program's.
-    let asking = transport.as_ref().filter(|_| is_watched).map(|far| open(far, false, &bootstrap));
+    let neighbours = unsafe { Neighbours::new(&node.pes, node.index) };
+    let is_watched = settings.standstill && far.as_ref().is_none_or(|far| far.threads().is_some());
+    // Before operations are counted: this stream is none of the program's.
+    let asking = far.as_ref().filter(|_| is_watched).map(|far| open(far, false, &bootstrap));
     let watch = is_watched.then(|| {
         process::notice_forks();
         let others = asking.clone().map(|far| others(far, &directory, &bootstrap));
         let (neighbours, bootstrap) = (neighbours.clone(), Arc::clone(&bootstrap));
-        let guard = Guard { neighbours, others, inside, bootstrap, observers: observers.clone() };
+        let observers = observers.clone();
+        let guard = Guard { neighbours, others, inside: parts.inside, bootstrap, observers };
         Box::new(guard) as Box<dyn Watch>
     });
-    let beside = neighbours.clone();
-    let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));
-    let words = names.clone().into_words();
-    let waiting = Waiting::new(patience, move || beside.share_cpu(), settings.wait_warn, words, warn);
+    let patience = Patience::for_node(node.pes.len(), parts.cores);
+    let waiting = waiting(patience, bootstrap.number(), &settings, neighbours, &names).watched(watch);
 
-    let counted = transport.as_ref().filter(|_| settings.stats);
-    let counted = counted.map(|far| Arc::new(CountedTransport::new(Arc::clone(far), pes.len())));
-    let transport = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(transport);
+    let counted = far.as_ref().filter(|_| settings.stats);
+    let counted = counted.map(|far| Arc::new(CountedTransport::new(Arc::clone(far), directory.pes().len())));
+    let far = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(far);
+    let (base, stride, me) = (arena.base(), arena.stride(), directory.pes()[bootstrap.number()]);
+    let (others, known, waiting) = (far.clone(), Arc::clone(&segments), Arc::new(waiting));
     // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
     // transport reaches the PEs that have none.
-    let endpoints = unsafe {
-        let (far, segments, waiting) = (transport.clone(), Arc::clone(&segments), waiting.watched(watch));
-        Endpoints::new(arena.base(), arena.stride(), mine, me, far, segments, Arc::new(waiting))
-    };
+    let endpoints = unsafe { Endpoints::new(base, stride, node.mine, me, others, known, waiting) };
     let endpoints = endpoints.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
-    let holdings = Holdings::start(&settings, endpoints.units(), on_node.len(), index, L::USE);
+    let holdings = Holdings::start(&settings, endpoints.units(), node.pes.len(), node.index, L::USE);
     let holdings = holdings.unwrap_or_else(|error| end(&error));
     let endpoint = endpoints.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
-    let runtime = |patient| transport.as_ref().map(|far| open(far, patient, &bootstrap));
-    let (own, meetings) = (runtime(false), runtime(true));
     // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
     let record = &unsafe { endpoint.system() }.record;
-    record.start(number as u32, std::process::id());
+    record.start(me.number() as u32, std::process::id());
     record.set_stage(Stage::Running);
 
-    shmem_core::strided::Settings { algorithm: settings.strided_algorithm, ..Default::default() }.install();
-
-    let threads = Mutex::new(Threads::new(settings.max_num_threads));
-    let contexts = Contexts { threads, holdings: Mutex::new(holdings) };
-    let site = Site {
-        everyone: Arc::new(Members::all(directory)),
-        slot,
-        cpus_per_pe: (cores / on_node.len()).max(1),
-        has_cores: patience.has_cores(),
-        cpus,
-        topology: OnceLock::new(),
-        most_homes: OnceLock::new(),
-    };
+    let runtime = |patient| far.as_ref().map(|far| open(far, patient, &bootstrap));
     let network = Network {
+        own: runtime(false),
+        meetings: runtime(true),
         endpoints,
-        transport: transport.as_ref().map_or("shm", |transport| transport.name()),
-        fabric,
-        // As PE 0 has measured it, which has just been told.
-        model: Model::from(transport.as_ref().map_or(Row::TCP, |transport| transport.costs())),
-        far: transport,
-        own,
-        meetings,
+        transport: far.as_ref().map_or("shm", |far| far.name()),
+        fabric: parts.fabric,
+        // As PE 0 has measured it, and has just told the others.
+        model: Model::from(far.as_ref().map_or(Row::TCP, |far| far.costs())),
+        far,
         asking,
         counted,
     };
+    let site = Site {
+        everyone: Arc::new(Members::all(directory)),
+        slot: node.slot,
+        cpus_per_pe: (parts.cores / node.pes.len()).max(1),
+        has_cores: patience.has_cores(),
+        cpus: parts.cpus,
+        topology: OnceLock::new(),
+        most_homes: OnceLock::new(),
+    };
+    let contexts = Contexts {
+        threads: Mutex::new(Threads::new(settings.max_num_threads)),
+        holdings: Mutex::new(holdings),
+    };
     let memory = Memory {
-        partitions: RwLock::new(Partitions::new(table, grants)),
+        partitions: RwLock::new(Partitions::new(table, &grants)),
         statics: names.statics,
         released,
         ledger: names.ledger,
@@ -179,6 +165,55 @@ pub(crate) fn assemble<L: ThreadLevel>(
     world
 }
 
+/// The PEs of this node, by their slots.
+struct Node {
+    /// Number and start of the slot of each.
+    pes: Vec<(usize, usize)>,
+    /// The position of this PE among them.
+    index: usize,
+    slot: usize,
+    first_slot: usize,
+    /// Start of the slot of this PE.
+    mine: *mut u8,
+}
+
+impl Node {
+    fn new(directory: &Directory, arena: &Arena, number: usize) -> Self {
+        let here = || directory.pes().iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
+        let pes: Vec<_> = here().map(|(number, slot)| (number, arena.start_of(slot) as usize)).collect();
+        let index = pes.iter().position(|(pe, _)| *pe == number);
+        let index = index.unwrap_or_else(|| unreachable!("a PE is on its own host"));
+        let slot = directory.pes()[number].on_node().unwrap_or_default();
+        let first_slot = here().map(|(_, slot)| slot).min().unwrap_or_default();
+        Self { pes, index, slot, first_slot, mine: arena.start_of(slot) }
+    }
+
+    /// What observers know of it.
+    fn observed(&self, arena: &Arena, names: &Names) -> NodePes {
+        NodePes {
+            numbers: self.pes.iter().map(|(number, _)| *number).collect(),
+            first_slot: self.first_slot,
+            index: self.index,
+            place: self.mine as usize..self.mine as usize + arena.stride(),
+            name_of: Box::new(names.clone().into_words()),
+        }
+    }
+}
+
+/// How threads of this PE wait, and what is said of a long wait.
+fn waiting(
+    patience: Patience,
+    number: usize,
+    settings: &Settings,
+    neighbours: Neighbours,
+    names: &Names,
+) -> Waiting {
+    let beside = neighbours.clone();
+    let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));
+    let words = names.clone().into_words();
+    Waiting::new(patience, move || beside.share_cpu(), settings.wait_warn, words, warn)
+}
+
 /// The heaps of the partitions, behind their statics.
 fn heaps(setup: &Setup) -> Ledger {
     let mut ledger = Ledger::new();
@@ -191,7 +226,7 @@ fn heaps(setup: &Setup) -> Ledger {
 }
 
 /// Extent and name of each static.
-fn names(setup: &Setup) -> Arc<[(Extent, String)]> {
+fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
     let of_partition = setup.statics.partitions.iter().flat_map(|part| {
         let start = setup.layout.partition(part.index as usize - 1).start;
         part.objects.iter().map(move |placed| {
@@ -202,7 +237,7 @@ fn names(setup: &Setup) -> Arc<[(Extent, String)]> {
     of_partition.collect()
 }
 
-/// What messages name places by.
+/// The names by which messages call bytes of a slot.
 #[derive(Clone)]
 struct Names {
     statics: Arc<[(Extent, String)]>,
@@ -210,7 +245,7 @@ struct Names {
 }
 
 impl Names {
-    /// What lies at an offset, in words.
+    /// The object at an offset, in words.
     fn into_words(self) -> impl Fn(usize) -> String + Send + Sync + 'static {
         move |offset| report::name_at(&self.statics, &self.ledger, offset)
     }

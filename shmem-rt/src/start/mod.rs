@@ -1,16 +1,15 @@
 //! Bringing a job up.
 //!
 //! ```text
-//! setup     environment + what the binary declares -> partitions, statics, layout of a slot
-//! agree     every PE's setup is compared with every other's
-//! files     those partitions that outlive jobs: open, come to one persist on all PEs
-//! memory    reserve the arena, make the memory of the own slot, pass descriptors, map the other slots of this node
-//! objects   write each static's position and initial image
-//! fabric    the way to other hosts, if there are any: registered, told to all
-//! meet      nobody leaves before all are here
+//! setup      environment + what the binary declares -> partitions, statics, layout of a slot
+//! agree      every PE compares the description of its setup with that of PE 0
+//! memory     reserve addresses, open files that outlive jobs, make the memory of the own slot, write statics, map the slots
+//!            of the other PEs of this node
+//! fabric     the way to other hosts, if there are any: memory registered, keys and addresses exchanged
+//! assemble   a world of these parts; no PE leaves before all are here
 //! ```
 //!
-//! Every step fails on all PEs or on none: who finds an error ends the job with one message.
+//! Every step fails on all PEs or on none: a PE that finds an error ends the job with one message.
 
 mod agreement;
 mod assemble;
@@ -18,10 +17,12 @@ pub(crate) mod fabric;
 mod introduction;
 mod leave;
 
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use shmem_core::memory::{Arena, Machine, PeList};
+use shmem_core::alike::Alike;
+use shmem_core::memory::{Arena, Backing, Machine, PeList};
 use shmem_core::partition::{PartitionSpec, Policy};
 use shmem_core::pe::Pe;
 use shmem_core::sync::Patience;
@@ -32,10 +33,9 @@ use shmem_launch::cpus::Cpus;
 use shmem_launch::env::Settings;
 
 use self::agreement::{PeMemory, agree};
-pub(crate) use self::assemble::{JobPes, assemble};
+pub(crate) use self::assemble::{Parts, assemble};
 pub(crate) use self::leave::leave;
 use crate::error::{Error, Result};
-use crate::grants::by_partition;
 use crate::members::Directory;
 use crate::observe::Observers;
 use crate::persistent;
@@ -53,47 +53,78 @@ pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Boots
 fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>) -> Result<World<L>> {
     let setup = Setup::make(settings)?;
     fabric::check_hosts(&setup.settings, bootstrap.as_ref())?;
-    let me = bootstrap.number();
     agree(&setup.describe(), bootstrap.as_ref())?;
 
-    let hosts = bootstrap.hosts();
+    let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
     let pes = all_pes(&hosts, me, Observers::are_wanted(&setup.settings));
-    let slots = pes.iter().filter(|pe| pe.on_node().is_some()).count();
-    let my_slot = pes[me].on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
+    let NodeMemory { arena, files, all, list, slots } = node_memory(&setup, bootstrap.as_ref(), &pes)?;
 
-    let alike = with_the_same_nodes(&setup, bootstrap.as_ref(), &pes, slots)?;
+    // Each PE may be bound to a core of its own: together they have more than each sees.
+    let cores = Cpus::of_the_node(&all.map(|pe| pe.cpus.clone()), me, slots);
+    let on_node = pes.iter().zip(all.iter()).filter(|(pe, _)| pe.on_node().is_some());
+    let cpus = on_node.map(|(_, pe)| pe.cpus.list.clone()).collect();
+    let ofi = fabric::open(&setup.settings, bootstrap, Patience::for_node(slots, cores).has_cores())?;
+    let mine = arena.start_of(slot_of(pes[me]));
+    let join = |ofi| fabric::join(ofi, bootstrap.as_ref(), &pes, &setup.layout, mine);
+    let fabric = ofi.as_ref().map(join).transpose()?;
+    let directory = Arc::new(Directory::new(list_of_the_node(pes, list)?, &hosts));
+    Ok(assemble(Parts {
+        setup,
+        bootstrap: Arc::clone(bootstrap),
+        arena: Arc::new(arena),
+        grants: all.map(|pe| pe.grants.clone()),
+        files,
+        directory,
+        cores,
+        cpus,
+        transport: ofi.map(|ofi| ofi as Arc<dyn Transport>),
+        fabric,
+        inside: None,
+    }))
+}
+
+/// The memory of the PEs of this node.
+struct NodeMemory {
+    arena: Arena,
+    /// Where the partitions of this PE are that are to outlive the job, by their position.
+    files: BTreeMap<usize, Backing>,
+    /// What each PE says of its own.
+    all: Alike<PeMemory>,
+    /// The list of all PEs that the first PE of the node shares.
+    list: Option<OwnedFd>,
+    /// Number of PEs of the node.
+    slots: usize,
+}
+
+/// Makes the memory of this PE, and maps that of the others of its node.
+fn node_memory(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe]) -> Result<NodeMemory> {
+    let slots = pes.iter().filter(|pe| pe.on_node().is_some()).count();
+    let my_slot = slot_of(pes[bootstrap.number()]);
+    let alike = with_the_same_nodes(setup, bootstrap, pes, slots)?;
     let arena = Arena::reserve(my_slot, setup.layout.clone(), slots, alike, Machine::default())?;
-    let files = persistent::open(&setup, bootstrap.as_ref())?;
-    // What is left of the node's memory is looked at by all before anyone takes of it.
+    let files = persistent::open(setup, bootstrap)?;
+    // All look at what is left of the node's memory before anyone takes of it.
     bootstrap.fence().map_err(Error::launcher)?;
     let mine = arena.create(my_slot, &files)?;
     setup.place_statics(arena.start_of(my_slot), &files);
-    // The first PE of a node gives the list of all PEs with its memory, for all of the node.
+    // The first PE of a node shares the list of all PEs with its memory, for all of the node.
     let list =
-        (slots > 1 && my_slot == 0).then(|| PeList::share(&pes)).transpose().map_err(Error::launcher)?;
+        (slots > 1 && my_slot == 0).then(|| PeList::share(pes)).transpose().map_err(Error::launcher)?;
     let descriptors: Vec<_> = mine.descriptors.iter().chain(&list).map(AsFd::as_fd).collect();
     let mut shared = bootstrap.share(&descriptors).map_err(Error::launcher)?;
-    drop(list);
     let list = if slots > 1 { shared.first_mut().and_then(Vec::pop) } else { None };
-    let told = PeMemory::exchange(&mine.pieces, &mine.grants, bootstrap.as_ref())?;
-    let on_node = pes.iter().zip(told.iter()).filter_map(|(pe, told)| Some((pe.on_node()?, told)));
-    for ((slot, told), shared) in on_node.clone().zip(shared) {
-        if slot != my_slot {
-            arena.attach(slot, None, &shared, &told.pieces)?;
-        }
+    let told = PeMemory { files: mine.parts, cpus: Cpus::here(), grants: mine.grants };
+    let all = told.exchange(bootstrap)?;
+    let on_node = pes.iter().zip(all.iter()).filter_map(|(pe, theirs)| Some((pe.on_node()?, theirs)));
+    for ((slot, theirs), shared) in on_node.zip(shared).filter(|((slot, _), _)| *slot != my_slot) {
+        arena.attach(slot, None, &shared, &theirs.files)?;
     }
-    // Each PE may be bound to a core of its own: together they have more than each sees.
-    let cpus = on_node.map(|(_, told)| told.cpus.list.clone()).collect();
-    let cores = Cpus::of_the_node(&told.map(|told| told.cpus.clone()), me, slots);
-    let has_cores = Patience::for_node(slots, cores).has_cores();
-    let ofi = fabric::open(&setup.settings, bootstrap, has_cores)?;
-    let join = |ofi| fabric::join(ofi, bootstrap.as_ref(), &pes, &setup.layout, arena.start_of(my_slot));
-    let fabric = ofi.as_ref().map(join).transpose()?;
-    let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
-    let directory = Arc::new(Directory::new(list_of_the_node(pes, list)?, &hosts));
-    let members = JobPes { directory, cores, cpus, files, fabric, inside: None };
-    let grants = by_partition(setup.table.specs().len(), &told.map(|told| told.grants.clone()));
-    Ok(assemble(setup, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
+    Ok(NodeMemory { arena, files, all, list, slots })
+}
+
+/// The slot of a PE of this host.
+fn slot_of(pe: Pe) -> usize {
+    pe.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"))
 }
 
 /// All PEs, as PE `me` reaches them.
@@ -114,8 +145,8 @@ fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
     hosts.iter().enumerate().map(pe).collect()
 }
 
-/// How many PEs of this host may have memory of the same NUMA nodes as this one: cpusets may leave nodes out. Only where memory
-/// must be of a kind is that asked of the others.
+/// The number of PEs of this host that may have memory of the same NUMA nodes as this one: cpusets may leave nodes out. Only where
+/// memory must be of a kind are the others asked.
 fn with_the_same_nodes(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<usize> {
     let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
     if !setup.table.specs().iter().any(mandatory) {

@@ -13,8 +13,10 @@ pub(crate) struct Partitions {
 }
 
 impl Partitions {
-    /// Those from the start.
-    pub(crate) fn new(table: Table, grants: Vec<Alike<Grant>>) -> Self {
+    /// Those from the start, of which each PE was granted these.
+    pub(crate) fn new(table: Table, granted: &Alike<Vec<Grant>>) -> Self {
+        let of_partition = |at: usize| granted.map(|grants| grants[at].clone());
+        let grants = (0..table.specs().len()).map(of_partition).collect();
         let segments = (1..=table.specs().len() as u32).collect();
         Self { table, segments, grants }
     }

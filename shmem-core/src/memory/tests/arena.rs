@@ -10,7 +10,8 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, layout, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{
-    Arena, Backing, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile, Request, map,
+    Arena, Backing, FilePart, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile, Request,
+    map,
 };
 use crate::partition::{Grant, PartitionSpec};
 
@@ -45,7 +46,7 @@ fn core_dumps_have_the_own_place_and_not_those_of_peers() {
     let specs = [plain(1, 4 << 20)];
     let (made, attached) = (arena(&specs, 2), arena(&specs, 2));
     let mine = made.create(0, NO_FILES).unwrap();
-    attached.attach(0, None, &mine.descriptors, &mine.pieces).unwrap();
+    attached.attach(0, None, &mine.descriptors, &mine.parts).unwrap();
     assert!(!is_left_out_of_dumps(made.start_of(0)) && is_left_out_of_dumps(attached.start_of(0)));
 }
 
@@ -66,9 +67,9 @@ fn places_may_have_more_memory_than_any_machine_and_mappings_do_not_grow_with_pa
     let (made, attached) = (arena(&specs, 64), arena(&specs, 64));
     assert!(made.stride() > 127 * G);
     for slot in 0..64 {
-        let Mine { descriptors, pieces, grants } = made.create(slot, NO_FILES).unwrap();
+        let Mine { descriptors, parts, grants } = made.create(slot, NO_FILES).unwrap();
         assert_eq!((descriptors.len(), &grants[..]), (1, &vec![Grant::plain(G as u64, 4096); 127][..]));
-        attached.attach(slot, None, &descriptors, &pieces).unwrap();
+        attached.attach(slot, None, &descriptors, &parts).unwrap();
     }
     // The slot, and the addresses behind it.
     assert!(mappings(&attached) <= 2 * 64, "{}", mappings(&attached));
@@ -91,15 +92,18 @@ fn places_may_have_more_memory_than_any_machine_and_mappings_do_not_grow_with_pa
 fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
     let specs = [plain(1, 4 << 20), plain(2, 4 << 20)];
     let (made, attached) = (arena(&specs, 1), arena(&specs, 1));
-    let Mine { descriptors, pieces, .. } = made.create(0, NO_FILES).unwrap();
+    let Mine { descriptors, parts, .. } = made.create(0, NO_FILES).unwrap();
     let size = made.layout().bytes() as u64;
-    let list = |words: &[u64]| -> Vec<u8> {
-        pieces[..8].iter().copied().chain(words.iter().flat_map(|word| word.to_le_bytes())).collect()
+    let list = |words: &[u64]| -> Vec<FilePart> {
+        let part = |words: &[u64; 5]| {
+            let [offset, bytes, file, at, page] = *words;
+            FilePart { offset, bytes, file, at, page }
+        };
+        words.as_chunks().0.iter().map(part).collect()
     };
-    assert_eq!(pieces, list(&[0, size, 0, 0, 4096]), "one piece");
+    assert_eq!(parts, list(&[0, size, 0, 0, 4096]), "one part");
     let lies: &[(&[u64], &str)] = &[
         (&[], "end at 0x0"),
-        (&[0, size, 0, 0], "cut off"),
         (&[0, size - 4096, 0, 0, 4096], "end at"),
         (&[0, size + 4096, 0, 0, 4096], "beyond"),
         (&[0, u64::MAX - 4095, 0, 4096, 4096], "beyond"),
@@ -114,33 +118,30 @@ fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
         (&[0, size, 0, 0, 64], "pages of 64"),
         (&[0, size, 0, 64, 4096], "does not consist of pages"),
     ];
-    let refuse = |files: &[OwnedFd], pieces: &[u8], part: &str| {
-        let error = attached.attach(0, None, files, pieces).unwrap_err();
+    let refuse = |files: &[OwnedFd], parts: &[FilePart], part: &str| {
+        let error = attached.attach(0, None, files, parts).unwrap_err();
         assert!(matches!(error, MemoryError::Peer { slot: 0, .. }), "{error:?}");
         assert_says(error, &[part]);
     };
     for (words, part) in lies {
         refuse(&descriptors, &list(words), part);
     }
-    refuse(&descriptors, &pieces[1..], "bytes");
-    refuse(&descriptors, &[], "another version");
-    refuse(&descriptors, &[0; 48], "another version");
-    refuse(&[], &pieces, "file 0 of 0");
+    refuse(&[], &parts, "file 0 of 0");
     let open = map::memfd(None).unwrap();
     map::resize(&open, size).unwrap();
-    refuse(&[open], &pieces, "not sealed");
+    refuse(&[open], &parts, "not sealed");
     let small = map::memfd(None).unwrap();
     map::resize(&small, size - 4096).unwrap();
     map::seal(&small).unwrap();
-    refuse(&[small], &pieces, "has");
-    refuse(&[std::fs::File::open("/dev/null").unwrap().into()], &pieces, "not a memfd");
+    refuse(&[small], &parts, "has");
+    refuse(&[std::fs::File::open("/dev/null").unwrap().into()], &parts, "not a memfd");
     let read_only = map::memfd(None).unwrap();
     map::resize(&read_only, size).unwrap();
     rustix::fs::fcntl_add_seals(&read_only, rustix::fs::SealFlags::WRITE | map::SEALS).unwrap();
-    let error = attached.attach(0, None, &[read_only], &pieces).unwrap_err();
+    let error = attached.attach(0, None, &[read_only], &parts).unwrap_err();
     assert!(matches!(error, MemoryError::System { call: "mmap", errno: Errno::PERM, .. }), "{error}");
     assert_eq!(mappings(&attached), 1);
-    attached.attach(0, None, &descriptors, &pieces).unwrap();
+    attached.attach(0, None, &descriptors, &parts).unwrap();
     word(&made, 0, 4096).store(5, Relaxed);
     assert_eq!(word(&attached, 0, 4096).load(Relaxed), 5);
 }
@@ -168,15 +169,15 @@ fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
     let tree = Tree::new();
     let (spec, files) = in_file(tree.root());
     let specs = [plain(1, M as u64), spec];
-    let Mine { descriptors, pieces, .. } = arena(&specs, 1).create(0, &files).unwrap();
+    let Mine { descriptors, parts, .. } = arena(&specs, 1).create(0, &files).unwrap();
     // A peer whose partition 2 is ordinary memory.
     let ordinary = arena(&[plain(1, M as u64), plain(2, 3 << 20)], 1);
-    let error = ordinary.attach(0, None, &descriptors, &pieces).unwrap_err().to_string();
+    let error = ordinary.attach(0, None, &descriptors, &parts).unwrap_err().to_string();
     assert!(error.contains("is not sealed") || error.contains("is not a memfd"), "{error}");
     // A file that was cut short.
     let named = descriptors.iter().find(|file| rustix::fs::fstat(file).unwrap().st_nlink == 1).unwrap();
     rustix::fs::ftruncate(named, 4 << 20).unwrap();
-    let error = arena(&specs, 1).attach(0, None, &descriptors, &pieces).unwrap_err().to_string();
+    let error = arena(&specs, 1).attach(0, None, &descriptors, &parts).unwrap_err().to_string();
     assert!(error.contains("and pieces up to"), "{error}");
 }
 
@@ -202,11 +203,11 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     rustix::io::pwrite(&memfd, &[7], page as u64).unwrap();
     let request = Request::plain("what was there", 3 * page);
     let offset = LaterRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
-    let Mine { descriptors, pieces, grants } =
+    let Mine { descriptors, parts, grants } =
         mine.create_later(0, offset, &request, memfd.try_clone().ok()).unwrap();
     assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));
     assert_eq!(map::resize(&memfd, 0), Err(Errno::PERM), "sealed");
-    theirs.attach(0, Some((offset, &request)), &descriptors, &pieces).unwrap();
+    theirs.attach(0, Some((offset, &request)), &descriptors, &parts).unwrap();
     for arena in [&mine, &theirs] {
         assert_eq!(word(arena, 0, offset + page).load(Relaxed), 7);
     }
@@ -221,5 +222,5 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     let longer = Request::plain("what was there", 4 * page);
     let short = mine.create_later(0, offset, &longer, Some(memfd)).unwrap();
     let again = arena(&[plain(1, M as u64)], 1);
-    assert!(again.attach(0, Some((offset, &longer)), &short.descriptors, &short.pieces).is_err());
+    assert!(again.attach(0, Some((offset, &longer)), &short.descriptors, &short.parts).is_err());
 }

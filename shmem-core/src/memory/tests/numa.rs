@@ -195,7 +195,7 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
     }
     let touch = || {
         let peer = self::arena();
-        peer.attach(0, None, &mine.descriptors, &mine.pieces).unwrap();
+        peer.attach(0, None, &mine.descriptors, &mine.parts).unwrap();
         for at in (0..=placed.len()).flat_map(range).step_by(page()) {
             word(&peer, 0, at).store(1, Relaxed);
         }

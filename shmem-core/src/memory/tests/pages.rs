@@ -137,12 +137,12 @@ fn pages_of_a_pool_are_shared_with_peers() {
         plain(4, 5 * M),
     ];
     let made = arena(&specs, Machine::default());
-    let Mine { descriptors, pieces, grants } = made.create(0, NO_FILES).unwrap();
+    let Mine { descriptors, parts, grants } = made.create(0, NO_FILES).unwrap();
     assert_eq!(descriptors.len(), 2, "base pages and one class of huge pages");
     let pages: Vec<_> = grants.iter().map(|grant| grant.pages).collect();
     assert_eq!(pages, [Pages::Base, Pages::HugeTlb, Pages::HugeTlb, Pages::Base]);
     let attached = arena(&specs, Machine::default());
-    attached.attach(0, None, &descriptors, &pieces).unwrap();
+    attached.attach(0, None, &descriptors, &parts).unwrap();
     for k in 0..4 {
         let heap = made.layout().partition(k);
         for offset in [heap.start.next_multiple_of(8), (heap.end - 8) / 8 * 8] {
