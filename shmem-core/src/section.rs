@@ -8,8 +8,6 @@
 
 use core::mem::offset_of;
 
-use bytemuck::Pod;
-
 use crate::object::{Descriptor, Library};
 use crate::partition::{Declaration, StaticEntry};
 use crate::text::Text;
@@ -106,8 +104,12 @@ unsafe fn words(start: *const u64) -> impl Fn(usize) -> u64 {
 ///
 /// If it is of another version, or damaged.
 pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
-    let found = static_records(section.len(), |at| field(section, at))?;
-    Ok(found.into_iter().map(|at| static_entry(&section[at..])).collect())
+    let entry = |at| {
+        let bytes = &section[at + offset_of!(Descriptor, entry)..][..size_of::<StaticEntry>()];
+        // SAFETY: as many bytes; any bits are an entry (numbers and texts, which check their UTF-8 when shown).
+        unsafe { bytes.as_ptr().cast::<StaticEntry>().read_unaligned() }
+    };
+    Ok(static_records(section.len(), word_in(section))?.into_iter().map(entry).collect())
 }
 
 /// The partitions that a section `shmem_par` of a file declares, in the order of the file.
@@ -116,23 +118,12 @@ pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
 ///
 /// If it is of another version, or damaged.
 pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
-    let found = partition_records(section.len(), |at| field(section, at))?;
-    Ok(found.into_iter().map(|at| declaration(&section[at..])).collect())
-}
-
-impl From<&Descriptor> for StaticEntry {
-    fn from(d: &Descriptor) -> Self {
-        Self {
-            name: d.name,
-            module: d.module,
-            file: d.file,
-            line: d.line,
-            size: d.size,
-            align: d.align,
-            pgsize: d.pgsize,
-            partition: d.partition,
-        }
-    }
+    let declaration = |at| {
+        let bytes = &section[at..][..size_of::<Declaration>()];
+        // SAFETY: as many bytes; any bits are a declaration (numbers and texts, which check their UTF-8 when shown).
+        unsafe { bytes.as_ptr().cast::<Declaration>().read_unaligned() }
+    };
+    Ok(partition_records(section.len(), word_in(section))?.into_iter().map(declaration).collect())
 }
 
 /// Where records start in a section of `bytes` bytes, of which `word` reads eight at an offset.
@@ -196,32 +187,9 @@ mod bounds {
     }
 }
 
-/// A number, or bytes, of a record in a file.
-fn field<T: Pod>(record: &[u8], at: usize) -> T {
-    bytemuck::pod_read_unaligned(&record[at..][..size_of::<T>()])
-}
-
-fn text<const N: usize>(record: &[u8], at: usize) -> Text<N> {
-    Text::from_bytes(field(record, at))
-}
-
-fn static_entry(record: &[u8]) -> StaticEntry {
-    StaticEntry {
-        name: text(record, offset_of!(Descriptor, name)),
-        module: text(record, offset_of!(Descriptor, module)),
-        file: text(record, offset_of!(Descriptor, file)),
-        line: field(record, offset_of!(Descriptor, line)),
-        size: field(record, offset_of!(Descriptor, size)),
-        align: field(record, offset_of!(Descriptor, align)),
-        pgsize: field(record, offset_of!(Descriptor, pgsize)),
-        partition: declaration(&record[offset_of!(Descriptor, partition)..]),
-    }
-}
-
-fn declaration(record: &[u8]) -> Declaration {
-    let bytes = &record[..size_of::<Declaration>()];
-    // SAFETY: as many bytes; every bit pattern is a declaration (numbers and texts, which check their UTF-8 when shown).
-    unsafe { bytes.as_ptr().cast::<Declaration>().read_unaligned() }
+/// The word at an offset of a section of a file.
+fn word_in(section: &[u8]) -> impl Fn(usize) -> u64 {
+    |at| bytemuck::pod_read_unaligned(&section[at..at + 8])
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ impl Setup {
     pub(crate) fn make(settings: Settings) -> Result<Self> {
         let descriptors = section::descriptors()?;
         let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
-        let entries: Vec<StaticEntry> = descriptors.iter().map(|d| StaticEntry::from(*d)).collect();
+        let entries: Vec<StaticEntry> = descriptors.iter().map(|d| d.entry).collect();
         let environment = Environment::collect(env::process())?
             .with_default_heap(PROGRAM.get().map(|program| program.default_heap));
         let table = Table::resolve(&declared, &entries, &environment)?;
@@ -65,7 +65,7 @@ impl Setup {
             let (start, kept) = (self.layout.partition(k).start, shelf::kept(files, k));
             for placed in &part.objects {
                 let (offset, descriptor) = (start + placed.offset as usize, self.descriptors[placed.entry]);
-                let (image, bytes) = (descriptor.image.0, descriptor.size as usize);
+                let (image, bytes) = (descriptor.image.0, descriptor.entry.size as usize);
                 if !kept && !image.is_null() {
                     // SAFETY: the image has `bytes` bytes, the layout reserves as many there in this PE's
                     // mapped slot, and they do not overlap: the image is part of the binary.

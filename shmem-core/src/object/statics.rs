@@ -12,7 +12,7 @@ use core::marker::PhantomData;
 use super::On;
 use crate::data::SymmetricData;
 use crate::endpoint::POISON;
-use crate::partition::Declaration;
+use crate::partition::{Declaration, StaticEntry};
 use crate::pe::OnPe;
 use crate::text::Text;
 
@@ -180,27 +180,11 @@ pub struct Descriptor {
     pub magic: u64,
     /// The library that wrote it. In all versions behind the magic word: whatever follows is looked at by that one only.
     pub(crate) library: &'static Library,
-    /// Bytes.
-    pub size: u64,
-    /// Alignment asked, in bytes; at least [`Descriptor::MIN_ALIGN`].
-    pub align: u64,
-    /// The smallest page the object wants to lie on, in bytes; 0: no wish.
-    pub pgsize: u64,
-    /// The partition as its declaration gives it.
-    pub partition: Declaration,
-    /// The object's name.
-    pub name: Text<64>,
-    /// `module_path!()` of the declaration.
-    pub module: Text<96>,
-    /// File of the declaration.
-    pub file: Text<96>,
-    /// Line of the declaration.
-    pub line: u32,
-    /// 1 if there is an initial image.
-    pub has_image: u32,
+    /// The static in numbers and texts.
+    pub entry: StaticEntry,
     /// The static.
     pub position: &'static Position,
-    /// `size` bytes of initial contents; null: zeroes.
+    /// As many bytes of initial contents as the static has; null: zeroes.
     pub image: ImagePointer,
 }
 
@@ -216,7 +200,7 @@ unsafe impl Send for ImagePointer {}
 
 impl Descriptor {
     /// Marks a descriptor and its version.
-    pub const MAGIC: u64 = u64::from_le_bytes(*b"shmsym02");
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"shmsym03");
 
     /// Every object starts on a cache line, so that predicates about alignment depend on
     /// constants only.
@@ -244,15 +228,17 @@ impl Descriptor {
         Self {
             magic: Self::MAGIC,
             library: Library::this(),
-            size: size_of::<T>() as u64,
-            align: if align < Self::MIN_ALIGN { Self::MIN_ALIGN } else { align },
-            pgsize,
-            partition,
-            name: Text::head(name),
-            module: Text::head(module),
-            file: Text::tail(file),
-            line,
-            has_image: image.is_some() as u32,
+            entry: StaticEntry {
+                size: size_of::<T>() as u64,
+                align: if align < Self::MIN_ALIGN { Self::MIN_ALIGN } else { align },
+                pgsize,
+                partition,
+                name: Text::head(name),
+                module: Text::head(module),
+                file: Text::tail(file),
+                line,
+                reserved: 0,
+            },
             position: &object.position,
             image: match image {
                 Some(image) => ImagePointer(core::ptr::from_ref(image).cast()),

@@ -140,9 +140,18 @@ pub struct FileGrant {
     pub generation: u64,
 }
 
-/// A symmetric static as the binary describes it.
+/// A symmetric static as the binary describes it. Numbers and texts: any bits are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct StaticEntry {
+    /// Bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// Bytes of the smallest page that the object wants; 0: no wish.
+    pub pgsize: u64,
+    /// The partition as its declaration gives it.
+    pub partition: Declaration,
     /// The object's name.
     pub name: Text<64>,
     /// `module_path!()` of the declaration.
@@ -151,12 +160,6 @@ pub struct StaticEntry {
     pub file: Text<96>,
     /// Line of the declaration.
     pub line: u32,
-    /// Bytes.
-    pub size: u64,
-    /// Alignment in bytes.
-    pub align: u64,
-    /// The smallest page the object wants to lie on, in bytes; 0: no wish.
-    pub pgsize: u64,
-    /// The partition as its declaration gives it.
-    pub partition: Declaration,
+    /// No bytes of a record are padding.
+    pub(crate) reserved: u32,
 }

@@ -36,7 +36,7 @@ fn the_running_program_knows_its_records() {
     let statics = descriptors().unwrap();
     let [grid] = statics[..] else { panic!("{statics:?}") };
     assert!(core::ptr::eq(grid.position, GRID.position()));
-    assert_eq!((grid.name.as_str(), grid.size, grid.line), ("GRID", 800, 12));
+    assert_eq!((grid.entry.name.as_str(), grid.entry.size, grid.entry.line), ("GRID", 800, 12));
     let declared = declarations().unwrap();
     assert_eq!(declared, [&BULK]);
 }
@@ -45,7 +45,7 @@ fn the_running_program_knows_its_records() {
 fn a_record_in_a_file_reads_as_the_record_in_memory() {
     let bytes = image(&GRID_RECORD);
     let [entry] = statics_in(&bytes).unwrap()[..] else { panic!("one record") };
-    assert_eq!(entry, StaticEntry::from(&GRID_RECORD));
+    assert_eq!(entry, GRID_RECORD.entry);
     assert_eq!(entry.partition, fast::DECLARATION);
     assert_eq!((entry.file.as_str(), entry.pgsize), ("grid.rs", 4096));
     for declaration in BUILT_IN.iter().chain([&BULK]) {

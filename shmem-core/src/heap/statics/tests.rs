@@ -25,6 +25,7 @@ fn object(partition: &str, module: &str, name: &str, size: u64, align: u64) -> S
         size,
         align,
         pgsize: 0,
+        reserved: 0,
         partition: Declaration::new(partition, 0, Traits::NONE, "src/parts.rs", 3),
     }
 }

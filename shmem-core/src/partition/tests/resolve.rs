@@ -24,7 +24,7 @@ fn plain(name: &str, id: u32) -> Declaration {
 
 fn object(name: &str, partition: Declaration, pgsize: u64, line: u32) -> StaticEntry {
     let (name, module, file) = (Text::head(name), Text::EMPTY, Text::tail("src/o.rs"));
-    StaticEntry { name, module, file, line, size: 8, align: 8, pgsize, partition }
+    StaticEntry { name, module, file, line, size: 8, align: 8, pgsize, partition, reserved: 0 }
 }
 
 fn pages(pgsize: u64, policy: Option<Policy>) -> Traits {
