@@ -7,7 +7,7 @@ use core::arch::asm;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::__m128i;
 
-use super::piece::Piece;
+use super::register::Register;
 
 /// 16 bytes.
 #[cfg(target_arch = "x86_64")]
@@ -17,19 +17,19 @@ pub(crate) type Sixteen = __m128i;
 #[cfg(target_arch = "aarch64")]
 pub(crate) type Sixteen = core::arch::aarch64::uint8x16_t;
 
-macro_rules! pieces {
-    ($($piece:ty: $class:ident $load:literal $store:literal;)*) => {$(
-        impl Piece for $piece {
-            const BYTES: usize = size_of::<$piece>();
+macro_rules! registers {
+    ($($register:ty: $class:ident $load:literal $store:literal;)*) => {$(
+        impl Register for $register {
+            const BYTES: usize = size_of::<$register>();
 
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self {
-                let piece;
-                // SAFETY: reads as many bytes, which are readable (caller); every bit pattern is a piece.
+                let register;
+                // SAFETY: reads as many bytes, which are readable (caller); every bit pattern is a register.
                 unsafe {
-                    asm!($load, out($class) piece, in(reg) from, options(nostack, preserves_flags, readonly));
+                    asm!($load, out($class) register, in(reg) from, options(nostack, preserves_flags, readonly));
                 }
-                piece
+                register
             }
 
             #[inline(always)]
@@ -42,7 +42,7 @@ macro_rules! pieces {
 }
 
 #[cfg(target_arch = "x86_64")]
-pieces! {
+registers! {
     u16: reg "movzx {0:e}, word ptr [{1}]" "mov word ptr [{1}], {0:x}";
     u32: reg "mov {0:e}, dword ptr [{1}]" "mov dword ptr [{1}], {0:e}";
     u64: reg "mov {0:r}, qword ptr [{1}]" "mov qword ptr [{1}], {0:r}";
@@ -51,12 +51,12 @@ pieces! {
 
 // What the surrounding code is made of: mixing both costs some processors time.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
-pieces!(__m128i: xmm_reg "vmovdqu {0}, xmmword ptr [{1}]" "vmovdqu xmmword ptr [{1}], {0}";);
+registers!(__m128i: xmm_reg "vmovdqu {0}, xmmword ptr [{1}]" "vmovdqu xmmword ptr [{1}], {0}";);
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
-pieces!(__m128i: xmm_reg "movdqu {0}, xmmword ptr [{1}]" "movdqu xmmword ptr [{1}], {0}";);
+registers!(__m128i: xmm_reg "movdqu {0}, xmmword ptr [{1}]" "movdqu xmmword ptr [{1}], {0}";);
 
 #[cfg(target_arch = "aarch64")]
-pieces! {
+registers! {
     u8: reg "ldrb {0:w}, [{1}]" "strb {0:w}, [{1}]";
     u16: reg "ldrh {0:w}, [{1}]" "strh {0:w}, [{1}]";
     u32: reg "ldr {0:w}, [{1}]" "str {0:w}, [{1}]";

@@ -24,7 +24,7 @@
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, shmem_words))))]
 mod assembly;
-mod piece;
+mod register;
 #[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri, shmem_words))]
 mod words;
 
@@ -41,7 +41,7 @@ use words as accesses;
 
 pub(crate) use accesses::Sixteen;
 use accesses::{copy_long, zero_long};
-pub(crate) use piece::{Ends, One, Piece, Pieces, Quad};
+pub(crate) use register::{Ends, One, Quad, Register, Registers};
 
 /// Bytes up to which [`copy`] has instructions of its own.
 const SHORT: usize = 64;
@@ -107,9 +107,9 @@ pub(crate) unsafe fn read<T: Pod>(from: *const T) -> T {
         1 => word!(u8),
         16 => {
             // SAFETY: readable for the size of a `T` (caller).
-            let piece = unsafe { Sixteen::load(from.cast()) };
+            let register = unsafe { Sixteen::load(from.cast()) };
             // SAFETY: both have 16 bytes, and every bit pattern is a `T` (`Pod`).
-            unsafe { core::mem::transmute_copy(&piece) }
+            unsafe { core::mem::transmute_copy(&register) }
         }
         bytes => {
             let mut value = MaybeUninit::<T>::uninit();
@@ -148,9 +148,9 @@ pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
         1 => word!(u8, AtomicU8),
         16 => {
             // SAFETY: both have 16 bytes, and every bit pattern is a `Sixteen`.
-            let piece: Sixteen = unsafe { core::mem::transmute_copy(&value) };
+            let register: Sixteen = unsafe { core::mem::transmute_copy(&value) };
             // SAFETY: writable for the size of a `T` (caller).
-            unsafe { piece.store(to.cast()) };
+            unsafe { register.store(to.cast()) };
         }
         // SAFETY: writable for the size of a `T` (caller).
         _ => unsafe { write(to, value) },
@@ -208,9 +208,9 @@ pub fn copy_slice(to: &mut [u8], from: &[u8]) {
 #[inline]
 unsafe fn copy_short(to: *mut u8, from: *const u8, bytes: usize) {
     macro_rules! by {
-        ($pieces:ty) => {
-            // SAFETY: both sides are valid for the bytes (caller), which the pieces fill.
-            unsafe { <$pieces>::of(bytes).copy(to, from) }
+        ($registers:ty) => {
+            // SAFETY: both sides are valid for the bytes (caller), which the registers fill.
+            unsafe { <$registers>::of(bytes).copy(to, from) }
         };
     }
     match bytes {

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::piece::Piece;
+use super::register::Register;
 
 /// 16 bytes.
 #[derive(Clone, Copy)]
@@ -15,10 +15,10 @@ pub(crate) struct Sixteen([u8; 16]);
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();
 
-macro_rules! pieces {
-    ($($piece:ty: $atomic:ident;)*) => {$(
-        impl Piece for $piece {
-            const BYTES: usize = size_of::<$piece>();
+macro_rules! registers {
+    ($($register:ty: $atomic:ident;)*) => {$(
+        impl Register for $register {
+            const BYTES: usize = size_of::<$register>();
 
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self {
@@ -32,8 +32,8 @@ macro_rules! pieces {
                     // SAFETY: aligned, as just seen, and readable (caller).
                     return unsafe { $atomic::from_ptr(from.cast_mut().cast()) }.load(Ordering::Relaxed);
                 }
-                // SAFETY: bytes of the piece (caller).
-                <$piece>::from_ne_bytes(core::array::from_fn(|i| unsafe { byte(from.wrapping_add(i)) }))
+                // SAFETY: bytes of the register (caller).
+                <$register>::from_ne_bytes(core::array::from_fn(|i| unsafe { byte(from.wrapping_add(i)) }))
             }
 
             #[inline(always)]
@@ -49,7 +49,7 @@ macro_rules! pieces {
                     return unsafe { $atomic::from_ptr(to.cast()) }.store(self, Ordering::Relaxed);
                 }
                 for (i, value) in self.to_ne_bytes().into_iter().enumerate() {
-                    // SAFETY: bytes of the piece (caller).
+                    // SAFETY: bytes of the register (caller).
                     unsafe { set_byte(to.wrapping_add(i), value) };
                 }
             }
@@ -57,28 +57,28 @@ macro_rules! pieces {
     )*};
 }
 
-pieces! {
+registers! {
     u8: AtomicU8;
     u16: AtomicU16;
     u32: AtomicU32;
     u64: AtomicU64;
 }
 
-impl Piece for Sixteen {
+impl Register for Sixteen {
     const BYTES: usize = 16;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the two words of the piece (caller).
+        // SAFETY: the two words of the register (caller).
         Self(bytemuck::cast([0, WORD].map(|at| unsafe { u64::load(from.wrapping_add(at)) })))
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         let [first, second]: [u64; 2] = bytemuck::cast(self.0);
-        // SAFETY: the first word of the piece (caller).
+        // SAFETY: the first word of the register (caller).
         unsafe { first.store(to) };
-        // SAFETY: the second word of the piece (caller).
+        // SAFETY: the second word of the register (caller).
         unsafe { second.store(to.wrapping_add(WORD)) };
     }
 }

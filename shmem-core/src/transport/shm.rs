@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use bytemuck::Pod;
 
 use super::atomic::{AtomicOp, SignalOp, Width, apply};
-use crate::shared::{self, Piece};
+use crate::shared::{self, Register};
 use crate::sync::Doorbell;
 
 /// Copies into the arena, and out of it: both sides may overlap (a put to oneself), and symmetric types have no padding.

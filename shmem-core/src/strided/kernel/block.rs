@@ -6,7 +6,7 @@
 use core::marker::PhantomData;
 
 use super::vector::Vector;
-use crate::shared::{self, Pieces};
+use crate::shared::{self, Registers};
 pub(super) use crate::shared::{Ends, One, Quad};
 
 /// The copy of one block.
@@ -24,13 +24,13 @@ pub(super) trait Block: Copy {
 }
 
 /// Two to three pieces.
-pub(super) type Three<V> = Pieces<V, 2, 1>;
+pub(super) type Three<V> = Registers<V, 2, 1>;
 
 /// Four to eight pieces.
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-pub(super) type Eight<V> = Pieces<V, 4, 4>;
+pub(super) type Eight<V> = Registers<V, 4, 4>;
 
-impl<V: Vector, const FRONT: usize, const BACK: usize> Block for Pieces<V, FRONT, BACK> {
+impl<V: Vector, const FRONT: usize, const BACK: usize> Block for Registers<V, FRONT, BACK> {
     const SHORT: bool = FRONT + BACK <= 4;
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Vectors of fixed size that one instruction reads and one writes, beyond the [`Piece`](crate::shared::Piece)s that there are everywhere:
+//! Vectors of fixed size that one instruction reads and one writes, beyond the [`Register`](crate::shared::Register)s that there are everywhere:
 //! 32 and 64 bytes where the machine has them.
 //!
 //! As all accesses to memory that others may change meanwhile they are assembly (`shared`), which has a further
@@ -8,7 +8,7 @@
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 pub(super) use x86::{Sixteen256, load512, store512_of};
 
-pub(super) use crate::shared::{Piece as Vector, Sixteen};
+pub(super) use crate::shared::{Register as Vector, Sixteen};
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod x86 {

@@ -1,0 +1,95 @@
+//! Values of one register, which are read and written whole, and blocks of such values.
+//!
+//! All registers of a block are read before the first is written. So the sides may overlap, and no read waits for an earlier write
+//! whose address has the same low bits.
+//!
+//! The last registers of a block end with the block; if its length is no multiple of their size, they overlap those before. So no
+//! block needs a loop over single bytes, and nothing outside of it is read or written.
+
+use core::marker::PhantomData;
+
+/// A value of one register, which is read and written whole. No address needs to be aligned, and an aligned word of at most 8 bytes
+/// is written by one store.
+pub(crate) trait Register: Copy {
+    /// Its size in bytes.
+    const BYTES: usize;
+
+    /// Reads a register.
+    ///
+    /// # Safety
+    ///
+    /// [`BYTES`](Self::BYTES) bytes must be readable, and the machine must have the instructions.
+    unsafe fn load(from: *const u8) -> Self;
+
+    /// Writes a register.
+    ///
+    /// # Safety
+    ///
+    /// [`BYTES`](Self::BYTES) bytes must be writable, and the machine must have the instructions.
+    unsafe fn store(self, to: *mut u8);
+}
+
+/// `FRONT` registers from the start of a block on, and `BACK` registers that end with it.
+#[derive(Clone, Copy)]
+pub(crate) struct Registers<P, const FRONT: usize, const BACK: usize> {
+    /// Bytes from the start of the block to the registers that end with it.
+    rest: usize,
+    register: PhantomData<P>,
+}
+
+/// One register.
+pub(crate) type One<P> = Registers<P, 1, 0>;
+
+/// One to two registers.
+pub(crate) type Ends<P> = Registers<P, 1, 1>;
+
+/// Two to four registers.
+pub(crate) type Quad<P> = Registers<P, 2, 2>;
+
+impl<P: Register, const FRONT: usize, const BACK: usize> Registers<P, FRONT, BACK> {
+    #[inline(always)]
+    pub(crate) fn of(block: usize) -> Self {
+        debug_assert!((FRONT * P::BYTES..=(FRONT + BACK) * P::BYTES).contains(&block));
+        const { assert!(FRONT >= BACK, "registers that end with a block lie in it if those in front do") }
+        Self { rest: block - BACK * P::BYTES, register: PhantomData }
+    }
+
+    /// Copies a block.
+    ///
+    /// # Safety
+    ///
+    /// The block must be readable at `from` and writable at `to`, and the machine must have the instructions of its registers.
+    #[inline(always)]
+    pub(crate) unsafe fn copy(self, to: *mut u8, from: *const u8) {
+        // SAFETY: the block has at least the length of the registers in front (`of`).
+        let front: [P; FRONT] = unsafe { load(from) };
+        // SAFETY: these end where the block ends, which has at least their length (`of`).
+        let back: [P; BACK] = unsafe { load(from.wrapping_add(self.rest)) };
+        // SAFETY: where they were read, on the other side.
+        unsafe { store(front, to) };
+        // SAFETY: where they were read, on the other side.
+        unsafe { store(back, to.wrapping_add(self.rest)) };
+    }
+}
+
+/// # Safety
+///
+/// As many registers must be readable, and the machine must have their instructions.
+#[inline(always)]
+unsafe fn load<P: Register, const N: usize>(from: *const u8) -> [P; N] {
+    // SAFETY: register `i` of `N` (caller).
+    core::array::from_fn(|i| unsafe { P::load(from.wrapping_add(i * P::BYTES)) })
+}
+
+/// # Safety
+///
+/// As many registers must be writable, and the machine must have their instructions.
+#[inline(always)]
+unsafe fn store<P: Register, const N: usize>(registers: [P; N], to: *mut u8) {
+    // By indices: an iterator that owns them would lie in memory.
+    #[expect(clippy::needless_range_loop, reason = "as said")]
+    for i in 0..N {
+        // SAFETY: register `i` of `N` (caller).
+        unsafe { registers[i].store(to.wrapping_add(i * P::BYTES)) };
+    }
+}
