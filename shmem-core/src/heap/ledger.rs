@@ -86,7 +86,7 @@ pub struct Reclaimed {
 
 /// 64 consecutive numbers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Group {
+struct IdGroup {
     /// Handles that are alive somewhere.
     live: u64,
     /// Those that this PE has dropped.
@@ -99,7 +99,7 @@ pub struct Ledger {
     heaps: BTreeMap<u32, Allocator>,
     live: BTreeMap<u64, Allocation>,
     by_offset: BTreeMap<usize, u64>,
-    groups: BTreeMap<u64, Group>,
+    groups: BTreeMap<u64, IdGroup>,
     /// Handles of this PE to objects that have, or had, a name.
     handles: BTreeMap<u64, usize>,
     /// The number of the last allocation; 0: none.

@@ -19,7 +19,7 @@ use super::map::Reservation;
 use super::numa;
 use super::placement::Spread;
 use super::pmem::Backing;
-use super::provide::{Mine, Site, adopt, provide, system};
+use super::provide::{OwnMemory, SlotArea, adopt, provide, system};
 use super::request::Request;
 use crate::exclusion::Mutex;
 
@@ -106,7 +106,7 @@ impl Arena {
     /// # Panics
     ///
     /// If the partitions that are to survive are not those that have a [`Backing`].
-    pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<Mine, MemoryError> {
+    pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<OwnMemory, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
             requests.map(|(k, request)| (self.layout.partition(k).start, request, files.get(&k))).collect();
@@ -192,7 +192,7 @@ impl Arena {
         offset: usize,
         request: &Request,
         given: Option<OwnedFd>,
-    ) -> Result<Mine, MemoryError> {
+    ) -> Result<OwnMemory, MemoryError> {
         let page = self.machine.base_page() as usize;
         let whole = given.is_none() || request.bytes.is_multiple_of(page);
         assert!(whole, "{} has whole pages", request.what);
@@ -251,7 +251,7 @@ impl Arena {
         &self,
         slot: usize,
         area: Range<usize>,
-        work: impl FnOnce(Site<'_>) -> Result<R, MemoryError>,
+        work: impl FnOnce(SlotArea<'_>) -> Result<R, MemoryError>,
     ) -> Result<R, MemoryError> {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
         let mut mapped = self.mapped.lock();
@@ -264,14 +264,7 @@ impl Arena {
         mapped.insert((slot, area.start), area.end);
         drop(mapped);
         let origin = slot * self.stride();
-        let result = work(Site {
-            reservation: &self.reservation,
-            machine: &self.machine,
-            slots: self.slots,
-            origin,
-            area: area.clone(),
-            unit: self.layout.unit(),
-        });
+        let result = work(SlotArea { arena: self, origin, area: area.clone() });
         if result.is_err() {
             // SAFETY: the area was empty when we took it, and nobody was told of what came there.
             unsafe { self.reservation.clear(origin + area.start..origin + area.end) };

@@ -72,7 +72,7 @@ impl Machine {
     }
 
     /// The least of what the node and its control groups have; `says` are the verbs of both.
-    fn least(&self, key: &str, says: [&str; 2], of: impl Fn(&Group) -> u64) -> Limit {
+    fn least(&self, key: &str, says: [&str; 2], of: impl Fn(&ControlGroup) -> u64) -> Limit {
         let [node_has, group_has] = says;
         let node = self.bytes("proc/meminfo", key);
         let node = node.map(|bytes| Limit { bytes, source: format!("this node {node_has}") });
@@ -102,7 +102,7 @@ impl Machine {
 
     /// The control groups that limit memory of this process: its own and all above it. In a
     /// container the path may not be visible; then those of its parents that are count.
-    fn groups(&self) -> Vec<Group> {
+    fn groups(&self) -> Vec<ControlGroup> {
         let (root, mut groups) = (&self.root, Vec::new());
         for line in root.text("proc/self/cgroup").unwrap_or_default().lines() {
             let mut parts = line.splitn(3, ':');
@@ -130,7 +130,7 @@ impl Machine {
                 };
                 let files = root.field(&file("memory.stat"), files).unwrap_or(0);
                 let used = root.number(&file(used)).unwrap_or(0).saturating_sub(files);
-                groups.push(Group { path: format!("/{path}"), limit, used });
+                groups.push(ControlGroup { path: format!("/{path}"), limit, used });
             }
         }
         groups
@@ -141,7 +141,7 @@ impl Machine {
 const UNLIMITED: u64 = 1 << 60;
 
 /// A control group: bytes that it allows, and those that are used and cannot be dropped.
-struct Group {
+struct ControlGroup {
     path: String,
     limit: u64,
     used: u64,

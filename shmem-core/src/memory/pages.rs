@@ -86,7 +86,7 @@ pub(super) struct PageSizes {
 
 /// What is chosen for a piece of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct PageChoice {
     /// What the pages are.
     pub(super) pages: Pages,
     /// Bytes of a page.
@@ -114,8 +114,8 @@ impl PageSizes {
 
     /// Chooses pages for the segment of `request`, whose start is a multiple of `room`. If the page size is mandatory and cannot be
     /// had: what the machine has, in words.
-    pub(super) fn choose(&self, request: &Request, room: usize) -> Result<Choice, String> {
-        let base = Choice { pages: Pages::Base, size: self.base, downgrade: None };
+    pub(super) fn choose(&self, request: &Request, room: usize) -> Result<PageChoice, String> {
+        let base = PageChoice { pages: Pages::Base, size: self.base, downgrade: None };
         let Some(asked) = request.traits.pgsize.filter(|&asked| asked > self.base) else { return Ok(base) };
         let candidates = self.candidates(request, room as u64);
         let enough = candidates.iter().filter(|c| c.size >= asked).min_by_key(|c| c.size);
@@ -137,8 +137,8 @@ impl PageSizes {
     }
 
     /// Pages above the base size that a request can have; at equal sizes the pool comes first.
-    fn candidates(&self, request: &Request, room: u64) -> Vec<Choice> {
-        let choice = |pages, size| Choice { pages, size, downgrade: None };
+    fn candidates(&self, request: &Request, room: u64) -> Vec<PageChoice> {
+        let choice = |pages, size| PageChoice { pages, size, downgrade: None };
         let (bytes, nodes) = (request.bytes as u64, request.only_on());
         let pools = self.pools.iter().filter(|pool| pool.free_on(nodes) >= bytes.div_ceil(pool.size));
         pools
@@ -149,7 +149,7 @@ impl PageSizes {
     }
 
     /// Takes the pages of a choice for a request out of what can be had.
-    pub(super) fn take(&mut self, choice: &Choice, request: &Request) {
+    pub(super) fn take(&mut self, choice: &PageChoice, request: &Request) {
         if choice.pages == Pages::HugeTlb
             && let Some(pool) = self.pools.iter_mut().find(|pool| pool.size == choice.size)
         {
@@ -158,7 +158,7 @@ impl PageSizes {
     }
 
     /// Leaves out what was chosen and did not work.
-    pub(super) fn failed(&mut self, choice: &Choice, reason: &str) {
+    pub(super) fn failed(&mut self, choice: &PageChoice, reason: &str) {
         let (pages, done) = match choice.pages {
             Pages::HugeTlb => ("huge pages", "taken"),
             Pages::Transparent => ("transparent huge pages", "made"),

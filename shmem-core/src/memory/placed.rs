@@ -41,14 +41,14 @@ pub(super) fn apply(
 
 /// The pages that a request got.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct PlacedPages {
     /// Pages on each node, in the order of the nodes' numbers; empty: not known.
     pub(super) nodes: Vec<(u32, u64)>,
     /// What is not as it was asked, in words.
     pub(super) downgrade: Option<String>,
 }
 
-impl Found {
+impl PlacedPages {
     /// Larger pages than the system's own, if they are of the kind asked for: otherwise smaller ones of it
     /// are better. Why they are not, in words.
     pub(super) fn of_kind(self, request: &Request) -> Result<Self, String> {
@@ -70,7 +70,7 @@ pub(super) fn compare(
     machine: &Machine,
     page: usize,
     pages: Result<Vec<Option<u32>>, Errno>,
-) -> Result<Found, String> {
+) -> Result<PlacedPages, String> {
     let placement = &request.placement;
     let placed = placement.spread != Spread::System && !placement.nodes.is_empty();
     let asked = request.traits.kind.filter(|_| placed);
@@ -80,7 +80,7 @@ pub(super) fn compare(
             let downgrade = asked.map(|kind| {
                 format!("KIND={kind}: the system does not tell where pages lie (move_pages: {errno})")
             });
-            return Ok(Found { nodes: Vec::new(), downgrade });
+            return Ok(PlacedPages { nodes: Vec::new(), downgrade });
         }
     };
     let nodes = numa::count(pages.iter().copied());
@@ -89,7 +89,7 @@ pub(super) fn compare(
         let uneven = placement.spread == Spread::Interleaved && !is_even(&nodes, &placement.nodes, page);
         let list: Vec<_> = nodes.iter().map(|(node, n)| format!("{n} on node {node}")).collect();
         let uneven = uneven.then(|| format!("POLICY=INTERLEAVED: pages are not even: {}", list.join(", ")));
-        return Ok(Found { nodes, downgrade: uneven });
+        return Ok(PlacedPages { nodes, downgrade: uneven });
     }
     let topology = machine.topology();
     let kind = |number: u32| {
@@ -105,7 +105,7 @@ pub(super) fn compare(
     if placement.spread == Spread::Bound {
         return Err(text);
     }
-    Ok(Found { nodes, downgrade: asked.map(|kind| format!("KIND={kind}: {text}")) })
+    Ok(PlacedPages { nodes, downgrade: asked.map(|kind| format!("KIND={kind}: {text}")) })
 }
 
 /// Whether nodes have equally many pages, but for a huge one.

@@ -15,14 +15,14 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use shmem_grammar::{Kind, Policy};
 
+use super::arena::Arena;
 use super::error::{MemoryError, node_list};
 use super::file_part::{FilePart, push};
 use super::limits::{check_later, no_pages};
-use super::machine::Machine;
 use super::map::{self, Reservation};
 use super::numa;
-use super::pages::{Choice, PageSizes};
-use super::placed::{Found, apply, compare};
+use super::pages::{PageChoice, PageSizes};
+use super::placed::{PlacedPages, apply, compare};
 use super::placement::{Placement, Spread};
 use super::pmem::{Backing, PmemFile};
 use super::request::Request;
@@ -31,7 +31,7 @@ use crate::partition::{FileGrant, Grant, Pages};
 
 /// Memory that this process made.
 #[derive(Debug)]
-pub struct Mine {
+pub struct OwnMemory {
     /// The files that hold it, for the peers. The first one holds the system area, at its start.
     /// This process needs them no longer.
     pub descriptors: Vec<OwnedFd>,
@@ -41,19 +41,15 @@ pub struct Mine {
     pub grants: Vec<Grant>,
 }
 
-/// Where memory is made: `area` of the slot that starts at `origin` in the reservation.
-pub(super) struct Site<'a> {
-    pub(super) reservation: &'a Reservation,
-    pub(super) machine: &'a Machine,
-    pub(super) slots: usize,
+/// Where memory is made: a range of the slot that starts at `origin` in the reservation.
+pub(super) struct SlotArea<'a> {
+    pub(super) arena: &'a Arena,
     pub(super) origin: usize,
     pub(super) area: Range<usize>,
-    /// Pages larger than this cannot be aligned.
-    pub(super) unit: usize,
 }
 
 /// A file that holds a part of an area.
-struct File {
+struct AreaFile {
     file: OwnedFd,
     page: u64,
     bytes: u64,
@@ -62,9 +58,9 @@ struct File {
 }
 
 struct Provider<'a> {
-    site: Site<'a>,
+    site: SlotArea<'a>,
     /// The first one has base pages, and is as long as the area. The others are laid over it.
-    files: Vec<File>,
+    files: Vec<AreaFile>,
     /// Parts of those, with their index, in the order of their offsets.
     overlays: Vec<FilePart>,
 }
@@ -75,17 +71,17 @@ struct Provider<'a> {
 ///
 /// Nothing refers to what is mapped in the area now, and nobody else maps there.
 pub(super) unsafe fn provide(
-    site: Site<'_>,
+    site: SlotArea<'_>,
     wanted: &[(usize, &Request, Option<&Backing>)],
-) -> Result<Mine, MemoryError> {
+) -> Result<OwnMemory, MemoryError> {
     let base = map::memfd(None).map_err(no_memfd)?;
     map::resize(&base, site.area.len() as u64).map_err(system("ftruncate", "sizing a memfd"))?;
     map::seal(&base).map_err(system("fcntl", "sealing a memfd"))?;
     let whole = site.inside(&site.area);
     // SAFETY: the caller's promise.
-    unsafe { site.reservation.map(whole, &base, 0) }.map_err(system("mmap", "mapping own memory"))?;
-    let page = site.machine.base_page();
-    let base = File { file: base, page, bytes: site.area.len() as u64, named: false };
+    unsafe { site.arena.reservation.map(whole, &base, 0) }.map_err(system("mmap", "mapping own memory"))?;
+    let page = site.arena.machine.base_page();
+    let base = AreaFile { file: base, page, bytes: site.area.len() as u64, named: false };
     let mut provider = Provider { site, files: vec![base], overlays: Vec::new() };
     let mut grants = Vec::with_capacity(wanted.len());
     for (i, &(start, request, backing)) in wanted.iter().enumerate() {
@@ -107,19 +103,23 @@ pub(super) unsafe fn provide(
 /// # Safety
 ///
 /// Nothing refers to what is mapped in the area now, and nobody else maps there.
-pub(super) unsafe fn adopt(site: &Site<'_>, bytes: usize, memfd: OwnedFd) -> Result<Mine, MemoryError> {
-    let page = site.machine.base_page();
+pub(super) unsafe fn adopt(
+    site: &SlotArea<'_>,
+    bytes: usize,
+    memfd: OwnedFd,
+) -> Result<OwnMemory, MemoryError> {
+    let page = site.arena.machine.base_page();
     map::seal(&memfd).map_err(system("fcntl", "sealing a memfd"))?;
     let range = site.area.start..site.area.start + bytes;
     // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
-    unsafe { site.reservation.map(site.inside(&range), &memfd, 0) }
+    unsafe { site.arena.reservation.map(site.inside(&range), &memfd, 0) }
         .map_err(system("mmap", "mapping memory that was there before"))?;
     let part = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };
     let grants = vec![Grant::plain(bytes as u64, page)];
-    Ok(Mine { descriptors: vec![memfd], parts: vec![part], grants })
+    Ok(OwnMemory { descriptors: vec![memfd], parts: vec![part], grants })
 }
 
-impl Site<'_> {
+impl SlotArea<'_> {
     /// A range of the slot, in the reservation.
     fn inside(&self, range: &Range<usize>) -> Range<usize> {
         self.origin + range.start..self.origin + range.end
@@ -129,14 +129,14 @@ impl Site<'_> {
 impl Provider<'_> {
     /// Gives a segment its pages. It may use `range` up to its end.
     fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
-        let machine = self.site.machine;
+        let machine = &self.site.arena.machine;
         let mut sizes = match request.traits.pgsize {
             Some(_) => machine.page_sizes(),
             None => PageSizes::only(machine.base_page()),
         };
         let mut unplaced = None;
         let (choice, found) = loop {
-            let room = request.room().min(self.site.unit);
+            let room = request.room().min(self.site.arena.layout().unit());
             let choice = sizes.choose(request, room).map_err(|has| self.no_pages(request, has))?;
             let bytes = request.bytes.next_multiple_of(choice.size as usize);
             let part = range.start..range.start + bytes;
@@ -156,7 +156,7 @@ impl Provider<'_> {
                 Err(reason) => sizes.failed(&choice, &reason),
             }
         };
-        let Choice { pages, size, downgrade } = choice;
+        let PageChoice { pages, size, downgrade } = choice;
         let downgrades = [request.placement.downgrade.clone(), downgrade, unplaced.or(found.downgrade)];
         Ok(Grant {
             pages,
@@ -170,7 +170,7 @@ impl Provider<'_> {
 
     /// Lays a file over the start of a segment.
     fn in_file(&mut self, start: usize, request: &Request, file: &PmemFile) -> Result<Grant, MemoryError> {
-        let page = self.site.machine.base_page();
+        let page = self.site.arena.machine.base_page();
         let asked = request.traits.pgsize.filter(|&asked| asked > page);
         if let Some(asked) = asked.filter(|_| request.traits.policy == Some(Policy::Mandatory)) {
             return Err(MemoryError::Mandatory(format!(
@@ -183,7 +183,7 @@ impl Provider<'_> {
         let work = file.work().map_err(system("fcntl", "duplicating the descriptor of a file"));
         let (descriptor, at, bytes) = work?;
         let number = self.files.len() as u64;
-        self.files.push(File { file: descriptor, page, bytes, named: true });
+        self.files.push(AreaFile { file: descriptor, page, bytes, named: true });
         push(&mut self.overlays, FilePart { offset: start as u64, bytes, file: number, at, page });
         let larger =
             asked.map(|asked| format!("PGSIZE={}: the pages of a file have {}", Size(asked), Size(page)));
@@ -204,7 +204,7 @@ impl Provider<'_> {
         why: &str,
     ) -> Result<Grant, MemoryError> {
         let request = Request { populate: true, placement: Placement::system(), ..request.clone() };
-        check_later(&request, 1, 1, self.site.machine)?;
+        check_later(&request, 1, 1, &self.site.arena.machine)?;
         let mut grant = self.segment(range, &request)?;
         grant
             .downgrades
@@ -213,19 +213,19 @@ impl Provider<'_> {
     }
 
     fn no_pages(&self, request: &Request, mut has: String) -> MemoryError {
-        let unit = self.site.unit;
+        let unit = self.site.arena.layout().unit();
         if unit < request.room() {
             has += &format!(
                 ", of which a job that did not start with larger ones can use those up to {}",
                 Size(unit as u64)
             );
         }
-        no_pages(request, self.site.slots, &has)
+        no_pages(request, self.site.arena.slots(), &has)
     }
 
     /// Has the pages of a part of the file of base pages come from the nodes asked for.
     fn bind(&self, part: &Range<usize>, request: &Request) -> Result<Option<String>, MemoryError> {
-        let start = self.site.reservation.address(&self.site.inside(part));
+        let start = self.site.arena.reservation.address(&self.site.inside(part));
         apply(request, |nodes, spread| numa::bind_file(start, &[(0..part.len(), nodes)], spread))
     }
 
@@ -237,12 +237,12 @@ impl Provider<'_> {
         page: u64,
         request: &Request,
         unplaced: &mut Option<String>,
-    ) -> Result<Result<Found, String>, MemoryError> {
+    ) -> Result<Result<PlacedPages, String>, MemoryError> {
         let file = match self.files.iter().position(|file| file.page == page && !file.named) {
             Some(file) => file,
             None => match map::memfd(Some(page)) {
                 Ok(file) => {
-                    self.files.push(File { file, page, bytes: 0, named: false });
+                    self.files.push(AreaFile { file, page, bytes: 0, named: false });
                     self.files.len() - 1
                 }
                 Err(errno) => return Ok(Err(errno.to_string())),
@@ -250,7 +250,7 @@ impl Provider<'_> {
         };
         let huge = &mut self.files[file];
         let (at, bytes) = (huge.bytes, part.len() as u64);
-        let machine = self.site.machine;
+        let machine = &self.site.arena.machine;
         let made = map::resize(&huge.file, at + bytes)
             .and_then(|()| Reservation::of(&huge.file, at, part.len()))
             .map_err(|errno| errno.to_string());
@@ -283,7 +283,7 @@ impl Provider<'_> {
         Ok(tried)
     }
 
-    fn merged(&self, part: Range<usize>, page: usize, request: &Request) -> Result<Found, String> {
+    fn merged(&self, part: Range<usize>, page: usize, request: &Request) -> Result<PlacedPages, String> {
         let inside = self.site.inside(&part);
         let spread_over = match request.placement.spread {
             Spread::Interleaved => request.placement.nodes.len(),
@@ -291,6 +291,7 @@ impl Provider<'_> {
         };
         let tried = self
             .site
+            .arena
             .reservation
             .collapse(inside.clone(), page, spread_over)
             .map_err(|errno| errno.to_string())
@@ -302,22 +303,28 @@ impl Provider<'_> {
         tried
     }
 
-    fn base_pages(&self, part: Range<usize>, end: usize, request: &Request) -> Result<Found, MemoryError> {
+    fn base_pages(
+        &self,
+        part: Range<usize>,
+        end: usize,
+        request: &Request,
+    ) -> Result<PlacedPages, MemoryError> {
         let traits = &request.traits;
         let system = traits.kind == Some(Kind::SysDefault) || traits.policy == Some(Policy::SysDefault);
         if traits.pgsize.is_none() && !system {
             // Up to the next segment: neighbours with the same advice stay one mapping.
-            self.site.reservation.advise_huge(self.site.inside(&(part.start..end)));
+            self.site.arena.reservation.advise_huge(self.site.inside(&(part.start..end)));
         }
         if !request.populate {
-            return Ok(Found::default());
+            return Ok(PlacedPages::default());
         }
-        let page = self.site.machine.base_page() as usize;
+        let page = self.site.arena.machine.base_page() as usize;
         let failed = |reason| {
             let bytes = Size(part.len() as u64);
             MemoryError::Mandatory(format!("{}: {bytes} could not be populated: {reason}", request.what))
         };
         self.site
+            .arena
             .reservation
             .populate(self.site.inside(&part), page)
             .map_err(|errno| failed(why(errno, request)))?;
@@ -325,9 +332,9 @@ impl Provider<'_> {
     }
 
     /// Compares the nodes of the pages of a part with those asked for.
-    fn look(&self, part: &Range<usize>, page: usize, request: &Request) -> Result<Found, String> {
-        let start = self.site.reservation.address(&self.site.inside(part));
-        compare(request, self.site.machine, page, numa::nodes_of_pages(start, part.len(), page))
+    fn look(&self, part: &Range<usize>, page: usize, request: &Request) -> Result<PlacedPages, String> {
+        let start = self.site.arena.reservation.address(&self.site.inside(part));
+        compare(request, &self.site.arena.machine, page, numa::nodes_of_pages(start, part.len(), page))
     }
 
     /// Maps what came from pools over the area.
@@ -336,13 +343,13 @@ impl Provider<'_> {
     ///
     /// As [`provide`].
     unsafe fn lay_over(&self) -> Result<(), MemoryError> {
-        for File { file, .. } in self.files[1..].iter().filter(|file| !file.named) {
+        for AreaFile { file, .. } in self.files[1..].iter().filter(|file| !file.named) {
             map::seal(file).map_err(system("fcntl", "sealing a memfd"))?;
         }
         for piece in &self.overlays {
             let range = self.site.inside(&(piece.offset as usize..piece.end() as usize));
-            let reservation = self.site.reservation;
-            let File { file, named, .. } = &self.files[piece.file as usize];
+            let reservation = &self.site.arena.reservation;
+            let AreaFile { file, named, .. } = &self.files[piece.file as usize];
             // SAFETY: the caller's promise.
             unsafe { reservation.map(range.clone(), file, piece.at) }
                 .map_err(system("mmap", if *named { "mapping a file" } else { "mapping huge pages" }))?;
@@ -359,9 +366,9 @@ impl Provider<'_> {
 
     /// The list of parts: what is not laid over is in the file of base pages. Files that hold nothing
     /// are left out.
-    fn finish(self, grants: Vec<Grant>) -> Mine {
+    fn finish(self, grants: Vec<Grant>) -> OwnMemory {
         let Self { site, files, overlays } = self;
-        let (start, page) = (site.area.start as u64, site.machine.base_page());
+        let (start, page) = (site.area.start as u64, site.arena.machine.base_page());
         let (mut parts, mut end) = (Vec::new(), start);
         let rest =
             |from: u64, to: u64| FilePart { offset: from, bytes: to - from, file: 0, at: from - start, page };
@@ -378,7 +385,7 @@ impl Provider<'_> {
         }
         let files = files.into_iter().enumerate().filter(|(file, _)| used.contains(file));
         let descriptors = files.map(|(_, file)| file.file).collect();
-        Mine { descriptors, parts, grants }
+        OwnMemory { descriptors, parts, grants }
     }
 }
 

@@ -98,10 +98,10 @@ impl Drop for Sealed {
 
 /// PEs, by number: in memory of this process, or in memory that those of the node share and nobody can change.
 #[derive(Debug)]
-pub struct PeList(Place);
+pub struct PeList(Pes);
 
 #[derive(Debug)]
-enum Place {
+enum Pes {
     Own(Box<[Pe]>),
     Shared(Sealed, usize),
 }
@@ -109,7 +109,7 @@ enum Place {
 impl PeList {
     /// These, in memory of this process.
     pub fn new(pes: Vec<Pe>) -> Self {
-        Self(Place::Own(pes.into()))
+        Self(Pes::Own(pes.into()))
     }
 
     /// A descriptor of memory with these PEs in it, for [`in_place_of`](Self::in_place_of) in the processes of the node.
@@ -128,12 +128,12 @@ impl PeList {
     ///
     /// If the memory could change, or does not have them, bit for bit.
     pub fn in_place_of(own: &[Pe], shared: impl AsFd) -> io::Result<Self> {
-        Ok(Self(Place::Shared(Sealed::in_place_of(Pe::bytes_of(own), shared)?, own.len())))
+        Ok(Self(Pes::Shared(Sealed::in_place_of(Pe::bytes_of(own), shared)?, own.len())))
     }
 
     /// Whether other processes have it, too.
     pub fn is_shared(&self) -> bool {
-        matches!(self.0, Place::Shared(..))
+        matches!(self.0, Pes::Shared(..))
     }
 }
 
@@ -143,8 +143,8 @@ impl Deref for PeList {
     #[inline]
     fn deref(&self) -> &[Pe] {
         match &self.0 {
-            Place::Own(pes) => pes,
-            Place::Shared(memory, count) => {
+            Pes::Own(pes) => pes,
+            Pes::Shared(memory, count) => {
                 let start = memory.as_ref().as_ptr().cast();
                 // SAFETY: the memory begins on a page, and was found equal, bit for bit, to a slice of so many PEs of this
                 // process (`in_place_of`), so these are PEs that it may have; nobody can change it (`Sealed`), and it lasts

@@ -21,7 +21,7 @@ use std::time::Duration;
 use shmem_core::alike::Alike;
 use shmem_core::exclusion::Mutex;
 use shmem_core::exit;
-use shmem_core::memory::{Arena, Machine, Mine, PeList};
+use shmem_core::memory::{Arena, Machine, OwnMemory, PeList};
 use shmem_core::partition::Grant;
 use shmem_core::pe::Pe;
 use shmem_core::transport::loopback::Network;
@@ -76,7 +76,7 @@ pub(crate) fn run<L: ThreadLevel>(
     }
     for (pe, arena) in arenas.iter().enumerate() {
         for other in nodes.neighbours(pe).filter(|other| *other != pe) {
-            let theirs: &Mine = &memory[other];
+            let theirs: &OwnMemory = &memory[other];
             arena.attach(nodes.slot(other), None, &theirs.descriptors, &theirs.parts)?;
         }
     }

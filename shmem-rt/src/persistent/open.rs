@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shmem_core::heap::Ledger;
-use shmem_core::memory::{Backing, Found, Identity, MemoryError, PmemFile, agree};
+use shmem_core::memory::{Backing, FileState, Identity, MemoryError, PmemFile, agree};
 use shmem_core::partition::{PARTITION_VARIABLE, PartitionSpec, Policy};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
@@ -18,8 +18,8 @@ use crate::state::shelf::Shelf;
 
 /// What a PE tells the others of a file.
 #[derive(Debug, Serialize, Deserialize)]
-enum FileState {
-    Found(Found),
+enum FileReport {
+    Found(FileState),
     /// There is no file, and none can be made: why.
     Missing(String),
     Refused(String),
@@ -31,7 +31,7 @@ struct Report {
     /// A random number: that of PE 0 marks the files that are made together.
     set: u64,
     /// By the position of their partition.
-    files: BTreeMap<usize, FileState>,
+    files: BTreeMap<usize, FileReport>,
 }
 
 impl Message for Report {}
@@ -77,13 +77,13 @@ fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Files, Report) {
             Some(Ok(file)) => {
                 let found = file.found();
                 files.insert(k, Box::new(file));
-                FileState::Found(found)
+                FileReport::Found(found)
             }
-            Some(Err(error)) if error.is_without_file => FileState::Missing(error.to_string()),
-            Some(Err(error)) => FileState::Refused(error.to_string()),
+            Some(Err(error)) if error.is_without_file => FileReport::Missing(error.to_string()),
+            Some(Err(error)) => FileReport::Refused(error.to_string()),
             None => {
                 let variable = format!("{PARTITION_VARIABLE}{}", spec.id);
-                FileState::Missing(format!("no file is named (add PMEM=<path> to {variable})"))
+                FileReport::Missing(format!("no file is named (add PMEM=<path> to {variable})"))
             }
         };
         report.files.insert(k, state);
@@ -127,9 +127,9 @@ fn decide(spec: &PartitionSpec, k: usize, reports: &[Report]) -> Result<std::res
     let (mut found, mut missing) = (Vec::new(), None);
     for (pe, report) in reports.iter().enumerate() {
         match report.files.get(&k).ok_or_else(garbled)? {
-            FileState::Found(file) => found.push(*file),
-            FileState::Refused(why) => return Err(of_files(pe, why)),
-            FileState::Missing(why) => missing = missing.or(Some((pe, why))),
+            FileReport::Found(file) => found.push(*file),
+            FileReport::Refused(why) => return Err(of_files(pe, why)),
+            FileReport::Missing(why) => missing = missing.or(Some((pe, why))),
         }
     }
     if let Some((pe, why)) = missing {

@@ -75,7 +75,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
     let shelves = persistent::shelve(&setup, files, node.mine, &mut ledger, bootstrap.as_ref());
     let shelves = shelves.unwrap_or_else(|error| end(&error));
     let released = Arc::clone(ledger.released());
-    let names = Names { statics: statics(&setup), ledger: Arc::new(Mutex::new(ledger)) };
+    let names = ObjectNames { statics: statics(&setup), ledger: Arc::new(Mutex::new(ledger)) };
     let Setup { settings, table, layout, .. } = setup;
     shmem_core::strided::Settings { algorithm: settings.strided_algorithm, ..Default::default() }.install();
     let known = names.clone();
@@ -189,7 +189,7 @@ impl Node {
     }
 
     /// What observers know of it.
-    fn observed(&self, arena: &Arena, names: &Names) -> NodePes {
+    fn observed(&self, arena: &Arena, names: &ObjectNames) -> NodePes {
         NodePes {
             numbers: self.pes.iter().map(|(number, _)| *number).collect(),
             first_slot: self.first_slot,
@@ -206,7 +206,7 @@ fn waiting(
     number: usize,
     settings: &Settings,
     neighbours: Neighbours,
-    names: &Names,
+    names: &ObjectNames,
 ) -> Waiting {
     let beside = neighbours.clone();
     let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));
@@ -239,12 +239,12 @@ fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
 
 /// The names by which messages call bytes of a slot.
 #[derive(Clone)]
-struct Names {
+struct ObjectNames {
     statics: Arc<[(Extent, String)]>,
     ledger: Arc<Mutex<Ledger>>,
 }
 
-impl Names {
+impl ObjectNames {
     /// The object at an offset, in words.
     fn into_words(self) -> impl Fn(usize) -> String + Send + Sync + 'static {
         move |offset| report::name_at(&self.statics, &self.ledger, offset)

@@ -182,7 +182,7 @@ fn fits(holes: &[(usize, usize)], room: usize, align: usize) -> bool {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum Call {
     Allocate(u32, usize, u32, Owner),
     Resize(usize, usize),
     Drop(usize, usize),
@@ -190,16 +190,16 @@ enum Step {
     Reclaim(usize),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<Call>> {
     let bytes = || prop_oneof![4 => 0..600_usize, 1 => 1..9000_usize];
     let owner = prop_oneof![Just(Owner::Address), Just(Owner::Handle)];
     let step = prop_oneof![
         6 => (FIRST..=SECOND, bytes(), 0..13_u32, owner)
-            .prop_map(|(segment, bytes, log, owner)| Step::Allocate(segment, bytes, log, owner)),
-        2 => (any::<usize>(), bytes()).prop_map(|(which, bytes)| Step::Resize(which, bytes.max(1))),
-        6 => (any::<usize>(), any::<usize>()).prop_map(|(pe, which)| Step::Drop(pe, which)),
-        2 => any::<usize>().prop_map(Step::Free),
-        2 => (1..4_usize).prop_map(Step::Reclaim),
+            .prop_map(|(segment, bytes, log, owner)| Call::Allocate(segment, bytes, log, owner)),
+        2 => (any::<usize>(), bytes()).prop_map(|(which, bytes)| Call::Resize(which, bytes.max(1))),
+        6 => (any::<usize>(), any::<usize>()).prop_map(|(pe, which)| Call::Drop(pe, which)),
+        2 => any::<usize>().prop_map(Call::Free),
+        2 => (1..4_usize).prop_map(Call::Reclaim),
     ];
     prop::collection::vec(step, 1..150)
 }
@@ -212,11 +212,11 @@ proptest! {
         let mut job = Job::new(pes, first);
         for step in steps {
             match step {
-                Step::Allocate(segment, bytes, log, owner) => job.allocate(segment, bytes, 1 << log, owner),
-                Step::Resize(which, bytes) => job.resize(which, bytes),
-                Step::Drop(pe, which) => job.drop(pe, which),
-                Step::Free(which) => job.free(which),
-                Step::Reclaim(words) => job.reclaim(words),
+                Call::Allocate(segment, bytes, log, owner) => job.allocate(segment, bytes, 1 << log, owner),
+                Call::Resize(which, bytes) => job.resize(which, bytes),
+                Call::Drop(pe, which) => job.drop(pe, which),
+                Call::Free(which) => job.free(which),
+                Call::Reclaim(words) => job.reclaim(words),
             }
             job.check();
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The state of the file of one PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FileState {
     /// The newest persist in the file; 0: none.
     pub generation: u64,
     /// Whether that one is under way: then the copy holds the one before, or part of this one.
@@ -15,7 +15,7 @@ pub struct Found {
     pub set: u64,
 }
 
-impl Found {
+impl FileState {
     /// Whether nothing was persisted in it, not even halfway.
     pub fn is_new(&self) -> bool {
         self.generation == 0
@@ -27,7 +27,7 @@ impl Found {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for FileState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.generation, self.is_copying) {
             (0, _) => f.write_str("nothing persisted yet"),
@@ -46,7 +46,7 @@ impl fmt::Display for Found {
 /// # Panics
 ///
 /// If there are no files.
-pub fn agree(found: &[Found]) -> Result<u64, (usize, String)> {
+pub fn agree(found: &[FileState]) -> Result<u64, (usize, String)> {
     let apart = |one: usize, other: usize, whose: &str| {
         let there = format!("PE {one} has {}, PE {other} has {}{whose}", found[one], found[other]);
         let remedy = "put back all of them from one copy, or name other files";
@@ -69,8 +69,8 @@ pub fn agree(found: &[Found]) -> Result<u64, (usize, String)> {
 mod tests {
     use super::*;
 
-    const fn found(generation: u64, is_copying: bool) -> Found {
-        Found { generation, is_copying, set: 5 }
+    const fn found(generation: u64, is_copying: bool) -> FileState {
+        FileState { generation, is_copying, set: 5 }
     }
 
     /// (The simulated jobs check that all crashes leave files that agree.)
@@ -87,7 +87,7 @@ mod tests {
         ] {
             assert!(agree(&files).is_err() && agree(&[files[0], copying(2), files[1]]).is_err(), "{files:?}");
         }
-        let (pe, error) = agree(&[stable(3), Found { set: 6, ..stable(3) }]).unwrap_err();
+        let (pe, error) = agree(&[stable(3), FileState { set: 6, ..stable(3) }]).unwrap_err();
         assert!(
             pe == 1 && error.contains("PE 0 has persist 3, PE 1 has persist 3 of another heap; put back")
         );

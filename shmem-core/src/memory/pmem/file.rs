@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::agree::Found;
+use super::agree::FileState;
 use super::find::{find, make, take_over};
 use super::header::{Areas, Header, Identity, LAYOUT};
 
@@ -138,9 +138,9 @@ impl PmemFile {
     }
 
     /// The state of the file.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> FileState {
         let Header { generation, set, .. } = self.header;
-        Found { generation, is_copying: self.header.is_copying(), set }
+        FileState { generation, is_copying: self.header.is_copying(), set }
     }
 
     /// Its path.

@@ -80,7 +80,7 @@ mod file;
 mod find;
 mod header;
 
-pub use agree::{Found, agree};
+pub use agree::{FileState, agree};
 pub use file::{Backing, PmemError, PmemFile};
 pub use header::Identity;
 

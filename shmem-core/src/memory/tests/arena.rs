@@ -10,8 +10,8 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, layout, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{
-    Arena, Backing, FilePart, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile, Request,
-    map,
+    Arena, Backing, FilePart, Identity, LaterRange, Machine, MemoryError, OWN_ALIGN, OwnMemory, PmemFile,
+    Request, map,
 };
 use crate::partition::{Grant, PartitionSpec};
 
@@ -67,7 +67,7 @@ fn places_may_have_more_memory_than_any_machine_and_mappings_do_not_grow_with_pa
     let (made, attached) = (arena(&specs, 64), arena(&specs, 64));
     assert!(made.stride() > 127 * G);
     for slot in 0..64 {
-        let Mine { descriptors, parts, grants } = made.create(slot, NO_FILES).unwrap();
+        let OwnMemory { descriptors, parts, grants } = made.create(slot, NO_FILES).unwrap();
         assert_eq!((descriptors.len(), &grants[..]), (1, &vec![Grant::plain(G as u64, 4096); 127][..]));
         attached.attach(slot, None, &descriptors, &parts).unwrap();
     }
@@ -92,7 +92,7 @@ fn places_may_have_more_memory_than_any_machine_and_mappings_do_not_grow_with_pa
 fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
     let specs = [plain(1, 4 << 20), plain(2, 4 << 20)];
     let (made, attached) = (arena(&specs, 1), arena(&specs, 1));
-    let Mine { descriptors, parts, .. } = made.create(0, NO_FILES).unwrap();
+    let OwnMemory { descriptors, parts, .. } = made.create(0, NO_FILES).unwrap();
     let size = made.layout().bytes() as u64;
     let list = |words: &[u64]| -> Vec<FilePart> {
         let part = |words: &[u64; 5]| {
@@ -169,7 +169,7 @@ fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
     let tree = Tree::new();
     let (spec, files) = in_file(tree.root());
     let specs = [plain(1, M as u64), spec];
-    let Mine { descriptors, parts, .. } = arena(&specs, 1).create(0, &files).unwrap();
+    let OwnMemory { descriptors, parts, .. } = arena(&specs, 1).create(0, &files).unwrap();
     // A peer whose partition 2 is ordinary memory.
     let ordinary = arena(&[plain(1, M as u64), plain(2, 3 << 20)], 1);
     let error = ordinary.attach(0, None, &descriptors, &parts).unwrap_err().to_string();
@@ -203,7 +203,7 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     rustix::io::pwrite(&memfd, &[7], page as u64).unwrap();
     let request = Request::plain("what was there", 3 * page);
     let offset = LaterRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
-    let Mine { descriptors, parts, grants } =
+    let OwnMemory { descriptors, parts, grants } =
         mine.create_later(0, offset, &request, memfd.try_clone().ok()).unwrap();
     assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));
     assert_eq!(map::resize(&memfd, 0), Err(Errno::PERM), "sealed");

@@ -7,7 +7,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, add_pool, paged, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says, in_child};
 use crate::memory::pages::PageSizes;
-use crate::memory::{Arena, Machine, MemoryError, Mine, map};
+use crate::memory::{Arena, Machine, MemoryError, OwnMemory, map};
 use crate::partition::{Pages, PartitionSpec};
 use crate::root::Root;
 
@@ -137,7 +137,7 @@ fn pages_of_a_pool_are_shared_with_peers() {
         plain(4, 5 * M),
     ];
     let made = arena(&specs, Machine::default());
-    let Mine { descriptors, parts, grants } = made.create(0, NO_FILES).unwrap();
+    let OwnMemory { descriptors, parts, grants } = made.create(0, NO_FILES).unwrap();
     assert_eq!(descriptors.len(), 2, "base pages and one class of huge pages");
     let pages: Vec<_> = grants.iter().map(|grant| grant.pages).collect();
     assert_eq!(pages, [Pages::Base, Pages::HugeTlb, Pages::HugeTlb, Pages::Base]);

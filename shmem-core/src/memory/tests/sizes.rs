@@ -4,7 +4,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 
 use super::add_pool;
 use crate::fixture::{Tree, assert_says};
-use crate::memory::pages::{Choice, PageSizes, Pool};
+use crate::memory::pages::{PageChoice, PageSizes, Pool};
 use crate::memory::{Placement, Request, Spread};
 use crate::partition::Pages;
 use crate::root::Root;
@@ -168,7 +168,7 @@ fn a_kind_has_the_huge_pages_of_its_nodes_only() {
 #[test]
 fn pages_are_taken_from_the_first_node_before_the_others() {
     let mut sizes = on_nodes([10, 3, 2]);
-    let two = Choice { pages: Pages::HugeTlb, size: 2 * M, downgrade: None };
+    let two = PageChoice { pages: Pages::HugeTlb, size: 2 * M, downgrade: None };
     sizes.take(&two, &on(&[2, 3], Some(Kind::FastMem), Policy::Mandatory, 8 * M));
     assert_eq!(sizes.pools[0].nodes, [(0, 10), (2, 0), (3, 1)]);
     sizes.take(&two, &on(&[3], None, Policy::Preferred, 6 * M));

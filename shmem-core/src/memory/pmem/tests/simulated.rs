@@ -255,7 +255,7 @@ fn a_header_that_the_disk_lacks_is_written_again() {
         job.next = Some(job.work());
         job.disks[0].lock().fault = Some(1);
         assert_eq!(job.each(PmemFile::prepare), Err(Errno::IO));
-        // Found, but PE 0 comes no further, and PE 1 does.
+        // FileState, but PE 0 comes no further, and PE 1 does.
         job.disks.iter().for_each(|disk| disk.lock().revive());
         job.disks[0].lock().left = Some(2);
         _ = job.open();
