@@ -8,13 +8,12 @@
 
 use core::panic::Location;
 
-use super::slow::{get_slow, put_slow};
+use super::place::Place as _;
 use crate::endpoint::{Endpoint, Initiator, Stores};
-use crate::object::SymAddr;
+use crate::object::{On, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::segment::Miss;
-use crate::transport::shm;
 
 /// Untyped remote memory access, as `shmem_putmem` and `shmem_getmem`.
 ///
@@ -78,34 +77,18 @@ impl<I: Initiator + ?Sized> Raw for I {}
 #[inline]
 #[track_caller]
 pub(super) fn put_bytes(endpoint: &Endpoint, to: SymAddr, source: &[u8], pe: Pe, family: Family) {
-    let (segment, offset) = locate(endpoint, family, to, source.len());
-    if let Some(to) = endpoint.address(pe, offset) {
-        // SAFETY: `locate` found the range in a segment, which is memory of every PE for as long as the endpoint's token
-        // exists (head of the module); `source` is as long.
-        unsafe { shm::put(to, source.as_ptr(), source.len()) };
-    } else {
-        let (from, bytes, location) = (source.as_ptr(), source.len(), Location::caller());
-        // SAFETY: `locate` found the range in a segment, which is memory of every PE until the endpoint is quiet (head of
-        // the module); `source` is as long, and borrowed for as long as the family says (caller).
-        unsafe { put_slow(endpoint, pe, segment, offset, from, bytes, family, location) };
-    }
+    let to = bytes_at(endpoint, family, to, source.len(), pe);
+    // SAFETY: `source` is as long as the place, and borrowed for as long as the family says (caller).
+    unsafe { to.put_from(endpoint, source.as_ptr(), family) };
 }
 
 /// Reads into `into`, which lives for as long as the family says.
 #[inline]
 #[track_caller]
 pub(super) fn get_bytes(endpoint: &Endpoint, into: &mut [u8], from: SymAddr, pe: Pe, family: Family) {
-    let (segment, offset) = locate(endpoint, family, from, into.len());
-    if let Some(from) = endpoint.address(pe, offset) {
-        // SAFETY: `locate` found the range in a segment, which is memory of every PE for as long as the endpoint's token
-        // exists (head of the module); `into` is as long.
-        unsafe { shm::get(into.as_mut_ptr(), from, into.len()) };
-    } else {
-        let (to, bytes, location) = (into.as_mut_ptr(), into.len(), Location::caller());
-        // SAFETY: `locate` found the range in a segment, which is memory of every PE until the endpoint is quiet (head of
-        // the module); `into` is as long, and borrowed exclusively for as long as the family says (caller).
-        unsafe { get_slow(endpoint, pe, segment, offset, to, bytes, family, location) };
-    }
+    let from = bytes_at(endpoint, family, from, into.len(), pe);
+    // SAFETY: `into` is as long as the place, and borrowed exclusively for as long as the family says (caller).
+    unsafe { from.get_into(endpoint, into.as_mut_ptr(), family) };
 }
 
 #[inline(always)]
@@ -113,12 +96,21 @@ fn offset_of(endpoint: &Endpoint, address: SymAddr) -> usize {
     (address.as_ptr() as usize).wrapping_sub(endpoint.mine(0) as usize)
 }
 
+/// The bytes of a PE from an address on.
 #[inline(always)]
 #[track_caller]
-pub(super) fn locate(endpoint: &Endpoint, family: Family, address: SymAddr, bytes: usize) -> (u32, usize) {
+pub(super) fn bytes_at(
+    endpoint: &Endpoint,
+    family: Family,
+    address: SymAddr,
+    bytes: usize,
+    pe: Pe,
+) -> On<'_, [u8]> {
     let offset = offset_of(endpoint, address);
     match endpoint.segments().find(offset, bytes) {
-        Some(segment) => (segment, offset),
+        // SAFETY: the range lies in a segment, which is memory of every PE for as long as the endpoint's token exists, and until the
+        // endpoint is quiet (head of the module).
+        Some(segment) => unsafe { On::new(pe, segment, offset, bytes) },
         None => missed(endpoint, family, address, offset, bytes),
     }
 }

@@ -82,65 +82,8 @@ thread_local! {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
-    use super::super::verb::{Add, Max, Min, Set, Xor};
+    use super::super::verb::{Add, Max, Set};
     use super::*;
-
-    /// The words that change, and by what.
-    fn combined<V: AmoValue, K: Verb<V>>(
-        copies: &mut Copies,
-        list: &[u32],
-        len: usize,
-        values: &[V],
-    ) -> BTreeMap<u32, u64> {
-        let (indices, values) = combine::<V, K>(copies, list, len, values).unwrap();
-        assert_eq!(indices.len(), values.len());
-        indices.iter().zip(values).map(|(index, value)| (*index, value.to_bits64())).collect()
-    }
-
-    /// The same, one by one.
-    fn one_by_one<V: AmoValue, K: Verb<V>>(list: &[u32], values: &[V]) -> BTreeMap<u32, u64> {
-        let width = Width::of::<V>();
-        let neutral = K::OP.neutral(width).unwrap();
-        let mut words = BTreeMap::new();
-        for (index, value) in list.iter().zip(values) {
-            let word = words.entry(*index).or_insert(neutral);
-            *word = K::OP.with(value.to_bits64(), 0).applied_to(*word, width);
-        }
-        words.into_iter().filter(|(_, word)| *word != neutral).collect()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 128 }))]
-
-        #[test]
-        fn what_is_combined_is_what_single_changes_make(
-            lists in vec(vec((0..20_u32, any::<i32>()), 0..100), 2),
-        ) {
-            let mut copies = Copies::default();
-            for list in lists {
-                let (list, values): (Vec<u32>, Vec<i32>) = list.into_iter().unzip();
-                let wide: Vec<u64> = values.iter().map(|value| *value as u64).collect();
-                let floats: Vec<f64> = values.iter().map(|value| f64::from(*value)).collect();
-                prop_assert_eq!(combined::<_, Add>(&mut copies, &list, 20, &values), one_by_one::<_, Add>(&list, &values));
-                prop_assert_eq!(combined::<_, Min>(&mut copies, &list, 20, &values), one_by_one::<_, Min>(&list, &values));
-                prop_assert_eq!(combined::<_, Xor>(&mut copies, &list, 20, &wide), one_by_one::<_, Xor>(&list, &wide));
-                prop_assert_eq!(combined::<_, Add>(&mut copies, &list, 20, &floats), one_by_one::<_, Add>(&list, &floats));
-                prop_assert_eq!(combined::<_, Max>(&mut copies, &list, 20, &floats), one_by_one::<_, Max>(&list, &floats));
-            }
-        }
-    }
-
-    #[test]
-    fn a_wrong_index_is_told_by_its_position() {
-        let mut copies = Copies::default();
-        let found = combine::<u64, Add>(&mut copies, &[1_u64, 4, 5], 4, 1);
-        assert_eq!(found, Err(Wrong { position: 1, index: 4 }));
-    }
 
     #[test]
     fn only_what_has_no_order_is_combined_and_only_where_it_pays() {

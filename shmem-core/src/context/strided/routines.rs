@@ -1,7 +1,7 @@
 //! The routines whose strides are arguments.
 
 use super::{get_blocks, put_blocks};
-use crate::context::raw::locate;
+use crate::context::raw::bytes_at;
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{On, SymAddr};
@@ -103,16 +103,9 @@ pub trait Strided: Initiator {
     ) where
         Self: Stores,
     {
-        let (endpoint, blocks) = (self.endpoint(), Blocks { unit: "bytes", block, count });
-        let (block, level) = blocks.in_bytes::<u8>(
-            Walk { name: "place", len: usize::MAX, stride: to_stride },
-            Walk { name: "source", len: source.len(), stride: source_stride },
-        );
-        let (segment, offset) = locate(endpoint, Family::Iputmem, to, blocks.hull(to_stride));
-        let (place, from) = (Remote { pe, segment, offset }, source.as_ptr());
-        // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `in_bytes` those of the
-        // source in it.
-        unsafe { put_blocks(endpoint, place, from, block, level, 1, Family::Iputmem) };
+        let endpoint = self.endpoint();
+        let to = bytes_at(endpoint, Family::Iputmem, to, Blocks { block, count }.hull(to_stride), pe);
+        put_elements(endpoint, to, source, (to_stride, source_stride), block, count, Family::Iputmem);
     }
 
     /// Reads `count` elements; they are there on return.
@@ -178,16 +171,9 @@ pub trait Strided: Initiator {
         count: usize,
         pe: Pe,
     ) {
-        let (endpoint, blocks) = (self.endpoint(), Blocks { unit: "bytes", block, count });
-        let (block, level) = blocks.in_bytes::<u8>(
-            Walk { name: "destination", len: into.len(), stride: into_stride },
-            Walk { name: "place", len: usize::MAX, stride: from_stride },
-        );
-        let (segment, offset) = locate(endpoint, Family::Igetmem, from, blocks.hull(from_stride));
-        let (place, to) = (Remote { pe, segment, offset }, into.as_mut_ptr());
-        // SAFETY: `locate` found all blocks in a segment, which is memory of every PE, `in_bytes` those of `into` in
-        // it, which is borrowed exclusively.
-        unsafe { get_blocks(endpoint, to, place, block, level, 1, Family::Igetmem) };
+        let endpoint = self.endpoint();
+        let from = bytes_at(endpoint, Family::Igetmem, from, Blocks { block, count }.hull(from_stride), pe);
+        get_elements(endpoint, into, from, (into_stride, from_stride), block, count, Family::Igetmem);
     }
 }
 
@@ -204,7 +190,7 @@ fn put_elements<T: PlainData>(
     count: usize,
     family: Family,
 ) {
-    let (block, level) = Blocks { unit: "elements", block, count }.in_bytes::<T>(
+    let (block, level) = Blocks { block, count }.in_bytes::<T>(
         Walk { name: "place", len: to.len(), stride: to_stride },
         Walk { name: "source", len: source.len(), stride: source_stride },
     );
@@ -225,7 +211,7 @@ fn get_elements<T: PlainData>(
     count: usize,
     family: Family,
 ) {
-    let (block, level) = Blocks { unit: "elements", block, count }.in_bytes::<T>(
+    let (block, level) = Blocks { block, count }.in_bytes::<T>(
         Walk { name: "destination", len: into.len(), stride: into_stride },
         Walk { name: "place", len: from.len(), stride: from_stride },
     );
@@ -238,7 +224,6 @@ fn get_elements<T: PlainData>(
 /// Blocks as the caller gives them.
 #[derive(Clone, Copy)]
 struct Blocks {
-    unit: &'static str,
     block: usize,
     count: usize,
 }
@@ -260,17 +245,18 @@ impl Blocks {
     #[track_caller]
     fn in_bytes<T>(self, to: Walk, from: Walk) -> (usize, Level) {
         // One by one: as an array they would be written to memory.
-        self.check_side(to);
-        self.check_side(from);
+        self.check_side::<T>(to);
+        self.check_side::<T>(from);
         let bytes = |elements: usize| elements.wrapping_mul(size_of::<T>());
         (bytes(self.block), Level { count: self.count, to: bytes(to.stride), from: bytes(from.stride) })
     }
 
     #[inline(always)]
     #[track_caller]
-    fn check_side(self, Walk { name, len, stride }: Walk) {
-        let Self { unit, block, count } = self;
+    fn check_side<T>(self, Walk { name, len, stride }: Walk) {
+        let Self { block, count } = self;
         if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
+            let unit = if size_of::<T>() == 1 { "bytes" } else { "elements" };
             // In pieces: as a whole it would be written to memory before the test.
             refuse(unit, block, count, name, len, stride);
         }
