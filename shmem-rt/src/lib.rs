@@ -98,7 +98,7 @@ mod world;
 
 pub use channel::Channel;
 pub use collective::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible, Started};
-pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
+pub use context::{Context, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, init_with, initialized};
 pub use error::{ContextError, Error, ErrorKind, NameError, Result, TeamError};
 pub use exchange::{Exchange, ExchangeOptions, ExchangeToken, Outbox};

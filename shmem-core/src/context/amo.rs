@@ -99,7 +99,7 @@ macro_rules! methods {
 /// The operations that give nothing back (`set`, `add`, ...) are visible to every PE after `quiet`;
 /// the others have happened on return.
 ///
-/// Source: OpenSHMEM 1.6, the routines `shmem_atomic_..` of the same names. Those of minimum and maximum are an addition.
+/// Source: OpenSHMEM 1.6, `shmem_atomic_add` and the other routines of the same names. Minimum and maximum are additions.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }

@@ -19,7 +19,7 @@ use crate::thread::{Allows, ContextLevel, MemberOf, OneTurn, Serialized, ThreadL
 use crate::world::World;
 
 /// A group of contexts of one level. Dropping it closes it to further contexts; those it has live on, and keep
-/// what they were granted.
+/// what they were granted. So domains and contexts may be dropped in any order.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -88,12 +88,6 @@ impl<K: ContextLevel> Domain<K> {
     pub fn create_ctx<M: MemberOf<K>>(&self) -> Result<Context<M>> {
         let held = self.job.contexts.holdings.lock().create_context(self.id, Location::caller())?;
         Context::open(&self.job, held)
-    }
-
-    /// Closes the domain: what dropping it does. What it holds is given back when its last context is gone,
-    /// so domains and contexts may be destroyed in any order.
-    pub fn destroy(self) {
-        drop(self);
     }
 }
 

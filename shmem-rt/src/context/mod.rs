@@ -38,9 +38,10 @@ use crate::world::World;
 pub use domain::{Domain, Turn};
 pub use hints::HintScope;
 pub use registration::Registration;
-pub use team::ContextTeam;
 
 /// A further stream of operations. Dropping it completes what it has started.
+///
+/// Source: OpenSHMEM 1.6, `shmem_ctx_destroy`, which the drop replaces.
 pub struct Context<K: ContextKind> {
     /// Closed on drop.
     endpoint: Option<Endpoint>,
@@ -118,13 +119,6 @@ impl<K: ContextKind> Context<K> {
     /// What it was granted: a unit, alone or with others.
     pub fn grant(&self) -> Granted {
         self.job.contexts.holdings.lock().granted(self.held.assignment)
-    }
-
-    /// Completes what the context has started, and gives its endpoint back: what dropping it does.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_ctx_destroy`.
-    pub fn destroy(self) {
-        drop(self);
     }
 
     /// Creates a context of a level that is a value, of all PEs or of a team; it is used as that says, whatever `K` allows.

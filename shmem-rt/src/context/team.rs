@@ -3,8 +3,6 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use shmem_core::pe::Pe;
-
 use super::Context;
 use crate::error::Result;
 use crate::group::Team;
@@ -16,8 +14,8 @@ use crate::world::World;
 impl Team {
     /// Creates a context of this team, as [`World::create_ctx`] creates one of all PEs. Not collective.
     ///
-    /// It reaches every PE: a [`Pe`](crate::Pe) is a number of the world, whatever the team. The team's ranks are
-    /// translated by [`Context::team`].
+    /// It reaches every PE: a [`Pe`](crate::Pe) is a number of the world, whatever the team. [`Context::team`] translates the
+    /// team's ranks.
     ///
     /// # Errors
     ///
@@ -41,42 +39,11 @@ impl Team {
 }
 
 impl<K: ContextKind> Context<K> {
-    /// The team that it was created by; all PEs, if it was created by the world or by a domain.
+    /// The members of the team that created it, in the order of their ranks. A context that the world or a domain created is of all PEs.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_get_team`.
-    pub fn team(&self) -> ContextTeam<'_> {
-        let members = self.team.as_ref().map_or(&self.job.site.everyone, ContextClaim::members);
-        let rank = members.rank_of(self.job.bootstrap.number());
-        let rank = rank.unwrap_or_else(|| unreachable!("a context is made by a member"));
-        ContextTeam { pes: Pes::new(members), rank }
-    }
-}
-
-/// The team of a context: its PEs by their ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContextTeam<'c> {
-    pes: Pes<'c>,
-    rank: usize,
-}
-
-impl<'c> ContextTeam<'c> {
-    /// Number of members.
-    pub fn size(self) -> usize {
-        self.pes.len()
-    }
-
-    /// The calling PE's rank.
-    pub fn rank(self) -> usize {
-        self.rank
-    }
-
-    /// The member with a rank.
-    pub fn pe(self, rank: usize) -> Option<Pe> {
-        self.pes.get(rank)
-    }
-
-    /// The members, in the order of their ranks.
-    pub fn pes(self) -> Pes<'c> {
-        self.pes
+    pub fn team(&self) -> Pes<'_> {
+        let members = self.team.as_ref().map(ContextClaim::members);
+        Pes::new(members.unwrap_or(&self.job.site.everyone))
     }
 }

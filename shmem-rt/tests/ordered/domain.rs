@@ -23,11 +23,10 @@ fn domains_and_contexts_go_in_any_order(world: &mut World<Multiple>) {
         let [a, b] = [(); 2].map(|()| domain.create_ctx::<Multiple>().unwrap());
         let last = if order % 2 == 0 { b } else { a };
         if order < 2 {
-            domain.destroy();
-            unused.destroy();
+            drop((domain, unused));
             last.bind(world).put(ROWS.on(east).index(2), &[order; 32]);
             last.bind(world).quiet();
-            last.destroy();
+            drop(last);
         } else {
             drop((last, unused, domain));
         }

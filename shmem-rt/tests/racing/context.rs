@@ -31,7 +31,7 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
     let shared = world.create_ctx::<Multiple>().unwrap();
     let grant = shared.grant();
     assert_eq!((grant.unit, grant.locked, grant.shared_with), (0, true, 1), "{grant}");
-    second.destroy();
+    drop(second);
     let third = world.create_ctx::<Private>().unwrap();
     assert_eq!((third.grant().unit, third.grant().locked), (1, false));
 }

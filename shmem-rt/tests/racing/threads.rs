@@ -37,7 +37,7 @@ fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
 #[shmem::test(pes = 3)]
 fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     let alone = world.create_ctx::<Private>().unwrap();
-    assert_eq!(alone.team().pes(), world.team().pes());
+    assert_eq!(alone.team(), world.team().pes());
     let config = TeamConfig::with_contexts(1);
     let Some(team) = world.team().split_strided(world, 2, -2, 2, &config).unwrap() else {
         assert_eq!(world.my_pe(), 1, "PEs 2 and 0 are the team");
@@ -45,8 +45,7 @@ fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     };
     let context = team.create_ctx::<Private, _>(world).unwrap();
     let members = context.team();
-    assert_eq!((members.size(), members.pe(0), members.pe(1)), (2, world.pe(2).ok(), world.pe(0).ok()));
-    assert_eq!(members.pe(members.rank()), Some(world.me()));
+    assert_eq!((members.len(), members.get(0), members.get(1)), (2, world.pe(2).ok(), world.pe(0).ok()));
     // It reaches all PEs, by their numbers in the world.
     context.bind(world).add(HITS.on(world.pe(1).unwrap()), 1);
     let error = team.create_ctx::<Private, _>(world).unwrap_err().to_string();

@@ -312,7 +312,7 @@ impl Machine {
             }
             Token::Multiple => world.create_ctx::<Multiple>().and_then(|context| {
                 let done = run(&context.bind(world));
-                context.destroy();
+                drop(context);
                 done
             }),
             Token::Leaked => world
