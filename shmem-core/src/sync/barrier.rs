@@ -16,7 +16,7 @@
 
 use std::time::Duration;
 
-use super::Line;
+use super::OwnLine;
 use crate::primitive::{AtomicU32, AtomicU64, FutexWord, Ordering, fence_after_rmw, mutant};
 
 const COUNT_BITS: u32 = 16;
@@ -26,9 +26,9 @@ const COUNT: u64 = (1 << COUNT_BITS) - 1;
 #[derive(Debug)]
 #[repr(C)]
 pub struct NodeBarrier {
-    arrivals: Line<AtomicU64>,
-    generation: Line<FutexWord>,
-    sleepers: Line<AtomicU32>,
+    arrivals: OwnLine<AtomicU64>,
+    generation: OwnLine<FutexWord>,
+    sleepers: OwnLine<AtomicU32>,
 }
 
 /// What an arrival found.
@@ -102,9 +102,9 @@ impl NodeBarrier {
 impl Default for NodeBarrier {
     fn default() -> Self {
         Self {
-            arrivals: Line(AtomicU64::new(0)),
-            generation: Line(FutexWord::new(0)),
-            sleepers: Line(AtomicU32::new(0)),
+            arrivals: OwnLine(AtomicU64::new(0)),
+            generation: OwnLine(FutexWord::new(0)),
+            sleepers: OwnLine(AtomicU32::new(0)),
         }
     }
 }

@@ -123,25 +123,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exchange_begins_when_the_one_before_is_finished() {
-        let mut turns = Turns::default();
-        let first = turns.begin().unwrap();
-        assert_eq!(turns.begin(), None);
-        assert_eq!(turns.begin(), None, "asking twice changes nothing");
-        turns.finish();
-        let second = turns.begin().unwrap();
-        assert_eq!((first.number(), second.number()), (1, 2));
-        assert_ne!(first.message(), second.message());
-    }
-
-    #[test]
-    fn a_signal_shows_its_own_exchange_only() {
+    fn a_signal_shows_its_own_exchange_which_begins_when_the_one_before_is_finished() {
         let mut turns = Turns::default();
         for number in 1..10 {
             let turn = turns.begin().unwrap();
+            assert_eq!((turn.number(), turn.message()), (number, number as usize % 2));
+            assert_eq!([turns.begin(), turns.begin()], [None; 2], "asking twice changes nothing");
             // What the word can be: its last exchange of the same message, or this one.
-            assert!(turn.has_come(number));
-            assert!(!turn.has_come(number.saturating_sub(2)));
+            assert!(turn.has_come(number) && !turn.has_come(number.saturating_sub(2)));
             turns.finish();
         }
     }

@@ -28,18 +28,18 @@ const FINGERPRINT: u64 = (1 << FINGERPRINT_BITS) - 1;
 /// One PE's lines. All zeroes are lines that show nothing.
 #[derive(Debug)]
 #[repr(C)]
-pub struct MeetingLines([Line; LINES]);
+pub struct MeetingLines([MeetingLine; LINES]);
 
 #[derive(Debug)]
 #[repr(C, align(128))]
-struct Line {
+struct MeetingLine {
     word: AtomicU64,
     /// Reached through raw pointers only, in the order that meetings give.
     data: UnsafeCell<[u8; LINE_BYTES]>,
 }
 
 // SAFETY: `data` is not reached through a line.
-unsafe impl Sync for Line {}
+unsafe impl Sync for MeetingLine {}
 
 /// What a PE shows to those who wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl MeetingLines {
     /// have seen that.
     #[inline(always)]
     pub const fn room(count: u64) -> usize {
-        Self::turn(count) * size_of::<Line>() + core::mem::offset_of!(Line, data)
+        Self::turn(count) * size_of::<MeetingLine>() + core::mem::offset_of!(MeetingLine, data)
     }
 
     /// Shows that the owner is in meeting `count`, numbered from 1, for the purpose `fingerprint` of 48
@@ -112,7 +112,7 @@ fn word(count: u64, fingerprint: u64) -> u64 {
 #[cfg(any(test, loom))]
 impl Default for MeetingLines {
     fn default() -> Self {
-        let line = |()| Line { word: AtomicU64::new(0), data: UnsafeCell::new([0; LINE_BYTES]) };
+        let line = |()| MeetingLine { word: AtomicU64::new(0), data: UnsafeCell::new([0; LINE_BYTES]) };
         Self([(); LINES].map(line))
     }
 }

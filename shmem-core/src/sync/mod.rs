@@ -28,4 +28,4 @@ pub use ring::RingWords;
 /// A line of its own: 128 bytes, because processors fetch lines in pairs.
 #[derive(Debug)]
 #[repr(C, align(128))]
-struct Line<T>(T);
+struct OwnLine<T>(T);
