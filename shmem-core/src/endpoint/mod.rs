@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub use standstill::Watch;
 pub use waiting::{WaitReport, Waiting};
-pub use work::{Step, Work};
+pub use work::{Work, WorkStatus};
 
 use crate::observe::{Call, Family, Observer};
 use crate::pe::Pe;

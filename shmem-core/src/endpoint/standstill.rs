@@ -319,32 +319,6 @@ mod tests {
     }
 
     #[test]
-    fn who_has_gone_on_between_the_rounds_begins_them_anew() {
-        let job = job(&[2]);
-        let seats = seats(&job);
-        let mut asker = Vigil::begin(&seats[0]);
-        for _ in 0..9 {
-            // Each time it has done something before it sleeps again.
-            let mut other = Vigil::begin(&seats[1]);
-            asker.look(&mut || false, &|| ());
-            other.look(&mut || false, &|| ());
-        }
-        assert!(!looks(&seats, &mut [], 0));
-    }
-
-    #[test]
-    fn who_goes_on_with_a_work_begins_the_rounds_anew() {
-        let job = job(&[2]);
-        let seats = seats(&job);
-        let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
-        for _ in 0..9 {
-            vigils[1].turn();
-            assert!(!looks(&seats, &mut vigils, 1));
-        }
-        assert!(looks(&seats, &mut vigils, 3));
-    }
-
-    #[test]
     fn all_threads_of_a_pe_answer() {
         let job = job(&[2]);
         let seats = seats(&job);

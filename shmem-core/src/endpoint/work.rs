@@ -10,9 +10,9 @@ use crate::exclusion::Mutex;
 /// something else, and another thread may have held the list when this one looked last.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// What a look at a work came to.
+/// The result of one look at a work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum WorkStatus {
     /// There was nothing to do.
     Nothing,
     /// Something was done.
@@ -21,7 +21,7 @@ pub enum Step {
     Last,
 }
 
-/// Something that goes on beside the program. It never waits.
+/// An operation that goes on beside the program, such as a started collective. It never waits.
 ///
 /// # Safety
 ///
@@ -29,7 +29,7 @@ pub enum Step {
 /// that by unwinding would be counted there all the same, come to the next one alone, and write what others read.
 pub unsafe trait Work: Send + Sync {
     /// Does all that can be done now.
-    fn go_on(&self) -> Step;
+    fn go_on(&self) -> WorkStatus;
 }
 
 /// The works of a PE.
@@ -60,40 +60,10 @@ impl Works {
         let mut moved = false;
         list.retain(|work| {
             let step = work.go_on();
-            moved |= step != Step::Nothing;
-            step != Step::Last
+            moved |= step != WorkStatus::Nothing;
+            step != WorkStatus::Last
         });
         self.count.store(list.len(), Ordering::Release);
         moved
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Countdown(AtomicUsize);
-
-    // SAFETY: it counts.
-    unsafe impl Work for Countdown {
-        fn go_on(&self) -> Step {
-            match self.0.fetch_sub(1, Ordering::Relaxed) {
-                1 => Step::Last,
-                left if left.is_multiple_of(2) => Step::Some,
-                _ => Step::Nothing,
-            }
-        }
-    }
-
-    #[test]
-    fn works_are_gone_on_with_until_each_is_over() {
-        let works = Works::default();
-        assert!(!works.are_any() && !works.go_on());
-        let begun = [3, 5].map(|steps| Arc::new(Countdown(steps.into())));
-        begun.iter().for_each(|work| works.begin(Arc::clone(work) as _));
-        let moved: Vec<bool> = (0..5).map(|_| works.go_on()).collect();
-        assert_eq!(moved, [false, true, true, true, true]);
-        assert!(!works.are_any());
-        assert!(begun.iter().all(|work| work.0.load(Ordering::Relaxed) == 0 && Arc::strong_count(work) == 1));
     }
 }

@@ -26,7 +26,7 @@ use core::task::{Context, Poll};
 use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator};
-use shmem_core::endpoint::{Step, Work};
+use shmem_core::endpoint::{Work, WorkStatus};
 use shmem_core::exclusion::Mutex;
 use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::primitive::mutant;
@@ -389,9 +389,9 @@ impl Request {
         activity
     }
 
-    fn step(&self) -> Step {
-        let Some(mut guard) = self.state.try_lock() else { return Step::Nothing };
-        let Some(state) = guard.as_mut() else { return Step::Last };
+    fn step(&self) -> WorkStatus {
+        let Some(mut guard) = self.state.try_lock() else { return WorkStatus::Nothing };
+        let Some(state) = guard.as_mut() else { return WorkStatus::Last };
         let mut moved = false;
         if !self.is_complete() {
             moved = state.meet(&self.activity);
@@ -414,7 +414,7 @@ impl Request {
                 moved |= progress.moved() != before;
             }
             if !is_over {
-                return if moved { Step::Some } else { Step::Nothing };
+                return if moved { WorkStatus::Some } else { WorkStatus::Nothing };
             }
             self.is_complete.store(true, Ordering::Release);
             moved = true;
@@ -422,16 +422,16 @@ impl Request {
         // What transfers read stays until they are over.
         let own = state.job.network.own.as_ref();
         if !own.is_none_or(|far| far.transport.is_quiet(far.channel)) {
-            return if moved { Step::Some } else { Step::Nothing };
+            return if moved { WorkStatus::Some } else { WorkStatus::Nothing };
         }
         *guard = None;
-        Step::Last
+        WorkStatus::Last
     }
 }
 
 // SAFETY: what would unwind ends the process (`Broken`). Schedules, chunks and numbers are gone on with, and no work is begun.
 unsafe impl Work for Request {
-    fn go_on(&self) -> Step {
+    fn go_on(&self) -> WorkStatus {
         let broken = Broken(&self.activity);
         let step = self.step();
         core::mem::forget(broken);
