@@ -29,14 +29,14 @@ const BYTES: usize = 8192;
 
 /// Where PE 2 is, and whether anybody is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Reach {
     Near,
     Far,
     Observed,
 }
 
 /// PE 0 of three.
-type Job = Token<(Kind, Arc<Told>)>;
+type Job = Token<(Reach, Arc<Told>)>;
 
 /// A call: what it is, its bytes, and the elements that it lists.
 type Heard = (Family, usize, Vec<(usize, usize)>);
@@ -57,20 +57,20 @@ impl Observer for Told {
 }
 
 impl Job {
-    fn new(kind: Kind, seed: u64) -> Self {
+    fn new(reach: Reach, seed: u64) -> Self {
         let places = Slots::new(PES, BYTES);
         let target = |pe: usize| {
             // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network.
             unsafe { Target::new(places.start_of(pe), places.stride()) }
         };
-        let far = (kind == Kind::Far).then(|| {
+        let far = (reach == Reach::Far).then(|| {
             let network = Network::new((0..PES).map(target).collect(), seed);
             Far { transport: Arc::new(network.transport(0)), channel: Channel(0) }
         });
         let (segments, told) = (Segments::new(places.stride(), 21), Arc::<Told>::default());
-        let observer = (kind == Kind::Observed).then(|| Arc::clone(&told) as Arc<dyn Observer>);
+        let observer = (reach == Reach::Observed).then(|| Arc::clone(&told) as Arc<dyn Observer>);
         // The others have their slots behind that of PE 0; who has none is reached by `far`.
-        Self::over(places, pe(kind, 0), far, segments, (kind, told)).named(0, observer)
+        Self::over(places, pe(reach, 0), far, segments, (reach, told)).named(0, observer)
     }
 
     fn pe(&self, number: u32) -> Pe {
@@ -105,11 +105,11 @@ impl Job {
     }
 }
 
-fn pe(kind: Kind, number: u32) -> Pe {
-    let slot = if kind == Kind::Far && number == 2 { Pe::OFF_NODE } else { number };
+fn pe(reach: Reach, number: u32) -> Pe {
+    let slot = if reach == Reach::Far && number == 2 { Pe::OFF_NODE } else { number };
     // SAFETY: those that have a slot have their place in the arena of the job, and the other one is reached by its transport.
     let pe = unsafe { Pe::new(number, slot) };
-    if kind == Kind::Observed {
+    if reach == Reach::Observed {
         // SAFETY: all PEs of such a job are marked.
         return unsafe { pe.observed() };
     }
@@ -124,8 +124,8 @@ impl Ranked for Team {
     }
 }
 
-fn kinds() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Near), Just(Kind::Far), Just(Kind::Observed)]
+fn reaches() -> impl Strategy<Value = Reach> {
+    prop_oneof![Just(Reach::Near), Just(Reach::Far), Just(Reach::Observed)]
 }
 
 proptest! {
@@ -133,13 +133,13 @@ proptest! {
 
     #[test]
     fn what_was_there_is_that_of_a_slice(
-        kind in kinds(),
+        reach in reaches(),
         seed: u64,
         scoped: bool,
         start in vec(-4..4_i64, 33),
         list in vec((0..33_u32, -4..4_i64), 0..100),
     ) {
-        let job = Job::new(kind, seed);
+        let job = Job::new(reach, seed);
         let (object, team) = (boxed::<[Atomic<i64>]>(64, 11), job.team());
         let over = object.over(&team, Cyclic);
         // Each once: there is no order inside a call.
@@ -187,8 +187,8 @@ proptest! {
     }
 
     #[test]
-    fn a_wrong_index_is_told_and_nothing_else_is_touched(kind in kinds(), seed: u64, wrong in 0..300_usize, value in 27..u64::MAX) {
-        let job = Job::new(kind, seed);
+    fn a_wrong_index_is_told_and_nothing_else_is_touched(reach in reaches(), seed: u64, wrong in 0..300_usize, value in 27..u64::MAX) {
+        let job = Job::new(reach, seed);
         // The words in front and behind stay.
         let (object, team) = (boxed::<[Atomic<u64>]>(128, 9), job.team());
         let over = object.over(&team, Cyclic);
@@ -213,8 +213,8 @@ proptest! {
 /// Nothing is moved of them, and their indices are checked.
 #[test]
 fn elements_without_bytes_have_indices() {
-    for kind in [Kind::Near, Kind::Far, Kind::Observed] {
-        let (job, object) = (Job::new(kind, 0), boxed::<[[u64; 0]]>(64, 4));
+    for reach in [Reach::Near, Reach::Far, Reach::Observed] {
+        let (job, object) = (Job::new(reach, 0), boxed::<[[u64; 0]]>(64, 4));
         let (team, none) = (job.team(), [[]; 2]);
         let over = object.over(&team, Block);
         job.scatter(over.at(&[11_u32, 0]), &none);
@@ -225,7 +225,7 @@ fn elements_without_bytes_have_indices() {
 
 #[test]
 fn an_observer_is_told_what_elements_a_call_lists() {
-    let job = Job::new(Kind::Observed, 0);
+    let job = Job::new(Reach::Observed, 0);
     let (object, team) = (boxed::<[Atomic<u64>]>(64, 4), job.team());
     let (over, list) = (object.over(&team, Block), [9_usize, 0, 9]);
     job.add_each(over.at(&list), 1);
@@ -245,8 +245,8 @@ fn an_observer_is_told_what_elements_a_call_lists() {
 
 #[test]
 fn updates_ring_the_bell_of_who_has_the_words_alone() {
-    for kind in [Kind::Near, Kind::Far, Kind::Observed] {
-        let (job, object) = (Job::new(kind, 5), boxed::<[Atomic<u64>]>(64, 4));
+    for reach in [Reach::Near, Reach::Far, Reach::Observed] {
+        let (job, object) = (Job::new(reach, 5), boxed::<[Atomic<u64>]>(64, 4));
         let rings = |pe: usize, act: &dyn Fn()| {
             // SAFETY: a slot begins with its system area, all zeroes, and its words are atomics.
             let area = unsafe { &*job.slots.start_of(pe).cast::<SystemArea>() };
@@ -256,14 +256,14 @@ fn updates_ring_the_bell_of_who_has_the_words_alone() {
             })
         };
         let (list, words) = ([0_u32, 3, 3, 1, 2], object.on(job.pe(2)));
-        assert!(rings(2, &|| job.add_each(words.at(&[3_u32]), 1)), "{kind:?}");
-        assert!(rings(2, &|| job.fetch_add_each(&mut [0; 5], words.at(&list), 1)), "{kind:?}");
-        assert!(!rings(1, &|| job.add_each(words.at(&list), 1)), "{kind:?}");
+        assert!(rings(2, &|| job.add_each(words.at(&[3_u32]), 1)), "{reach:?}");
+        assert!(rings(2, &|| job.fetch_add_each(&mut [0; 5], words.at(&list), 1)), "{reach:?}");
+        assert!(!rings(1, &|| job.add_each(words.at(&list), 1)), "{reach:?}");
         // The transport of tests reads words as it changes them.
         let reads = rings(2, &|| job.fetch_each(&mut [0; 5], words.at(&list)));
-        assert!(kind == Kind::Far || !reads, "{kind:?}");
+        assert!(reach == Reach::Far || !reads, "{reach:?}");
         let team = job.team();
         let both = || job.add_each(object.over(&team, Cyclic).at(&[0_u32, 2]), 1);
-        assert!(rings(1, &both) && rings(2, &both), "{kind:?}");
+        assert!(rings(1, &both) && rings(2, &both), "{reach:?}");
     }
 }

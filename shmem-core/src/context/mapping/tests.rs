@@ -180,17 +180,9 @@ fn the_unit_of_the_world_is_shared_last() {
     assert_eq!(granted(&mut two, &[Multiple, Multiple, Single]), [Lock(1); 3]);
 }
 
-#[test]
-#[should_panic(expected = "while domains or contexts live")]
-fn hints_do_not_change_under_those_who_were_granted_something() {
-    let mut mapping = mapping(Domain, Conservative, 2, None);
-    mapping.create_domains(Single, 1).unwrap();
-    mapping.configure(Hints::default(), None);
-}
-
 /// What a program does. Domains and contexts are named by their place among the living, round and round.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Action {
     Domains(Level, usize),
     Context(usize),
     DropDomain(usize),
@@ -212,17 +204,17 @@ impl Program {
         Self { mapping, limit, domains: Vec::new(), contexts: Vec::new() }
     }
 
-    fn step(&mut self, step: Step) {
+    fn act(&mut self, action: Action) {
         let before = self.mapping.used();
-        match step {
-            Step::Domains(level, number) => match self.mapping.create_domains(level, number) {
+        match action {
+            Action::Domains(level, number) => match self.mapping.create_domains(level, number) {
                 Ok(ids) => {
                     assert_eq!(ids.len(), number);
                     self.domains.extend(ids.into_iter().map(|id| (id, level)));
                 }
                 Err(shortage) => self.check_refusal(shortage, before, level, number),
             },
-            Step::Context(place) if !self.domains.is_empty() => {
+            Action::Context(place) if !self.domains.is_empty() => {
                 let (domain, level) = self.domains[place % self.domains.len()];
                 match self.mapping.create_context(domain) {
                     Ok(assignment) => self.contexts.push((domain, level, assignment)),
@@ -236,11 +228,11 @@ impl Program {
                     }
                 }
             }
-            Step::DropDomain(place) if !self.domains.is_empty() => {
+            Action::DropDomain(place) if !self.domains.is_empty() => {
                 let (domain, _) = self.domains.swap_remove(place % self.domains.len());
                 self.mapping.destroy_domain(domain);
             }
-            Step::DropContext(place) if !self.contexts.is_empty() => {
+            Action::DropContext(place) if !self.contexts.is_empty() => {
                 let (domain, _, assignment) = self.contexts.swap_remove(place % self.contexts.len());
                 self.mapping.destroy_context(domain, assignment.unit);
             }
@@ -296,28 +288,28 @@ impl Program {
     /// Everything is given back, in the order that `turn` chooses.
     fn end(mut self, turn: usize) {
         while !self.domains.is_empty() || !self.contexts.is_empty() {
-            self.step(Step::DropContext(turn));
-            self.step(Step::DropDomain(turn));
+            self.act(Action::DropContext(turn));
+            self.act(Action::DropDomain(turn));
         }
         assert_eq!(self.mapping.used(), 0, "what is released is free");
         if let Some(limit) = self.limit {
             // And can be used: by as many as there are units.
             self.mapping.configure(Hints::default(), None);
             for _ in 0..limit {
-                self.step(Step::Domains(Level::Private, 1));
+                self.act(Action::Domains(Level::Private, 1));
             }
             assert_eq!(self.domains.len(), limit);
         }
     }
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn action() -> impl Strategy<Value = Action> {
     let level = prop::sample::select(Level::ALL.to_vec());
     prop_oneof![
-        (level, 1..4_usize).prop_map(|(level, number)| Step::Domains(level, number)),
-        (0..16_usize).prop_map(Step::Context),
-        (0..16_usize).prop_map(Step::DropDomain),
-        (0..16_usize).prop_map(Step::DropContext),
+        (level, 1..4_usize).prop_map(|(level, number)| Action::Domains(level, number)),
+        (0..16_usize).prop_map(Action::Context),
+        (0..16_usize).prop_map(Action::DropDomain),
+        (0..16_usize).prop_map(Action::DropContext),
     ]
 }
 
@@ -329,13 +321,13 @@ proptest! {
         sharing in prop::sample::select(Sharing::ALL.to_vec()),
         limit in prop::option::of(prop_oneof![1..4_usize, 1..12_usize]),
         hints in prop::option::of((0..5_usize, 0..5_usize, 0..5_usize)),
-        steps in prop::collection::vec(step(), 0..80),
+        actions in prop::collection::vec(action(), 0..80),
         turn in 0..16_usize,
     ) {
         let hints = hints.map(|(private, serialized, multiple)| Hints { private, serialized, multiple });
         let mut program = Program::new(design, sharing, limit, hints);
-        for step in steps {
-            program.step(step);
+        for action in actions {
+            program.act(action);
         }
         program.end(turn);
     }
@@ -357,8 +349,8 @@ proptest! {
         let fits = hints.unlocked() + usize::from(hints.multiple > 0) <= limit;
         let mut program = Program::new(design, sharing, Some(limit), Some(hints));
         for &level in &order {
-            program.step(Step::Domains(level, 1));
-            program.step(Step::Context(program.domains.len().saturating_sub(1)));
+            program.act(Action::Domains(level, 1));
+            program.act(Action::Context(program.domains.len().saturating_sub(1)));
         }
         if fits {
             prop_assert_eq!(program.contexts.len(), order.len());
