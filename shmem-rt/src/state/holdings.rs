@@ -97,9 +97,9 @@ impl Holdings {
             node: self.node,
             limit: mapping.limit(),
             used: mapping.used(),
-            mapping: mapping.design(),
-            sharing: mapping.sharing(),
-            hints: mapping.hints(),
+            mapping: mapping.design,
+            sharing: mapping.sharing,
+            hints: mapping.hints,
             grants: std::iter::once(self.of_the_world())
                 .chain(assignments)
                 .map(|g| self.granted(g))

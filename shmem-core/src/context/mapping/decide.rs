@@ -1,4 +1,4 @@
-//! The answers: which unit a domain or a context gets.
+//! Which unit a domain or a context gets.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,7 +10,7 @@ use super::{Design, Hints, Level, Sharing, Tracking};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainId(u32);
 
-/// What a context was granted.
+/// The unit of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
     /// The unit.
@@ -24,24 +24,27 @@ pub struct Assignment {
 /// No unit is left that may serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// What was asked for.
+    /// Level of the domain or context.
     pub level: Level,
     /// Units in use.
     pub used: usize,
-    /// Units there are.
+    /// Units of this PE.
     pub limit: usize,
-    /// Units that hints keep for others.
+    /// Units reserved by hints for others.
     pub kept: usize,
     /// Whether there is a unit that has a lock, and could be shared with it.
     pub could_share: bool,
 }
 
-/// Decides who gets which unit. See the [module](super).
+/// The units of a PE, its domains and contexts. See the [module](super).
 #[derive(Debug)]
 pub struct Mapping {
-    design: Design,
-    sharing: Sharing,
-    hints: Option<Hints>,
+    /// The design.
+    pub design: Design,
+    /// How units are shared.
+    pub sharing: Sharing,
+    /// The current hints.
+    pub hints: Option<Hints>,
     units: Units,
     domains: BTreeMap<DomainId, Domain>,
     created: u32,
@@ -52,47 +55,32 @@ struct Domain {
     level: Level,
     /// The world's own.
     of_the_world: bool,
-    /// Whether it can still be given contexts.
+    /// Whether further contexts can be created in it.
     open: bool,
-    /// The unit that it holds itself.
+    /// The unit of the domain itself.
     unit: Option<u32>,
-    /// The units of its contexts, and how many are on each.
+    /// Number of contexts on each unit.
     contexts: BTreeMap<u32, usize>,
 }
 
-/// How a domain, or a context, comes by a unit.
+/// How a domain or a context gets a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// By one of its own.
+    /// A unit of its own.
     Own,
-    /// By one with a lock, which others are to join.
+    /// A new unit with a lock, which others can join.
     Begin,
-    /// By one with a lock that others have.
+    /// A unit with a lock that others use.
     Join,
-    /// By none.
+    /// No unit.
     Refused,
 }
 
 impl Mapping {
-    /// Of `limit` units, or as many as anybody wants.
+    /// A mapping on `limit` units; `None`: without a limit.
     pub fn new(design: Design, sharing: Sharing, limit: Option<usize>) -> Self {
         let units = Units::new(limit);
         Self { design, sharing, hints: None, units, domains: BTreeMap::new(), created: 0 }
-    }
-
-    /// The design.
-    pub fn design(&self) -> Design {
-        self.design
-    }
-
-    /// What is saved for whom.
-    pub fn sharing(&self) -> Sharing {
-        self.sharing
-    }
-
-    /// The hints that count.
-    pub fn hints(&self) -> Option<Hints> {
-        self.hints
     }
 
     /// Units in use.
@@ -100,7 +88,7 @@ impl Mapping {
         self.units.used()
     }
 
-    /// Units there are, where that is limited.
+    /// Units of this PE, where they are limited.
     pub fn limit(&self) -> Option<usize> {
         self.units.limit
     }
@@ -110,20 +98,20 @@ impl Mapping {
         self.domains.contains_key(&domain)
     }
 
-    /// How many units a domain and its contexts are on.
+    /// Number of units of a domain and its contexts.
     pub fn units_of(&self, domain: DomainId) -> usize {
         self.domains.get(&domain).map_or(0, |Domain { unit, contexts, .. }| {
             contexts.len() + usize::from(unit.is_some_and(|unit| !contexts.contains_key(&unit)))
         })
     }
 
-    /// How many contexts are on a unit.
+    /// Number of contexts on a unit.
     pub fn contexts_on(&self, unit: u32) -> usize {
         self.domains.values().filter_map(|domain| domain.contexts.get(&unit)).sum()
     }
 
-    /// Takes hints, and another number of units if one is given. Only while nothing but the world's own
-    /// domain and context lives: whoever has a unit was granted it under the hints of before.
+    /// Sets hints, and another number of units if one is given. Only while no domain and no context lives but the world's own:
+    /// units are granted under the hints of that time.
     ///
     /// # Panics
     ///
@@ -153,19 +141,19 @@ impl Mapping {
         Ok((id, self.give(id, unit)))
     }
 
-    /// Creates domains of one level, all or none. That they are created together is known while they are
-    /// mapped.
+    /// Creates domains of one level, all or none. They are mapped as if their number had been hinted.
     ///
     /// # Errors
     ///
     /// [`Shortage`] if one of them can have no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
-        // What comes together is as good as hinted, for those who would otherwise take all and leave none to
-        // share.
+        // Otherwise the first domains would take all units, and leave none to share.
         let is_hint = self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1;
         let together = is_hint.then(|| {
-            let live = self.of_level(level).count();
-            self.hints.unwrap_or_default().at_least(level, live.saturating_add(number))
+            let (mut hints, live) = (self.hints.unwrap_or_default(), self.of_level(level).count());
+            let expected = hints.of_mut(level);
+            *expected = live.saturating_add(number).max(*expected);
+            hints
         });
         let mut ids = Vec::new();
         for _ in 0..number {
@@ -184,7 +172,7 @@ impl Mapping {
         Ok(ids)
     }
 
-    /// Closes a domain to further contexts. What it holds is free when its last context is gone.
+    /// Closes a domain to further contexts. Its unit is free when its last context is destroyed.
     pub fn destroy_domain(&mut self, domain: DomainId) {
         self.domains.entry(domain).and_modify(|closed| closed.open = false);
         self.settle(domain);
@@ -206,7 +194,7 @@ impl Mapping {
             panic!("a context was asked for of a domain that is destroyed")
         };
         let level = *level;
-        // The domain's own unit serves the first context, and then whoever finds no better one.
+        // The domain's own unit serves the first context, and later contexts that find no better one.
         let idle = unit.filter(|unit| !contexts.contains_key(unit));
         let emptiest = || contexts.iter().min_by_key(|(_, contexts)| **contexts).map(|(unit, _)| *unit);
         let shares = match self.design {
@@ -259,7 +247,7 @@ impl Mapping {
         Assignment { unit, locked: self.units.is_locked(unit), tracking: self.design.tracking() }
     }
 
-    /// Gives back what a domain holds, once it is closed and empty.
+    /// Releases the unit of a domain that is closed and empty.
     fn settle(&mut self, domain: DomainId) {
         let over = |domain: &Domain| !domain.open && domain.contexts.is_empty();
         if self.domains.get(&domain).is_some_and(over)
@@ -281,7 +269,7 @@ impl Mapping {
         unit.ok_or_else(|| self.shortage(level, kept))
     }
 
-    /// The decision: the first row that holds counts.
+    /// Decides by the first row that holds.
     fn way(&self, level: Level, expected: Option<Hints>) -> Way {
         let ([unlocked, locked], free) = (self.kept(expected), self.units.free());
         let (is_spare, is_expected) =
@@ -290,11 +278,11 @@ impl Mapping {
         match (level.is_concurrent(), self.sharing) {
             (false, _) if is_spare || (is_expected && unlocked > 0) => Way::Own,
             (true, _) if is_expected && locked > 0 => Way::Own,
-            // Conservative saves what is limited, once there is a unit to share.
+            // `Conservative` saves limited units once there is a unit to share.
             (true, Sharing::Conservative) if is_spare && !(begun && self.units.limit.is_some()) => Way::Own,
             (true, Sharing::Efficient) if is_spare => Way::Own,
             (false, Sharing::Conservative) => Way::Refused,
-            // Those who were expected begin a shared unit while some are left; others join one first.
+            // Hinted domains begin a shared unit while units are left; others join an existing one first.
             _ if free > 0 && locked > 0 && (is_expected || !begun) => Way::Begin,
             _ => Way::Join,
         }
@@ -305,7 +293,7 @@ impl Mapping {
         self.domains.values().filter(move |domain| domain.level == level && !domain.of_the_world)
     }
 
-    /// Whether hints speak of one more of a level.
+    /// Whether hints announce one more of a level.
     fn is_expected(&self, level: Level, expected: Option<Hints>) -> bool {
         let live = || match self.design {
             Design::Context => {
@@ -316,8 +304,8 @@ impl Mapping {
         expected.is_some_and(|hints| live() < hints.of(level))
     }
 
-    /// The units, without a lock and with one, that are kept for those who are expected and not there yet. Where units are too
-    /// few for all, those that want no lock come first, and the others share what is left, one at least.
+    /// Number of units, without a lock and with one, that are reserved for hinted domains not yet created. Where there are too few
+    /// units for all, domains without a lock come first, and the others share the rest, one unit at least.
     fn kept(&self, expected: Option<Hints>) -> [usize; 2] {
         let Some(hints) = expected else { return [0; 2] };
         let units = self.units.limit.unwrap_or(usize::MAX) - usize::from(self.units.world.is_some());
@@ -330,7 +318,7 @@ impl Mapping {
         core::array::from_fn(|lock| planned[lock].saturating_sub(self.units.hinted[lock]))
     }
 
-    /// Whether a further context of a domain may have a unit of its own, which nobody else will need.
+    /// Whether a further context of a domain may have a unit of its own.
     fn is_ample(&self) -> bool {
         let free = self.units.free();
         match (self.units.limit, self.hints, self.sharing) {

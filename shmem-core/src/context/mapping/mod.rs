@@ -1,11 +1,11 @@
-//! Decides which contexts get which units of a scarce resource.
+//! Decides which contexts get which units of the node's network interface.
 //!
 //! A **unit** is what a network interface needs to inject operations and to see them complete (endpoint, completion queue, counter);
-//! a node has few. A program makes **domains**, groups of contexts of one thread level, and contexts in them. A [`Mapping`] is told
-//! what is created and destroyed, and answers with numbers of units. It does no I/O.
+//! a node has few. A program makes **domains**, groups of contexts of one thread level, and contexts in them. A [`Mapping`] is called
+//! for each domain and context that is created or destroyed, and returns unit numbers. It does no I/O.
 //!
-//! A unit is **locked** or not for as long as it is in use. Without a lock it serves one domain whose contexts are never used at the
-//! same time, and nobody joins it. So what was granted unshared stays unshared.
+//! A unit is **locked** or not for as long as it is in use. A unit without a lock serves one domain whose contexts are never used at
+//! the same time, and no other domain joins it: a unit that was granted alone stays so.
 //!
 //! Source: contexts and domains in Cray SHMEM (2016): Design-0, its hybrid, Design-1 and Design-2 are [`Design`]s.
 
@@ -35,14 +35,14 @@ named! {
 }
 
 impl Level {
-    /// Whether its contexts are used at the same time, so that their unit has a lock whoever else is there.
+    /// Whether its contexts are used at the same time, so that their unit has a lock.
     pub const fn is_concurrent(self) -> bool {
         matches!(self, Self::Multiple)
     }
 }
 
 named! {
-    /// What gets a unit, and how its operations are tracked to completion. The name is that of the environment.
+    /// Whether domains or contexts get units, and how operations are tracked to completion. The name is that of the environment.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Design {
         /// A unit per domain, and one for each further context while there are enough.
@@ -70,15 +70,15 @@ impl Design {
 }
 
 named! {
-    /// What is saved for whom while nobody knows what the program will create. Where units are unlimited, both
-    /// give everybody one. The name is that of the environment.
+    /// How units are shared while no hints say what the program will create. Where units are unlimited, each domain gets one. The
+    /// name is that of the environment.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Sharing {
-        /// Units are saved for those that want no lock: Multiple shares with Multiple from the start. Who wants no
-        /// lock gets none, or is refused.
+        /// Units are saved for domains without a lock: domains of level Multiple share one from the start. The other levels get a
+        /// unit without a lock, or are refused.
         Conservative = "conservative",
-        /// Units are used: Multiple takes free ones while there are any. Who wants no lock and comes too late shares
-        /// one that has a lock, and is refused only where there is none.
+        /// Units are used: domains of level Multiple take free ones while there are any. The other levels share a unit with a lock
+        /// when none is free, and are refused only where there is none to share.
         Efficient = "efficient",
     }
 }
@@ -96,33 +96,25 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Those of a level.
-    pub const fn of(self, level: Level) -> usize {
-        match level {
-            Level::Private => self.private,
-            Level::Serialized => self.serialized,
-            Level::Multiple => self.multiple,
-        }
+    /// Domains of a level.
+    pub fn of(mut self, level: Level) -> usize {
+        *self.of_mut(level)
     }
 
-    /// With at least so many of a level.
-    #[must_use]
-    pub fn at_least(mut self, level: Level, number: usize) -> Self {
-        let of = match level {
+    fn of_mut(&mut self, level: Level) -> &mut usize {
+        match level {
             Level::Private => &mut self.private,
             Level::Serialized => &mut self.serialized,
             Level::Multiple => &mut self.multiple,
-        };
-        *of = number.max(*of);
-        self
+        }
     }
 
-    /// Those that want no lock.
+    /// Domains without a lock.
     pub const fn unlocked(self) -> usize {
         self.private.saturating_add(self.serialized)
     }
 
-    /// All.
+    /// Domains of all levels.
     pub const fn total(self) -> usize {
         self.unlocked().saturating_add(self.multiple)
     }

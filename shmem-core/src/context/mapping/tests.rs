@@ -220,7 +220,7 @@ impl Program {
                     Ok(assignment) => self.contexts.push((domain, level, assignment)),
                     Err(shortage) => {
                         assert_eq!(
-                            self.mapping.design(),
+                            self.mapping.design,
                             Design::Context,
                             "a domain has a unit for its contexts"
                         );
@@ -245,7 +245,7 @@ impl Program {
         assert_eq!(self.mapping.used(), before, "what is refused leaves nothing behind");
         assert_eq!(shortage.level, level);
         let limit = self.limit.expect("nothing is refused where there is no limit");
-        if self.mapping.hints().is_none() {
+        if self.mapping.hints.is_none() {
             assert!(before + number > limit, "nobody was expected, and there were free units");
         }
         if level == Level::Multiple {
@@ -260,7 +260,7 @@ impl Program {
         for (domain, level, assignment) in contexts {
             on.entry(assignment.unit).or_default().insert(*domain);
             assert!(assignment.locked || !level.is_concurrent(), "Multiple has a lock");
-            if mapping.sharing() == Sharing::Conservative {
+            if mapping.sharing == Sharing::Conservative {
                 assert!(!assignment.locked || level.is_concurrent(), "who wants no lock has none");
             }
         }
@@ -277,7 +277,7 @@ impl Program {
             assert_eq!(mapping.contexts_on(assignment.unit), same.count());
         }
         if limit.is_none() {
-            let shared = mapping.design() != Design::Auto && mapping.design() != Design::Context;
+            let shared = mapping.design != Design::Auto && mapping.design != Design::Context;
             assert!(
                 shared || on.keys().all(|unit| mapping.contexts_on(*unit) == 1),
                 "without a limit, none shares"

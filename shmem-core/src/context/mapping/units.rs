@@ -1,4 +1,4 @@
-//! The units of a PE: its part of those of the node, and which are in use.
+//! The units of a PE: its share of the node's units, and which of them are in use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Unit {
     /// For as long as it is in use.
     locked: bool,
-    /// Whether it was taken for one of those of whom hints speak: a domain, or a context where those have units.
+    /// Whether it counts against hints: it was taken for a domain, or for a context where contexts have units.
     is_hinted: bool,
     /// Domains and contexts that hold it.
     holders: usize,
@@ -16,14 +16,14 @@ struct Unit {
 /// Which units are in use.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// How many there are, if that is limited.
+    /// Number of units, if that is limited.
     pub(super) limit: Option<usize>,
-    /// That of the world.
+    /// The world's unit.
     pub(super) world: Option<u32>,
-    /// Units of those of whom hints speak: without a lock, and with one.
+    /// Units that count against hints: without a lock, and with one.
     pub(super) hinted: [usize; 2],
     used: BTreeMap<u32, Unit>,
-    /// Numbers that are free below the highest one that ever was in use.
+    /// Free numbers below the highest number that was ever in use.
     gaps: BTreeSet<u32>,
 }
 
@@ -44,7 +44,7 @@ impl Units {
         self.used.get(&unit).is_some_and(|unit| unit.locked)
     }
 
-    /// Takes a free unit: the first one, so that numbers stay small.
+    /// Takes the free unit with the smallest number.
     pub(super) fn take(&mut self, locked: bool, is_hinted: bool) -> Option<u32> {
         if self.free() == 0 {
             return None;
@@ -55,12 +55,12 @@ impl Units {
         Some(unit)
     }
 
-    /// One holder more.
+    /// Adds a holder.
     pub(super) fn join(&mut self, unit: u32) {
         self.used.entry(unit).and_modify(|unit| unit.holders += 1);
     }
 
-    /// One holder less.
+    /// Removes a holder.
     pub(super) fn leave(&mut self, unit: u32) {
         let Some(held) = self.used.get_mut(&unit) else { return };
         held.holders -= 1;
@@ -71,7 +71,7 @@ impl Units {
         }
     }
 
-    /// The unit with a lock that has the fewest holders; that of the world only where there is no other.
+    /// The unit with a lock that has the fewest holders; the world's unit only where there is no other.
     pub(super) fn least_shared(&self) -> Option<u32> {
         let locked = self.used.iter().filter(|(_, unit)| unit.locked);
         let least =
@@ -80,15 +80,14 @@ impl Units {
     }
 }
 
-/// The part of the PE in slot `slot` when `limit` units are shared out evenly among `pes` PEs: the same for
-/// all, and what is left over goes to the first ones, one each.
+/// The share of the PE in slot `slot` when `limit` units are divided evenly among `pes` PEs. The first PEs get one of the remainder
+/// each.
 pub const fn evenly(limit: usize, pes: usize, slot: usize) -> usize {
     limit / pes + (slot < limit % pes) as usize
 }
 
-/// The parts of PEs that want so many units each. Where there are enough, everybody gets what he wants, and
-/// the rest is shared out evenly; where there are not, nobody gets more than another who wants more than
-/// he has.
+/// The shares of PEs by the number of units that each wants (max-min fairness). Where there are enough, each PE gets what it wants, and
+/// the rest is divided evenly; where there are not, no PE gets more than another that wants more than it has.
 pub fn by_need(limit: usize, wants: &[usize]) -> Vec<usize> {
     let mut parts = vec![0; wants.len()];
     let mut left = limit;
@@ -97,7 +96,7 @@ pub fn by_need(limit: usize, wants: &[usize]) -> Vec<usize> {
         if wanting.is_empty() || left == 0 {
             break;
         }
-        // The same for all, until there is less than one for each.
+        // Equal parts, until there is less than one unit for each.
         let each = (left / wanting.len()).max(1);
         for pe in wanting {
             let part = each.min(wants[pe] - parts[pe]).min(left);
