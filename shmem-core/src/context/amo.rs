@@ -66,30 +66,28 @@ macro_rules! methods {
     ($(
         $(#[$doc:meta])*
         $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident;
-    )*) => {
-        $(methods! { @$kind [$(#[$doc])*] $name($($value),*) [$($bound)*] = $op, $family })*
-    };
-    (@update [$($doc:tt)*] $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
-        $($doc)*
+    )*) => {$(
+        $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W> $(, $value: W::Value)*)
+        fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W> $(, $value: W::Value)*) -> methods!(@$kind)
         where
             Self: Stores,
         {
-            change(self.endpoint(), word, $op, Family::$family);
+            methods!(@$kind change(self.endpoint(), word, $op, Family::$family))
         }
+    )*};
+    (@update) => {
+        ()
     };
-    (@fetch [$($doc:tt)*] $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
-        $($doc)*
-        #[inline(always)]
-        #[track_caller]
-        fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W> $(, $value: W::Value)*) -> W::Value
-        where
-            Self: Stores,
-        {
-            change(self.endpoint(), word, $op, Family::$family)
-        }
+    (@fetch) => {
+        W::Value
+    };
+    (@update $change:expr) => {
+        _ = $change
+    };
+    (@fetch $change:expr) => {
+        $change
     };
 }
 

@@ -1,21 +1,20 @@
-//! Sessions: what a program says of the operations to come.
+//! Sessions: hints about the operations to come.
 //!
-//! A [`Session`] is a token that stands for the one it was begun on, until it is dropped. What it says is a hint, and no
-//! transport here has a use for it: operations are on their way as soon as they are started. Several may be open on one token.
+//! A [`Session`] is a token for the same operations as the one it was begun on, until it is dropped. No transport here uses
+//! the hint: operations are sent as soon as they are started. Several sessions may be open on one token.
 
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::transport::SessionOptions;
 
-/// Tokens of which a program can say how it will use them: all of them.
+/// Hints about the use of a token.
 pub trait Sessions: Initiator {
-    /// Begins a session: until it is dropped, what goes through this token is expected to be as `options` say.
-    /// That is a hint. Results, order and completion are what they are without it; what has to arrive needs its
-    /// `quiet` inside or after the session.
+    /// Begins a session: until it is dropped, the operations of this token are expected to be as `options` say. This is a
+    /// hint: results, order and completion are the same without it, and puts still need a `quiet`.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_session_start`, `shmem_ctx_session_stop`.
     #[must_use = "a session that is not kept ends at once"]
-    fn session(&self, options: SessionOptions) -> Session<'_, Self> {
-        Session { token: self, options }
+    fn session(&self, _options: SessionOptions) -> Session<'_, Self> {
+        Session { token: self }
     }
 }
 
@@ -24,14 +23,6 @@ impl<I: Initiator + ?Sized> Sessions for I {}
 /// A session that is open. From [`Sessions::session`].
 pub struct Session<'t, I: Initiator + ?Sized> {
     token: &'t I,
-    options: SessionOptions,
-}
-
-impl<I: Initiator + ?Sized> Session<'_, I> {
-    /// What it was begun with.
-    pub fn options(&self) -> SessionOptions {
-        self.options
-    }
 }
 
 // SAFETY: it borrows a token, and lives no longer.
