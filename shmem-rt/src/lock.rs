@@ -75,7 +75,7 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
     #[track_caller]
     pub fn set_lock<'a>(&'a self, lock: impl LockPlace<'a>) {
-        Queue::of(self, lock).tell(Family::Lock, Location::caller(), Queue::set);
+        std::mem::forget(self.lock(lock));
     }
 
     /// Takes a lock, as [`set_lock`](Self::set_lock), if nobody holds it or waits for it; says whether it has.
@@ -83,7 +83,7 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_test_lock`, which is 0 where this is `true`.
     #[track_caller]
     pub fn test_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> bool {
-        Queue::of(self, lock).tell(Family::TryLock, Location::caller(), Queue::test)
+        self.try_lock(lock).map(std::mem::forget).is_some()
     }
 
     /// Leaves a lock that [`set_lock`](Self::set_lock) or [`test_lock`](Self::test_lock) has taken. All that
