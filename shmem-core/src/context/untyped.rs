@@ -197,6 +197,7 @@ pub fn wait<'c>(
     }
     let rest = || {
         endpoint.waiting().until(
+            0,
             endpoint,
             done,
             |timeout, done| {

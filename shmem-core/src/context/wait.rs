@@ -106,6 +106,7 @@ pub fn wait_for(
     subject: impl Fn() -> String,
 ) {
     endpoint.waiting().until(
+        0,
         endpoint,
         done,
         |timeout, done| endpoint.bell().watch(timeout.into_iter().chain(nap).min(), done),

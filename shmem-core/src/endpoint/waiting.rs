@@ -86,22 +86,10 @@ impl Waiting {
         self.works.go_on();
     }
 
-    /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed;
-    /// `activity` describes the wait; it is called when that is long enough to sleep, and for each report.
+    /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed. `activity` describes the wait for
+    /// reports; it is called when the wait is long enough to sleep. `bytes` of other nodes are known to be on their way (0: none).
     #[inline]
     pub fn until(
-        &self,
-        endpoint: &Endpoint,
-        done: impl FnMut() -> bool,
-        sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
-        activity: impl Fn() -> Activity,
-    ) {
-        self.until_brought(0, endpoint, done, sleep, activity);
-    }
-
-    /// As [`until`](Self::until), where so many bytes of another node are on their way.
-    #[inline]
-    pub fn until_brought(
         &self,
         bytes: usize,
         endpoint: &Endpoint,

@@ -94,18 +94,6 @@ impl<'b, V: AmoValue> Batch<'b, V> {
         Self { len, offset, most, count: 0, kept, carry, quiet }
     }
 
-    /// Number of words.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are no words.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Waits until all updates so far are complete: visible to all PEs, and in front of whatever is issued afterwards.
     pub fn flush(&mut self) {
         self.hand_over();
@@ -253,18 +241,6 @@ pub struct Gathers<'b, 'env, T> {
 impl<'b, 'env, T: PlainData> Gathers<'b, 'env, T> {
     fn new((len, offset): (usize, usize), most: usize, carry: CarryReads<'b, T>) -> Self {
         Self { len, offset, most, indices: Vec::new(), into: Vec::new(), found: Vec::new(), carry }
-    }
-
-    /// Number of elements.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are no elements.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// Reads an element to where it is at the end of the call.

@@ -131,7 +131,7 @@ impl Collective<'_> {
                     is_over = progress.poll(&mut carrier);
                     is_over || progress.moved() != moved
                 };
-                endpoint.waiting().until_brought(
+                endpoint.waiting().until(
                     cut.most,
                     endpoint,
                     got_on,

@@ -116,7 +116,7 @@ pub(crate) fn land_all(endpoint: &Endpoint) {
 pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activity: impl Fn() -> Activity) {
     // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
     let bell = &unsafe { endpoint.system() }.doorbell;
-    endpoint.waiting().until(endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
+    endpoint.waiting().until(0, endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
 }
 
 /// What writes a result to where it belongs.

@@ -402,7 +402,7 @@ impl Collective<'_> {
         activity: impl Fn() -> Activity,
     ) {
         let Self { endpoint, bytes, .. } = *self;
-        endpoint.waiting().until_brought(bytes / NEAR, endpoint, done, sleep, activity);
+        endpoint.waiting().until(bytes / NEAR, endpoint, done, sleep, activity);
     }
 
     /// Counts a collective that is started to go on beside the program: the number of it, from 1.
