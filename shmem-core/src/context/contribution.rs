@@ -1,9 +1,8 @@
-//! What a PE gives to a collective that changes it, and in which form the result comes back; how
-//! `bool` ([`Truth`]) and tuples ([`Both`]) travel.
+//! Arguments of collectives that change data, and the form of their result; how `bool` ([`Truth`]) and tuples ([`Both`])
+//! are sent.
 //!
-//! The argument decides. The result is a parameter of the trait, and not a type in it: so the one form of which rustc can
-//! say that it fits is found, also for a number whose type nobody has said yet, and who gives something else reads one
-//! message.
+//! The type of the argument decides the form of the result. The result is a parameter of the trait, not an associated
+//! type: then rustc finds the form also for a number without a type, and reports one message for a wrong argument.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -12,7 +11,7 @@ use crate::data::{Contents, Movable, PlainData, SymmetricData};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
 
-/// What a PE gives to a collective that changes it, such as a sum or a broadcast, with `R` as the result of the call.
+/// An argument of a collective that changes data, such as a sum or a broadcast. `R` is the result of the call.
 ///
 /// | given | what is changed | result |
 /// |---|---|---|
@@ -21,15 +20,15 @@ use crate::object::{Extent, Here, SymBox, Symmetric};
 /// | `(x, y)`, also of three and four values of any types | nothing | a tuple of the same types |
 /// | `&OBJECT`: a symmetric static, `SymBox`, or object of a team; a part of one, `OBJECT.here(world).index(1..4)` | the calling PE's own copy | `()` |
 ///
-/// All PEs give the same of these, of the same length; symmetric objects are the same object. Small objects go through memory
-/// of the program; of larger ones, on a node, PEs read and write each other's copies where they lie, without room for
-/// another one. Copies may be used by other PEs before the call begins on them and after the next barrier; what others
-/// write there meanwhile, and what they read, is either.
+/// All PEs give the same form, of the same length; symmetric objects are the same object. Small objects are copied to memory
+/// of the program; PEs of a node read and write each other's copies of larger objects in place, without another copy.
+/// Other PEs may use the copies before the call begins on them and after the next barrier; reads and writes in between
+/// may see or leave either value.
 ///
 /// # Safety
 ///
-/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
-/// have it, for as long as the reference lives: collectives read and write the copies of others there.
+/// `place` must return the extent of an object that is reserved at that offset on all PEs that have it, for as long as the
+/// reference lives: collectives read and write the copies of other PEs there.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a collective that changes it",
     label = "neither a value, nor `&mut`, nor a symmetric object",
@@ -37,10 +36,10 @@ use crate::object::{Extent, Here, SymBox, Symmetric};
     note = "that can be plain data, an array, a `Vec` or a `Box` of a slice; in place also a slice, `&mut values[..]`, and a symmetric object of plain data, `&OBJECT`"
 )]
 pub unsafe trait Contribution<R>: Sized {
-    /// What it consists of.
+    /// Type of the items.
     type Item: PlainData;
 
-    /// Where it lies, if that is symmetric memory. Asked, as `change` is, by whoever has a token: an endpoint is none.
+    /// Its extent, if it is in symmetric memory.
     #[doc(hidden)]
     #[track_caller]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
@@ -52,7 +51,7 @@ pub unsafe trait Contribution<R>: Sized {
     #[track_caller]
     fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[Self::Item]) -> O) -> O;
 
-    /// The result of the call, of what was changed where it lies. Asked where there is such a place.
+    /// The result of the call, if the items were changed in place.
     #[doc(hidden)]
     fn changed(self) -> R;
 
@@ -63,7 +62,7 @@ pub unsafe trait Contribution<R>: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: it lies in memory of the program: no place is given.
+// SAFETY: private memory: no place is returned.
 unsafe impl<M: Movable> Contribution<M> for M {
     type Item = M::Item;
 
@@ -87,7 +86,7 @@ unsafe impl<M: Movable> Contribution<M> for M {
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: it lies in memory of the program: no place is given.
+// SAFETY: private memory: no place is returned.
 unsafe impl<M: Movable + ?Sized> Contribution<()> for &mut M {
     type Item = M::Item;
 
@@ -113,7 +112,7 @@ impl<C: Contents<Item: PlainData> + ?Sized> Here<'_, C> {
     }
 }
 
-/// Of symmetric memory: `$collected` is read, and `$changed` is changed, both by way of `$here`.
+/// Symmetric objects: `$collected` is read, and `$changed` is changed, both through `$here`.
 macro_rules! symmetric {
     ($([$($parameter:tt)*] $collected:ty, $changed:ty, $item:ty, $self:ident, $token:ident: $here:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -161,7 +160,7 @@ symmetric! {
     [C: Contents<Item: PlainData> + ?Sized] SymBox<C>, &SymBox<C>, C::Item, self, token: self.here(token);
 }
 
-/// What a tuple is on its way between PEs: two values, one behind the other. Of three and four the second one is such a pair.
+/// A pair as it is sent between PEs, without padding. A tuple of three or four values is a pair whose second value is a pair.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 pub struct Both<A, B>(A, B);
@@ -172,12 +171,12 @@ impl<A: Copy, B: Copy> Both<A, B> {
         Self(one, other)
     }
 
-    /// Each combined with its like.
+    /// Combines first values by `one`, and second values by `other`.
     pub fn join(self, with: Self, one: impl Fn(A, A) -> A, other: impl Fn(B, B) -> B) -> Self {
         Self(one(self.0, with.0), other(self.1, with.1))
     }
 
-    /// Something made of each.
+    /// Changes the first value by `one`, and the second by `other`.
     pub fn each(self, one: impl Fn(A) -> A, other: impl Fn(B) -> B) -> Self {
         Self(one(self.0), other(self.1))
     }
@@ -190,11 +189,11 @@ unsafe impl<A: Pod, B: Pod> Pod for Both<A, B> {}
 // SAFETY: packed: no padding, no pointer, and every pattern is a value of both, the same in all processes.
 unsafe impl<A: SymmetricData, B: SymmetricData> SymmetricData for Both<A, B> {}
 
-/// What is made into an item of another type on its way: a value, and one that is changed in place.
+/// Values that are sent as an item of another type: by value, and changed in place.
 macro_rules! made {
     ($([$($generic:tt)*] $whole:ty = $item:ty: $value:pat => $to:expr, $made:pat => $back:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        // SAFETY: it lies in memory of the program: no place is given.
+        // SAFETY: private memory: no place is returned.
         unsafe impl<$($generic)*> Contribution<Self> for $whole {
             type Item = $item;
 
@@ -214,7 +213,7 @@ macro_rules! made {
         }
 
         #[diagnostic::do_not_recommend]
-        // SAFETY: it lies in memory of the program: no place is given.
+        // SAFETY: private memory: no place is returned.
         unsafe impl<$($generic)*> Contribution<()> for &mut $whole {
             type Item = $item;
 
@@ -243,7 +242,7 @@ made! {
         (a, b, c, d) => Both(a, Both(b, Both(c, d))), Both(a, Both(b, Both(c, d))) => (a, b, c, d);
 }
 
-/// What a `bool` is on its way between PEs: 1 or 0. Every other byte is true.
+/// A `bool` as it is sent between PEs: 0 is false, every other byte is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Truth(u8);

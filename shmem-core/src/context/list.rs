@@ -1,5 +1,4 @@
-//! What collectives take and give: lists of elements that are exchanged, what a PE gives to be collected, and items on
-//! their way between symmetric memory and private.
+//! Arguments of collectives that exchange and collect data, and buffers for items of symmetric memory.
 
 use core::mem::MaybeUninit;
 
@@ -7,8 +6,8 @@ use crate::data::{Movable, PlainData, zeroed_items};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
 
-/// A list of `I`s that a collective takes apart, such as that of an `alltoall`: `&values[..]`, a reference to an array, a
-/// `Vec` or a `Box` of a slice, or `&OBJECT`: a symmetric list, of which that is the calling PE's own copy.
+/// A list of `I`s that a collective reads, such as that of an `alltoall`: `&values[..]`, a reference to an array, a `Vec` or
+/// a `Box` of a slice, or `&OBJECT`: the calling PE's own copy of a symmetric list.
 ///
 /// # Safety
 ///
@@ -20,13 +19,13 @@ use crate::object::{Extent, Here, SymBox, Symmetric};
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
 )]
 pub unsafe trait Source<I> {
-    /// Where it lies, if that is symmetric memory.
+    /// Its extent, if it is in symmetric memory.
     #[doc(hidden)]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
     }
 
-    /// How many elements it has.
+    /// Number of elements.
     #[doc(hidden)]
     fn items(&self, token: &(impl Initiator + ?Sized)) -> usize;
 
@@ -36,8 +35,8 @@ pub unsafe trait Source<I> {
     fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[I]) -> R) -> R;
 }
 
-/// Where a collective writes a list of `I`s, such as what all PEs have: `&mut values[..]`, a mutable reference to an array, a
-/// `Vec` or a `Box` of a slice, or `&OBJECT`: a symmetric list, of which the calling PE's own copy is written.
+/// A list of `I`s that a collective writes, such as the result of a `collect`: `&mut values[..]`, a mutable reference to an
+/// array, a `Vec` or a `Box` of a slice, or `&OBJECT`: the calling PE's own copy of a symmetric list.
 ///
 /// # Safety
 ///
@@ -49,17 +48,17 @@ pub unsafe trait Source<I> {
     note = "a `values` that is a `&mut [..]` already is lent: `&mut *values`"
 )]
 pub unsafe trait Destination<I>: Sized {
-    /// Where it lies, if that is symmetric memory.
+    /// Its extent, if it is in symmetric memory.
     #[doc(hidden)]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
     }
 
-    /// How many elements it has.
+    /// Number of elements.
     #[doc(hidden)]
     fn items(&self, token: &(impl Initiator + ?Sized)) -> usize;
 
-    /// Lets the collective write the elements, in private memory, which has any values before.
+    /// Lets the collective write the elements, in private memory with unspecified values.
     #[doc(hidden)]
     #[track_caller]
     fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R;
@@ -69,7 +68,7 @@ pub unsafe trait Destination<I>: Sized {
 macro_rules! private_lists {
     ($([$($const:tt)*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        // SAFETY: it lies in memory of the program: no place is given.
+        // SAFETY: private memory: no place is returned.
         unsafe impl<T: PlainData, $($const)*> Source<T> for $list {
             #[inline(always)]
             fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
@@ -83,7 +82,7 @@ macro_rules! private_lists {
         }
 
         #[diagnostic::do_not_recommend]
-        // SAFETY: it lies in memory of the program: no place is given.
+        // SAFETY: private memory: no place is returned.
         unsafe impl<T: PlainData, $($const)*> Destination<T> for &mut $list {
             #[inline(always)]
             fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
@@ -104,7 +103,7 @@ private_lists! {
     [const N: usize] [T; N];
 }
 
-/// Of symmetric memory: `$of` is what reads it as a source, `$to` what writes it as a destination.
+/// Symmetric lists: `$of` is a source, and `$to` a destination.
 macro_rules! symmetric_lists {
     ($([$($const:tt)*] $of:ty, $to:ty, $self:ident, $token:ident: $here:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -153,8 +152,8 @@ symmetric_lists! {
     [const N: usize] Symmetric<[T; N]>, &Symmetric<[T; N]>, self, token: self.here(token).index(..);
 }
 
-/// What a PE gives to a collective that brings it to all, by reference: a value, a slice, a `Vec` or a `Box` of a slice, or a
-/// symmetric object, of which that is the calling PE's own copy. It consists of `I`s: a value is one of them.
+/// An argument of `collect` and `fcollect`, by reference: a value, a slice, a `Vec` or a `Box` of a slice, or the calling PE's
+/// own copy of a symmetric object. It consists of `I`s: a value is one of them.
 ///
 /// # Safety
 ///
@@ -166,7 +165,7 @@ symmetric_lists! {
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
 )]
 pub unsafe trait Collected<I> {
-    /// Where it lies, if that is symmetric memory. Asked, as `read` is, by whoever has a token: an endpoint is none.
+    /// Its extent, if it is in symmetric memory.
     #[doc(hidden)]
     #[track_caller]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
@@ -180,7 +179,7 @@ pub unsafe trait Collected<I> {
 }
 
 #[diagnostic::do_not_recommend]
-// SAFETY: it lies in memory of the program: no place is given.
+// SAFETY: private memory: no place is returned.
 unsafe impl<M: Movable + ?Sized> Collected<M::Item> for M {
     #[inline(always)]
     fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[M::Item]) -> R) -> R {
@@ -188,12 +187,12 @@ unsafe impl<M: Movable + ?Sized> Collected<M::Item> for M {
     }
 }
 
-/// Bytes that are on the stack.
+/// Bytes on the stack.
 const FEW: usize = 1 << 10;
 
-/// So many items, zeroes at first: few bytes on the stack, which costs less than to ask for memory.
+/// Items, zeroes at first. A few bytes are on the stack, which needs no allocation.
 pub(super) struct Items<T> {
-    /// Whatever lies behind the bytes of the items is not written.
+    /// Uninitialised behind the bytes of the items.
     few: MaybeUninit<[u128; FEW / size_of::<u128>()]>,
     many: Vec<T>,
     count: usize,

@@ -8,7 +8,7 @@ use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::primitive::mutant;
 
-/// Ordering and completion of what a token has issued.
+/// Ordering and completion of the operations of a token.
 pub trait Order: Initiator {
     /// Orders puts and updates to each PE: those issued before are delivered before those after.
     ///
@@ -19,7 +19,7 @@ pub trait Order: Initiator {
         fence_through(self.endpoint());
     }
 
-    /// Waits until all that this token has issued is visible to every PE.
+    /// Waits until all operations of this token are visible to every PE.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_quiet`.
     #[inline(always)]
@@ -28,7 +28,7 @@ pub trait Order: Initiator {
         quiet_through(self.endpoint(), Location::caller());
     }
 
-    /// Waits until all that this token has issued for one PE is visible to every PE.
+    /// Waits until all operations of this token on one PE are visible to every PE.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_pe_quiet`, which takes several PEs.
     #[inline(always)]
@@ -40,7 +40,7 @@ pub trait Order: Initiator {
 
 impl<I: Initiator + ?Sized> Order for I {}
 
-/// Orders what an endpoint has issued.
+/// Orders the operations of an endpoint.
 #[inline(always)]
 #[track_caller]
 pub fn fence_through(endpoint: &Endpoint) {
@@ -58,7 +58,7 @@ pub(super) fn quiet_through(endpoint: &Endpoint, location: &'static Location<'st
     }
 }
 
-/// Completes what an endpoint has issued for one PE.
+/// Completes the operations of an endpoint on one PE.
 #[inline(always)]
 #[track_caller]
 pub fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
@@ -68,7 +68,7 @@ pub fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
     }
 }
 
-/// Of a PE, or of all.
+/// The slow path: for one PE, or for all.
 #[cold]
 #[inline(never)]
 fn slow(endpoint: &Endpoint, family: Family, pe: Option<Pe>, location: &'static Location<'static>) {

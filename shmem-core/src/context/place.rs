@@ -1,4 +1,4 @@
-//! What put writes to and get reads from.
+//! Places: the remote side of put and get.
 
 use core::panic::Location;
 
@@ -15,12 +15,12 @@ use crate::primitive::mutant;
 use crate::shared;
 use crate::transport::{SignalOp, shm};
 
-/// What put writes to and get reads from: a place on one PE, see [`On`].
+/// The remote side of put and get: a place on one PE, see [`On`].
 ///
 /// # Safety
 ///
-/// `put_from` and `put_signal_from` must read `len` items and no more, `get_into` write as many: before they
-/// return, or before the endpoint is quiet, as the family of the operation says.
+/// `put_from` and `put_signal_from` must read `len_of` items and no more, and `get_into` write as many: before they return, or before
+/// the endpoint is quiet, as the family of the operation says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a place that put and get can reach",
     label = "not a place",
@@ -28,21 +28,21 @@ use crate::transport::{SignalOp, shm};
     note = "no PE reaches what is private to another one, such as a `Vec`: declare the object with `#[symmetric]`, as a `static` or by `let`"
 )]
 pub unsafe trait Place: Copy {
-    /// What lies there.
+    /// Type of the place.
     type Contents: Contents<Item: PlainData> + ?Sized;
 
     /// Number of items.
     fn len_of(self) -> usize;
 
-    /// Where it begins, for messages: bytes from the start of a slot.
+    /// Bytes from the start of a slot, for messages.
     #[doc(hidden)]
     fn offset_of(self) -> usize;
 
-    /// Writes as many items from `source` on.
+    /// Writes the items at `source`.
     ///
     /// # Safety
     ///
-    /// They must be readable, and unchanged, for as long as the family says.
+    /// `len_of` items must be readable, and unchanged, for as long as the family says.
     #[track_caller]
     unsafe fn put_from(
         self,
@@ -51,11 +51,11 @@ pub unsafe trait Place: Copy {
         family: Family,
     );
 
-    /// Reads them to `into`.
+    /// Reads the items to `into`.
     ///
     /// # Safety
     ///
-    /// As many items must be writable, and nobody else's, for as long as the family says.
+    /// `len_of` items must be writable, and unused by others, for as long as the family says.
     #[track_caller]
     unsafe fn get_into(
         self,
@@ -67,7 +67,7 @@ pub unsafe trait Place: Copy {
     /// The PE.
     fn pe_of(self) -> Pe;
 
-    /// Writes as many items from `source` on, then changes a signal: whoever sees the change sees them.
+    /// Writes the items at `source`, then changes a signal: a PE that sees the change sees the items.
     ///
     /// # Safety
     ///
@@ -83,7 +83,7 @@ pub unsafe trait Place: Copy {
     );
 }
 
-/// A place of a slice: what a transfer that owns its buffer writes to and reads from.
+/// A place of a slice: the remote side of a transfer that owns its buffer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place of a slice, which a buffer can go to or come from",
     label = "not a slice of what the buffer holds",
@@ -97,7 +97,7 @@ impl<T: PlainData> SlicePlace<T> for On<'_, [T]> {}
 #[diagnostic::do_not_recommend]
 impl<T: PlainData, const D: usize> SlicePlace<T> for ArrayOn<'_, T, D> {}
 
-/// What a value is given as. Of a word, which `p` refuses, that is its number: rustc says nothing about the value then.
+/// The type in which values are passed. For a word, which `p` refuses, it is the word's number: then rustc reports the place only.
 pub trait Valued {
     /// The type.
     type Value;
@@ -115,7 +115,7 @@ impl Valued for Signal {
     type Value = u64;
 }
 
-/// What `p` writes to: a place of one value.
+/// The remote side of `p`: a place of one value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a place that `p` can write one value to",
     label = "not a place of plain data",
@@ -123,7 +123,7 @@ impl Valued for Signal {
     note = "`Atomic` and `Signal` words are changed by atomic and signal operations only: `fetch_add`, `set`, `wait_until`"
 )]
 pub trait ValuePlace {
-    /// What lies there.
+    /// Type of the value.
     type Value;
 
     /// Writes the value.
@@ -142,7 +142,7 @@ impl<T: PlainData> ValuePlace for On<'_, T> {
     }
 }
 
-/// Writes the one item of a place, in one access where that is on this node. It is read behind the branch, which takes a cycle less.
+/// Writes the one item of a place, on this node in one access. The value is read after the branch, which is a cycle faster.
 #[inline(always)]
 #[track_caller]
 fn store<C: Contents<Item: PlainData> + ?Sized>(
@@ -222,7 +222,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         family: Family,
     ) {
         if let Some(slot) = endpoint.slot_of(self.pe()) {
-            // It releases what stands before, and wakes who waits.
+            // It releases the stores before it, and wakes a waiter.
             let slot = endpoint.start_of(slot);
             // SAFETY: a signal is an aligned word of 8 bytes in every slot.
             let change = || unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) };
@@ -235,7 +235,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
                 change();
             }
         } else {
-            // In pieces: as wholes they would be written to memory before the branch.
+            // In pieces: as structs they would be written to memory before the branch.
             let (pe, segment, offset, from) = (self.pe(), self.segment(), self.offset(), source.cast());
             let (bytes, location) = (self.bytes(), Location::caller());
             let (at_segment, at) = (signal.segment(), signal.offset());
@@ -293,7 +293,7 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
     ) {
         // SAFETY: the caller's promise.
         unsafe { self.put_from(endpoint, source, family) };
-        // The signal comes behind the last piece alone, and the others may be elsewhere still.
+        // A signal is ordered behind the last piece only.
         fence_through(endpoint);
         update_signal(endpoint, signal, op);
     }

@@ -2,9 +2,9 @@
 //!
 //! An address borrows nothing: between the search for its segment and the end of the copy, another thread may do
 //! whatever its token allows. So a segment that is found is memory of every PE for as long as any token of this
-//! PE exists, and until what was started is complete. Partitions of the start never go; those made at run time go with the
-//! world borrowed exclusively, when all endpoints of all PEs have been quiet; everything else that comes and goes is hidden
-//! from the search ([`Segments::insert_hidden`](crate::segment::Segments::insert_hidden)).
+//! PE exists, and until started operations are complete. Partitions of the start are never freed. Partitions made at run time are
+//! freed with the world borrowed exclusively, when all endpoints of all PEs have been quiet. All other memory that can be freed is
+//! hidden from the search ([`Segments::insert_hidden`](crate::segment::Segments::insert_hidden)).
 
 use core::panic::Location;
 

@@ -1,4 +1,4 @@
-//! Typed put and get, put with a signal, and what matches a place.
+//! Typed put and get, put with a signal, and data that matches a place.
 
 use core::panic::Location;
 
@@ -16,8 +16,8 @@ use crate::transport::{SignalOp, shm};
 /// On the node every operation is a load, a store or a copy in the arena, inlined; the choice
 /// between that and the network is one branch on the `Pe`.
 pub trait Rma: Initiator {
-    /// Writes `source` to a place, which for a slice is a slice, a `Vec`, a `Box` or an array. `source` may be reused on return; the data is visible to every
-    /// PE after `quiet` or a barrier.
+    /// Writes `source` to a place. The source of a slice is a slice, a `Vec`, a `Box` or an array. `source` may be reused on return;
+    /// the data is visible to every PE after `quiet` or a barrier.
     ///
     /// # Panics
     ///
@@ -39,7 +39,7 @@ pub trait Rma: Initiator {
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::Put) };
     }
 
-    /// Reads a place into `into`, which for a slice is a slice, a `Vec`, a `Box` or an array; the data is there on return.
+    /// Reads a place into `into`, which for a slice is a slice, a `Vec`, a `Box` or an array. The data has arrived on return.
     ///
     /// # Panics
     ///
@@ -55,7 +55,7 @@ pub trait Rma: Initiator {
     ) {
         let into = into.destination();
         check_len(place, into.len_of());
-        // Not by `start_of`: through a pointer from a shared reference nothing may be written.
+        // Not by `start_of`, whose pointer is from a shared reference: no write may go through it.
         let to: *mut C::Item = core::ptr::from_mut(into).cast();
         // SAFETY: `into` is an exclusive reference to as many items as the place has.
         unsafe { place.get_into(self.endpoint(), to, Family::Get) };
@@ -152,19 +152,18 @@ fn apart(place: Pe, signal: Pe) -> ! {
     )
 }
 
-/// Data of the program that has the form of what a place holds, `C`: the same type, and for a slice also a `Vec`, a `Box`
-/// or an array.
+/// Data of the program that matches a place of a `C`: the same type, and for a slice also a `Vec`, a `Box` or an array.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not match a place that holds `{C}`",
     label = "not what the place holds",
     note = "a place of a value takes and gives that value; a place of a slice, as `OBJECT.on(pe).index(..)`, takes and gives a slice (`&values[..]`), a `Vec`, a `Box` or an array; elements are of the same type, since nothing is converted"
 )]
 pub trait Matching<C: ?Sized> {
-    /// What is written to a place.
+    /// The data as a source.
     #[doc(hidden)]
     fn source(&self) -> &C;
 
-    /// What is filled from a place.
+    /// The data as a destination.
     #[doc(hidden)]
     fn destination(&mut self) -> &mut C;
 }
@@ -192,8 +191,8 @@ matching! {
     (T: PlainData, const N: usize) [T; N]: [T];
 }
 
-/// What no place holds. Because everything would match a place that does, rustc does not conclude what a place holds from
-/// what is moved there, and says of a mistake that the two do not match.
+/// A type that no place has. Every type matches it, so that rustc does not infer the type of a place from the data, and reports
+/// for a mistake that the two do not match.
 #[derive(Debug)]
 pub enum Nothing {}
 

@@ -1,5 +1,4 @@
-//! Put, get and put with a signal where they cannot go straight to the arena: the observer is told, and they go there after
-//! all, or through the transport. What a family calls non-blocking may then go on.
+//! The slow path of put, get and put with a signal: it notifies the observer, and uses the arena or the transport.
 
 use core::panic::Location;
 
@@ -11,12 +10,11 @@ use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::transport::{SignalOp, Until, Width, shm};
 
-/// Where a put cannot go straight to the arena: it is told to the observer, and goes there or through the
-/// transport. By value: a reference to `value` would keep it in memory on the way to the store, too.
+/// Writes one value. It is passed by value: a reference would keep it in memory also on the fast path.
 ///
 /// # Safety
 ///
-/// The place must be an aligned `T` on every PE, and `segment` tell of it (`On::tagged_segment`).
+/// The place must be an aligned `T` on every PE, and `segment` its `On::tagged_segment`.
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn p_slow<T: PlainData>(
@@ -37,7 +35,7 @@ pub(super) unsafe fn p_slow<T: PlainData>(
             return unsafe { shm::store(to.cast::<T>(), value, is_named) };
         }
         let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-        // SAFETY: the place has so many bytes on every PE (caller), and so has `value`, until this returns.
+        // SAFETY: the place has the size of a `T` on every PE (caller), and so has `value`, until this returns.
         unsafe { far.transport.put(far.channel, to, from, size_of::<T>(), Until::Return) };
     });
 }
@@ -63,7 +61,7 @@ pub(super) unsafe fn g_slow<T: PlainData>(
         }
         let (far, from, mut value) = (endpoint.far(), Endpoint::remote(pe, segment, offset), T::zeroed());
         let to = (&raw mut value).cast();
-        // SAFETY: the place has so many bytes on every PE (caller), and so has `value`, until this returns.
+        // SAFETY: the place has the size of a `T` on every PE (caller), and so has `value`, until this returns.
         unsafe { far.transport.get(far.channel, to, from, size_of::<T>(), Until::Return) };
         value
     })

@@ -1,12 +1,12 @@
-//! The operations on addresses, for the C library: what Rust's types say is said by arguments, and nothing is lent.
+//! Operations on addresses, for the C library. Arguments replace the types of Rust, and nothing is borrowed.
 //!
-//! On the node a program in C goes straight to the arena by [`store`], [`load`], [`copy`], [`on_node`] and
-//! [`signal_on_node`]; everything else comes here by functions that take the endpoint, tell the observer, and find the way.
+//! On the node a program in C uses the arena directly, by [`store`], [`load`], [`copy`], [`on_node`] and [`signal_on_node`].
+//! The other functions take the endpoint, notify its observer, and choose between the arena and the transport.
 //!
-//! C programs wait for what a put writes, and for plain stores of other threads, where Rust's wait for words of atomic
-//! operations. So `wait` announces itself and then makes all running threads of all processes that asked for it pass a
-//! fence ([`expect_fences`]), before it looks a last time: a put rings by a load and a branch alone ([`ring`]). Sleeps
-//! are short, for stores that nobody tells of.
+//! Programs in C may wait for data of a put, and for plain stores of other threads; programs in Rust wait for atomic words only.
+//! So [`wait`] announces itself, then makes all running threads of all processes that called [`expect_fences`] execute a
+//! fence (membarrier), and looks a last time: a put needs only a load and a branch to find a waiter ([`ring`]). Sleeps are short,
+//! because plain stores ring no bell.
 
 use core::panic::Location;
 use core::time::Duration;
@@ -29,7 +29,7 @@ use crate::strided::Level;
 use crate::system::Activity;
 use crate::transport::{AtomicOp, Remote, SignalOp, Width, shm};
 
-/// The longest sleep of who waits: a plain store of another thread is seen so late.
+/// The longest sleep of a waiter, and so the longest delay until it sees a plain store.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// Commands of membarrier(2) (`linux/membarrier.h`).
@@ -70,7 +70,7 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     unsafe { shm::put(to, from, bytes) };
 }
 
-/// Rings the bell of the PE whose slot starts at `slot`, behind stores, if somebody waits.
+/// Rings the bell of the PE whose slot starts at `slot`, after stores, if the PE waits.
 ///
 /// # Safety
 ///
@@ -135,8 +135,7 @@ pub unsafe fn put_signal(
     };
 }
 
-/// Changes a word; gives what was there, where the family gives that and waits for it. Where it does not wait, that is written to
-/// `before`.
+/// Changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`.
 ///
 /// # Safety
 ///
@@ -184,8 +183,7 @@ pub fn quiet(endpoint: &Endpoint) {
     quiet_through(endpoint, Location::caller());
 }
 
-/// Waits until `done`, which looks at words of the calling PE. `call` is what observers are told, and `activity` says what is
-/// done, when it takes long.
+/// Waits until `done`, which looks at words of the calling PE. Observers are notified of `call`; `activity` describes a long wait.
 pub fn wait<'c>(
     endpoint: &Endpoint,
     call: impl FnOnce() -> Call<'c>,
@@ -216,18 +214,18 @@ pub fn wait<'c>(
     }
 }
 
-/// Lets other processes of the node make the threads of this one pass a fence, when they wait.
+/// Registers this process for membarrier: waiters of other processes can make its threads execute a fence.
 pub fn expect_fences() {
     membarrier(REGISTER_GLOBAL_EXPEDITED);
 }
 
-/// Where a kernel has none, a put may be seen after a short sleep.
+/// Calls membarrier. On a kernel without it, a put may be seen a short sleep later.
 fn membarrier(command: libc::c_int) {
     // SAFETY: these commands take no memory.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
 }
 
-/// Rings for a PE of this node, whose words may have changed by plain stores.
+/// Rings the bell of a PE of this node after plain stores.
 fn wake(endpoint: &Endpoint, pe: Pe) {
     if let Some(slot) = endpoint.mapped(pe, 0) {
         // SAFETY: the start of the slot of a PE.

@@ -12,7 +12,7 @@ use crate::text::Text;
 use crate::transport::{AtomicOp, Width, atomic};
 
 impl<'a, T: Waitable> Here<'a, T> {
-    /// The value of the word, now: the calling PE's own [`fetch`](super::Amo::fetch), of signals, too.
+    /// Reads the calling PE's own word, as [`fetch`](super::Amo::fetch) does.
     #[inline]
     #[track_caller]
     pub fn value(self) -> T::Value {
@@ -26,7 +26,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         endpoint.tell(call, || self.now())
     }
 
-    /// Whether the word is what `condition` says, now.
+    /// Whether the word satisfies `condition` now.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test`, `shmem_signal_fetch`.
     #[inline]
@@ -36,8 +36,8 @@ impl<'a, T: Waitable> Here<'a, T> {
         look(self.endpoint(), || self.call(Family::Test, location), || condition.holds(self.now()))
     }
 
-    /// Waits until the word is what `condition` says; gives its value then. What the PE that
-    /// changed it did before its last fence is visible on return.
+    /// Waits until the word satisfies `condition`, and returns its value. All that the PE that changed it did before its last
+    /// fence is visible on return.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_wait_until`, `shmem_signal_wait_until`.
     #[inline]
@@ -66,7 +66,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         value
     }
 
-    /// The call of a wait for this word. Words lie in no segment that an observer would ask for.
+    /// The call of a wait for this word, for observers.
     #[cold]
     fn call(self, family: Family, location: &'static Location<'static>) -> Call<'a> {
         self.endpoint().require_open(location);
@@ -75,7 +75,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         call.word(Self::WIDTH, AtomicOp::Fetch)
     }
 
-    /// The word now, for who waits for several things in a way of its own: no observer is told of each look.
+    /// Reads the word for a wait of the runtime: no observer is notified.
     #[doc(hidden)]
     #[inline(always)]
     pub fn __look(self) -> T::Value {
@@ -86,9 +86,8 @@ impl<'a, T: Waitable> Here<'a, T> {
 
     #[inline(always)]
     pub(super) fn now(self) -> T::Value {
-        // SAFETY: the word is an aligned `T` of that width in the calling PE's own slot (`Waitable` is
-        // sealed to words that are laid out as their number), and typed transfers do not take it. One
-        // that `putmem` overwrites has a mixed value, as anything may have outside phases.
+        // SAFETY: the word is an aligned `T` of that width in the calling PE's own slot (`Waitable` is sealed to words that are laid
+        // out as their number), and typed transfers do not access it. If `putmem` overwrites it, its value is unspecified.
         let bits = unsafe { atomic::apply(self.as_ptr().cast(), Self::WIDTH, AtomicOp::Fetch) };
         T::Value::from_bits64(bits)
     }
@@ -120,7 +119,7 @@ pub fn wait_for(
     );
 }
 
-/// Looks at words of the calling PE once, and lets what has arrived be delivered before.
+/// Looks at words of the calling PE once, after progress of the transport.
 #[inline]
 pub fn look<'c, R>(endpoint: &Endpoint, call: impl FnOnce() -> Call<'c>, look: impl FnOnce() -> R) -> R {
     if endpoint.is_plain() {
@@ -136,7 +135,7 @@ pub fn look<'c, R>(endpoint: &Endpoint, call: impl FnOnce() -> Call<'c>, look: i
 
 macro_rules! handles {
     ($($handle:ident)*) => {$(
-        // The bound on the word stands at the methods, and not in the types of their arguments: so its own message is shown.
+        // The word is bounded by a `where` clause, not by the types of arguments: then rustc shows the message of `Waitable`.
         impl<T: SymmetricData> $handle<T> {
             /// Waits for the calling PE's own word; see [`Here::wait_until`].
             #[track_caller]
@@ -160,7 +159,7 @@ macro_rules! handles {
 }
 handles!(Symmetric SymBox);
 
-/// What a word is waited to be.
+/// A condition on the value of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition<V> {
     relation: Relation,
@@ -169,14 +168,14 @@ pub struct Condition<V> {
 
 macro_rules! conditions {
     ($($(#[$doc:meta])* $name:ident = $relation:ident $sign:tt;)*) => {
-        /// How a word relates to a value.
+        /// A relation of a word to a value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Relation {
             $($(#[$doc])* $relation,)*
         }
 
         impl Relation {
-            /// Whether a word relates so to a value.
+            /// Whether a word has this relation to a value.
             #[inline(always)]
             pub fn holds<V: PartialOrd>(self, word: &V, value: &V) -> bool {
                 match self {
@@ -184,7 +183,7 @@ macro_rules! conditions {
                 }
             }
 
-            /// As it is written.
+            /// The operator.
             pub fn sign(self) -> &'static str {
                 match self {
                     $(Self::$relation => stringify!($sign),)*
@@ -216,7 +215,7 @@ conditions! {
 }
 
 impl<V: AmoValue> Condition<V> {
-    /// Whether `value` is what is waited for.
+    /// Whether `value` satisfies it.
     #[inline(always)]
     pub fn holds(self, value: V) -> bool {
         self.relation.holds(&value, &self.value)

@@ -1,8 +1,8 @@
 //! Waiting for several words: for all of them, for any, for some.
 //!
-//! A program may ask again and again for any word that is set, and leave set what it has seen. It must come to all of them, so a
-//! search begins behind the word that the one before has found (round robin). A thread that searches several sets by turns begins
-//! anywhere: from fixed places each of them could find the same words for ever.
+//! A program may call `wait_until_any` repeatedly and leave the words set. It must be shown all of them, so each search begins
+//! behind the last word that was found (round robin). A thread that alternates between several sets begins at a random word:
+//! from a fixed one it could find the same words for ever.
 
 use core::cell::Cell;
 use core::panic::Location;
@@ -60,7 +60,7 @@ macro_rules! forms {
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
 /// use shmem::{Initiator, Signal, SymBox, Words, ge};
 ///
-/// /// Deals with what arrives, in whatever order, once each.
+/// /// Handles each arrival once, in any order.
 /// fn drain(world: &impl Initiator, arrived: &SymBox<[Signal]>, mut deal_with: impl FnMut(usize)) {
 ///     let mut done = vec![false; arrived.len()];
 ///     while let Some(i) = arrived.here(world).excluding(&done).wait_until_any(ge(1)) {
@@ -70,7 +70,7 @@ macro_rules! forms {
 /// }
 /// ```
 pub trait Words<'a>: Copy {
-    /// What they are.
+    /// Type of the words.
     type Word: Waitable;
 
     /// The words that are looked at.
@@ -93,38 +93,35 @@ pub trait Words<'a>: Copy {
         WaitSet { excluded, ..self.wait_set() }
     }
 
-    /// The values that the words have now, one after the other: each is read atomically, all of them together are not.
-    /// Those that are left out are left out here, too.
+    /// The values of the words now, without those that are excluded. Each is read atomically, all of them together are not.
     #[track_caller]
     fn values(self) -> Vec<Value<'a, Self>> {
         self.wait_set().values_now()
     }
 
     forms! {
-        /// Whether every word is what `condition` says, now. True of no words.
+        /// Whether every word satisfies `condition` now; `true` if there are no words.
         test_all / test_all_vector -> bool = test_all;
 
-        /// A word that is what `condition` says now, if there is one. Of several, calls give one after the other in turn.
+        /// The index of a word that satisfies `condition` now, if there is one. Repeated calls take turns among such words.
         test_any / test_any_vector -> Option<usize> = test_any;
 
-        /// The numbers of the words that are what `condition` says now, in order, written to the front of
-        /// `indices`.
+        /// Writes the indices of the words that satisfy `condition` now to the front of `indices`, in order.
         test_some / test_some_vector<'i>(indices) -> &'i [usize] = test_some_into;
 
-        /// Waits until every word has been what `condition` says; not all of them need be so at one time.
+        /// Waits until every word has satisfied `condition`, not necessarily all at one time.
         wait_until_all / wait_until_all_vector -> () = wait_until_all;
 
         /// Waits until at least one word satisfies `condition`; returns its index. Repeated calls take
         /// turns among the words that satisfy it. Returns `None` if there are no words.
         wait_until_any / wait_until_any_vector -> Option<usize> = wait_until_any;
 
-        /// Waits until some word is what `condition` says; gives the numbers of all that are then, in order,
-        /// written to the front of `indices`.
+        /// Waits until a word satisfies `condition`, and writes the indices of all that do to the front of `indices`, in order.
         wait_until_some / wait_until_some_vector<'i>(indices) -> &'i [usize] = wait_until_some_into;
     }
 }
 
-/// What words are compared with.
+/// Type of the values that words are compared with.
 type Value<'a, W> = <<W as Words<'a>>::Word as Waitable>::Value;
 
 /// A condition for each value: `ge` and its relatives.
@@ -164,7 +161,7 @@ impl<'a, T: Waitable> Words<'a> for WaitSet<'a, T> {
 }
 
 impl<'a, T: Waitable> WaitSet<'a, T> {
-    /// Itself, where there is a value for each word.
+    /// Requires one value for each word.
     #[track_caller]
     fn with(self, values: &[T::Value]) -> Self {
         let (words, values) = (self.words.len(), values.len());
@@ -172,7 +169,7 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         self
     }
 
-    /// Itself, where there is room for the numbers of all words.
+    /// Requires room for the indices of all words.
     #[track_caller]
     fn into_room(self, indices: &[usize]) -> Self {
         let (words, room) = (self.words.len(), indices.len());
@@ -202,49 +199,48 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
     }
 }
 
-/// Words of the calling PE that are looked at together: which of them count, and which are as wanted. What is done with them
-/// is the same for a library in C, whose words are no [`Waitable`]s.
+/// Waits and tests on a set of words of the calling PE, for Rust and for the C library, whose words are no [`Waitable`]s.
 pub trait WordSet {
-    /// Address of the first word, which tells sets apart.
+    /// Address of the first word, which identifies the set.
     fn address(&self) -> usize;
 
     /// Number of words.
     fn count(&self) -> usize;
 
-    /// Whether a word is one of those that count.
+    /// Whether a word is not excluded.
     fn counts(&self, word: usize) -> bool;
 
-    /// Whether a word is as wanted now.
+    /// Whether a word satisfies its condition now.
     fn holds(&self, word: usize) -> bool;
 
-    /// Looks once, and tells observers.
+    /// Looks once, and notifies observers.
     fn look<R>(&self, family: Family, look: impl FnOnce() -> R) -> R;
 
-    /// Waits until `done`, and tells observers.
+    /// Waits until `done`, and notifies observers.
     fn wait(&self, family: Family, done: impl FnMut() -> bool);
 
-    /// The numbers of those that count.
+    /// The words that are not excluded.
     fn numbers(&self) -> impl Iterator<Item = usize> {
         (0..self.count()).filter(|word| self.counts(*word))
     }
 
-    /// The first that is waited for still, for reports.
+    /// The first word whose condition does not hold, for reports.
     fn missing(&self) -> usize {
         self.numbers().find(|word| !self.holds(*word)).unwrap_or_default()
     }
 
-    /// One that counts and is as wanted, in turn.
+    /// A word whose condition holds, in turn.
     fn any(&self) -> Option<usize> {
         find_in_turn(self.address(), self.count(), |word| self.counts(word) && self.holds(word))
     }
 
-    /// Tells `found` of those that count and are as wanted, in order, with their places among these; returns how many.
+    /// Calls `found(number, word)` for each word whose condition holds, in order; returns their count.
     fn some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
         let holding = self.numbers().filter(|word| self.holds(*word));
         holding.enumerate().map(|(at, word)| found(at, word)).count()
     }
 
-    /// Whether all that count are as wanted.
+    /// Whether all conditions hold.
     fn test_all(&self) -> bool {
         self.look(Family::TestAll, || self.numbers().all(|word| self.holds(word)))
     }
@@ -259,7 +255,7 @@ pub trait WordSet {
         self.look(Family::TestSome, || self.some(found))
     }
 
-    /// Waits until each that counts has been as wanted.
+    /// Waits until each condition has held.
     fn wait_until_all(&self) {
         let mut missing = self.numbers().peekable();
         self.wait(Family::WaitUntilAll, || {
@@ -268,7 +264,7 @@ pub trait WordSet {
         });
     }
 
-    /// Waits for [`any`](Self::any); returns at once where none counts.
+    /// Waits for [`any`](Self::any); returns at once if all words are excluded.
     fn wait_until_any(&self) -> Option<usize> {
         let mut found = None;
         self.numbers().next()?;
@@ -279,7 +275,7 @@ pub trait WordSet {
         found
     }
 
-    /// Waits for [`some`](Self::some); returns at once where none counts.
+    /// Waits for [`some`](Self::some); returns at once if all words are excluded.
     fn wait_until_some(&self, found: &mut dyn FnMut(usize, usize)) -> usize {
         let mut count = 0;
         if self.numbers().next().is_some() {
@@ -292,7 +288,7 @@ pub trait WordSet {
     }
 }
 
-/// Words with what each is compared with.
+/// Words, and the condition of each.
 struct Compared<'a, T: Waitable, F> {
     set: WaitSet<'a, T>,
     condition: F,
@@ -346,14 +342,14 @@ impl<T: Waitable, F: Fn(usize) -> Condition<T::Value>> WordSet for Compared<'_, 
     }
 }
 
-/// The searches of a thread.
+/// State of a thread's searches.
 #[derive(Clone, Copy)]
 struct Turn {
-    /// The words that were searched last.
+    /// The set that was searched last.
     words: usize,
-    /// Which is looked at first, the next time.
+    /// The word at which the next search begins.
     next: usize,
-    /// A linear congruential generator: where to begin with other words.
+    /// A linear congruential generator: where to begin in another set.
     anywhere: u64,
 }
 
@@ -361,7 +357,7 @@ std::thread_local! {
     static TURN: Cell<Turn> = const { Cell::new(Turn { words: 0, next: 0, anywhere: 0 }) };
 }
 
-/// Finds one of `count` words for which `holds`; all come in turn. `words` tells sets of words apart.
+/// Finds one of `count` words for which `holds`, in turn. `words` identifies the set.
 fn find_in_turn(words: usize, count: usize, mut holds: impl FnMut(usize) -> bool) -> Option<usize> {
     let mut turn = TURN.get();
     if turn.words != words {
