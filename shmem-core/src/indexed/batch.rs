@@ -1,11 +1,10 @@
-//! Updates and reads that a loop finds one by one.
+//! Batches: updates and reads that a loop issues one by one, buffered and carried out as lists.
 //!
-//! They are kept until they are worth a list, and then are one. How many that is depends on where the words are: on the node, where a
-//! list saves nothing but the wait for lines, as many as stay in the nearest cache; otherwise, and where a list would be
-//! [combined](super::combined), as many as the budget has room for, which are the same for any number of PEs.
+//! A buffer holds as many elements as stay in the nearest cache if all words are on the node, where a list only hides the latency of
+//! memory. Otherwise, and if a list would be [combined](super::combined), it holds a fixed number of bytes, for any number of PEs.
 //!
-//! What is kept is handed over when the body has returned. One that panics hands over no more. Where an element that is read is
-//! to go is borrowed for longer than the loop runs, so nobody can look at it before it is there.
+//! Buffers are carried out when the body returns, and dropped if it panics. The destination of a read is borrowed for longer than the
+//! loop runs, so it cannot be used before the element has arrived.
 
 use std::panic::Location;
 
@@ -22,13 +21,13 @@ use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::observe::Family;
 use crate::transport::Until;
 
-/// Bytes that a batch or `gathers` keeps.
+/// Bytes that a batch buffers.
 const BUDGET: usize = 1 << 20;
 
-/// Elements that a batch or `gathers` keeps at most of an object on the node.
+/// Most elements that a batch buffers of an object on the node.
 const NEAR: usize = 1 << 10;
 
-/// Runs `body` with a batch of the words, and completes it.
+/// Runs `body` with a batch of words, and completes the batch.
 #[track_caller]
 pub(super) fn run<P, V, R>(
     token: &(impl Stores + ?Sized),
@@ -55,28 +54,28 @@ where
     result
 }
 
-/// Elements of an object that a batch or `gathers` keeps, where each takes so many bytes.
+/// Most elements of an object that a batch buffers, at `bytes` bytes each.
 pub(super) fn most<P: Spread>(endpoint: &Endpoint, place: P, bytes: usize) -> usize {
     let is_near = Near::<_, usize>::find(endpoint, place, &[]).is_some();
     (BUDGET / bytes).clamp(1, if is_near { NEAR } else { BUDGET })
 }
 
-/// Changes words, each by its value.
+/// Carries out buffered updates of one kind.
 type Carry<'b, V> = &'b mut dyn FnMut(Update, &[usize], &[V]);
 
-/// Updates of words, one by one, of which many go together: from [`Indexed::batch`](super::Indexed::batch).
+/// Buffers updates of words, and sends them as lists: from [`Indexed::batch`](super::Indexed::batch).
 ///
-/// There is no order between them until a [`flush`](Self::flush). Each counts exactly once. An index beyond the end is refused at once.
+/// There is no order between updates until a [`flush`](Self::flush). Each is applied exactly once.
 pub struct Batch<'b, V: AmoValue> {
-    /// Words that there are.
+    /// Number of words.
     len: usize,
-    /// Where they begin.
+    /// Offset of the first.
     offset: usize,
-    /// Updates that are kept at most.
+    /// Most updates that are buffered.
     most: usize,
-    /// Those that are kept.
+    /// Buffered updates.
     count: usize,
-    /// The same, by what is done.
+    /// Buffered updates by kind.
     kept: [Kept<V>; Update::ALL.len()],
     carry: Carry<'b, V>,
     quiet: &'b dyn Fn(),
@@ -94,7 +93,7 @@ impl<'b, V: AmoValue> Batch<'b, V> {
         Self { len, offset, most, count: 0, kept, carry, quiet }
     }
 
-    /// Waits until all updates so far are complete: visible to all PEs, and in front of whatever is issued afterwards.
+    /// Waits until all updates so far are complete: visible to all PEs, and ordered before later operations.
     pub fn flush(&mut self) {
         self.hand_over();
         (self.quiet)();
@@ -179,7 +178,7 @@ macro_rules! updates {
     };
 }
 updates! {
-    /// Writes a word. Of several values for one word, one stays.
+    /// Writes a word. Of several values for one word, one remains.
     set [AmoValue] = Set;
     /// Adds to a word; see [`Indexed::add_each`](super::Indexed::add_each).
     add [AmoValue] = Add;
@@ -195,7 +194,7 @@ updates! {
     xor [BitValue] = Xor;
 }
 
-/// Runs `body` with reads of elements, which are there when this returns.
+/// Runs `body` with reads of elements, which have arrived when this returns.
 #[track_caller]
 pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
     token: &(impl Initiator + ?Sized),
@@ -219,18 +218,16 @@ pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
     result
 }
 
-/// Reads elements, each to where it belongs.
+/// Carries out buffered reads.
 type CarryReads<'b, T> = &'b mut dyn FnMut(&[usize], &mut [T]);
 
-/// Reads of elements, one by one, of which many go together: from [`Indexed::gathers`](super::Indexed::gathers).
-///
-/// An index beyond the end is refused at once.
+/// Buffers reads of elements, and carries them out as lists: from [`Indexed::gathers`](super::Indexed::gathers).
 pub struct Gathers<'b, 'env, T> {
-    /// Elements that there are.
+    /// Number of elements.
     len: usize,
-    /// Where they begin.
+    /// Offset of the first.
     offset: usize,
-    /// Reads that are kept at most.
+    /// Most reads that are buffered.
     most: usize,
     indices: Vec<usize>,
     into: Vec<&'env mut T>,
@@ -243,7 +240,7 @@ impl<'b, 'env, T: PlainData> Gathers<'b, 'env, T> {
         Self { len, offset, most, indices: Vec::new(), into: Vec::new(), found: Vec::new(), carry }
     }
 
-    /// Reads an element to where it is at the end of the call.
+    /// Reads an element into `into`, by the end of `gathers`.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! One call of a verb: which way it takes.
+//! One call of a verb: checks of lengths, and the choice between near, combined and sorted lists.
 
 use core::panic::Location;
 
@@ -18,10 +18,10 @@ use crate::text::counted;
 pub(super) use crate::transport::Deed;
 use crate::transport::{Change, Until, Width};
 
-/// The number in the words of a place.
+/// The number type of the words of a place.
 pub(super) type Value<P> = <<P as Spread>::Item as AtomicWord>::Value;
 
-/// The elements that a call is about, and the program's line.
+/// The elements of a call, and its location.
 pub(super) struct Elements<'a, P, X> {
     pub(super) endpoint: &'a Endpoint,
     pub(super) place: P,
@@ -32,7 +32,7 @@ pub(super) struct Elements<'a, P, X> {
 copied! { [P: Copy, X] Elements<'_, P, X>; }
 
 impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
-    /// Those of a list.
+    /// The elements of a list.
     #[inline(always)]
     #[track_caller]
     pub(super) fn of(endpoint: &'a Endpoint, list: Listed<'a, P, X>) -> Self {
@@ -40,7 +40,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         Self { endpoint, place, indices, location: Location::caller() }
     }
 
-    /// Reads or writes them, as the deed says, of which there are `len` of `what`.
+    /// Reads or writes the elements, as the deed says. `len` is the number of local elements, which messages call `what`.
     ///
     /// # Safety
     ///
@@ -69,7 +69,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         });
     }
 
-    /// Does something of which an observer is told, if there is one.
+    /// Runs `body`, and notifies the observer, if there is one.
     fn told<R>(self, call: Call<'_>, body: impl FnOnce() -> R) -> R {
         let Self { endpoint, place, indices, .. } = self;
         if endpoint.observer().is_none() {
@@ -99,7 +99,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
 }
 
 impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
-    /// Changes these words.
+    /// Changes the words.
     ///
     /// # Panics
     ///
@@ -116,8 +116,8 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         });
     }
 
-    /// Changes these words, and writes what was there to `before`. What a
-    /// [`CompareSwap`](crate::transport::EachOp::CompareSwap) expects comes as well; others do not look at it.
+    /// Changes the words, and writes their previous values to `before`. Only
+    /// [`CompareSwap`](crate::transport::EachOp::CompareSwap) uses the expected values.
     ///
     /// # Safety
     ///
@@ -172,7 +172,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         })
     }
 
-    /// Changes words once that are listed several times.
+    /// Combines the updates of each word first.
     #[inline(never)]
     fn change_combined<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;

@@ -1,9 +1,8 @@
-//! Updates that are put together before they go anywhere.
+//! Updates that are combined in private memory before they are applied.
 //!
-//! Where a list has several elements for each word of the object, and a copy of that lies in a cache, the operands of each
-//! word are combined in a private copy first: that takes no locked instruction, and nobody else's lines. Then each word that
-//! was touched is changed once. Every operation here is one of which the order does not matter, so the words become what
-//! single updates make of them (sums of floating-point numbers as in some order).
+//! If a list has several updates for each word of a small object, the operands of each word are combined in a private copy first,
+//! without locked instructions and without cache lines of other PEs. Then each changed word is updated once. Only commutative
+//! operations are combined, so the result is that of single updates (floating-point sums as in some order).
 
 use core::cell::Cell;
 
@@ -14,10 +13,10 @@ use crate::object::AmoValue;
 use crate::primitive::mutant;
 use crate::transport::Width;
 
-/// Elements of a list for each word of the object, from which on they are combined.
+/// Fewest updates for each word of the object for which combining pays.
 pub(super) const TIMES: usize = 4;
 
-/// Words of which there is a copy at most.
+/// Most words of an object that is copied.
 const MOST: usize = 128 << 10;
 
 /// Whether a list of `count` elements of an object of `len` words is combined.
@@ -26,11 +25,11 @@ pub(super) fn pays<V: AmoValue, K: Verb<V>>(count: usize, len: usize) -> bool {
     K::OP.neutral(Width::of::<V>()).is_some() && len <= MOST && count >= TIMES * len && len > 0
 }
 
-/// Combines a list of changes: gives the words that are to be changed, and by what each is.
+/// Combines a list of updates. Returns the changed words, and the operand of each.
 ///
 /// # Errors
 ///
-/// The first index that no word has. Nothing is to be changed then.
+/// The first index beyond the end. Nothing is changed then.
 pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     copies: &'c mut Copies,
     list: &[impl ListIndex],
@@ -56,7 +55,7 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     indices.clear();
     let mut changed = 0;
     for index in 0..len {
-        // By their bits: a NaN is equal to none, and 0 to -0.
+        // By bits: a NaN is not equal to itself, and 0 equals -0.
         if copy[index].to_bits64() != neutral.to_bits64() {
             copy[changed] = copy[index];
             changed += 1;
@@ -66,12 +65,12 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     Ok((indices, &copy[..changed]))
 }
 
-/// A private copy of an object, in which changes are combined.
+/// A private copy of an object.
 #[derive(Default)]
 pub(super) struct Copies {
     /// The bits of the words.
     words: Vec<u64>,
-    /// The words that are changed.
+    /// Indices of the changed words.
     indices: Vec<u32>,
 }
 

@@ -1,14 +1,13 @@
-//! How the elements of an object over several PEs are numbered.
+//! Distributions: the numbering of the elements of an object over several PEs.
 
-/// How the elements that PEs have of an object are numbered through: [`Block`], [`Block::of`], [`Cyclic`] or
-/// [`BlockCyclic`].
+/// A numbering of the elements of an object over several PEs: [`Block`], [`Block::of`], [`Cyclic`] or [`BlockCyclic`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no distribution",
     label = "not a way to number the elements of several PEs",
     note = "distributions are `Block`, `Block::of(n)`, `Cyclic` and `BlockCyclic::<B>`"
 )]
 pub trait Distribution: Copy + sealed::Sealed {
-    /// Where each index is, worked out for a number of members with as many elements each.
+    /// The map from indices to members and elements.
     #[doc(hidden)]
     type Map: sealed::Map;
 
@@ -16,7 +15,7 @@ pub trait Distribution: Copy + sealed::Sealed {
     ///
     /// # Panics
     ///
-    /// If they have not what the distribution needs.
+    /// If the members have too few elements, or no whole blocks.
     #[doc(hidden)]
     #[track_caller]
     fn map(self, share: usize, members: usize) -> Self::Map;
@@ -33,16 +32,16 @@ pub(super) mod sealed {
     /// For every index below [`len`](Self::len), `locate` must give a rank that is less than the number of members, and an
     /// element that is less than the share for which the map was made.
     pub unsafe trait Map: Copy + Send + Sync + core::fmt::Debug {
-        /// How many elements there are.
+        /// Number of elements.
         fn len(&self) -> usize;
 
-        /// The rank of the member, and the number of the element there. Of an index beyond the end, anything.
+        /// The rank of the member, and the number of the element there. Unspecified for an index beyond the end.
         fn locate(&self, index: usize) -> (usize, usize);
 
-        /// So many elements of each member may have an index.
+        /// Most elements of a member that have an index.
         fn depth(&self) -> usize;
 
-        /// How many elements from an index on lie one behind the other with one member, at least 1; some may have no index.
+        /// Number of contiguous elements of one member from an index on, at least 1; the last ones may have no index.
         fn run(&self, index: usize) -> usize;
 
         /// The index of an element of a member, which grows with the element. It may be beyond the end.
@@ -50,13 +49,13 @@ pub(super) mod sealed {
     }
 }
 
-/// The first elements lie with the first member, and so on: index `i` is element `i % share` of member `i / share`.
+/// The first member has the first elements, and so on: index `i` is element `i % share` of member `i / share`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block;
 
 impl Block {
-    /// The same for `length` elements in all, of which each member has the same number, but for the last ones: as many as
-    /// `length` divided by the number of members, rounded up. There must be room for as many in the object.
+    /// The same for `length` elements in all. Each member has `length` divided by the number of members, rounded up; the last
+    /// members may have fewer. The object must be large enough.
     pub const fn of(length: usize) -> BlockOf {
         BlockOf(length)
     }
@@ -66,11 +65,11 @@ impl Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockOf(usize);
 
-/// One element with each member in turn: index `i` is element `i / members` of member `i % members`.
+/// Deals elements to members in turn: index `i` is element `i / members` of member `i % members`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cyclic;
 
-/// `B` elements with each member in turn. The share of a member must be a multiple of `B`.
+/// Deals blocks of `B` elements to members in turn. The share of a member must be a multiple of `B`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockCyclic<const B: usize>;
 
@@ -130,7 +129,7 @@ fn whole(share: usize, members: usize) -> usize {
     len
 }
 
-/// One block with each member.
+/// One block for each member.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
     block: usize,
@@ -164,14 +163,14 @@ unsafe impl sealed::Map for Blocks {
     }
 }
 
-/// Blocks of `B` elements with each member in turn.
+/// Blocks of `B` elements, dealt to members in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Turns<const B: usize> {
-    /// Blocks of each member.
+    /// Blocks per member.
     turns: usize,
     members: usize,
     by: Reciprocal,
-    /// Elements of all.
+    /// Elements of all members.
     len: usize,
 }
 
@@ -204,16 +203,16 @@ unsafe impl<const B: usize> sealed::Map for Turns<B> {
     }
 }
 
-/// A divisor, and what it is multiplied with instead.
+/// A divisor, and its reciprocal, by which numbers are multiplied instead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reciprocal {
     divisor: u64,
-    /// The largest number that is no more than 2^64 / `divisor`, or one less.
+    /// 2^64 / `divisor`, rounded down, or one less.
     factor: u64,
 }
 
 impl Reciprocal {
-    /// That of a number; 0 is taken for 1.
+    /// The reciprocal of a number; 0 counts as 1.
     pub(super) fn of(divisor: usize) -> Self {
         let divisor = (divisor as u64).max(1);
         Self { divisor, factor: u64::MAX / divisor }

@@ -1,4 +1,4 @@
-//! Elements by a list of their indices; an index that is out of bounds.
+//! Lists of elements by index; the error of an index beyond the end.
 
 use core::ops::RangeFull;
 
@@ -7,14 +7,14 @@ use crate::object::{On, PlaceIndex, object_at};
 use crate::pe::Pe;
 use crate::text::counted;
 
-/// What lists consist of: `u32`, `u64` or `usize`.
+/// An index of a list: `u32`, `u64` or `usize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no index of a list",
     label = "not `u32`, `u64` or `usize`",
     note = "numbers that are written down without a type are taken for `i32`: `&[1_usize, 5]`"
 )]
 pub trait ListIndex: Copy + sealed::Sealed {
-    /// The index; what no object has where it is larger than addresses are.
+    /// The index; `usize::MAX` if it is larger than that.
     #[doc(hidden)]
     fn index(self) -> usize;
 }
@@ -32,9 +32,8 @@ macro_rules! indices {
 }
 indices!(u32 u64 usize);
 
-/// Elements of a place, or of an object over several PEs, by index: what [`On::at`] and
-/// [`Over::at`](crate::indexed::Over::at) give, and the verbs of
-/// [`Indexed`](super::Indexed) take.
+/// Elements of a place, or of an object over several PEs, by index: from [`On::at`] and [`Over::at`](crate::indexed::Over::at), for the
+/// verbs of [`Indexed`](super::Indexed).
 #[derive(Debug)]
 pub struct Listed<'i, P, X> {
     place: P,
@@ -49,7 +48,7 @@ impl<'i, P, X> Listed<'i, P, X> {
         Self { place, indices }
     }
 
-    /// What they are elements of, and the list.
+    /// The place, and the indices.
     #[doc(hidden)]
     pub fn __parts(self) -> (P, &'i [X]) {
         (self.place, self.indices)
@@ -57,8 +56,8 @@ impl<'i, P, X> Listed<'i, P, X> {
 }
 
 impl<'a, T: Contents + ?Sized> On<'a, T> {
-    /// Those elements whose indices are in a list, in its order; any may be there several times. The verbs of
-    /// [`Indexed`](crate::indexed::Indexed) check each of them.
+    /// The elements whose indices are in a list, in its order; an index may repeat. The verbs of
+    /// [`Indexed`](crate::indexed::Indexed) check each index.
     #[inline(always)]
     pub fn at<'i, E: SymmetricData, X: ListIndex>(self, indices: &'i [X]) -> Listed<'i, On<'a, [E]>, X>
     where
@@ -74,41 +73,40 @@ pub(super) mod sealed {
     /// Types of indices.
     pub trait Sealed {}
 
-    /// The same part of a slot on each of some PEs, and how many elements have an index.
+    /// The same part of a slot on several PEs, and the number of elements that have an index.
     #[derive(Clone, Copy, Debug)]
     pub struct Span {
-        /// How many elements there are.
+        /// Number of elements.
         pub len: usize,
         /// Index of the segment.
         pub segment: u32,
         /// Bytes from the start of a slot.
         pub offset: usize,
-        /// How many elements each PE has.
+        /// Elements of each PE.
         pub share: usize,
         /// As [`On::is_named`](crate::object::On::is_named).
         pub is_named: bool,
     }
 
-    /// Where elements are that have an index.
+    /// The location of elements that have an index.
     ///
     /// # Safety
     ///
-    /// Of its span, `share` elements of `Item` must lie at `offset` in the segment of each of the PEs, aligned, and reserved for as
-    /// long as the value lives. What `locator` gives must give, for every index below `len`, which of the PEs has the element, and which of
-    /// the `share` elements it is there.
+    /// `share` elements of `Item` must be at `offset` in the segment of each of the PEs, aligned, and reserved for as long as the value
+    /// lives. `locator` must return, for every index below `len`, a position in `pes` and the number of one of the `share` elements.
     pub unsafe trait Spread: Copy {
-        /// What they are.
+        /// Type of the elements.
         type Item: SymmetricData;
 
-        /// Whether all are with one PE, so that nothing has to be divided to find one.
+        /// Whether one PE has all elements, so that no division is needed to find one.
         const IS_ONE: bool;
 
-        /// Where each PE has them.
+        /// Location of the elements in a slot.
         fn span(self) -> Span;
-        /// Who has them.
+        /// The PEs that have them.
         fn pes(&self) -> &[Pe];
-        /// What says which of the PEs has an element, and which one it is there: for loops, all by value, since what they write may
-        /// be anything that has an address, for all that the compiler knows.
+        /// A function from an index to the position of a PE, and an element there. It holds all by value: for the compiler, a loop's
+        /// stores could change anything that has an address.
         fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy;
     }
 }
@@ -141,12 +139,12 @@ unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
 pub(super) struct Wrong {
     /// Its position in the list.
     pub(super) position: usize,
-    /// What it is.
+    /// The index.
     pub(super) index: usize,
 }
 
 impl Wrong {
-    /// Tells the program's line, of an object of `len` elements at an offset.
+    /// Panics at the caller, for an object of `len` elements at an offset.
     #[cold]
     #[inline(never)]
     #[track_caller]

@@ -1,14 +1,14 @@
 //! Single elements of symmetric objects by lists of their indices: the irregular counterpart of `strided!`.
 //!
-//! A place says where, a verb says what. [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of one PE, or of an object
-//! [over](Over) several, whose elements a [`Distribution`] numbers through. The verbs of [`Indexed`] take either. Loops that find
-//! indices as they go have [`Batch`] and [`Gathers`].
+//! [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of one PE, or of an object [over](Over) several PEs, whose elements
+//! a [`Distribution`] numbers. The verbs of [`Indexed`] take either. [`Batch`] and [`Gathers`] are for loops that find indices one by
+//! one.
 //!
-//! `call` checks lengths and takes one of three ways: `near` for PEs of this node, unsorted, with lines requested in advance;
-//! `combined`, a private copy, for several updates of each word; `rounds`, sorted by PE, for the kernel or the transport.
+//! `call` checks lengths and chooses one of three algorithms: `near` for PEs of this node, unsorted, with prefetching; `combined`, a
+//! private copy, for several updates of each word; `rounds`, sorted by PE, for the kernel or the transport.
 //!
 //! Every index is compared with the length once, before its element is used. A wrong index is reported with its position: elements
-//! before it may have been moved, none behind its round.
+//! before it may have been moved, none after its round.
 
 mod batch;
 mod call;
@@ -42,13 +42,12 @@ use crate::transport::Until;
 
 /// Moves and changes elements by lists of indices.
 ///
-/// Destinations come first, and words before values. What is read is there on return. What is written or changed is visible
-/// to every PE after `quiet` or a barrier, and lists and values may be used again on return. There is no order inside of a
-/// call; `fence` orders calls. An index that is there several times counts each time: each of its updates happens exactly
-/// once, and of several values that are scattered to one element one stays, whole if it has at most 8 bytes. Operations are
-/// atomic as those of [`Amo`](crate::context::Amo) are: each by itself, not the list.
+/// Destinations come first, and words before values. Reads are complete on return. Writes and updates are visible to every PE after
+/// `quiet` or a barrier; lists and values may be reused on return. There is no order inside of a call; `fence` orders calls. If an
+/// index repeats, each of its updates is applied exactly once, and one of the values that are scattered to it remains, whole if it has
+/// at most 8 bytes. Each update is atomic, as those of [`Amo`](crate::context::Amo) are; the list as a whole is not.
 ///
-/// From several PEs on other nodes, what the token has issued otherwise is complete as well when something has been read.
+/// A read from several PEs on other nodes may complete all earlier operations of the token as well.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
@@ -71,9 +70,9 @@ use crate::transport::Until;
 pub trait Indexed: Initiator {
     verbs!(blocking);
 
-    /// Runs `body`, which changes words one by one; they go in lists. All is complete when this returns, as by `quiet`.
+    /// Runs `body`, which changes words one by one; the updates are sent as lists. All are complete when this returns, as by `quiet`.
     ///
-    /// What is kept until it is handed over is at most 1 MiB, of any number of PEs. If `body` panics, no more is handed over.
+    /// At most 1 MiB is buffered, for any number of PEs. If `body` panics, buffered updates are dropped.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
@@ -91,7 +90,7 @@ pub trait Indexed: Initiator {
     ///
     /// # Panics
     ///
-    /// Where an index is beyond the end, there.
+    /// If an index is beyond the end, at the line of the update or read.
     #[track_caller]
     fn batch<P: Numbered<Item: AtomicWord>, R>(
         &self,
@@ -104,10 +103,10 @@ pub trait Indexed: Initiator {
         batch::run(self, &words, body)
     }
 
-    /// Runs `body`, which reads elements one by one; they come in lists, and are there when this returns. Until then where
-    /// they go is borrowed.
+    /// Runs `body`, which reads elements one by one; the reads are carried out as lists, and complete when this returns. Until then
+    /// their destinations are borrowed.
     ///
-    /// What is kept until it is read is at most 1 MiB, of any number of PEs. If `body` panics, what is kept then is not read.
+    /// At most 1 MiB is buffered, for any number of PEs. If `body` panics, buffered reads are dropped.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
@@ -129,7 +128,7 @@ pub trait Indexed: Initiator {
     ///
     /// # Panics
     ///
-    /// Where an index is beyond the end, there.
+    /// If an index is beyond the end, at the line of the update or read.
     #[track_caller]
     fn gathers<'env, P: Numbered<Item: PlainData>, R>(
         &self,
@@ -142,8 +141,8 @@ pub trait Indexed: Initiator {
 
 impl<I: Initiator + ?Sized> Indexed for I {}
 
-/// Lists of elements, as those of [`Indexed`], which may go on until the scope ends. Lists themselves, and what words are changed
-/// by, may be used again on return.
+/// Non-blocking forms of [`Indexed`], which are complete when the scope ends. Lists, and the operands of updates, may be reused on
+/// return.
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     verbs!(nonblocking);
 }

@@ -1,4 +1,4 @@
-//! Lists of elements that this process reaches: straight to the arena, unsorted.
+//! Lists whose elements are all on this node: accessed in the arena, unsorted.
 
 use super::listed::ListIndex;
 use super::listed::Wrong;
@@ -12,10 +12,10 @@ use crate::transport::atomic::apply;
 use crate::transport::indexed::kernel::{NEAR, RING, led};
 use crate::transport::{EachOp, Width, shm};
 
-/// PEs up to which all are looked at to find that they are here.
+/// Most PEs that are checked one by one to be on this node.
 const FEW: usize = 64;
 
-/// The elements of a list, all of which this process reaches.
+/// A list whose elements are all on this node.
 pub(super) struct Near<'e, 'i, P, X> {
     endpoint: &'e Endpoint,
     place: P,
@@ -23,7 +23,7 @@ pub(super) struct Near<'e, 'i, P, X> {
 }
 
 impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
-    /// Nothing, if some may not be reached, or an observer is to be told.
+    /// `None` if a PE may be on another node, or there is an observer.
     #[inline(always)]
     pub(super) fn find(endpoint: &'e Endpoint, place: P, indices: &'i [X]) -> Option<Self> {
         let pes = place.pes();
@@ -32,7 +32,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         is_near.then_some(Self { endpoint, place, indices })
     }
 
-    /// What finds the address of element `k` of the list, which lies in the arena.
+    /// A function from a position in the list to the address of the element, in the arena.
     #[inline(always)]
     fn addresses(&self) -> impl Fn(usize) -> Result<*mut u8, Wrong> + Copy {
         let Self { endpoint, place, indices } = self;
@@ -58,8 +58,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         }
     }
 
-    /// Does `work` to all of them, whose lines are expected some elements before: those of a small object overlap by
-    /// themselves.
+    /// Calls `work` for all elements. The cache lines of a large object are prefetched by `expect`; a small object needs no prefetch.
     #[inline(always)]
     fn each(&self, expect: impl Fn(*mut u8), mut work: impl FnMut(usize, *mut u8)) -> Result<(), Wrong> {
         let (count, address) = (self.indices.len(), self.addresses());
@@ -72,7 +71,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         led(!P::IS_ONE, count, address, expect, work)
     }
 
-    /// Reads all of them.
+    /// Reads all elements.
     ///
     /// # Safety
     ///
@@ -100,7 +99,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         )
     }
 
-    /// Writes all of them.
+    /// Writes all elements.
     ///
     /// # Safety
     ///
@@ -125,7 +124,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         })
     }
 
-    /// Changes all of them.
+    /// Changes all words.
     ///
     /// # Safety
     ///
@@ -139,7 +138,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         expected: impl OneOrEach<V>,
     ) -> Result<(), Wrong> {
         let count = self.indices.len();
-        // Rung as well if an index is wrong: those before it are changed.
+        // Also if an index is wrong: the words before it are changed.
         let bells = Bells { list: self, are_silent: K::OP == EachOp::Fetch };
         let changed = |k: usize, word: *mut u8| {
             let op = K::OP.with(values.value(k).to_bits64(), expected.value(k).to_bits64());
@@ -166,14 +165,14 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     }
 }
 
-/// The bells of those whose words a list changes. They are rung when it is dropped.
+/// Rings the bells of the PEs whose words a list changes, when it is dropped.
 struct Bells<'l, 'e, 'i, P: Spread, X: ListIndex> {
     list: &'l Near<'e, 'i, P, X>,
     are_silent: bool,
 }
 
 impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
-    /// Called behind word `k` of the list.
+    /// Called after word `k` of the list.
     #[inline(always)]
     fn behind(&self, k: usize) {
         if k % RING == RING - 1 {

@@ -1,4 +1,4 @@
-//! An object over several PEs, as one.
+//! An object over several PEs as one array.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -14,7 +14,7 @@ use crate::data::{Contents, SymmetricData};
 use crate::object::{On, PlaceIndex, SymBox, Symmetric};
 use crate::pe::Pe;
 
-/// PEs in an order, over which an object can be spread: a team.
+/// An ordered set of PEs over which an object can be spread: a team.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no team",
     label = "not PEs in an order",
@@ -26,11 +26,10 @@ pub trait Ranked {
     fn ranked(&self) -> Cow<'_, [Pe]>;
 }
 
-/// The elements that several PEs have of one object, numbered through: from [`Symmetric::over`] and [`SymBox::over`].
+/// The elements that several PEs have of one object, with one numbering: from [`Symmetric::over`] and [`SymBox::over`].
 ///
-/// It is a view, made of what every PE knows: making one sends nothing, and others may see the same object otherwise.
-/// [`at`](Self::at) says which elements a verb of [`Indexed`](super::Indexed) is about; [`locate`](Self::locate) is the place
-/// of one, for single operations.
+/// It is a view: making one sends nothing, and other PEs may use another distribution. [`at`](Self::at) lists elements for a verb
+/// of [`Indexed`](super::Indexed); [`locate`](Self::locate) is the place of one element, for single operations.
 pub struct Over<'a, T: SymmetricData, D: Distribution> {
     pes: Cow<'a, [Pe]>,
     segment: u32,
@@ -63,7 +62,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         self.map.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -89,7 +88,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         unsafe { On::new(self.pes[rank], self.segment, offset, 1) }
     }
 
-    /// Which PE has an element, and which of its elements it is there: to whom an item about it goes.
+    /// The PE that has an element, and the number of the element there.
     ///
     /// # Panics
     ///
@@ -102,8 +101,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         (self.pes[rank], element)
     }
 
-    /// What the PE with a rank has of the object. Its first elements are those that [`owned`](Self::owned) says, in that order; more
-    /// have no index.
+    /// The elements of the PE with a rank. The first ones are [`owned`](Self::owned), in that order; the others have no index.
     ///
     /// # Panics
     ///
@@ -127,7 +125,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         self.pes[rank]
     }
 
-    /// The indices of the elements that the PE with a rank has, in their order there, from its first element on.
+    /// The indices of the elements of the PE with a rank, in their order there, from its first element on.
     ///
     /// # Panics
     ///
@@ -141,7 +139,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
             .take_while(move |index| *index < map.len())
     }
 
-    /// Those elements whose indices are in a list, in its order; any may be there several times.
+    /// The elements whose indices are in a list, in its order; an index may repeat.
     #[inline(always)]
     pub fn at<'i, X: ListIndex>(&self, indices: &'i [X]) -> Listed<'i, &Self, X> {
         Listed::new(self, indices)
@@ -160,8 +158,8 @@ impl<T: SymmetricData, D: Distribution> fmt::Debug for Over<'_, T, D> {
     }
 }
 
-// SAFETY: each of the PEs has `share` elements at the offset (`Over`), for which the map was made, and for as many members as there
-// are PEs: that is what a map promises.
+// SAFETY: each of the PEs has `share` elements at the offset (`Over::new`); the map was made for that share and that number of PEs,
+// and locates every index below its length in them (`Map`).
 unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
     type Item = E;
 
@@ -186,7 +184,7 @@ unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
 }
 
 impl<T: SymmetricData> Symmetric<T> {
-    /// The elements that the members of a team have of the array, numbered through.
+    /// The elements that the members of a team have of the array, with one numbering.
     ///
     /// # Panics
     ///
@@ -205,7 +203,7 @@ impl<T: SymmetricData> Symmetric<T> {
 }
 
 impl<T: Contents + ?Sized> SymBox<T> {
-    /// The elements that the members of a team have of the object, numbered through.
+    /// The elements that the members of a team have of the object, with one numbering.
     ///
     /// # Panics
     ///
@@ -222,7 +220,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
         self.__over(team.ranked(), distribution)
     }
 
-    /// As [`over`](Self::over), of PEs that are known already.
+    /// As [`over`](Self::over), for a list of PEs.
     #[doc(hidden)]
     #[track_caller]
     pub fn __over<'a, E: SymmetricData, D: Distribution>(
@@ -237,18 +235,18 @@ impl<T: Contents + ?Sized> SymBox<T> {
     }
 }
 
-/// All elements of a place, or of an object over several PEs: what [`batch`](super::Indexed::batch) and
-/// [`gathers`](super::Indexed::gathers) take, and what code that works with either is written over.
+/// All elements of a place, or of an object over several PEs: an argument of [`batch`](super::Indexed::batch) and
+/// [`gathers`](super::Indexed::gathers).
 #[diagnostic::on_unimplemented(
     message = "the elements of `{Self}` have no numbers",
     label = "neither an array on a PE nor one over several",
     note = "elements are those of `OBJECT.on(pe)` on one PE, and of `OBJECT.over(team, Cyclic)` on those of a team"
 )]
 pub trait Numbered {
-    /// What they are.
+    /// Type of the elements.
     type Item: SymmetricData;
 
-    /// Where they are.
+    /// Their location.
     #[doc(hidden)]
     fn __spread(&self) -> impl Spread<Item = Self::Item> + '_;
 }

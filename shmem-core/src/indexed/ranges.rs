@@ -1,4 +1,4 @@
-//! Elements one behind the other of an object over several PEs, however they are distributed.
+//! Consecutive elements of an object over several PEs, for any distribution.
 
 use core::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, object_at};
 use crate::text::counted;
 
-/// Bytes that lie together on one PE from which on they are a transfer of their own, and not elements of a list.
+/// Fewest contiguous bytes on one PE that are a transfer of their own; shorter runs are elements of a list.
 const TOGETHER: usize = 256;
 
-/// Elements that are listed at a time.
+/// Elements in one list.
 const LISTED: usize = 64 << 10;
 
 impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
-    /// The places of a range of elements, in order: as many as lie together are one.
+    /// The places of a range of elements, in order: one for each contiguous run.
     ///
     /// # Panics
     ///
@@ -45,7 +45,7 @@ impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
 }
 
 impl<T: PlainData, D: Distribution> Over<'_, T, D> {
-    /// Reads elements one behind the other: `into[k]` becomes element `first + k`. They are there on return.
+    /// Reads consecutive elements: `into[k]` becomes element `first + k`. They have arrived on return.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
@@ -61,7 +61,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
     ///
     /// # Panics
     ///
-    /// If there are not as many.
+    /// If there are fewer elements.
     #[track_caller]
     pub fn read(&self, token: &(impl Initiator + ?Sized), first: usize, into: &mut [T]) {
         let range = self.range(first, into.len());
@@ -81,12 +81,12 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
         });
     }
 
-    /// Writes elements one behind the other: element `first + k` becomes `values[k]`. They are visible as those of
+    /// Writes consecutive elements: element `first + k` becomes `values[k]`. They are visible as those of
     /// [`put`](crate::context::Rma::put) are.
     ///
     /// # Panics
     ///
-    /// If there are not as many.
+    /// If there are fewer elements.
     #[track_caller]
     pub fn write(&self, token: &(impl Stores + ?Sized), first: usize, values: &[T]) {
         let range = self.range(first, values.len());
@@ -104,7 +104,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
         }
     }
 
-    /// Whether so few elements lie together that they go in lists.
+    /// Whether runs are so short that elements are listed.
     fn is_listed(&self) -> bool {
         !self.is_empty()
             && self.map().run(0).saturating_mul(size_of::<T>()) < TOGETHER.min(self.len() * size_of::<T>())

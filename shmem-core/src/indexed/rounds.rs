@@ -1,9 +1,8 @@
-//! Lists of which some elements are on other nodes, or of which an observer is told: sorted by PE, a round at a
-//! time, in buffers that the thread keeps.
+//! Lists with elements on other nodes, or with an observer: sorted by PE, a round at a time, in buffers of the thread.
 //!
-//! The first pass over a round checks every index and counts how many elements each PE has, the second one writes their
-//! numbers there, in 32 bits, in the order of the PEs. Then each PE's part goes where its memory is: to the
-//! [kernel](Near) or to the transport. Elements beyond 2^32 of a PE are a group of their own, as those of another PE would be.
+//! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort: it writes
+//! 32-bit element numbers in the order of the PEs. Then each PE's part is carried out by the [kernel](Near) or by the transport.
+//! Elements of a PE beyond 2^32 are a group of their own.
 
 use core::cell::Cell;
 use std::thread::LocalKey;
@@ -16,16 +15,16 @@ use crate::pe::Pe;
 use crate::transport::indexed::kernel::Near;
 use crate::transport::{Change, Completes, Deed, Elements, Operand, Remote, Until};
 
-/// Elements of a round.
+/// Most elements of a round.
 const ROUND: usize = 128 << 10;
 
-/// Bytes of values that are sorted in one round: one value at least.
+/// Most bytes of values in a round, which has one value at least.
 const VALUES: usize = 1 << 20;
 
-/// Elements of a group, which have numbers of 32 bits.
+/// Elements of a group, whose numbers have 32 bits.
 const GROUP: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 31 };
 
-/// Elements that one round may have.
+/// Most elements of a round of this deed.
 fn round(deed: Deed<'_>, size: usize) -> usize {
     match deed {
         Deed::Place(_) => (VALUES / size).clamp(1, ROUND),
@@ -40,12 +39,12 @@ struct Group<'g> {
     segment: u32,
     /// Bytes from the start of the slot to element 0.
     offset: usize,
-    /// How many there are.
+    /// Number of elements.
     length: usize,
     size: usize,
-    /// Which.
+    /// Numbers of the listed elements.
     indices: &'g [u32],
-    /// Where each belongs among what the deed is given; none: in that order.
+    /// Position of each in the deed's memory; `None`: in that order.
     positions: Option<&'g [u32]>,
 }
 
@@ -71,11 +70,11 @@ impl Group<'_> {
     }
 }
 
-/// Does something to all elements of a list.
+/// Carries out a deed on all elements of a list.
 ///
 /// # Errors
 ///
-/// The first index of a round that no element has. What stands in earlier rounds is done then.
+/// The first index of a round beyond the end. Earlier rounds are complete then.
 ///
 /// # Safety
 ///
@@ -96,7 +95,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     let is_sorted = place.pes().len() * groups == 1;
     let round = round(deed, size);
     let begin = |number: usize| number * round;
-    // Dropped last: behind everything that it is to complete.
+    // Dropped last, after all that it completes.
     let mut answers = Answers { far: None };
     with_kept(&BUFFERS, |buffers| {
         (0..indices.len().div_ceil(round)).try_for_each(|number| {
@@ -115,7 +114,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     })
 }
 
-/// Completes what was started without the caller's knowledge when it is dropped, by return or by unwinding.
+/// Completes transfers that were started as non-blocking here, when it is dropped by return or by unwinding.
 struct Answers<'e> {
     far: Option<&'e Far>,
 }
@@ -128,7 +127,7 @@ impl Drop for Answers<'_> {
     }
 }
 
-/// Which PE has element `k` of a list, and which element it is there.
+/// The rank that has element `k` of a list, and the number of the element there.
 #[inline(always)]
 fn check<P: Spread, X: ListIndex>(place: P, list: &[X], k: usize) -> Result<(usize, usize), Wrong> {
     let index = list[k].index();
@@ -147,7 +146,7 @@ fn group<'g, P: Spread>(
     Group { pe: place.pes()[rank], segment, offset, length, size, indices, positions }
 }
 
-/// A round of a list of one group, which is in order as it is.
+/// A round of a list of one group, which needs no sort.
 ///
 /// # Safety
 ///
@@ -174,7 +173,7 @@ unsafe fn straight<P: Spread, X: ListIndex>(
 ///
 /// # Safety
 ///
-/// As [`carry_out`], but that what is to be written may still be on its way on return, until `answers` is dropped.
+/// As [`carry_out`], but data may still arrive after the return, until `answers` is dropped.
 #[expect(clippy::too_many_arguments, reason = "those of the whole list, and those of the round")]
 unsafe fn sorted<'e, P: Spread, X: ListIndex>(
     endpoint: &'e Endpoint,
@@ -208,8 +207,8 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
         positions[*at as usize] = k as u32;
         *at += 1;
     }
-    // Sources go in the order of the groups, and are free again when their messages are made; answers come from several PEs
-    // at a time.
+    // Sources are copied in the order of the groups, and are free again when they are sent; results arrive from several PEs at a
+    // time.
     let size = size_of::<P::Item>();
     let deed = match deed {
         Deed::Pick(_) => deed,
@@ -245,7 +244,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
             continue;
         }
         let (indices, positions) = (&indices[range.clone()], &positions[range.clone()]);
-        // What is read goes to its position; what is written or changed lies in the order of the groups.
+        // Elements that are read are stored at their positions; operands are in the order of the groups.
         let (deed, positions) = match (deed, deed.part(range.start, range.len(), size)) {
             (Deed::Pick(_), _) => (deed, Some(positions)),
             (_, Deed::Change(change, _)) => (Deed::Change(change, before), Some(positions)),
@@ -271,19 +270,18 @@ fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o
     Operand::Own(into)
 }
 
-/// Room in which a list is sorted, for one round at a time: it grows to 3 MiB at most, whatever lists there are, and to one
-/// element where that is larger.
+/// Buffers for one round. They grow to 3 MiB at most, or to one element if that is larger.
 #[derive(Default)]
 struct Buffers {
-    /// How many elements each group has, and then where the next of it goes.
+    /// Number of elements of each group, and then the position of its next element.
     counts: Vec<u32>,
     /// Numbers of elements, group by group.
     indices: Vec<u32>,
-    /// Where in the round each of these comes from.
+    /// Position of each in the round.
     positions: Vec<u32>,
     /// Values, or operands, in the same order.
     values: Vec<u8>,
-    /// What is expected, in the same order.
+    /// Expected values, in the same order.
     expected: Vec<u8>,
 }
 
@@ -291,9 +289,9 @@ thread_local! {
     static BUFFERS: Cell<Buffers> = Cell::default();
 }
 
-/// Calls `body` with what the calling thread keeps. Inside of another such call there is nothing, and some is made.
+/// Calls `body` with the buffers of the calling thread. A nested call gets new ones.
 pub(super) fn with_kept<T: Default, R>(key: &'static LocalKey<Cell<T>>, body: impl FnOnce(&mut T) -> R) -> R {
-    // A thread that ends has none any more.
+    // A thread that is ending has none.
     let mut kept = key.try_with(Cell::take).unwrap_or_default();
     let result = body(&mut kept);
     _ = key.try_with(|cell| cell.set(kept));

@@ -1,15 +1,15 @@
-//! What is done to each word of a list, as types, for each of which loops are compiled; the values that it is done with; and
-//! the methods by which tokens and scopes do it.
+//! Verbs: the operations on each word of a list, as types for which loops are compiled; their operands; and the methods of tokens
+//! and scopes.
 
 use crate::object::AmoValue;
 use crate::observe::Family;
 use crate::transport::{EachOp, Number, Operand};
 
-/// What is done to words of a number.
+/// An operation on words of a number type.
 pub(super) trait Verb<V: AmoValue> {
     /// The operation.
     const OP: EachOp;
-    /// What it is called.
+    /// Its family.
     const FAMILY: Family;
 }
 
@@ -122,7 +122,7 @@ slices! {
     [const N: usize] [V; N];
 }
 
-/// The verbs as methods: blocking ones of a trait, or those of scopes that may go on, whose slices are borrowed for as long.
+/// The verbs as methods: blocking ones of a trait, or non-blocking ones of scopes, which borrow slices until the scope ends.
 macro_rules! verbs {
     (blocking) => {
         verbs! { [] [&] [where Self: Stores] Return }
@@ -137,10 +137,10 @@ macro_rules! verbs {
             gather: gather;
             /// Writes elements: that of index `k` of the list becomes `values[k]`.
             scatter: scatter;
-            /// Writes words. Of several values for one word, one stays.
+            /// Writes words. Of several values for one word, one remains.
             set_each: change Set [AmoValue];
             /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
-            /// digits from run to run; a sum that is no number is `NAN`.
+            /// digits from run to run; a sum that is not a number is `NAN`.
             add_each: change Add [AmoValue];
             /// Leaves the smaller one of each word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
             min_each: change Min [AmoValue];
@@ -154,15 +154,15 @@ macro_rules! verbs {
             xor_each: change Xor [BitValue];
             /// Reads words.
             fetch_each: fetch Fetch;
-            /// As [`add_each`](Self::add_each), and gives what was there.
+            /// As [`add_each`](Self::add_each), and returns the previous values in `before`.
             fetch_add_each: fetch_by FetchAdd;
-            /// As [`min_each`](Self::min_each), and gives what was there.
+            /// As [`min_each`](Self::min_each), and returns the previous values in `before`.
             fetch_min_each: fetch_by FetchMin;
-            /// As [`max_each`](Self::max_each), and gives what was there.
+            /// As [`max_each`](Self::max_each), and returns the previous values in `before`.
             fetch_max_each: fetch_by FetchMax;
-            /// Writes words, and gives what was there.
+            /// Writes words, and returns the previous values in `before`.
             swap_each: fetch_by Swap;
-            /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
+            /// Writes the desired value to each word that equals the expected one, bit for bit; returns the previous values in `before`.
             compare_swap_each: compare CompareSwap;
         }
     };
@@ -174,7 +174,7 @@ macro_rules! verbs {
     )*};
 }
 
-/// A method, by its kind, which says what it takes.
+/// A method, by its kind, which determines the arguments.
 macro_rules! method {
     (gather $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $until:ident) => {
         method! {
