@@ -32,6 +32,6 @@ pub use geometry::Part;
 pub use handle::NumaArray;
 pub use index::{ArrayIndex, Indices};
 pub use kind::StorageKind;
-pub use place::{ArrayHere, ArrayOn, ArrayPlaceIndex};
+pub use place::{ArrayHere, ArrayOn, ArrayPlace, ArrayPlaceIndex};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage};
 pub use view::{ArrayMut, ArrayRef};

@@ -6,13 +6,63 @@ use core::ops::{Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeT
 
 use super::handle::NumaArray;
 use super::storage::{Contiguous, Storage};
-use crate::data::{PlainData, SymmetricData, copied};
+use crate::data::{Contents, PlainData, SymmetricData, copied};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{Here, NAMELESS, On, many, one};
 use crate::pe::{OnPe, Pe};
 use crate::strided::Piece;
 
-/// A symmetric array, or a part of it whose elements follow each other, on one PE.
+/// Whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`Own`].
+pub trait Copied<'a>: Copy + fmt::Debug {
+    /// A place in it.
+    type Place<P: Contents + ?Sized + 'a>;
+
+    /// `len` items in the copy.
+    ///
+    /// # Safety
+    ///
+    /// As [`On::new`].
+    #[doc(hidden)]
+    unsafe fn place<P: Contents + ?Sized + 'a>(
+        self,
+        segment: u32,
+        offset: usize,
+        len: usize,
+    ) -> Self::Place<P>;
+}
+
+impl<'a> Copied<'a> for Pe {
+    type Place<P: Contents + ?Sized + 'a> = On<'a, P>;
+
+    unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> On<'a, P> {
+        // SAFETY: the caller's promise.
+        unsafe { On::new(self, segment, offset, len) }
+    }
+}
+
+/// The calling PE's own copy, which stays in the thread of its token.
+#[derive(Clone, Copy)]
+pub struct Own<'a> {
+    token: &'a Endpoint,
+    _thread: PhantomData<*const ()>,
+}
+
+impl<'a> Copied<'a> for Own<'a> {
+    type Place<P: Contents + ?Sized + 'a> = Here<'a, P>;
+
+    unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> Here<'a, P> {
+        // SAFETY: the caller's promise.
+        Here::of(unsafe { On::new(self.token.me(), segment, offset, len) }, self.token)
+    }
+}
+
+impl fmt::Debug for Own<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, which is the calling one", self.token.me())
+    }
+}
+
+/// A symmetric array, or a part of it whose elements follow each other: [`ArrayOn`] or [`ArrayHere`].
 ///
 /// ```text
 /// ARRAY.on(right)                  all elements, in row-major order
@@ -22,8 +72,8 @@ use crate::strided::Piece;
 /// ```
 ///
 /// Columns, and what else does not follow each other, is moved by `strided!`.
-pub struct ArrayOn<'a, T, const D: usize> {
-    pe: Pe,
+pub struct ArrayPlace<'a, T, const D: usize, C> {
+    copy: C,
     pieces: &'a [Piece],
     /// The first element, counted from that of the array.
     first: usize,
@@ -31,12 +81,29 @@ pub struct ArrayOn<'a, T, const D: usize> {
     _elements: PhantomData<fn() -> *const T>,
 }
 
-copied! { [T, const D: usize] ArrayOn<'_, T, D>; }
+/// An array, or a part of it, on one PE: what put and get take.
+pub type ArrayOn<'a, T, const D: usize> = ArrayPlace<'a, T, D, Pe>;
+
+/// The calling PE's own copy of an array or of a part of it, as [`Here`] is of other objects: other PEs may write it at any
+/// time, so there is no reference to it.
+pub type ArrayHere<'a, T, const D: usize> = ArrayPlace<'a, T, D, Own<'a>>;
+
+copied! { [T, const D: usize, C: Copy] ArrayPlace<'_, T, D, C>; }
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
+    fn place<C>(&self, copy: C) -> ArrayPlace<'_, T, D, C> {
+        ArrayPlace { copy, pieces: self.pieces(), first: 0, shape: self.shape(), _elements: PhantomData }
+    }
+
     /// The array on `pe`.
     pub fn on(&self, pe: impl OnPe) -> ArrayOn<'_, T, D> {
-        ArrayOn { pe: pe.pe(), pieces: self.pieces(), first: 0, shape: self.shape(), _elements: PhantomData }
+        self.place(pe.pe())
+    }
+
+    /// The calling PE's own copy.
+    #[inline]
+    pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> ArrayHere<'a, T, D> {
+        self.place(Own { token: token.endpoint(), _thread: PhantomData })
     }
 
     /// The array on `pe`, as the one range of row-major elements that it is.
@@ -48,9 +115,19 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         // SAFETY: `__new` was promised the elements at the only part, reserved for as long as the handle.
         unsafe { On::new(pe, part.segment, part.offset, part.elements) }
     }
+
+    /// The calling PE's own copy, as the one range of row-major elements that it is.
+    #[inline]
+    pub fn slice_here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, [T]>
+    where
+        S: Contiguous,
+    {
+        let token = token.endpoint();
+        Here::of(self.slice_on(token.me()), token)
+    }
 }
 
-impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
+impl<T: SymmetricData, const D: usize> ArrayOn<'_, T, D> {
     /// Index of the segment of the array's first element.
     pub(crate) fn segment(&self) -> u32 {
         self.pieces[0].segment
@@ -63,7 +140,20 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
 
     /// The PE.
     pub fn pe(&self) -> Pe {
-        self.pe
+        self.copy
+    }
+}
+
+impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C> {
+    /// A part: an element by its index (`[i, j]`, or `i` in one dimension), a row of two dimensions or a plane of three
+    /// (`i`), or some of them, one behind the other (`i..j`).
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[track_caller]
+    pub fn index<I: ArrayPlaceIndex<D>>(self, index: I) -> I::Part<'a, T, C> {
+        index.of(self)
     }
 
     /// Lengths of the dimensions.
@@ -83,7 +173,7 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
 
     /// The ranges of memory that the elements lie in, in order: one for a storage of one range, else one for
     /// each run of neighbours in one chunk.
-    pub fn pieces(self) -> impl Iterator<Item = On<'a, [T]>> {
+    pub fn pieces(self) -> impl Iterator<Item = C::Place<[T]>> {
         let size = size_of::<T>();
         let (start, end) = (self.first * size, (self.first + self.len()) * size);
         let before = self.pieces.partition_point(|piece| piece.start + piece.bytes <= start);
@@ -93,22 +183,22 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
             let offset = piece.offset + (from - piece.start);
             // SAFETY: the bytes lie in a piece of the array, and are whole elements: pieces are, and so is the
             // range. `__new` was promised the pieces, reserved for as long as the handle.
-            unsafe { On::new(self.pe, piece.segment, offset, bytes / size) }
+            unsafe { self.copy.place(piece.segment, offset, bytes / size) }
         })
     }
 
     /// The element with this number, counted from the first of the place.
-    pub(super) fn element(self, number: usize) -> On<'a, T> {
+    fn element(self, number: usize) -> C::Place<T> {
         let size = size_of::<T>();
         let at = (self.first + number) * size;
         let piece = self.pieces[self.pieces.partition_point(|piece| piece.start <= at) - 1];
         // SAFETY: an element of the array, in the piece that holds it.
-        unsafe { On::new(self.pe, piece.segment, piece.offset + (at - piece.start), 1) }
+        unsafe { self.copy.place(piece.segment, piece.offset + (at - piece.start), 1) }
     }
 
     /// Some of the outermost rows.
     #[track_caller]
-    pub(super) fn some(self, range: impl RangeBounds<usize>) -> Self {
+    fn some(self, range: impl RangeBounds<usize>) -> Self {
         let (from, count) = many(range, self.shape[0], NAMELESS);
         let (first, mut shape) = (self.first + from * self.row_len(), self.shape);
         shape[0] = count;
@@ -117,10 +207,11 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
 
     /// One of the outermost rows, which has the other dimensions.
     #[track_caller]
-    pub(super) fn row<const R: usize>(self, index: usize) -> ArrayOn<'a, T, R> {
+    fn row<const R: usize>(self, index: usize) -> ArrayPlace<'a, T, R, C> {
+        let Self { copy, pieces, .. } = self;
         let first = self.first + one(index, self.shape[0], NAMELESS).0 * self.row_len();
         let shape = core::array::from_fn(|d| self.shape[D - R + d]);
-        ArrayOn { pe: self.pe, pieces: self.pieces, first, shape, _elements: PhantomData }
+        ArrayPlace { copy, pieces, first, shape, _elements: PhantomData }
     }
 
     /// Elements of an outermost row.
@@ -129,76 +220,9 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
     }
 }
 
-impl<T: SymmetricData, const D: usize> fmt::Debug for ArrayOn<'_, T, D> {
+impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> fmt::Debug for ArrayPlace<'a, T, D, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "elements {}..{} of an array on {:?}", self.first, self.first + self.len(), self.pe)
-    }
-}
-
-/// The calling PE's own copy of an array or of a part of it, as [`Here`] is of other objects: other PEs may write it at any
-/// time, so there is no reference to it. It stays in the thread of its token.
-pub struct ArrayHere<'a, T, const D: usize> {
-    place: ArrayOn<'a, T, D>,
-    token: &'a Endpoint,
-    _thread: PhantomData<*const ()>,
-}
-
-copied! { [T, const D: usize] ArrayHere<'_, T, D>; }
-
-impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// The calling PE's own copy.
-    #[inline]
-    pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> ArrayHere<'a, T, D> {
-        let token = token.endpoint();
-        ArrayHere { place: self.on(token.me()), token, _thread: PhantomData }
-    }
-
-    /// The calling PE's own copy, as the one range of row-major elements that it is.
-    #[inline]
-    pub fn slice_here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, [T]>
-    where
-        S: Contiguous,
-    {
-        let here = self.here(token);
-        here.part(self.slice_on(here.token.me()))
-    }
-}
-
-impl<'a, T: SymmetricData, const D: usize> ArrayHere<'a, T, D> {
-    /// The place as [`ArrayOn`] has it.
-    pub(super) fn place(self) -> ArrayOn<'a, T, D> {
-        self.place
-    }
-
-    /// Another part of the array.
-    pub(super) fn with<const R: usize>(self, place: ArrayOn<'a, T, R>) -> ArrayHere<'a, T, R> {
-        ArrayHere { place, token: self.token, _thread: PhantomData }
-    }
-
-    /// Another part of the array, which is one range.
-    pub(super) fn part<P: crate::data::Contents + ?Sized>(self, place: On<'a, P>) -> Here<'a, P> {
-        Here::of(place, self.token)
-    }
-
-    /// Lengths of the dimensions.
-    pub fn shape(self) -> [usize; D] {
-        self.place.shape()
-    }
-
-    /// Number of elements.
-    pub fn len(self) -> usize {
-        self.place.len()
-    }
-
-    /// Whether it has no elements: an empty range of an array.
-    pub fn is_empty(self) -> bool {
-        self.place.is_empty()
-    }
-
-    /// The ranges of memory that the elements lie in, in order: one for a storage of one range, else one for
-    /// each run of neighbours in one chunk.
-    pub fn pieces(self) -> impl Iterator<Item = Here<'a, [T]>> {
-        self.place.pieces().map(move |piece| self.part(piece))
+        write!(f, "elements {}..{} of an array on {:?}", self.first, self.first + self.len(), self.copy)
     }
 }
 
@@ -248,73 +272,29 @@ impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
     }
 }
 
-impl<T: SymmetricData, const D: usize> fmt::Debug for ArrayHere<'_, T, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}, which is the calling one", self.place)
-    }
-}
-
-impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
-    /// A part: an element by its index (`[i, j]`, or `i` in one dimension), a row of two dimensions or a plane of three
-    /// (`i`), or some of them, one behind the other (`i..j`).
-    ///
-    /// # Panics
-    ///
-    /// If the index is beyond the end.
-    #[track_caller]
-    pub fn index<I: ArrayPlaceIndex<D>>(self, index: I) -> I::Place<'a, T> {
-        index.of(self)
-    }
-}
-
-impl<'a, T: SymmetricData, const D: usize> ArrayHere<'a, T, D> {
-    /// A part: an element by its index (`[i, j]`, or `i` in one dimension), a row of two dimensions or a plane of three
-    /// (`i`), or some of them, one behind the other (`i..j`).
-    ///
-    /// # Panics
-    ///
-    /// If the index is beyond the end.
-    #[track_caller]
-    pub fn index<I: ArrayPlaceIndex<D>>(self, index: I) -> I::Here<'a, T> {
-        index.here_of(self)
-    }
-}
-
-/// What an array on a PE can be indexed with.
+/// What a place of an array can be indexed with.
 #[diagnostic::on_unimplemented(
     message = "an array of {D} dimensions on a PE cannot be indexed by `{Self}`",
     note = "elements are indexed by `[i, j]`, rows by `usize` and by ranges of `usize`; for columns and other regions, use `strided!`"
 )]
 pub trait ArrayPlaceIndex<const D: usize> {
-    /// The part on a PE.
-    type Place<'a, T: SymmetricData>;
-
-    /// The same part on the calling PE.
-    type Here<'a, T: SymmetricData>;
+    /// The part.
+    type Part<'a, T: SymmetricData, C: Copied<'a>>;
 
     #[doc(hidden)]
     #[track_caller]
-    fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, D>) -> Self::Place<'_, T>;
-
-    #[doc(hidden)]
-    #[track_caller]
-    fn here_of<T: SymmetricData>(self, place: ArrayHere<'_, T, D>) -> Self::Here<'_, T>;
+    fn of<'a, T: SymmetricData, C: Copied<'a>>(self, place: ArrayPlace<'a, T, D, C>) -> Self::Part<'a, T, C>;
 }
 
 /// What is found is one element.
 macro_rules! elements {
     ($([$($parameter:tt)*] $index:ty, $d:tt: |$number:ident, $place:ident| $element:expr;)*) => {$(
         impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
-            type Place<'a, T: SymmetricData> = On<'a, T>;
-            type Here<'a, T: SymmetricData> = Here<'a, T>;
+            type Part<'a, T: SymmetricData, C: Copied<'a>> = C::Place<T>;
 
-            fn of<T: SymmetricData>(self, $place: ArrayOn<'_, T, $d>) -> On<'_, T> {
+            fn of<'a, T: SymmetricData, C: Copied<'a>>(self, $place: ArrayPlace<'a, T, $d, C>) -> C::Place<T> {
                 let $number = self;
                 $place.element($element)
-            }
-
-            fn here_of<T: SymmetricData>(self, here: ArrayHere<'_, T, $d>) -> Here<'_, T> {
-                here.part(self.of(here.place()))
             }
         }
     )*};
@@ -333,15 +313,13 @@ elements! {
 macro_rules! parts {
     ($([$($parameter:tt)*] $index:ty, $d:tt to $part:tt: $method:ident;)*) => {$(
         impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
-            type Place<'a, T: SymmetricData> = ArrayOn<'a, T, $part>;
-            type Here<'a, T: SymmetricData> = ArrayHere<'a, T, $part>;
+            type Part<'a, T: SymmetricData, C: Copied<'a>> = ArrayPlace<'a, T, $part, C>;
 
-            fn of<T: SymmetricData>(self, place: ArrayOn<'_, T, $d>) -> ArrayOn<'_, T, $part> {
+            fn of<'a, T: SymmetricData, C: Copied<'a>>(
+                self,
+                place: ArrayPlace<'a, T, $d, C>,
+            ) -> ArrayPlace<'a, T, $part, C> {
                 place.$method(self)
-            }
-
-            fn here_of<T: SymmetricData>(self, here: ArrayHere<'_, T, $d>) -> ArrayHere<'_, T, $part> {
-                here.with(self.of(here.place()))
             }
         }
     )*};

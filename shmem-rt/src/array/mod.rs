@@ -36,9 +36,9 @@ pub use builder::ArrayBuilder;
 #[cfg(feature = "rayon")]
 pub use parallel::{Chunkwise, ParArray, ParArrayMut};
 pub use shmem_core::array::{
-    ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlaceIndex, ArrayRef, Chosen, ChunkMut,
-    ChunkRef, Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Separate, Single, Storage,
-    StorageKind,
+    ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlace, ArrayPlaceIndex, ArrayRef, Chosen,
+    ChunkMut, ChunkRef, Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Separate, Single,
+    Storage, StorageKind,
 };
 #[cfg(feature = "rayon")]
 pub use threads::NodePools;
