@@ -116,7 +116,7 @@ sentences! {
     LEVEL_TWICE = "the thread level is given twice; write `&mut World` and leave it to `threads`, or leave `threads` out";
     phase_inside_a_phase(outer, inner) = "`{inner}` inside `{outer}`: in a phase the world can do nothing else; open all objects together, as in `world.local((&A, &B), |(a, b)| ..)`, or one phase behind the other";
     PES = "`pes` is the number of PEs the test runs on, 1 or more, or a list of different ones: `pes = [1, 2, 5]`";
-    TIMEOUT = "`timeout` is how long the test may run: seconds, as `30` or `0.5`, or a text with a unit, as `\"30s\"`, `\"500ms\"` or `\"2min\"`; `SHMEM_TEST_TIMEOUT=0` runs tests without a limit";
+    TIMEOUT = "`timeout` is how many seconds the test may run, as `30` or `0.5`; `SHMEM_TEST_TIMEOUT=0` runs tests without a limit";
     ENV = "`env` takes variables and their values: `env(\"SHMEM_INFO\" = \"1\")`";
 
     // strided!

@@ -164,8 +164,7 @@ pub use shmem_macros::main;
 ///   `#[shmem::test(pes = [1, 2, 5])] fn agrees(..)` for 5 PEs is `agrees_on_5`.
 /// * `env`: variables that the PEs find in their environment.
 /// * `threads`: as for [`main`](macro@main).
-/// * `timeout`: how long it may run: `"30s"`, `"500ms"`, `"2min"`, or seconds as a number. If left out, as
-///   `SHMEM_TEST_TIMEOUT` says, or 60 seconds. `SHMEM_TEST_TIMEOUT=0` takes all limits away, as a debugger needs it.
+/// * `timeout`: how many seconds it may run, as `30` or `0.5`. If left out, as `SHMEM_TEST_TIMEOUT` says, or 60. `SHMEM_TEST_TIMEOUT=0` takes all limits away, as a debugger needs it.
 ///
 /// A test that has run for so long fails with what each PE did then: where it waits, and since when. One whose PEs all
 /// wait for each other fails as soon as that is sure.

@@ -123,7 +123,7 @@ fn hang(world: &mut World) {
 const HANG: &str = "TESTING_HANG";
 
 // Long enough for a busy machine, where it does not hang.
-#[shmem::test(pes = 2, timeout = "5s")]
+#[shmem::test(pes = 2, timeout = 5)]
 fn with_a_limit_of_its_own(world: &mut World) {
     if std::env::var_os(HANG).is_some() {
         hang(world);
