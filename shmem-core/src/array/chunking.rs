@@ -64,10 +64,7 @@ impl<const D: usize> Chunking<D> {
         if chunks == 0 {
             return Err(wrong(&shape, "in 0 chunks; give 1 or more"));
         }
-        let elements = shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
-        if elements.is_none_or(|elements| isize::try_from(elements).is_err()) {
-            return Err(ArrayError::TooLarge { shape: show_shape(&shape), element: 1 });
-        }
+        array_bytes(&shape, 1)?;
         // Of equals, `max_by_key` gives the last: the leftmost.
         let longest = || (0..D).rev().max_by_key(|&axis| shape[axis]);
         let axis = (0..D).find(|&axis| shape[axis] >= chunks).or_else(longest).unwrap_or_default();
@@ -130,19 +127,6 @@ impl<const D: usize> Chunking<D> {
     /// Whether there are no elements: never.
     pub const fn is_empty(&self) -> bool {
         false
-    }
-
-    /// Bytes of the whole array, for elements of `element` bytes.
-    ///
-    /// # Errors
-    ///
-    /// If there are none, or more than an address space has.
-    pub fn bytes(&self, element: usize) -> Result<usize, ArrayError> {
-        if element == 0 {
-            return Err(ArrayError::Shape(NO_BYTES.to_owned()));
-        }
-        let bytes = self.len().checked_mul(element).filter(|&bytes| isize::try_from(bytes).is_ok());
-        bytes.ok_or_else(|| ArrayError::TooLarge { shape: show_shape(&self.shape), element })
     }
 
     /// Returns the first index of `chunk` along the axis; if `chunk` is the number of chunks, the length of the axis.
@@ -234,40 +218,32 @@ impl<const D: usize> Chunking<D> {
     }
 }
 
-/// An array cannot be as it was asked for.
+/// An array cannot be as it was asked for: why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "fields are what messages name them")]
-#[non_exhaustive]
-pub enum ArrayError {
-    /// No array has this shape, elements of this size, or so many chunks: in words.
-    #[error("{0}")]
-    Shape(String),
-    /// More than an address space has.
-    #[error(
-        "an array of {shape} elements of {} does not fit into an address space",
-        show_size(*.element as u64)
-    )]
-    TooLarge {
-        shape: String,
-        /// Bytes of an element.
-        element: usize,
-    },
-    /// No storage has this name.
-    #[error(
-        "`{text}` is not a storage of arrays; there are single, separate, cyclic, cyclic=BLOCK and multi{hint}"
-    )]
-    Storage {
-        text: String,
-        /// What was probably meant, or nothing.
-        hint: String,
-    },
-    /// A block size that is none.
-    #[error("`{text}`: {reason}; a block is a number of bytes such as 64K, a multiple of the page")]
-    Block {
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+#[error("{0}")]
+pub struct ArrayError(pub(super) String);
+
+impl ArrayError {
+    /// `text` names a storage whose blocks cannot be so large.
+    pub fn block(text: &str, reason: &str) -> Self {
+        Self(format!("`{text}`: {reason}; a block is a number of bytes such as 64K, a multiple of the page"))
+    }
+}
+
+/// Bytes of an array of this shape, with elements of `element` bytes.
+///
+/// # Errors
+///
+/// If elements have no bytes, or the array more than an address space has.
+pub fn array_bytes(shape: &[usize], element: usize) -> Result<usize, ArrayError> {
+    if element == 0 {
+        return Err(ArrayError(NO_BYTES.to_owned()));
+    }
+    let bytes = shape.iter().try_fold(element, |product, &length| product.checked_mul(length));
+    bytes.filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or_else(|| {
+        let size = show_size(element as u64);
+        wrong(shape, &format!("elements of {size} does not fit into an address space"))
+    })
 }
 
 /// What is said of elements without bytes.
@@ -275,7 +251,7 @@ pub(super) const NO_BYTES: &str =
     "elements of no bytes cannot be placed in memory; an array needs elements of at least one byte";
 
 fn wrong(shape: &[usize], why: &str) -> ArrayError {
-    ArrayError::Shape(format!("an array of {} {why}", show_shape(shape)))
+    ArrayError(format!("an array of {} {why}", show_shape(shape)))
 }
 
 /// A shape as `2x3x4`.

@@ -25,7 +25,7 @@ mod tests;
 mod view;
 
 pub use chunk::{ChunkMut, ChunkRef};
-pub use chunking::{ArrayError, Chunking, MOST_CHUNKS};
+pub use chunking::{ArrayError, Chunking, MOST_CHUNKS, array_bytes};
 pub use elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
 pub use elements::{Elements, Iter, IterMut, Runs, RunsMut, Slices};
 pub use geometry::Part;

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use shmem_core::array::{ArrayError, Chosen, Chunking, NumaArray, Storage, StorageKind};
+use shmem_core::array::{Chosen, Chunking, NumaArray, Storage, StorageKind, array_bytes};
 use shmem_core::context::Initiator as _;
 use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::heap::{HeapError, MAX_ALIGN};
@@ -151,15 +151,11 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         world.reclaim_for(&agreed);
 
         let homes = world.homes(&agreed);
+        let bytes = array_bytes(&shape, element)?;
         let chunking = match chunks {
             Some(chunks) => Chunking::exactly(shape, chunks),
             None => Chunking::at_most(shape, homes.most),
-        };
-        let chunking = chunking.map_err(|error| match error {
-            ArrayError::TooLarge { shape, .. } => ArrayError::TooLarge { shape, element },
-            other => other,
-        })?;
-        let bytes = chunking.bytes(element)?;
+        }?;
         if align > MAX_ALIGN {
             return Err(HeapError::Alignment { align }.into());
         }

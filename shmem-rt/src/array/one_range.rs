@@ -76,7 +76,7 @@ impl<const D: usize> Maker<'_, D> {
         };
         if in_turn.is_some_and(|block| !block.is_multiple_of(page)) {
             let reason = format!("pages have {} here", show_size(page as u64));
-            return Err(ArrayError::Block { text: kind.to_string(), reason }.into());
+            return Err(ArrayError::block(&kind.to_string(), &reason).into());
         }
         let slide = if in_turn.is_none() && self.split() { slide(chunking, element, page) } else { 0 };
         // The blocks that fit the chunks are their runs: of one length but for what pages ask.
