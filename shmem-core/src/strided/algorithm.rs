@@ -24,8 +24,7 @@ named! {
     }
 }
 
-/// The gaps that the published table was measured at, in bytes: what lies between two blocks. The
-/// paper's heading says "stride size - block size".
+/// Columns of the published table: bytes between two blocks. The paper's heading says "stride size - block size".
 pub const GAPS: [usize; 6] = [4, 16, 64, 256, 1024, 4096];
 
 /// The published table: block size in bytes, and for each of the [`GAPS`] whether columns (Algorithm 2)
@@ -43,9 +42,8 @@ pub const PUBLISHED: [(usize, [bool; 6]); 8] = [
 
 /// Whether the published table says columns: `predicate_lookup_table(dest_stride, src_stride, blksize)`.
 ///
-/// The paper leaves open what stands between its rows and columns, and which stride counts where they
-/// differ: here the next smaller row and column count (the first, below it), and columns must be better
-/// at both strides.
+/// The paper leaves open what holds between its rows and columns, and which stride counts where they differ. Here the
+/// next smaller row and column count (the first, below it), and columns must be better at both strides.
 pub const fn published(to_stride: usize, from_stride: usize, block: usize) -> bool {
     let mut row = 0;
     while row + 1 < PUBLISHED.len() && PUBLISHED[row + 1].0 <= block {
@@ -76,7 +74,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// The columns of a block of which every address is a multiple of `align`, if it is made of them.
+    /// Columns of a block whose addresses are multiples of `align`; `None` if columns cannot make it up.
     ///
     /// `iput32` must be usable: size, strides and addresses multiples of 4. Then 16-byte columns come
     /// first, if 16 divides addresses and strides, then 8-byte columns of what is left, then 4.
@@ -105,8 +103,8 @@ impl Columns {
 mod tests {
     use super::*;
 
-    /// What the published table says of blocks at one stride, as a sentence: columns win for blocks below 128 bytes, for those below
-    /// 256 where 16 bytes or more lie between them, for those below 512 where 64 do, and for no others.
+    /// The published table as a sentence: columns win for blocks below 128 bytes, below 256 at gaps of 16 bytes or
+    /// more, below 512 at gaps of 64 or more, and for no others.
     fn columns_win(stride: usize, block: usize) -> bool {
         match block {
             0..128 => true,
@@ -116,7 +114,7 @@ mod tests {
         }
     }
 
-    /// On both sides of all that may be a border of the table.
+    /// At each border of the table and one below.
     #[test]
     fn columns_are_chosen_where_the_published_table_has_them_at_both_strides() {
         let beside = |at: &usize| [at - 1, *at];

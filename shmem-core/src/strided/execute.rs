@@ -10,11 +10,11 @@ use super::predicate::choose_row;
 use super::predicate::{Settings, follows_auto, settings};
 use crate::shared;
 
-/// Most blocks that are moved one by one, without the choice of a kernel: it would be felt.
+/// Most blocks that are moved one by one: choosing a kernel would take longer.
 const FEW: usize = 8;
 
-/// Moves what `plan` says, between elements of type `E`, of which blocks are made. For a plan that is a constant: what
-/// remains is a loop or a call.
+/// Carries out a constant plan between elements of type `E`, of which blocks are made. What remains of it is a loop or
+/// a call.
 ///
 /// # Safety
 ///
@@ -49,13 +49,13 @@ pub unsafe fn execute<E: Pod>(plan: &Plan, to: *mut u8, from: *const u8) {
     }
 }
 
-/// Whether a pattern is so short that a call would be felt.
+/// Whether a call would take as long as the transfer.
 #[inline(always)]
 const fn is_short(pattern: &Pattern) -> bool {
     pattern.levels().len() == 1 && pattern.inner()[1].count <= FEW && pattern.block() <= 64
 }
 
-/// As [`execute`], for a plan that is made while the program runs.
+/// Carries out a plan that is made while the program runs.
 ///
 /// # Safety
 ///
@@ -93,8 +93,7 @@ pub unsafe fn execute_dyn(plan: &Plan, to: *mut u8, from: *const u8) {
     }
 }
 
-/// Moves blocks in one loop as the settings of the process say: what the routines do, without a plan being
-/// put together first.
+/// Moves blocks in one loop, as the settings of the process say, without making a plan.
 ///
 /// # Safety
 ///
@@ -111,7 +110,7 @@ pub unsafe fn execute_blocks(block: usize, level: Level, align: usize, to: *mut 
     }
 }
 
-/// As [`execute_blocks`], for blocks enough to choose for; with all of it in registers.
+/// Moves more blocks than a few. All arguments fit registers.
 ///
 /// # Safety
 ///
@@ -165,7 +164,7 @@ unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
     }
 }
 
-/// As [`few`], for blocks of any size: what a size asks for is found out once.
+/// Moves a few blocks of any size, which is looked at once.
 ///
 /// # Safety
 ///
@@ -196,7 +195,7 @@ unsafe fn few_of_any_size(
     }
 }
 
-/// Calls `each` for every round of the loops outside the two innermost.
+/// Calls `each` for every turn of the loops outside the two innermost.
 #[inline]
 fn each_inner(pattern: &Pattern, mut each: impl FnMut(usize, usize)) {
     match pattern.levels() {

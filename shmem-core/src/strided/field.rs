@@ -1,7 +1,7 @@
 //! Fields of structs, by name.
 //!
-//! `strided!` knows the name of a field but not the type that has it, so `#[derive(Symmetric)]` leaves a
-//! table of them on the type, and constant functions look names up there.
+//! `strided!` knows the name of a field but not its struct. So `#[derive(Symmetric)]` gives a struct a table of its
+//! fields, in which constant functions look names up.
 
 use core::marker::PhantomData;
 
@@ -9,9 +9,8 @@ use super::region::Part;
 use super::shape::{Contents, Field, Shape, Shaped};
 use crate::message::refuse;
 
-/// Asks a type for what a field of it is made of: `Fields::<F>::CONTENTS` is what [`Shaped`] says of `F`,
-/// or, where `F` is not `Shaped`, what [`Undivided`] says. (A constant of the type itself counts before
-/// one of a trait.)
+/// Selects the contents of a field of type `F`: `Fields::<F>::CONTENTS` is that of [`Shaped`] where `F` has it, else
+/// that of [`Undivided`], since an inherent constant comes before one of a trait.
 #[derive(Debug)]
 pub struct Fields<F>(PhantomData<F>);
 
@@ -30,7 +29,7 @@ impl<F> Undivided for Fields<F> {
     const CONTENTS: Contents = Contents { shape: Shape::element(size_of::<F>()), fields: &[] };
 }
 
-/// Whether there are fields of these names.
+/// Whether `fields` has the path `chosen`.
 pub(crate) const fn has(mut fields: &[Field], chosen: &[&[&str]]) -> bool {
     let mut i = 0;
     while i < chosen.len() {
@@ -47,9 +46,9 @@ pub(crate) const fn has(mut fields: &[Field], chosen: &[&[&str]]) -> bool {
     true
 }
 
-/// Of each element of `shape`, which has `fields`, the part that `chosen` names: a field, a field of that,
-/// and so on; a step may name several fields that are adjacent. Gives the part, and the shape with the
-/// dimensions of a field that is an array.
+/// Selects the field at the path `chosen` in each element of `shape`, which has `fields`; the last step may name
+/// several adjacent fields. Returns the shape, with the dimensions of a field that is an array, and the part of an
+/// element.
 ///
 /// # Panics
 ///
@@ -78,8 +77,7 @@ pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) 
     (shape, part)
 }
 
-/// Requires that fields lie in their struct of `bytes` bytes. The table of a struct was written by a derive, to which
-/// offsets may have been told by somebody else.
+/// Panics unless fields end inside their struct of `bytes` bytes: a table of fields may be wrong.
 #[track_caller]
 const fn require_inside(fields: &[Field], names: &[&str], bytes: usize) {
     let mut i = 0;

@@ -1,8 +1,8 @@
 //! Strided transfers: which bytes, in which order, and how they are moved.
 //!
-//! [`lower`] turns a region of a [`Shape`] into a [`Layout`] in bytes, [`join`](Pattern::join) makes one [`Pattern`] of both sides,
-//! [`plan`](Plan::new) chooses how to move it, and [`execute`] does so in shared memory. All but the last are `const fn`s: of constant
-//! regions the compiler reports what is wrong, and leaves a call with constants; of others the same functions run with the transfer.
+//! [`lower`] turns a region of a [`Shape`] into a [`Layout`] in bytes, [`join`](Pattern::join) makes one [`Pattern`] of
+//! both sides, [`plan`](Plan::new) chooses how to move it, and [`execute`] moves it in shared memory. All but the last
+//! are `const fn`s: the compiler evaluates them for constant regions; for others they run with the transfer.
 //!
 //! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for block-wise strides, Algorithms 1 to 3 and their table;
 //! OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.

@@ -36,32 +36,29 @@ const SHORT: usize = 1024;
 const PAGE: usize = 4096;
 /// Bytes of a store that a throttled block is made of.
 const PIECE: usize = 16;
+/// Bytes of the last level of cache that one PE can count on.
+const CACHE: usize = 16 << 20;
+/// Bytes of a block from which on it is streamed though it does not consist of whole lines.
+const LONG: usize = 512;
+/// Bytes of a row from which on its blocks are a span, or are shuffled.
+const DENSE: usize = 2048;
 
 /// The numbers that the choice compares with. A constant plan uses [`DEFAULT`](Self::DEFAULT), but that blocks are throttled is
 /// chosen anew where it runs.
-///
-/// A number that switches a rule off is 0 for `throttle` and `far`, and `usize::MAX` for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Bytes of the last level of cache that one PE can count on.
-    pub last_level_cache: usize,
-    /// Bytes of a block from which on it is streamed though it does not consist of whole lines.
-    pub stream: usize,
     /// Stores, beside its own first one, for which a block takes its time if all blocks fall into one set;
-    /// proportionally less if into more.
+    /// proportionally less if into more. 0: such blocks are not throttled.
     pub throttle: u8,
     /// Pages of both sides from which on blocks that lie far apart are throttled: the entries of a TLB.
     pub pages: usize,
     /// Idle stores behind each of these; half as many where several blocks lie on a page of a side.
     pub far: u8,
-    /// Bytes of a row from which on its blocks are a span, or are shuffled.
-    pub dense: usize,
 }
 
 impl Thresholds {
     /// Of constant plans, which do not know where they will run: blocks are throttled that are anywhere.
-    pub const DEFAULT: Self =
-        Self { last_level_cache: 16 << 20, stream: 512, throttle: 8, pages: 2048, far: 8, dense: 2048 };
+    pub const DEFAULT: Self = Self { throttle: 8, pages: 2048, far: 8 };
 
     /// What holds on processors of a maker, as far as it was measured. Of crowded blocks AMD's (Zen 4 and 5) take half the time with a
     /// brake, and Intel's (Sapphire Rapids) twice the time. On more pages than a TLB has entries both need one, Intel's a weaker one
@@ -93,7 +90,7 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
     if count < 2 * CROWD && block <= SHORT {
         return Kernel::Rows;
     }
-    if block >= LINE && is_streamed(block, count, row, thresholds) {
+    if block >= LINE && is_streamed(block, count, row) {
         return Kernel::Stream;
     }
     if let Some(touches) = touches(block, row, thresholds) {
@@ -102,9 +99,7 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
     if let Some(touches) = far_touches(block, count, row, thresholds) {
         return Kernel::Throttled(touches);
     }
-    if row.to <= LINE
-        && row.count.saturating_mul(row.to.saturating_add(row.from)) >= thresholds.dense.saturating_mul(2)
-    {
+    if row.to <= LINE && row.count.saturating_mul(row.to.saturating_add(row.from)) >= 2 * DENSE {
         if is_span(block, row) {
             return Kernel::Span;
         }
@@ -115,14 +110,11 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
     Kernel::Rows
 }
 
-const fn is_streamed(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> bool {
+const fn is_streamed(block: usize, count: usize, row: Level) -> bool {
     let whole = (block | row.to).is_multiple_of(LINE);
-    (whole || block >= thresholds.stream) && footprint(block, count, row) >= thresholds.last_level_cache / 2
-}
-
-/// Bytes of all lines of both sides.
-const fn footprint(block: usize, count: usize, row: Level) -> usize {
-    count.saturating_mul(advance(block, row.to).saturating_add(advance(block, row.from)))
+    // Of all lines of both sides.
+    let bytes = count.saturating_mul(advance(block, row.to).saturating_add(advance(block, row.from)));
+    (whole || block >= LONG) && bytes >= CACHE / 2
 }
 
 /// Bytes of lines that a block adds to those of the blocks before.
@@ -157,8 +149,7 @@ const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresh
     // Lines that throw each other out are waited for before addresses are.
     let further = if sets(row.to) <= 4 || sets(row.from) <= 4 { thresholds.pages / 4 } else { 0 };
     // From a dense source they arrive one by one anyway.
-    if thresholds.far == 0
-        || block > LINE
+    if block > LINE
         || (row.to < PAGE / 2 && row.from < PAGE / 2)
         || row.from <= LINE
         || pages(row.to, count).saturating_add(pages(row.from, count)).saturating_sub(further)
@@ -256,8 +247,8 @@ mod tests {
         use Kernel::{Rows, Shuffle, Span, Stream, Throttled as Held};
         const COLUMN: Kernel = choose(&Pattern::blocks(8, 1024, 8256, 8256), &T);
         assert_eq!(COLUMN, Rows, "while compiling, too");
-        let (half, pages) = (T.last_level_cache / 2, T.pages / 2);
-        let (lines, long) = (half / 2 / LINE, half / 2 / T.stream);
+        let (half, pages) = (CACHE / 2, T.pages / 2);
+        let (lines, long) = (half / 2 / LINE, half / 2 / LONG);
         // What is missed first are lines: of these it takes more pages.
         let (few, more) = (INTEL.pages / 2, INTEL.pages / 2 / 4 * 5);
         let even = |block, count, stride, chosen| (T, block, count, (stride, stride), chosen);
@@ -282,8 +273,8 @@ mod tests {
             even(LINE, lines, 2 * LINE, Stream),
             even(LINE, lines - 1, 2 * LINE, Rows),
             even(LINE, lines, 2 * LINE + 8, Rows),
-            even(T.stream, long, 9 * LINE + 8, Stream),
-            even(T.stream - 8, long, 9 * LINE + 8, Rows),
+            even(LONG, long, 9 * LINE + 8, Stream),
+            even(LONG - 8, long, 9 * LINE + 8, Rows),
             // Few blocks do not crowd a set, and very many come from memory.
             even(8, 2 * CROWD - 1, 8192, Rows),
             even(8, 4 * CROWD - 1, 1024, Rows),
@@ -342,31 +333,6 @@ mod tests {
                         constant == here || is_held_back(constant),
                         "{count} {to} {from} {maker:?}: {here}"
                     );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_rule_can_be_switched_off() {
-        let off = Thresholds { throttle: 0, far: 0, dense: usize::MAX, stream: usize::MAX, ..T };
-        for (block, count, stride) in
-            [(8, 1024, 8192), (8, 4096, 8208), (8, 1000, 16), (1000, 64 << 10, 2048)]
-        {
-            let pattern = Pattern::blocks(block, count, stride, stride);
-            assert_ne!(choose(&pattern, &T), Kernel::Rows);
-            assert_eq!(choose(&pattern, &off), Kernel::Rows);
-        }
-    }
-
-    #[test]
-    fn one_loop_is_chosen_for_as_its_pattern_is() {
-        for block in [1, 4, 8, 24, 64, 512, 8192] {
-            for (to, from) in [(8, 8), (64, 24), (512, 1032), (8192, 9000), (16384, 16384)] {
-                let level = Level { count: 777, to: block.max(to), from: block.max(from) };
-                if level.to > block || level.from > block {
-                    let pattern = Pattern::blocks(block, level.count, level.to, level.from);
-                    assert_eq!(choose(&pattern, &T), choose_row(block, level, &T));
                 }
             }
         }

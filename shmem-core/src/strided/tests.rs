@@ -178,16 +178,6 @@ proptest! {
     }
 }
 
-#[test]
-fn what_is_contiguous_is_one_copy() {
-    let rows = Shape::slice_of::<[f64; 64]>(32);
-    let all = lower("ROWS", &rows, 64, &[Axis::range(3, 5), Axis::all()], Part::whole(8));
-    let plan = Plan::new(&all, &all, Algorithm::Auto, &Thresholds::DEFAULT);
-    assert_eq!((plan.method(), plan.pattern().block()), (Method::Contiguous, 2 * 64 * 8));
-    let none = lower("ROWS", &rows, 64, &[Axis::range(3, 3), Axis::all()], Part::whole(8));
-    assert_eq!(Plan::new(&none, &none, Algorithm::One, &Thresholds::DEFAULT).method(), Method::Nothing);
-}
-
 /// The smaller distance at the destination is the inner loop, and loops that continue each other are one.
 #[test]
 fn loops_are_normal() {
@@ -201,6 +191,8 @@ fn loops_are_normal() {
     assert_eq!(Pattern::join(&every, &every).levels(), [Level { count: 32 * 16, to: 32, from: 32 }]);
     let outer_small = Layout::block(8, 8).repeated(5, 16).repeated(7, 1024);
     assert_eq!(Pattern::join(&outer_small, &outer_small).levels()[1].to, 16);
+    let rows = lower("FIELD", &field, 64, &[Axis::range(3, 5), Axis::all()], Part::whole(8));
+    assert_eq!(Pattern::join(&rows, &rows), Pattern::contiguous(2 * 64 * 8));
 }
 
 #[test]
@@ -356,17 +348,6 @@ fn blocks_of_an_open_axis_stand_opposite_one_run() {
     let odd = Layout::block(8, 8).repeated(5, 8);
     let refused = refusal(move || _ = Pattern::join(&open, &odd));
     assert_eq!(refused, "the destination is _ elements, the source 5");
-}
-
-#[test]
-fn a_plan_tells_what_it_does() {
-    let side = Layout::block(8, 64).repeated(64, 512);
-    let row = Layout::block(8, 8).repeated(64, 8);
-    let plan = |algorithm| Plan::new(&side, &row, algorithm, &Thresholds::DEFAULT).to_string();
-    assert_eq!(plan(Algorithm::One), "putmem for each of 64 x 8 bytes, strides 512 <- 8");
-    assert_eq!(plan(Algorithm::Two), "0 iput128, 1 iput64, 0 iput32 for 64 x 8 bytes, strides 512 <- 8");
-    let row = Plan::new(&row, &row, Algorithm::Auto, &Thresholds::DEFAULT);
-    assert_eq!(row.to_string(), "one copy of 512 bytes");
 }
 
 const TOO_LARGE: &str = "the blocks of a transfer have more bytes than there are numbers";

@@ -1,7 +1,7 @@
-//! How one block is copied: by one piece, by a few, or by the C library.
+//! Copies of one block: by one piece, by a few, or by the C library.
 //!
-//! In between reads and writes nothing is asked: what fetches ahead follows each instruction by itself, from block to block, where a
-//! loop inside of blocks would lead it astray.
+//! No branch stands between reads and writes: a prefetcher follows each instruction from block to block, which a loop
+//! inside a block would disturb.
 
 use core::marker::PhantomData;
 
@@ -11,7 +11,7 @@ pub(super) use crate::shared::{Ends, One, Quad};
 
 /// The copy of one block.
 pub(super) trait Block: Copy {
-    /// Short enough for a loop that copies four at a time.
+    /// Whether a loop copies four blocks at a time.
     const SHORT: bool = true;
 
     /// Copies a block.
@@ -62,8 +62,7 @@ impl<V: Vector, W: Vector> Block for Two<V, W> {
     }
 }
 
-/// The C library's copy of so many bytes: its call costs nothing beside a block that its vectors take several turns
-/// for, and it chooses by the machine what to do with one.
+/// The C library's copy of a block of this length. Its call takes little time beside a long block.
 #[derive(Clone, Copy)]
 pub(super) struct Library(pub(super) usize);
 

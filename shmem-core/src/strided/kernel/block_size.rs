@@ -1,9 +1,8 @@
 //! Rows of blocks: each block by the pieces of its class, both levels in one loop.
 //!
-//! The block's length chooses the loop once for the whole transfer. Up to 16 bytes the loops are the
-//! same on every machine; above, the widest vectors that a block fills are used, as long as four of them do,
-//! and eight of those that are wider than the C library's. Longer blocks are the C library's: a loop of pieces
-//! has never been a fifth faster there, and on some processors took half as long again.
+//! The block's length chooses the loop, once for a transfer. Up to 16 bytes the loops are the same on every machine.
+//! Above, up to four of the widest vectors are used that the block fills, or eight of 64 bytes. Longer blocks are
+//! copied by the C library: a loop of pieces was never a fifth faster there, and up to half slower on some processors.
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use super::block::Eight;
@@ -15,7 +14,7 @@ use super::{Isa, Level};
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use core::arch::x86_64::{__m256i, __m512i};
 
-/// What is done with the copy of a block: the loop over all of them, once the block's class is known.
+/// A loop over all blocks, given the copy of one.
 pub(super) trait Sweep {
     /// Copies all blocks.
     ///
@@ -25,7 +24,7 @@ pub(super) trait Sweep {
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8);
 }
 
-/// Copies one row of blocks. Everything it is told fits registers.
+/// Copies one row of blocks. Its arguments fit registers.
 ///
 /// # Safety
 ///
@@ -47,7 +46,7 @@ pub(super) unsafe fn run_row(
     unsafe { sweep(Plain, Isa::best(), block, levels, to, from) };
 }
 
-/// Copies one row of a few blocks, by instructions that every machine has, so that nothing is asked first.
+/// Copies one row of a few blocks, by instructions that every machine has.
 ///
 /// # Safety
 ///
@@ -63,7 +62,7 @@ pub(in crate::strided) unsafe fn few(block: usize, row: Level, to: *mut u8, from
     }
 }
 
-/// Each block as soon as the one before is under way.
+/// Copies blocks without a pause.
 #[derive(Clone, Copy)]
 pub(super) struct Plain;
 
@@ -114,7 +113,7 @@ unsafe fn one_by_one<B: Block>(block: B, level: Level, mut to: *mut u8, mut from
     }
 }
 
-/// Copies all blocks by the pieces of their class: those of the first line that a block's length is of.
+/// Copies all blocks by the pieces of the first class that a block's length is in.
 macro_rules! by_class {
     (
         $sweep:ident, $block:ident, $levels:ident, $to:ident, $from:ident:

@@ -1,4 +1,4 @@
-//! Which vectors this machine has, and who has made its processor.
+//! Vector instructions of this machine, and the maker of its processor.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -20,8 +20,7 @@ impl Isa {
     /// All of them, narrowest first.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Avx2, Self::Masked, Self::Avx512];
 
-    /// Whether this machine can run the instructions. It can be more than the best: a machine that moves
-    /// vectors in two steps can run `Avx512`.
+    /// Whether this machine can run the instructions. One whose best set is `Masked` can run `Avx512`, too.
     pub fn is_available(self) -> bool {
         match self {
             Self::Masked | Self::Avx512 => Self::best() >= Self::Masked,
@@ -29,7 +28,7 @@ impl Isa {
         }
     }
 
-    /// The set that is fastest on this machine, asked for once.
+    /// The set that is fastest on this machine, detected once.
     #[inline]
     pub fn best() -> Self {
         match BEST.load(Ordering::Relaxed) {
@@ -49,7 +48,7 @@ impl Isa {
     }
 }
 
-/// One more than the set, or 0 before the first question.
+/// One more than the set; 0: not detected yet.
 static BEST: AtomicU8 = AtomicU8::new(0);
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
@@ -89,12 +88,12 @@ pub(in crate::strided) enum Maker {
         allow(dead_code, reason = "others are not asked")
     )]
     Amd,
-    /// Intel, or whoever else.
+    /// Intel and others.
     Other,
 }
 
 impl Maker {
-    /// That of the processor that this runs on.
+    /// The maker of this processor.
     #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
     #[allow(unused_unsafe, reason = "a safe function since Rust 1.94")]
     pub(in crate::strided) fn find() -> Self {
@@ -104,7 +103,7 @@ impl Maker {
         if name == b"AuthenticAMD" { Self::Amd } else { Self::Other }
     }
 
-    /// That of the processor that this runs on, which cannot be asked here.
+    /// Unknown here.
     #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
     pub(in crate::strided) fn find() -> Self {
         Self::Other

@@ -1,14 +1,12 @@
 //! The loops that move blocks in shared memory.
 //!
-//! Which loop is fastest depends on the shape of a transfer and on the machine; all of them are correct
-//! for every shape, so choosing is not a matter of safety. A kernel that a shape or a machine does not
-//! suit falls back to [`Kernel::Rows`].
+//! Which loop is fastest depends on the shape of a transfer and on the machine. All are correct for every shape: a
+//! kernel that a shape or a machine does not suit falls back to [`Kernel::Rows`].
 //!
-//! What all of them keep: nothing is read outside of the range from the first byte of the first block to
-//! the last byte of the last one, though gaps inside may be; and nothing but blocks is written, since gaps
-//! may belong to another PE.
+//! Invariants: a kernel reads nothing outside the range from the first byte of the first block to the last byte of the
+//! last one, though it may read gaps inside; it writes blocks alone, since gaps may belong to another PE.
 //!
-//! Others may change the memory meanwhile: every access is assembly, or an atomic of `shared`, whose head says why
+//! Other PEs may change the memory meanwhile: every access is assembly, or an atomic of `shared`, whose head says why
 //! that is no race.
 
 mod block;
@@ -36,16 +34,14 @@ pub enum Kernel {
     /// Row after row, each block by a few of the widest loads and stores that fit it; a longer one by the C
     /// library's copy.
     Rows,
-    /// As `Rows`, slowed down by this many idle stores per block (twice as many where the machine makes two
-    /// at a time): for distances that map to few sets of a cache, where faster code is slower.
+    /// As `Rows`, slowed down by this many idle stores per block (twice as many on a machine that makes two at a time):
+    /// for strides that map to few sets of a cache.
     Throttled(u8),
-    /// Stores that go round the caches, for what is larger than they are; rows for blocks below a line, and where only the
-    /// instructions of every machine are used.
+    /// Non-temporal stores, for transfers larger than the caches; rows for blocks below a line, and without AVX2.
     Stream,
-    /// Small blocks at one small distance on both sides: whole vectors, of which only the blocks are
-    /// stored.
+    /// Small blocks at one small stride on both sides: whole vectors, stored under a mask.
     Span,
-    /// Small blocks between a small distance and none: vectors are shuffled.
+    /// Words that are dense on one side and every second or third word on the other: vectors are permuted.
     Shuffle,
 }
 
@@ -72,7 +68,7 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
     unsafe { run_with(Isa::best(), kernel, block, levels, to, from) };
 }
 
-/// As [`run`], for one loop: what a short one is told does not pass through memory.
+/// As [`run`], for one loop, whose arguments stay in registers.
 ///
 /// # Safety
 ///

@@ -1,9 +1,8 @@
-//! Words of 4 or 8 bytes between a side where they lie close together and one where every second or third
-//! place holds one.
+//! Packs and unpacks words of 4 or 8 bytes between a dense side and one that holds a word at every second or third
+//! place.
 //!
-//! Packing reads the sparse side whole, gaps included, and puts the words of two or three vectors into
-//! one. Unpacking spreads one vector over two or three, of which it stores only the lanes of words:
-//! gaps are not written. What is left at the end of a row is copied word by word.
+//! Packing reads the sparse side whole, gaps included, and permutes two or three vectors into one. Unpacking permutes
+//! one vector into two or three, and stores the lanes of words under a mask. The rest of a row is copied word by word.
 
 use core::arch::x86_64::{
     __m512i, _mm512_loadu_si512, _mm512_mask_permutexvar_epi32, _mm512_permutex2var_epi32,
@@ -48,7 +47,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     }
 }
 
-/// Which side is sparse, and that every second or third place of it holds a word.
+/// The sparse side: the source, or the destination; and the distance of its words, 2 or 3 words.
 #[derive(Clone, Copy)]
 enum Direction {
     Pack(usize),
@@ -65,20 +64,20 @@ fn direction(block: usize, level: Level) -> Option<Direction> {
     }
 }
 
-/// Where lanes go, for words of one length at one distance.
+/// Permutations, for words of one length at one distance.
 struct Places {
-    /// For each lane of a dense vector its lane in a window of the sparse side, counted through all vectors.
+    /// For each lane of a dense vector: its lane among all vectors of a window of the sparse side.
     sparse: [u32; LANES],
-    /// Which of them lie in the third vector of the window.
+    /// Lanes of the dense vector that come from the third vector of the window.
     third: u16,
-    /// For each lane of each vector of the window its lane in the dense vector.
+    /// For each lane of each vector of the window: its lane in the dense vector.
     dense: [[u32; LANES]; 3],
     /// Which lanes of each vector of the window are words.
     words: [u16; 3],
 }
 
 impl Places {
-    /// Places of words of 4 or 8 bytes of which each takes `every` places of the sparse side.
+    /// The permutations for words of `block` bytes, `every` words apart on the sparse side.
     const fn of(block: usize, every: usize) -> Self {
         let words = block / 4;
         let mut places = Self { sparse: [0; LANES], third: 0, dense: [[0; LANES]; 3], words: [0; 3] };
@@ -109,7 +108,7 @@ impl Places {
     }
 }
 
-/// Packs as many words as fill whole vectors, and gives their number.
+/// Packs as many words as fill whole vectors, and returns their number.
 ///
 /// # Safety
 ///
@@ -142,7 +141,7 @@ unsafe fn pack(block: usize, every: usize, count: usize, to: *mut u8, from: *con
     done
 }
 
-/// Unpacks whole vectors of words, and gives the number of words.
+/// Unpacks whole vectors of words, and returns the number of words.
 ///
 /// # Safety
 ///

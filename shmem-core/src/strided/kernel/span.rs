@@ -1,10 +1,8 @@
-//! Small blocks at one small distance on both sides: whole vectors, of which only the blocks are stored.
+//! Small blocks at one small stride on both sides: whole vectors, stored under a mask.
 //!
-//! A window of one vector runs over the row, in step on both sides and aligned at the destination.
-//! The source is read whole, gaps included; the store is masked, so that gaps are not written, not even with
-//! what they held: they may belong to another PE. Which lanes of a window belong to blocks repeats itself
-//! after some windows. At both ends of a row the mask leaves out what lies outside, for the load, too:
-//! lanes that are masked off touch nothing.
+//! A window of one vector runs over the row, aligned at the destination. The source is read whole, gaps included; the
+//! store is masked, since gaps may belong to another PE. The masks of windows repeat themselves after a period. At both
+//! ends of a row the load is masked, too: lanes that are masked off touch nothing.
 
 use core::arch::asm;
 use core::arch::x86_64::__m512i;
@@ -19,7 +17,7 @@ const WINDOW: usize = 64;
 const LANE: usize = 4;
 /// Lanes of a window.
 const LANES: usize = WINDOW / LANE;
-/// Most windows after which the masks repeat themselves: those of a period fill 128 bits.
+/// Most windows of a period: their masks fill 128 bits.
 const PERIOD: usize = 128 / LANES - 1;
 
 /// Copies all blocks.
@@ -52,7 +50,7 @@ const fn fits(block: usize, level: Level) -> bool {
         && period(level.to) <= PERIOD
 }
 
-/// After how many windows masks repeat themselves.
+/// Windows after which masks repeat themselves.
 const fn period(stride: usize) -> usize {
     // The greatest common divisor with a power of two.
     stride >> if stride.trailing_zeros() < 6 { stride.trailing_zeros() } else { 6 }
@@ -78,8 +76,8 @@ impl Masks {
         Self { lanes, period }
     }
 
-    /// The masks of the windows of a period, for a row that begins `lead` lanes, less than a window, behind
-    /// the beginning of the first.
+    /// The masks of a period, for a row that begins `lead` lanes, less than a window, behind the start of the first
+    /// window.
     fn behind(self, lead: usize) -> [u16; PERIOD] {
         let all = self.period * LANES;
         let turned = if lead == 0 { self.lanes } else { self.lanes << lead | self.lanes >> (all - lead) };
@@ -95,7 +93,7 @@ impl Masks {
 /// must have AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn row(masks: &Masks, bytes: usize, to: *mut u8, from: *const u8) {
-    // A row that does not begin with a whole lane cannot be aligned.
+    // A row that begins inside a lane cannot be aligned.
     let lead = if to.addr().is_multiple_of(LANE) { to.addr() % WINDOW } else { 0 };
     let period = masks.period;
     let masks = masks.behind(lead / LANE);

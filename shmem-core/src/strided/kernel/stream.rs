@@ -1,8 +1,8 @@
-//! Stores that go round the caches, with the source fetched ahead.
+//! Non-temporal stores, with the source prefetched.
 //!
-//! A line that is overwritten whole need not be read first, nor kept. Only whole lines are streamed; what
-//! stands before and behind them in a block is stored as usual. That is worth it only where nothing would
-//! be found in a cache again: a target that reads soon waits for memory.
+//! A line that is overwritten whole need not be read first. Only whole lines are streamed; the bytes before and behind
+//! them in a block are stored as usual. Streaming gains only for transfers larger than the caches: a PE that reads the
+//! data soon waits for memory.
 
 use core::arch::asm;
 use core::arch::x86_64::{__m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence};
@@ -15,7 +15,7 @@ use super::{Isa, Level};
 /// Bytes of a line.
 const LINE: usize = 64;
 
-/// How far ahead the source is asked for, in bytes.
+/// Prefetch distance in the source, in bytes.
 const AHEAD: usize = 512;
 
 /// Copies all blocks, whole lines of the destination by streaming stores.
@@ -35,8 +35,8 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
         // SAFETY: the caller's promises, one of which is that the machine has AVX2: neither less nor more.
         unsafe { avx2(block, levels, to, from) };
     }
-    // Streaming stores have no order; what follows (a signal, a barrier) must come after them.
-    // SAFETY: every processor of this architecture has the instruction.
+    // Streaming stores are not ordered: a signal or barrier that follows must come after them. SAFETY: every processor
+    // of this architecture has the instruction.
     unsafe { _mm_sfence() };
 }
 
@@ -58,7 +58,7 @@ unsafe fn avx2(block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     unsafe { Plain.sweep(Streamed::<__m256i>::of(block, levels), levels, to, from) };
 }
 
-/// A vector that can be stored round the caches.
+/// A vector with a non-temporal store.
 trait Streaming: Vector {
     /// Writes a vector.
     ///
@@ -68,7 +68,7 @@ trait Streaming: Vector {
     unsafe fn stream(self, to: *mut u8);
 }
 
-/// An instruction each; see the moves of [`vector`](super::vector).
+/// One instruction each; see [`vector`](super::vector).
 macro_rules! streaming {
     ($($vector:ty, $feature:literal: $class:ident $mov:literal, $stream:ident;)*) => {$(
         impl Streaming for $vector {
@@ -104,7 +104,7 @@ streaming! {
 #[derive(Clone, Copy)]
 struct Streamed<V> {
     block: usize,
-    /// Bytes from the beginning of a block to where the source is asked for next.
+    /// Bytes from the start of a block to the next block to prefetch.
     next: usize,
     piece: core::marker::PhantomData<V>,
 }
@@ -112,7 +112,7 @@ struct Streamed<V> {
 impl<V: Streaming> Streamed<V> {
     #[inline(always)]
     fn of(block: usize, [_, inner]: [Level; 2]) -> Self {
-        // Blocks ahead, so that they make up the distance.
+        // As many blocks ahead as make up the distance.
         let blocks = AHEAD.div_ceil(block);
         let next = if inner.count > 1 { inner.from.wrapping_mul(blocks) } else { AHEAD };
         Self { block, next, piece: core::marker::PhantomData }
@@ -131,7 +131,7 @@ impl<V: Streaming> Block for Streamed<V> {
         unsafe { copy_part(to, from, head) };
         let mut done = head;
         while done < behind {
-            // The last lines of a block ask for what comes some blocks later.
+            // The last lines of a block prefetch a later block.
             let ahead = if done + AHEAD < self.block { done + AHEAD } else { self.next.wrapping_add(done) };
             // SAFETY: a hint, without effect where nothing is readable.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(ahead).cast()) };
@@ -159,7 +159,7 @@ unsafe fn line<V: Streaming>(to: *mut u8, from: *const u8) {
     }
 }
 
-/// Copies less than a line, of any length. By words, which are the same among vectors of any kind.
+/// Copies less than a line, by words: these suit vectors of any width.
 ///
 /// # Safety
 ///

@@ -290,15 +290,6 @@ fn every_number_of_words_at_the_end_of_a_page() {
     }
 }
 
-#[test]
-fn the_best_instructions_are_available_and_do_not_change() {
-    let best = Isa::best();
-    assert!(best.is_available() && Isa::Baseline.is_available());
-    assert!((0..3).all(|_| Isa::best() == best));
-    #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-    assert_eq!(is_x86_feature_detected!("avx512bw"), Isa::Avx512.is_available());
-}
-
 /// Bytes that may be touched; a multiple of all page sizes, where there are pages.
 const ROOM: usize = if cfg!(miri) { 1 << 13 } else { 1 << 16 };
 /// Bytes on both sides that may not.

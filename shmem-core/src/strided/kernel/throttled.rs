@@ -1,10 +1,9 @@
-//! Rows with a brake, for strides that map to few sets of the first-level cache.
+//! Rows slowed down by idle stores, for strides that map to few sets of the first-level cache.
 //!
-//! Stores wait in a queue until their line has come, and leave it in order. At a stride that is a
-//! large power of two all these lines belong into one set of a few ways: lines that came early are
-//! thrown out again by those for later stores, and come twice. Touching a line that is always there,
-//! some times behind each block, fills the queue with stores that want nothing. Fewer lines are then
-//! asked for at the same time, and a column of a power-of-two pitch takes half the time.
+//! Stores wait in the store queue until their line has arrived, and retire in order. At a stride that is a large power
+//! of two all these lines map to one set of a few ways: lines for later stores evict those that arrived early, which
+//! are then fetched twice. Idle stores to one cached line fill the queue, so that fewer lines are requested at a time.
+//! A column of a power-of-two pitch takes half the time then.
 
 use core::cell::UnsafeCell;
 
@@ -24,11 +23,11 @@ const CROWDED: usize = WAY / 4;
 /// Bytes of a store that a block is made of.
 const PIECE: usize = 16;
 
-/// A line of this thread that is always in its cache.
+/// A line that stays in the cache of this thread.
 #[repr(align(64))]
 struct Line(UnsafeCell<u64>);
 
-/// A block, and so many stores to a line of one's own.
+/// Copies a block, and makes idle stores.
 #[derive(Clone, Copy)]
 struct Braked<B> {
     block: B,
@@ -69,18 +68,17 @@ impl Sweep for Throttle {
     }
 }
 
-/// Whether the lines of both sides fall into the same few sets: then there is room for half as many at a
-/// time. (Not of a single one, where half as many are slower, too.)
+/// Whether the lines of both sides map to the same few sets: then each side has room for half as many. (A single set
+/// does not count: there more stores are slower.)
 fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
-    // The largest power of two that both strides are multiples of, as far as a way of the cache reaches.
+    // The largest power of two, up to a way of the cache, that divides both strides.
     let period = 1 << (row.to | row.from | WAY).trailing_zeros();
     let apart = (to as usize).wrapping_sub(from as usize) % period;
     (CROWDED..WAY).contains(&period) && (apart < LINE || period - apart < LINE)
 }
 
-/// Copies all blocks by pieces of at most 16 bytes, each block followed by `touches` stores to a line of one's
-/// own; twice as many on machines that make two stores at a time where others make one. Wider pieces would
-/// be fewer stores for the same lines, the opposite of a brake.
+/// Copies all blocks by pieces of at most 16 bytes, each block followed by `touches` idle stores; twice as many on
+/// machines that make two stores at a time. Wider pieces would be fewer stores, the opposite of a brake.
 ///
 /// # Safety
 ///
@@ -94,7 +92,7 @@ pub(super) unsafe fn sweep(
     from: *const u8,
 ) {
     let touches = if isa == Isa::Avx512 { touches.saturating_mul(2) } else { touches };
-    // Twice as many stores in all, those of the block itself included.
+    // Twice as many stores in all, those of the block included.
     let touches = match share_sets(levels[1], to, from) {
         true => touches.saturating_mul(2).saturating_add(block.div_ceil(PIECE).min(255) as u8),
         false => touches,

@@ -1,9 +1,9 @@
 //! Vectors of fixed size that one instruction reads and one writes, beyond the [`Register`](crate::shared::Register)s that there are everywhere:
 //! 32 and 64 bytes where the machine has them.
 //!
-//! As all accesses to memory that others may change meanwhile they are assembly (`shared`), which has a further
-//! use here: what a kernel has chosen stays as it is. Left to `-C target-cpu=native`, a loop over words would become
-//! gathers and scatters, which are three times slower, and two neighbours a wider vector, where a brake needs narrow stores.
+//! They are assembly, as all accesses to memory that other PEs may change (`shared`). So the compiler leaves the choice
+//! of a kernel as it is: with `-C target-cpu=native` it would turn a loop over words into gathers and scatters, which
+//! are three times slower.
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 pub(super) use x86::{Sixteen256, load512, store512_of};
@@ -17,14 +17,13 @@ mod x86 {
 
     use super::Vector;
 
-    /// 16 bytes among vectors of 32 or 64: by instructions of their kind, since changing between the kinds costs
-    /// some processors time.
+    /// 16 bytes beside vectors of 32 or 64, by VEX instructions: mixing them with SSE ones costs some processors time.
     #[derive(Clone, Copy)]
     #[repr(transparent)]
     pub(in super::super) struct Sixteen256(__m128i);
 
-    /// An instruction each. Functions, because only they can have the features that registers ask for; they are
-    /// inlined into the loops, which have them, too.
+    /// One instruction each, in functions, since only these can enable the features that registers need. They are
+    /// inlined into loops that have the same features.
     macro_rules! moves {
         ($(
             $piece:ty = $vector:ty, |$made:ident| $wrapped:expr, |$taken:ident| $inside:expr,
