@@ -60,14 +60,14 @@ pub(crate) fn expand(body: TokenStream) -> TokenStream {
 }
 
 /// A partition as it is written.
-struct Entry {
+struct PartitionItem {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
     arguments: TokenStream,
 }
 
-impl Parse for Entry {
+impl Parse for PartitionItem {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
@@ -83,13 +83,13 @@ impl Parse for Entry {
 
 /// A partition, in order. What was not given, or given wrongly and reported, is absent.
 struct Partition {
-    entry: Entry,
+    entry: PartitionItem,
     id: Option<u32>,
     traits: Traits,
 }
 
 /// Checks a partition that stands behind others. A second type of the same name would be rustc's error again.
-fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
+fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
     if earlier.iter().any(|earlier| earlier.entry.name == entry.name) {
         errors.push(&entry.name, diag::partition_declared_twice(&entry.name));
         return None;
@@ -153,7 +153,7 @@ fn declared(
     root: &TokenStream,
     Sealed { begin, promise, root: sealed_root }: &Sealed,
 ) -> TokenStream {
-    let Entry { attributes, visibility, name, .. } = &partition.entry;
+    let PartitionItem { attributes, visibility, name, .. } = &partition.entry;
     let conditions: Vec<_> = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let text = name.unraw().to_string();
     let id = partition.id.unwrap_or(0);

@@ -54,7 +54,7 @@ use crate::world::World;
 /// Source: MPI 4.1, section 8.5, `MPI_Cart_create`, `MPI_Dims_create` and `MPI_Cart_shift`; OpenSHMEM has no such routine.
 #[derive(Clone)]
 pub struct PeGrid<const D: usize> {
-    shape: Shape<D>,
+    shape: GridShape<D>,
     /// By rank.
     members: Arc<Members>,
     /// The calling PE's.
@@ -89,12 +89,12 @@ impl Team {
     #[track_caller]
     pub fn grid<const D: usize>(&self, lengths: [usize; D]) -> Result<PeGrid<D>> {
         let count = self.size();
-        match Shape::new(lengths, count) {
+        match GridShape::new(lengths, count) {
             Some(shape) => Ok(PeGrid::new(self, shape)),
             None => Err(ErrorKind::Refused(format!(
                 "a grid of {} PEs cannot be made of {count}: the product of its lengths is to be {count}; choose lengths by \
                  the number of PEs, or let `cubic_grid` choose them",
-                Shape::words(lengths)
+                GridShape::words(lengths)
             ))
             .into()),
         }
@@ -102,12 +102,12 @@ impl Team {
 
     /// The members as the grid that comes nearest to a cube; otherwise as [`World::cubic_grid`].
     pub fn cubic_grid<const D: usize>(&self) -> PeGrid<D> {
-        PeGrid::new(self, Shape::cubic(self.size()))
+        PeGrid::new(self, GridShape::cubic(self.size()))
     }
 }
 
 impl<const D: usize> PeGrid<D> {
-    fn new(team: &Team, shape: Shape<D>) -> Self {
+    fn new(team: &Team, shape: GridShape<D>) -> Self {
         Self { shape, members: Arc::clone(team.members()), rank: team.rank() }
     }
 
@@ -115,7 +115,7 @@ impl<const D: usize> PeGrid<D> {
     /// is its own.
     #[must_use]
     pub fn periodic(self, dimensions: [bool; D]) -> Self {
-        Self { shape: Shape { periodic: dimensions, ..self.shape }, ..self }
+        Self { shape: GridShape { periodic: dimensions, ..self.shape }, ..self }
     }
 
     /// The lengths: how many PEs there are in each dimension.
@@ -211,7 +211,7 @@ impl<const D: usize> PeGrid<D> {
     }
 
     fn words(&self) -> String {
-        Shape::words(self.shape())
+        GridShape::words(self.shape())
     }
 }
 
@@ -224,12 +224,12 @@ impl<const D: usize> fmt::Debug for PeGrid<D> {
 
 /// How many places there are in each dimension, and which dimensions have joined ends. Ranks run through it row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shape<const D: usize> {
+struct GridShape<const D: usize> {
     lengths: [usize; D],
     periodic: [bool; D],
 }
 
-impl<const D: usize> Shape<D> {
+impl<const D: usize> GridShape<D> {
     /// One of so many places, if these lengths have as many. None is periodic.
     fn new(lengths: [usize; D], places: usize) -> Option<Self> {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
@@ -329,7 +329,7 @@ mod tests {
         #[test]
         fn ranks_and_coordinates_are_those_of_a_list(lengths in [1..6_usize, 1..6, 1..6], beyond in 0..3_usize) {
             let all = all(lengths);
-            let shape = Shape::new(lengths, all.len()).unwrap();
+            let shape = GridShape::new(lengths, all.len()).unwrap();
             for (rank, coordinates) in all.iter().enumerate() {
                 prop_assert_eq!(shape.coordinates_of(rank), *coordinates);
                 prop_assert_eq!(shape.rank_of(*coordinates), Some(rank));
@@ -337,7 +337,7 @@ mod tests {
                 outside[beyond] = lengths[beyond];
                 prop_assert_eq!(shape.rank_of(outside), None);
             }
-            prop_assert_eq!(Shape::new(lengths, all.len() + 1), None);
+            prop_assert_eq!(GridShape::new(lengths, all.len() + 1), None);
         }
 
         #[test]
@@ -345,7 +345,7 @@ mod tests {
             lengths in [1..5_usize, 1..5, 1..5], periodic: [bool; 3], steps in [-9..9_isize, -9..9, -9..9],
         ) {
             let all = all(lengths);
-            let shape = Shape { periodic, ..Shape::new(lengths, all.len()).unwrap() };
+            let shape = GridShape { periodic, ..GridShape::new(lengths, all.len()).unwrap() };
             for from in &all {
                 // One step after the other: back at the other end of what is periodic, lost behind the end of what is not.
                 let mut to = Some(from.map(|at| at as isize));
@@ -373,28 +373,28 @@ mod tests {
             let lines = (1..=places).flat_map(|a| (1..=places).map(move |b| [a, b]));
             let squares = lines.clone().filter(|[a, b]| a >= b && a * b == places);
             let square = squares.min_by_key(|lengths| lengths.iter().sum::<usize>()).unwrap();
-            prop_assert_eq!(Shape::cubic(places).lengths, square);
+            prop_assert_eq!(GridShape::cubic(places).lengths, square);
 
             let cubes = lines.filter(|[a, b]| places.is_multiple_of(a * b)).map(|[a, b]| [a, b, places / (a * b)]);
             let cubes = cubes.filter(|[a, b, c]| a >= b && b >= c);
             let cube = cubes.min_by_key(|lengths| (lengths.iter().sum::<usize>(), lengths[0])).unwrap();
-            prop_assert_eq!(Shape::cubic(places).lengths, cube);
-            prop_assert_eq!(Shape::cubic(places).lengths, [places]);
+            prop_assert_eq!(GridShape::cubic(places).lengths, cube);
+            prop_assert_eq!(GridShape::cubic(places).lengths, [places]);
         }
     }
 
     #[test]
     fn lengths_that_are_too_many_to_multiply_fit_nothing() {
-        assert_eq!(Shape::new([usize::MAX, 2], usize::MAX.wrapping_mul(2)), None);
-        assert_eq!(Shape::new([0, 3], 3), None);
-        assert_eq!(Shape::words([3, 2]), "3 x 2");
+        assert_eq!(GridShape::new([usize::MAX, 2], usize::MAX.wrapping_mul(2)), None);
+        assert_eq!(GridShape::new([0, 3], 3), None);
+        assert_eq!(GridShape::words([3, 2]), "3 x 2");
     }
 
     #[test]
     fn the_longest_steps_overflow_nothing() {
-        let ring = Shape { periodic: [true], ..Shape::new([3], 3).unwrap() };
+        let ring = GridShape { periodic: [true], ..GridShape::new([3], 3).unwrap() };
         assert_eq!(ring.displaced([1], [isize::MIN]), Some((1 + isize::MIN.rem_euclid(3) as usize) % 3));
-        let line = Shape::new([3], 3).unwrap();
+        let line = GridShape::new([3], 3).unwrap();
         assert_eq!([isize::MIN, isize::MAX].map(|step| line.displaced([1], [step])), [None, None]);
     }
 }

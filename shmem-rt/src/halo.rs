@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::PlainData;
-use shmem_core::halo::{Edge, Halo, Plan};
+use shmem_core::halo::{Edge, Halo, HaloPlan};
 use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::object::SymBox;
@@ -114,7 +114,7 @@ impl<L: ThreadLevel> World<L> {
 
         let tables: Vec<_> = agreed.gather(&Edge::encode(edges));
         let tables: Vec<_> = tables.iter().map(|table| Edge::decode(table)).collect();
-        let plan = Plan::new(me.number(), &tables, size_of::<T>(), align_of::<T>())?;
+        let plan = HaloPlan::new(me.number(), &tables, size_of::<T>(), align_of::<T>())?;
         if plan.align > MAX_ALIGN {
             return Err(HeapError::Alignment { align: plan.align }.into());
         }
@@ -131,7 +131,12 @@ impl<L: ThreadLevel> World<L> {
 
 /// The memory of a halo: a hidden segment, and one object that takes all of it.
 #[track_caller]
-fn memory_of(job: &Job, agreed: &Agreed<'_>, plan: &Plan, location: &Location<'_>) -> Result<SymBox<[u64]>> {
+fn memory_of(
+    job: &Job,
+    agreed: &Agreed<'_>,
+    plan: &HaloPlan,
+    location: &Location<'_>,
+) -> Result<SymBox<[u64]>> {
     let page = job.site.base_page();
     // A multiple of pages that is a number of bytes, however much is asked.
     let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;

@@ -189,8 +189,8 @@ pub mod mapping {
 pub mod strided {
     pub use shmem_core::context::strided::{Object, Readable, Remote, SameElements, Writable};
     pub use shmem_core::strided::{
-        Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Plan, Shape, Shaped,
-        lower, published,
+        Algorithm, Axis, Columns, Dim, Kernel, Layout, Level, Method, Part, Pattern, Shape, Shaped,
+        TransferPlan, lower, published,
     };
 }
 

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::geometry::{Entry, Geometry, Steps};
+use super::geometry::{Bucket, Geometry, Steps};
 
 /// How a view finds an element.
 ///
@@ -64,7 +64,7 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for OneRange<'x, D> {
 #[derive(Clone, Copy, Debug)]
 pub struct Chunked<'x, const D: usize> {
     mine: *mut u8,
-    entries: &'x [Entry<D>],
+    entries: &'x [Bucket<D>],
     shift: u32,
     axis: usize,
     /// Length of the axis.
@@ -100,7 +100,7 @@ impl<const D: usize> Chunked<'_, D> {
 
     /// The entry for an index along the axis, if it is smaller than the axis.
     #[inline(always)]
-    fn entry(&self, along: usize) -> Option<&Entry<D>> {
+    fn entry(&self, along: usize) -> Option<&Bucket<D>> {
         if along >= self.length {
             return None;
         }
@@ -146,7 +146,7 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
 #[cold]
 fn find<const D: usize>(
     mine: *mut u8,
-    entries: &[Entry<D>],
+    entries: &[Bucket<D>],
     shift: u32,
     length: usize,
     along: usize,

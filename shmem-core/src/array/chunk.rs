@@ -11,7 +11,7 @@ use crate::data::copied;
 
 /// Where a chunk is.
 #[derive(Debug)]
-pub(super) struct Place<T, const D: usize> {
+pub(super) struct ChunkLayout<T, const D: usize> {
     number: usize,
     node: Option<u32>,
     lows: [usize; D],
@@ -22,9 +22,9 @@ pub(super) struct Place<T, const D: usize> {
     rows: Rows<T>,
 }
 
-copied! { [T, const D: usize] Place<T, D>; }
+copied! { [T, const D: usize] ChunkLayout<T, D>; }
 
-impl<T, const D: usize> Place<T, D> {
+impl<T, const D: usize> ChunkLayout<T, D> {
     /// The place of a chunk of the array that lies behind `mine`, the start of a slot.
     #[track_caller]
     pub(super) fn new(mine: *mut u8, geometry: &Geometry<D>, number: usize) -> Self {
@@ -82,14 +82,14 @@ impl<T, const D: usize> Place<T, D> {
 /// A chunk of an array, for reading. Its elements are found by their indices in the array.
 #[derive(Debug)]
 pub struct ChunkRef<'x, T, const D: usize> {
-    place: Place<T, D>,
+    place: ChunkLayout<T, D>,
     _lent: PhantomData<&'x T>,
 }
 
 /// A chunk of an array, exclusively. Its elements are found by their indices in the array.
 #[derive(Debug)]
 pub struct ChunkMut<'x, T, const D: usize> {
-    place: Place<T, D>,
+    place: ChunkLayout<T, D>,
     _lent: PhantomData<&'x mut T>,
 }
 
@@ -108,7 +108,7 @@ impl<'x, T, const D: usize> ChunkRef<'x, T, D> {
     /// # Safety
     ///
     /// The elements at the place must be lent for `'x`.
-    pub(super) unsafe fn new(place: Place<T, D>) -> Self {
+    pub(super) unsafe fn new(place: ChunkLayout<T, D>) -> Self {
         Self { place, _lent: PhantomData }
     }
 }
@@ -117,7 +117,7 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
     /// # Safety
     ///
     /// The elements at the place must be lent for `'x`, to this chunk only.
-    pub(super) unsafe fn new(place: Place<T, D>) -> Self {
+    pub(super) unsafe fn new(place: ChunkLayout<T, D>) -> Self {
         Self { place, _lent: PhantomData }
     }
 
@@ -217,7 +217,7 @@ macro_rules! chunks {
             /// views of other libraries are made of.
             #[doc(hidden)]
             pub fn __layout(&self) -> (*mut T, [usize; D], [usize; D]) {
-                let Place { lows, highs, strides, .. } = self.place;
+                let ChunkLayout { lows, highs, strides, .. } = self.place;
                 (self.place.find(lows), core::array::from_fn(|d| highs[d] - lows[d]), strides)
             }
         }

@@ -25,7 +25,7 @@ pub(super) type Steps<const D: usize> = [usize; D];
 
 /// A bucket of the table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<const D: usize> {
+pub(super) struct Bucket<const D: usize> {
     /// The first index along the axis of the second chunk.
     pub(super) boundary: usize,
     /// Of the indices before the boundary, and of the others.
@@ -38,11 +38,11 @@ pub struct Geometry<const D: usize> {
     chunking: Chunking<D>,
     kind: StorageKind,
     /// The pieces of its memory, in the order of the chunks.
-    parts: Vec<Part>,
+    parts: Vec<ArrayRange>,
     /// The node on the calling PE that each chunk belongs to; empty: not known.
     nodes: Vec<u32>,
     shift: u32,
-    entries: Box<[Entry<D>]>,
+    entries: Box<[Bucket<D>]>,
     pieces: Box<[Piece]>,
 }
 
@@ -53,7 +53,7 @@ impl<const D: usize> Geometry<D> {
     pub(super) fn new(
         chunking: Chunking<D>,
         kind: StorageKind,
-        parts: Vec<Part>,
+        parts: Vec<ArrayRange>,
         nodes: Vec<u32>,
         element: usize,
     ) -> Self {
@@ -86,7 +86,7 @@ impl<const D: usize> Geometry<D> {
     }
 
     #[inline(always)]
-    pub(super) fn parts(&self) -> &[Part] {
+    pub(super) fn parts(&self) -> &[ArrayRange] {
         &self.parts
     }
 
@@ -121,7 +121,7 @@ impl<const D: usize> Geometry<D> {
     /// The table, and the logarithm of the number of indices per entry. There is an entry for each index
     /// along the axis, if the array is in several pieces.
     #[inline(always)]
-    pub(super) fn table(&self) -> (&[Entry<D>], u32) {
+    pub(super) fn table(&self) -> (&[Bucket<D>], u32) {
         (&self.entries, self.shift)
     }
 }
@@ -130,7 +130,7 @@ impl<const D: usize> Geometry<D> {
 fn pieces<const D: usize>(
     chunking: &Chunking<D>,
     kind: StorageKind,
-    parts: &[Part],
+    parts: &[ArrayRange],
     element: usize,
 ) -> Box<[Piece]> {
     if kind.is_one_range() {
@@ -165,10 +165,10 @@ pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
 
 fn entries<const D: usize>(
     chunking: &Chunking<D>,
-    parts: &[Part],
+    parts: &[ArrayRange],
     element: usize,
     shift: u32,
-) -> Box<[Entry<D>]> {
+) -> Box<[Bucket<D>]> {
     let axis = chunking.axis();
     let steps = |chunk: usize| -> Steps<D> {
         let range = chunking.range(chunk);
@@ -181,14 +181,14 @@ fn entries<const D: usize>(
     let entry = |bucket: usize| {
         let chunk = chunking.chunk_of(bucket << shift);
         let second = (chunk + 1).min(chunking.chunks() - 1);
-        Entry { boundary: chunking.span(chunk).end, steps: [steps(chunk), steps(second)] }
+        Bucket { boundary: chunking.span(chunk).end, steps: [steps(chunk), steps(second)] }
     };
     (0..=(length - 1) >> shift).map(entry).collect()
 }
 
 /// A piece of an array's memory: the same on every PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ArrayRange {
     /// Index of the segment.
     pub segment: u32,
     /// Bytes from the start of a PE's slot.

@@ -6,7 +6,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::chunking::Chunking;
-use super::geometry::{Geometry, Part};
+use super::geometry::{ArrayRange, Geometry};
 use super::kind::StorageKind;
 use super::storage::{Chosen, Storage};
 use super::view::{ArrayMut, ArrayRef};
@@ -50,7 +50,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     pub unsafe fn __new(
         chunking: Chunking<D>,
         kind: StorageKind,
-        parts: Vec<Part>,
+        parts: Vec<ArrayRange>,
         nodes: Vec<u32>,
         ids: Vec<u64>,
         released: Arc<Released>,
@@ -95,7 +95,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     }
 
     /// Where its memory is: pieces in the order of the chunks.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[ArrayRange] {
         self.geometry.parts()
     }
 

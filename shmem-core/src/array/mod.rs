@@ -28,7 +28,7 @@ pub use chunk::{ChunkMut, ChunkRef};
 pub use chunking::{ArrayError, Chunking, MOST_CHUNKS, array_bytes};
 pub use elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
 pub use elements::{Elements, Iter, IterMut, Runs, RunsMut, Slices};
-pub use geometry::Part;
+pub use geometry::ArrayRange;
 pub use handle::NumaArray;
 pub use index::{ArrayIndex, Indices};
 pub use kind::StorageKind;

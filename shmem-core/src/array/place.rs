@@ -15,7 +15,7 @@ use crate::strided::Piece;
 /// Whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`Own`].
 pub trait Copied<'a>: Copy + fmt::Debug {
     /// A place in it.
-    type Place<P: Contents + ?Sized + 'a>;
+    type At<P: Contents + ?Sized + 'a>;
 
     /// `len` items in the copy.
     ///
@@ -23,16 +23,11 @@ pub trait Copied<'a>: Copy + fmt::Debug {
     ///
     /// As [`On::new`].
     #[doc(hidden)]
-    unsafe fn place<P: Contents + ?Sized + 'a>(
-        self,
-        segment: u32,
-        offset: usize,
-        len: usize,
-    ) -> Self::Place<P>;
+    unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> Self::At<P>;
 }
 
 impl<'a> Copied<'a> for Pe {
-    type Place<P: Contents + ?Sized + 'a> = On<'a, P>;
+    type At<P: Contents + ?Sized + 'a> = On<'a, P>;
 
     unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> On<'a, P> {
         // SAFETY: the caller's promise.
@@ -48,7 +43,7 @@ pub struct Own<'a> {
 }
 
 impl<'a> Copied<'a> for Own<'a> {
-    type Place<P: Contents + ?Sized + 'a> = Here<'a, P>;
+    type At<P: Contents + ?Sized + 'a> = Here<'a, P>;
 
     unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> Here<'a, P> {
         // SAFETY: the caller's promise.
@@ -173,7 +168,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
 
     /// The ranges of memory that the elements lie in, in order: one for a storage of one range, else one for
     /// each run of neighbours in one chunk.
-    pub fn pieces(self) -> impl Iterator<Item = C::Place<[T]>> {
+    pub fn pieces(self) -> impl Iterator<Item = C::At<[T]>> {
         let size = size_of::<T>();
         let (start, end) = (self.first * size, (self.first + self.len()) * size);
         let before = self.pieces.partition_point(|piece| piece.start + piece.bytes <= start);
@@ -188,7 +183,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
     }
 
     /// The element with this number, counted from the first of the place.
-    fn element(self, number: usize) -> C::Place<T> {
+    fn element(self, number: usize) -> C::At<T> {
         let size = size_of::<T>();
         let at = (self.first + number) * size;
         let piece = self.pieces[self.pieces.partition_point(|piece| piece.start <= at) - 1];
@@ -290,9 +285,9 @@ pub trait ArrayPlaceIndex<const D: usize> {
 macro_rules! elements {
     ($([$($parameter:tt)*] $index:ty, $d:tt: |$number:ident, $place:ident| $element:expr;)*) => {$(
         impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
-            type Part<'a, T: SymmetricData, C: Copied<'a>> = C::Place<T>;
+            type Part<'a, T: SymmetricData, C: Copied<'a>> = C::At<T>;
 
-            fn of<'a, T: SymmetricData, C: Copied<'a>>(self, $place: ArrayPlace<'a, T, $d, C>) -> C::Place<T> {
+            fn of<'a, T: SymmetricData, C: Copied<'a>>(self, $place: ArrayPlace<'a, T, $d, C>) -> C::At<T> {
                 let $number = self;
                 $place.element($element)
             }

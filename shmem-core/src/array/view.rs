@@ -6,7 +6,7 @@ use core::ops::{Index, IndexMut, Range};
 use core::slice::{ChunksExact, ChunksExactMut};
 
 use super::address::Addressing;
-use super::chunk::{ChunkMut, ChunkRef, Place};
+use super::chunk::{ChunkLayout, ChunkMut, ChunkRef};
 use super::chunking::Chunking;
 use super::elements::{Iter, IterMut, Runs, RunsMut};
 use super::geometry::Geometry;
@@ -121,7 +121,7 @@ macro_rules! views {
             /// If there is no such chunk.
             #[track_caller]
             pub fn chunk(&self, number: usize) -> ChunkRef<$lent, T, D> {
-                let place = Place::new(self.field.mine, self.field.geometry, number);
+                let place = ChunkLayout::new(self.field.mine, self.field.geometry, number);
                 // SAFETY: the elements are lent for that long (`new`), and shared.
                 unsafe { ChunkRef::new(place) }
             }
@@ -249,7 +249,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     /// If there is no such chunk.
     #[track_caller]
     pub fn chunk_mut(&mut self, number: usize) -> ChunkMut<'_, T, D> {
-        let place = Place::new(self.field.mine, self.field.geometry, number);
+        let place = ChunkLayout::new(self.field.mine, self.field.geometry, number);
         // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
         unsafe { ChunkMut::new(place) }
     }
@@ -263,7 +263,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     pub fn chunks_mut(&mut self) -> impl ExactSizeIterator<Item = ChunkMut<'_, T, D>> {
         let Field { mine, geometry, .. } = self.field;
         (0..geometry.chunking().chunks()).map(move |number| {
-            let place = Place::new(mine, geometry, number);
+            let place = ChunkLayout::new(mine, geometry, number);
             // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively for as long
             // as the chunks are; they have no element in common, and each is given out once.
             unsafe { ChunkMut::new(place) }

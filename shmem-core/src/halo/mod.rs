@@ -13,7 +13,7 @@
 //!    on every PE flights write them, and nothing else does.
 //! 2. Whoever makes a halo makes it with all PEs, knows that they all make one of such cells, which they have stated
 //!    word for word, and has the edges that each of them has told in that very call (`__new` demands it). From these
-//!    every PE makes the same [`Plan`], in which edges come in pairs and messages lie apart: each message has one PE
+//!    every PE makes the same [`HaloPlan`], in which edges come in pairs and messages lie apart: each message has one PE
 //!    that writes it, and waits for this one in turn.
 //! 3. A flight writes a message of a neighbour once, behind the `begin` of its exchange; before the next
 //!    one all neighbours' signals have been seen (a flight that did not get so far is never followed by
@@ -34,7 +34,7 @@ use std::panic::Location;
 
 pub use flight::{Flight, HaloToken, OpenPhase};
 pub use ghosts::Ghosts;
-pub use plan::{Edge, HaloError, Link, Plan};
+pub use plan::{Edge, HaloError, HaloPlan, Link};
 
 use crate::data::PlainData;
 use crate::object::SymBox;
@@ -62,7 +62,7 @@ pub struct Halo<T> {
 impl<T: PlainData> Halo<T> {
     /// # Safety
     ///
-    /// `links` must be those of PE `me` in a [`Plan`] on which all PEs have agreed, for cells of type `T`,
+    /// `links` must be those of PE `me` in a [`HaloPlan`] on which all PEs have agreed, for cells of type `T`,
     /// and `memory` hold as many bytes as it says, of zeroes, from a multiple of what it says, in a hidden
     /// segment of every PE, until all have dropped theirs. Nothing else may hold it.
     #[doc(hidden)]

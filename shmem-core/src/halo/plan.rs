@@ -67,7 +67,7 @@ const SIGNAL: usize = size_of::<u64>();
 
 /// The halos of all PEs, as one of them sees them.
 #[derive(Debug)]
-pub struct Plan {
+pub struct HaloPlan {
     /// Bytes that every PE reserves.
     pub bytes: usize,
     /// What their start must be a multiple of.
@@ -105,7 +105,7 @@ pub struct Link {
 #[error("{0}")]
 pub struct HaloError(String);
 
-impl Plan {
+impl HaloPlan {
     /// The plan of PE `me`, from the edges of all PEs, for cells of so many bytes and such an alignment.
     ///
     /// # Errors
@@ -301,7 +301,7 @@ mod tests {
             // Bytes of each PE that somebody writes, and what for.
             let mut written: Vec<Vec<(usize, usize)>> = vec![Vec::new(); pes];
             for me in 0..pes {
-                let plan = Plan::new(me, &tables, cell, align).unwrap();
+                let plan = HaloPlan::new(me, &tables, cell, align).unwrap();
                 let bytes = plan.bytes;
                 for (edge, link) in plan.links.iter().enumerate() {
                     let Some([(_, ours), (pe, theirs)]) = *link else {
@@ -309,7 +309,7 @@ mod tests {
                         continue;
                     };
                     let (there, opposite) = tables[me][edge].other.unwrap();
-                    let back = Plan::new(there, &tables, cell, align).unwrap().links[opposite].unwrap();
+                    let back = HaloPlan::new(there, &tables, cell, align).unwrap().links[opposite].unwrap();
                     prop_assert_eq!((pe, theirs), (there, back[0].1));
                     prop_assert_eq!((ours.cells, theirs.cells), (tables[me][edge].cells, tables[pe][opposite].cells));
                     for message in 0..2 {
@@ -344,8 +344,8 @@ mod tests {
             let to = (to.0 % pes, to.1);
             prop_assume!(tables[pe][edge].other != Some(to) && to != (pe, edge));
             tables[pe][edge].other = Some(to);
-            let first = Plan::new(0, &tables, 8, 8).unwrap_err();
-            prop_assert!((1..pes).all(|me| Plan::new(me, &tables, 8, 8).unwrap_err() == first));
+            let first = HaloPlan::new(0, &tables, 8, 8).unwrap_err();
+            prop_assert!((1..pes).all(|me| HaloPlan::new(me, &tables, 8, 8).unwrap_err() == first));
             let text = first.to_string();
             prop_assert!(text.contains(&format!("edge {edge} of PE {pe}")), "{}", text);
         }
@@ -356,7 +356,7 @@ mod tests {
         let to = |pe, edge| Edge { other: Some((pe, edge)), cells: 1 };
         // What a PE tells of its edges is bytes.
         let far = Edge::decode(&[[6_u64, 0, 1].map(u64::to_le_bytes).as_flattened(), &[0; 24]].concat());
-        let said = |me, tables: &[Vec<Edge>]| Plan::new(me, tables, 8, 8).unwrap_err().to_string();
+        let said = |me, tables: &[Vec<Edge>]| HaloPlan::new(me, tables, 8, 8).unwrap_err().to_string();
         assert_eq!(
             said(0, &[vec![to(1, 0)], vec![Edge::BORDER]]),
             "edge 0 of PE 0 leads to edge 0 of PE 1, and that one leads nowhere: halos are exchanged both ways, \
@@ -373,11 +373,11 @@ mod tests {
         );
         let tables: Vec<_> = [vec![far], vec![vec![Edge::BORDER; 2]; 5]].concat();
         assert!(said(0, &tables).contains("edge 0 of PE 5, and that one leads nowhere"));
-        let none = || _ = Plan::new(5, &[vec![], vec![]], 8, 8);
+        let none = || _ = HaloPlan::new(5, &[vec![], vec![]], 8, 8);
         assert_eq!(refusal(none), "PE 5 has told no edges: 2 PEs have");
-        let odd = || _ = Plan::new(0, &[vec![]], 8, 0);
+        let odd = || _ = HaloPlan::new(0, &[vec![]], 8, 0);
         assert_eq!(refusal(odd), "cells are aligned to a power of two, not to 0");
-        let plan = Plan::new(0, &[vec![to(0, 0)]], 8, 256).unwrap();
+        let plan = HaloPlan::new(0, &[vec![to(0, 0)]], 8, 256).unwrap();
         let beyond = || _ = plan.links(1, usize::MAX, |_| unreachable!());
         assert_eq!(refusal(beyond), format!("a halo at offset {} ends beyond the last number", usize::MAX));
     }
@@ -385,6 +385,6 @@ mod tests {
     #[test]
     fn sizes_beyond_all_memory_stay_so() {
         let edge = Edge { other: Some((0, 0)), cells: usize::MAX };
-        assert!(Plan::new(0, &[vec![edge]], 8, 8).unwrap().bytes >= usize::MAX - 256);
+        assert!(HaloPlan::new(0, &[vec![edge]], 8, 8).unwrap().bytes >= usize::MAX - 256);
     }
 }

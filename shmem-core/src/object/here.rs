@@ -10,7 +10,7 @@ use core::panic::Location;
 
 use super::address::Extent;
 use super::index::{PlaceIndex, place_at};
-use super::on::Part;
+use super::on::NamedPart;
 use super::{On, SymAddr, SymBox, Symmetric};
 use crate::data::{Contents, PlainData, SymmetricData, copied, zeroed_items};
 use crate::endpoint::{Endpoint, Initiator};
@@ -138,7 +138,7 @@ impl<'a, T: SymmetricData> Here<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Here<'a, F> {
-        let part = Part::of(name);
+        let part = NamedPart::of(name);
         let start = self.start.cast::<u8>().wrapping_add(part.offset);
         part.require_alignment::<T, F>(start.addr());
         Here { start: start.cast(), len: part.len, is_named: true, token: self.token, _object: PhantomData }

@@ -163,7 +163,7 @@ impl<'a, T: SymmetricData> On<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> On<'a, F> {
-        let part = Part::of(name);
+        let part = NamedPart::of(name);
         let offset = self.offset + part.offset;
         part.require_alignment::<T, F>(offset);
         // SAFETY: as many items lie inside a value of `T`, and so inside this place on every PE, aligned, as was just
@@ -185,14 +185,14 @@ const ON_STACK: usize = 4096;
 
 /// A part of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct NamedPart {
     /// Bytes from the start of the value.
     pub(super) offset: usize,
     /// Items of the part.
     pub(super) len: usize,
 }
 
-impl Part {
+impl NamedPart {
     /// # Panics
     ///
     /// If what the closure gives is no part of its argument.
@@ -286,23 +286,23 @@ mod tests {
 
     #[test]
     fn parts_lie_where_they_are_named() {
-        let third = Part::of(|row: &[u32; 5]| &row[3]);
-        assert_eq!(third, Part { offset: 12, len: 1 });
-        let last = Part::of(|row: &[u32; 5]| &row[2..]);
-        assert_eq!(last, Part { offset: 8, len: 3 });
+        let third = NamedPart::of(|row: &[u32; 5]| &row[3]);
+        assert_eq!(third, NamedPart { offset: 12, len: 1 });
+        let last = NamedPart::of(|row: &[u32; 5]| &row[2..]);
+        assert_eq!(last, NamedPart { offset: 8, len: 3 });
         // More than the stack is asked for.
-        let far = Part::of(|row: &[[u64; 1024]; 1024]| &row[1000][7]);
-        assert_eq!(far, Part { offset: (1000 * 1024 + 7) * 8, len: 1 });
-        let none = Part::of(|row: &[u32; 5]| &row[5..]);
-        assert_eq!(none, Part { offset: 20, len: 0 });
+        let far = NamedPart::of(|row: &[[u64; 1024]; 1024]| &row[1000][7]);
+        assert_eq!(far, NamedPart { offset: (1000 * 1024 + 7) * 8, len: 1 });
+        let none = NamedPart::of(|row: &[u32; 5]| &row[5..]);
+        assert_eq!(none, NamedPart { offset: 20, len: 0 });
     }
 
     #[test]
     fn what_lies_elsewhere_or_is_not_aligned_is_no_part() {
         static ELSEWHERE: u64 = 0;
-        let elsewhere = refusal(|| _ = Part::of(|_: &[u64; 2]| &ELSEWHERE));
+        let elsewhere = refusal(|| _ = NamedPart::of(|_: &[u64; 2]| &ELSEWHERE));
         assert!(elsewhere.contains("is no part of the value"), "{elsewhere}");
-        let part = Part { offset: 0, len: 1 };
+        let part = NamedPart { offset: 0, len: 1 };
         part.require_alignment::<[u8; 8], u64>(16);
         let misaligned = refusal(|| part.require_alignment::<[u8; 8], u64>(12));
         assert!(misaligned.contains("aligned to 8 bytes"), "{misaligned}");

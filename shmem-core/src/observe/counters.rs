@@ -105,13 +105,13 @@ mod tests {
     use core::panic::Location;
 
     use super::*;
-    use crate::strided::{Algorithm, Pattern, Plan, Thresholds};
+    use crate::strided::{Algorithm, Pattern, Thresholds, TransferPlan};
 
     #[test]
     fn calls_bytes_times_and_ways_are_added() {
         let counters = Counters::default();
         let pattern = Pattern::blocks(8, 10, 64, 8);
-        let plan = Plan::of(pattern, 8, Algorithm::One, &Thresholds::DEFAULT);
+        let plan = TransferPlan::of(pattern, 8, Algorithm::One, &Thresholds::DEFAULT);
         let call = Call::new(Family::Iput, Location::caller()).planned(&plan);
         counters.count(&call, 5);
         counters.count(&call, 6);

@@ -16,7 +16,7 @@ pub use family::{Effect, Family};
 use core::panic::Location;
 
 use crate::pe::Pe;
-use crate::strided::Plan;
+use crate::strided::TransferPlan;
 use crate::transport::{AtomicOp, Width};
 
 /// One call of an operation.
@@ -39,7 +39,7 @@ pub struct Call<'a> {
     /// The first byte on the side of the caller; 0, if there is none.
     pub local: usize,
     /// Which bytes, if they do not lie one behind the other.
-    pub plan: Option<&'a Plan>,
+    pub plan: Option<&'a TransferPlan>,
     /// Which elements, if they are listed: the first of them, as many as are told ([`Listed::MOST`]).
     pub listed: Option<Listed<'a>>,
     /// What is done to a word, or to each that is listed.
@@ -118,7 +118,7 @@ impl<'a> Call<'a> {
 
     /// The call, of the blocks of a plan.
     #[must_use]
-    pub fn planned(self, plan: &'a Plan) -> Self {
+    pub fn planned(self, plan: &'a TransferPlan) -> Self {
         Self { plan: Some(plan), bytes: plan.pattern().bytes(), ..self }
     }
 

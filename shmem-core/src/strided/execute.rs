@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use super::algorithm::{Algorithm, Columns};
 use super::kernel::{self, Kernel};
 use super::pattern::{Level, Pattern};
-use super::plan::{Method, Plan};
+use super::plan::{Method, TransferPlan};
 use super::predicate::choose_row;
 use super::predicate::{Settings, follows_auto, settings};
 use crate::shared;
@@ -21,7 +21,7 @@ const FEW: usize = 8;
 /// From `to` and `from` on, every block of the plan must be writable and readable, and no block of the
 /// destination may overlap another block of either side. If `E` is a number, both must be made of `E`s, aligned.
 #[inline(always)]
-pub unsafe fn execute<E: Pod>(plan: &Plan, to: *mut u8, from: *const u8) {
+pub unsafe fn execute<E: Pod>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
     match plan.method() {
         Method::Nothing => {}
@@ -61,7 +61,7 @@ const fn is_short(pattern: &Pattern) -> bool {
 ///
 /// As [`execute`].
 #[inline(never)]
-pub unsafe fn execute_dyn(plan: &Plan, to: *mut u8, from: *const u8) {
+pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     let pattern = plan.pattern();
     match plan.method() {
         Method::Nothing => {}
@@ -137,7 +137,7 @@ unsafe fn execute_loop(
         unsafe { kernel::run_row(kernel, block, level, to, from) };
     } else {
         // SAFETY: the caller's promise.
-        unsafe { execute_dyn(&Plan::blocks(block, level, align), to, from) };
+        unsafe { execute_dyn(&TransferPlan::blocks(block, level, align), to, from) };
     }
 }
 

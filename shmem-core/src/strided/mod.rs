@@ -1,7 +1,7 @@
 //! Strided transfers: which bytes, in which order, and how they are moved.
 //!
 //! [`lower`] turns a region of a [`Shape`] into a [`Layout`] in bytes, [`join`](Pattern::join) makes one [`Pattern`] of
-//! both sides, [`plan`](Plan::new) chooses how to move it, and [`execute`] moves it in shared memory. All but the last
+//! both sides, [`plan`](TransferPlan::new) chooses how to move it, and [`execute`] moves it in shared memory. All but the last
 //! are `const fn`s: the compiler evaluates them for constant regions; for others they run with the transfer.
 //!
 //! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for block-wise strides, Algorithms 1 to 3 and their table;
@@ -29,7 +29,7 @@ pub use layout::{Layout, Run};
 pub(crate) use part_of_slice::PartOfSlice;
 pub use pattern::{Level, MAX_LEVELS, Pattern};
 pub use pieces::{Piece, Pieced, Spot, each_fitting, each_part};
-pub use plan::{Method, Plan};
+pub use plan::{Method, TransferPlan};
 pub use predicate::{Settings, Thresholds, choose, settings};
 pub use region::{Axis, Part, lower};
 pub use shape::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::execute::execute_dyn;
 use super::layout::Layout;
-use super::plan::Plan;
+use super::plan::TransferPlan;
 use super::predicate::settings;
 use super::region::{Axis, Part, lower};
 use super::shape::{MAX_DIMS, Shape};
@@ -68,7 +68,7 @@ impl<T: PlainData> PartOfSlice<T> {
     ///
     /// If the slice has other than the elements that were told.
     #[track_caller]
-    pub(crate) fn pack(&self, slice: &[T]) -> (*const u8, Plan) {
+    pub(crate) fn pack(&self, slice: &[T]) -> (*const u8, TransferPlan) {
         assert_eq!(slice.len(), self.cells);
         let plan = Self::plan(&self.line(), &self.layout);
         (slice.as_ptr().cast::<u8>().wrapping_add(self.layout.offset()), plan)
@@ -95,9 +95,9 @@ impl<T: PlainData> PartOfSlice<T> {
     }
 
     #[track_caller]
-    fn plan(to: &Layout, from: &Layout) -> Plan {
+    fn plan(to: &Layout, from: &Layout) -> TransferPlan {
         let settings = settings();
-        Plan::new(to, from, settings.algorithm, &settings.thresholds)
+        TransferPlan::new(to, from, settings.algorithm, &settings.thresholds)
     }
 }
 

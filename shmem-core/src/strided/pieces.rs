@@ -98,7 +98,7 @@ pub fn each_part(
         for (hull, side) in [(hulls.0, to), (hulls.1, from)] {
             assert!(side.at.checked_add(hull).is_some(), "a pattern reaches further than any memory");
         }
-        Part { pattern: *pattern, sides: [to, from] }.cut(TO, &mut |part| {
+        PiecedPattern { pattern: *pattern, sides: [to, from] }.cut(TO, &mut |part| {
             part.cut(FROM, &mut |part| {
                 each(part.sides[TO].spot().0, part.sides[FROM].spot().0, part.pattern)
             });
@@ -111,12 +111,12 @@ const TO: usize = 0;
 const FROM: usize = 1;
 
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct PiecedPattern<'a> {
     pattern: Pattern,
     sides: [Pieced<'a>; 2],
 }
 
-impl Part<'_> {
+impl PiecedPattern<'_> {
     /// Bytes from the first block on that lie in one piece, and those of all blocks.
     fn room_and_hull(&self, side: usize) -> (usize, usize) {
         (self.sides[side].spot().1, <[usize; 2]>::from(self.pattern.hulls())[side])

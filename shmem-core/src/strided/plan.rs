@@ -47,12 +47,12 @@ impl Method {
 
 /// What is moved, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct TransferPlan {
     pattern: Pattern,
     method: Method,
 }
 
-impl Plan {
+impl TransferPlan {
     /// The plan for a transfer between two layouts.
     ///
     /// # Panics
@@ -93,6 +93,11 @@ impl Plan {
         Self { pattern, method }
     }
 
+    /// The plan for a pattern that this library chooses on this processor.
+    pub fn auto(pattern: Pattern) -> Self {
+        Self::of(pattern, 1, Algorithm::Auto, &settings().thresholds)
+    }
+
     /// The plan for blocks in one loop, as the settings of the process say.
     ///
     /// # Panics
@@ -123,9 +128,7 @@ impl Plan {
     #[must_use]
     pub(crate) fn here(&self) -> Self {
         match self.method {
-            Method::Kernel(Kernel::Throttled(_)) => {
-                Self::of(self.pattern, 1, Algorithm::Auto, &settings().thresholds)
-            }
+            Method::Kernel(Kernel::Throttled(_)) => Self::auto(self.pattern),
             _ => *self,
         }
     }
@@ -157,7 +160,7 @@ const fn columns(pattern: &Pattern, align: usize) -> Method {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for TransferPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.method {
             Method::Nothing => return f.write_str("nothing to move"),

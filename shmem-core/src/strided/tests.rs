@@ -97,7 +97,7 @@ impl Side {
 }
 
 /// Carries a plan out from a source of known bytes, and gives the destination, zeroed before.
-fn moved(plan: &Plan, to: &Layout, from: &Layout, source: &[u8]) -> Vec<u8> {
+fn moved(plan: &TransferPlan, to: &Layout, from: &Layout, source: &[u8]) -> Vec<u8> {
     let mut into = vec![0_u8; to.offset() + to.hull() + 16];
     // SAFETY: both buffers hold the hull of their side behind its offset.
     unsafe {
@@ -114,7 +114,7 @@ proptest! {
     #[test]
     fn every_algorithm_moves_what_an_element_loop_moves((to, from) in sides(), algorithm in 0..4_usize) {
         let (layout_to, layout_from) = (to.layout(), from.layout());
-        let plan = Plan::new(&layout_to, &layout_from, Algorithm::ALL[algorithm], &Thresholds::DEFAULT);
+        let plan = TransferPlan::new(&layout_to, &layout_from, Algorithm::ALL[algorithm], &Thresholds::DEFAULT);
         let source: Vec<u8> = (0..layout_from.offset() + layout_from.hull()).map(|i| (i % 251) as u8 + 1).collect();
         let mut expected = vec![0; layout_to.offset() + layout_to.hull() + 16];
         for (a, b) in to.elements().into_iter().zip(from.elements()) {
@@ -123,7 +123,7 @@ proptest! {
         prop_assert_eq!(&moved(&plan, &layout_to, &layout_from, &source), &expected, "{}", plan);
         // By way of the blocks one behind the other.
         let dense = Layout::block(1, 1).repeated(plan.pattern().bytes(), 1);
-        let of = |pattern| Plan::of(pattern, 1, Algorithm::ALL[algorithm], &Thresholds::DEFAULT);
+        let of = |pattern| TransferPlan::of(pattern, 1, Algorithm::ALL[algorithm], &Thresholds::DEFAULT);
         let packed = moved(&of(plan.pattern().packed()), &dense, &layout_from, &source);
         let unpacked = moved(&of(plan.pattern().unpacked()), &layout_to, &dense, &packed);
         prop_assert_eq!(unpacked, expected);
@@ -145,7 +145,7 @@ proptest! {
         };
         let (there, here) = (region.layout().divided(bytes / item), line(count));
         let (to, from) = if packs { (here, there) } else { (there, here) };
-        let plan = Plan::new(&to, &from, Algorithm::Auto, &Thresholds::DEFAULT);
+        let plan = TransferPlan::new(&to, &from, Algorithm::Auto, &Thresholds::DEFAULT);
         let dense: Vec<usize> = (first..first + count).map(|i| i * bytes).collect();
         let (into, out) = if packs { (&dense, &elements) } else { (&elements, &dense) };
         let ends = |starts: &[usize]| starts.iter().max().map_or(0, |last| last + bytes);
@@ -230,7 +230,7 @@ fn what_makes_no_plan_is_refused() {
     let join = |to: Layout, from: Layout| move || _ = Pattern::join(&to, &from);
     let block = Layout::block(8, 8);
     let columns = Method::Columns(Columns { iput128: 1, iput64: 0, iput32: 2 });
-    let auto = |pattern, align| Plan::of(pattern, align, Algorithm::Auto, &Thresholds::DEFAULT);
+    let auto = |pattern, align| TransferPlan::of(pattern, align, Algorithm::Auto, &Thresholds::DEFAULT);
     let (far, near) = ([Piece::whole(0, usize::MAX)], [Piece::whole(0, 0)]);
     // Blocks of the first two axes there, of the last two here.
     let cube = |blocked: [bool; 6]| {
@@ -260,7 +260,7 @@ fn what_makes_no_plan_is_refused() {
             "the two regions make more than 8 loops: name fewer dimensions, or take fewer of them in blocks",
         ),
         (
-            &|| _ = Plan::by(Pattern::blocks(20, 3, 32, 32), columns),
+            &|| _ = TransferPlan::by(Pattern::blocks(20, 3, 32, 32), columns),
             "columns of 24 bytes do not lie in blocks of 20",
         ),
         (&|| _ = Layout::block(8, 0), "an alignment is a power of two"),
@@ -287,7 +287,7 @@ fn what_makes_no_plan_is_refused() {
     assert_eq!(select(&cell, &[field(8)], &[&["field"]]).1.offset, 8);
     assert_eq!(Pattern::join(&cubes.0, &cube([f; 6])).bytes(), 4096, "of eight");
     let columns = Method::Columns(Columns { iput128: 1, iput64: 0, iput32: 1 });
-    assert_eq!(Plan::by(Pattern::blocks(20, 3, 32, 32), columns).pattern().block(), 20);
+    assert_eq!(TransferPlan::by(Pattern::blocks(20, 3, 32, 32), columns).pattern().block(), 20);
     for (to, from) in [
         (line(12), side(&[Dim::DYNAMIC, 4])),
         (side(&[3, 1, 4]), side(&[1, 3, 4])),
@@ -381,7 +381,7 @@ proptest! {
             prop_assert_eq!((pattern.bytes(), pattern.packed().bytes(), pattern.unpacked().bytes()), (bytes, bytes, bytes));
             // These must come to an end, and do so without a sum that is no number.
             for algorithm in Algorithm::ALL {
-                _ = Plan::of(pattern, 8, algorithm, &Thresholds::DEFAULT).to_string();
+                _ = TransferPlan::of(pattern, 8, algorithm, &Thresholds::DEFAULT).to_string();
             }
             _ = pattern.is_nested();
             if let (usize::MAX, _) | (_, usize::MAX) = pattern.hulls() {
@@ -436,21 +436,21 @@ fn extreme() -> impl Strategy<Value = usize> {
 
 #[test]
 fn a_constant_plan_is_held_back_as_the_machine_wants_it() {
-    const fn column(count: usize, stride: usize) -> Plan {
+    const fn column(count: usize, stride: usize) -> TransferPlan {
         let pattern = Pattern::blocks(8, count, stride, stride);
-        Plan::of(pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT)
+        TransferPlan::of(pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT)
     }
-    const CROWDED: Plan = column(1024, 8192);
-    const FAR: Plan = column(4096, 8208);
+    const CROWDED: TransferPlan = column(1024, 8192);
+    const FAR: TransferPlan = column(4096, 8208);
     for constant in [CROWDED, FAR] {
         assert!(matches!(constant.method(), Method::Kernel(Kernel::Throttled(_))), "{constant}");
-        let run = Plan::of(*constant.pattern(), 1, Algorithm::Auto, &settings().thresholds);
+        let run = TransferPlan::of(*constant.pattern(), 1, Algorithm::Auto, &settings().thresholds);
         assert_eq!(constant.here(), run);
     }
     assert!(matches!(FAR.here().method(), Method::Kernel(Kernel::Throttled(_))), "on every machine");
-    const PADDED: Plan = column(256, 8256);
+    const PADDED: TransferPlan = column(256, 8256);
     assert_eq!(PADDED.here(), PADDED);
-    let puts = Plan::by(*CROWDED.pattern(), Method::Putmem);
+    let puts = TransferPlan::by(*CROWDED.pattern(), Method::Putmem);
     assert_eq!(puts.here(), puts, "what is asked for stays");
 }
 

@@ -5,7 +5,7 @@
 
 use super::atomic::{AtomicOp, Width, apply};
 use crate::primitive::mutant;
-use crate::strided::{self, Algorithm, Pattern, Plan};
+use crate::strided::{self, Pattern, TransferPlan};
 use crate::sync::Doorbell;
 
 /// A PE's memory, as the target of messages: what is mapped from the start, or one later segment.
@@ -66,7 +66,7 @@ impl Target {
         assert!(from <= data.len(), "a message for {from} packed bytes has {}", data.len());
         let to = self.at(offset, to);
         if pattern.is_nested() {
-            let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
+            let plan = TransferPlan::auto(*pattern);
             // SAFETY: blocks lie in the hulls, which were checked just now, and are nested, thus disjoint; `data`
             // is private memory.
             return unsafe { strided::execute_dyn(&plan, to, data.as_ptr()) };

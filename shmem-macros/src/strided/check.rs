@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprPath, UnOp, token};
 
-use super::parse::{self, Axis, Object, Side, Value, Written};
+use super::parse::{self, Axis, Marked, Object, Side, Written};
 use crate::arguments;
 use crate::diag::{self, Errors};
 
@@ -161,7 +161,7 @@ fn may_be_a_parameter(tokens: TokenStream) -> bool {
 ///
 /// A name in small letters is taken for a variable; one that is a constant all the same can be written as
 /// a path, `self::name`. What stands in blocks and closures is left to rustc.
-fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors) {
+fn require_constant(Marked { dynamic, value }: &Marked<Expr>, errors: &mut Errors) {
     struct Search(Option<Ident>);
     impl VisitMut for Search {
         fn visit_expr_mut(&mut self, expr: &mut Expr) {

@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprRange, Member, RangeLimits};
 
 use super::check::{Transfer, Way};
-use super::parse::{Axis, Side, Value, range};
+use super::parse::{Axis, Marked, Side, range};
 use crate::diag::{Errors, respanned};
 use crate::groups::option;
 
@@ -173,7 +173,7 @@ fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStre
 /// A region that is made when the transfer runs. What is not marked is a constant all the same.
 fn dynamic_region(side: &Side, root: &TokenStream) -> TokenStream {
     let axes = side.axes.iter().map(|axis| {
-        self::axis(axis, root, side.span(), &|Value { dynamic, value }| match dynamic {
+        self::axis(axis, root, side.span(), &|Marked { dynamic, value }| match dynamic {
             Some(_) => value.to_token_stream(),
             None => quote!(const { #value }),
         })
@@ -195,12 +195,12 @@ fn axis(
     axis: &Axis,
     root: &TokenStream,
     span: Span,
-    value: &dyn Fn(&Value<&Expr>) -> TokenStream,
+    value: &dyn Fn(&Marked<&Expr>) -> TokenStream,
 ) -> TokenStream {
     let root = respanned(root.clone(), span);
     let path = quote_spanned!(span=> #root::__private::strided::Axis);
-    let Axis { extent: Value { dynamic, value: extent }, step, block } = axis;
-    let given = |given: &Expr| value(&Value { dynamic: *dynamic, value: given });
+    let Axis { extent: Marked { dynamic, value: extent }, step, block } = axis;
+    let given = |given: &Expr| value(&Marked { dynamic: *dynamic, value: given });
     let first = |first: &Option<Box<Expr>>| first.as_deref().map_or_else(|| quote!(0), given);
     let mut tokens = match range(extent) {
         None => {
@@ -220,9 +220,9 @@ fn axis(
         Some(_) => quote_spanned!(span=> #path::all()),
     };
     for (what, given) in [("step", step), ("block", block)] {
-        if let Some(Value { dynamic, value: given }) = given {
+        if let Some(Marked { dynamic, value: given }) = given {
             let what = Ident::new(what, span);
-            let given = value(&Value { dynamic: *dynamic, value: given });
+            let given = value(&Marked { dynamic: *dynamic, value: given });
             tokens = quote_spanned!(span=> #tokens.#what(#given));
         }
     }

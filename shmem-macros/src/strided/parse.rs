@@ -47,20 +47,20 @@ pub(super) struct Remote {
 
 /// What is taken of one dimension.
 pub(super) struct Axis {
-    pub(super) extent: Value<Expr>,
-    pub(super) step: Option<Value<Expr>>,
-    pub(super) block: Option<Value<Expr>>,
+    pub(super) extent: Marked<Expr>,
+    pub(super) step: Option<Marked<Expr>>,
+    pub(super) block: Option<Marked<Expr>>,
 }
 
 /// An expression that is a constant unless it is marked `dyn`.
-pub(super) struct Value<T> {
+pub(super) struct Marked<T> {
     pub(super) dynamic: Option<Token![dyn]>,
     pub(super) value: T,
 }
 
 impl Axis {
     /// Its index, if it is no range.
-    pub(super) fn index(&self) -> Option<&Value<Expr>> {
+    pub(super) fn index(&self) -> Option<&Marked<Expr>> {
         Some(&self.extent).filter(|extent| range(&extent.value).is_none())
     }
 
@@ -77,7 +77,7 @@ impl Axis {
 
     /// What is constant of it, where its count and its strides are.
     pub(super) fn constants(&self) -> impl Iterator<Item = &Expr> {
-        let Self { extent: Value { dynamic, value }, step, block } = self;
+        let Self { extent: Marked { dynamic, value }, step, block } = self;
         let bounds = match range(value) {
             Some(range) => [range.start.as_deref(), range.end.as_deref()],
             None => [Some(value).filter(|_| dynamic.is_none()), None],
@@ -280,7 +280,7 @@ impl Parse for Axis {
     }
 }
 
-impl Parse for Value<Expr> {
+impl Parse for Marked<Expr> {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let dynamic = input.parse()?;
         if input.is_empty() || input.peek(Token![;]) || input.peek(Token![,]) {
@@ -290,7 +290,7 @@ impl Parse for Value<Expr> {
     }
 }
 
-impl ToTokens for Value<Expr> {
+impl ToTokens for Marked<Expr> {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.dynamic.to_tokens(tokens);
         self.value.to_tokens(tokens);

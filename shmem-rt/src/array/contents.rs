@@ -1,6 +1,6 @@
 //! What an array begins as, written chunk by chunk from the CPUs of each chunk's node.
 
-use shmem_core::array::{Chunking, Part, StorageKind};
+use shmem_core::array::{ArrayRange, Chunking, StorageKind};
 use shmem_core::shared;
 use shmem_core::topology::Topology;
 use shmem_launch::cpus;
@@ -31,7 +31,7 @@ impl<T> Slots<T> {
 pub(super) struct Fresh<'a, const D: usize> {
     pub(super) chunking: &'a Chunking<D>,
     pub(super) kind: StorageKind,
-    pub(super) parts: &'a [Part],
+    pub(super) parts: &'a [ArrayRange],
     /// The node of each chunk; empty: not known.
     pub(super) nodes: &'a [u32],
     /// Whether the memory is zero already.

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use shmem_core::array::{Chunking, Part, StorageKind};
+use shmem_core::array::{ArrayRange, Chunking, StorageKind};
 use shmem_core::heap::Allocation;
 use shmem_core::memory::{Placement, Request, Spread};
 use shmem_core::partition::{Grant, Kind, PartitionSpec, Policy, Traits, show_size};
@@ -13,7 +13,7 @@ use crate::job::Job;
 use crate::segments;
 
 /// Writes the initial elements to parts of the own slot that nobody knows of, which are zero already or not.
-pub(super) type Fill<'a> = &'a dyn Fn(&[Part], bool);
+pub(super) type Fill<'a> = &'a dyn Fn(&[ArrayRange], bool);
 
 /// What is known when an array is to be made.
 pub(super) struct Maker<'a, const D: usize> {
@@ -50,7 +50,7 @@ pub(super) struct Maker<'a, const D: usize> {
 /// An array's memory, the same on every PE.
 pub(super) struct Memory {
     pub(super) kind: StorageKind,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ArrayRange>,
     /// Its allocations.
     pub(super) ids: Vec<u64>,
 }

@@ -36,8 +36,8 @@ pub use builder::ArrayBuilder;
 #[cfg(feature = "rayon")]
 pub use parallel::{Chunkwise, ParArray, ParArrayMut};
 pub use shmem_core::array::{
-    ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlace, ArrayPlaceIndex, ArrayRef, Chosen,
-    ChunkMut, ChunkRef, Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Part, Separate, Single,
+    ArrayError, ArrayHere, ArrayIndex, ArrayMut, ArrayOn, ArrayPlace, ArrayPlaceIndex, ArrayRange, ArrayRef,
+    Chosen, ChunkMut, ChunkRef, Chunking, Contiguous, Cyclic, Indices, Multi, NumaArray, Separate, Single,
     Storage, StorageKind,
 };
 #[cfg(feature = "rayon")]

@@ -8,7 +8,7 @@
 
 use core::ops::Range;
 
-use shmem_core::array::{Part, StorageKind};
+use shmem_core::array::{ArrayRange, StorageKind};
 use shmem_core::heap::{Allocation, Allocator, HeapError, MIN_ALIGN, Owner, statics};
 use shmem_core::memory::Request;
 use shmem_core::partition::Traits;
@@ -39,7 +39,7 @@ impl<const D: usize> Maker<'_, D> {
     }
 
     /// Takes a block for each chunk and writes its elements.
-    fn fill_blocks(&self, blocks: &mut Vec<Allocation>) -> Result<Vec<Part>> {
+    fn fill_blocks(&self, blocks: &mut Vec<Allocation>) -> Result<Vec<ArrayRange>> {
         let mut bare = Vec::new();
         for chunk in 0..self.chunking.chunks() {
             let bytes = self.chunking.elements(chunk) * self.element;
@@ -64,8 +64,8 @@ impl<const D: usize> Maker<'_, D> {
         Ok(parts)
     }
 
-    fn part(&self, chunk: usize, block: &Allocation) -> Part {
-        Part { segment: block.segment, offset: block.offset, elements: self.chunking.elements(chunk) }
+    fn part(&self, chunk: usize, block: &Allocation) -> ArrayRange {
+        ArrayRange { segment: block.segment, offset: block.offset, elements: self.chunking.elements(chunk) }
     }
 
     /// The pages of a chunk, some of which may be those of others, too.

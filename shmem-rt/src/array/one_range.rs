@@ -10,7 +10,7 @@
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata", "Single-ddata with Separate Arrays" and "Single-ddata with
 //! Cyclic Localization".
 
-use shmem_core::array::{ArrayError, Part, StorageKind};
+use shmem_core::array::{ArrayError, ArrayRange, StorageKind};
 use shmem_core::heap::{MIN_ALIGN, Owner};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::partition::{Pages, show_size};
@@ -35,7 +35,7 @@ impl<const D: usize> Maker<'_, D> {
         let block = job.memory.ledger.lock().allocate(segment, room, self.align.max(page), Owner::Handle);
         let block = block?;
         let range = block.offset..block.offset + room;
-        let part = Part { segment, offset: block.offset + slide, elements: self.chunking.len() };
+        let part = ArrayRange { segment, offset: block.offset + slide, elements: self.chunking.len() };
 
         let bound = if by_pages { by_chunk(self.chunking, self.element, slide, page) } else { Vec::new() };
         self.agree_on_room(|| self.missing([(block.offset, bound.clone())]))
@@ -105,7 +105,7 @@ impl<const D: usize> Maker<'_, D> {
             Wanted { taken, ..Wanted::new(request, self.spec.id, name) }
         });
         let part =
-            |segment, offset: usize| Part { segment, offset: offset + slide, elements: chunking.len() };
+            |segment, offset: usize| ArrayRange { segment, offset: offset + slide, elements: chunking.len() };
         let made = segments::make(job, self.agreed, wanted, |Own { offset, grant }| {
             self.compare(grant);
             // Huge pages are there already, all on the one node that there is.

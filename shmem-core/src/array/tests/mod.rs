@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::array::{Chunking, NumaArray, Part, Storage, StorageKind};
+use crate::array::{ArrayRange, Chunking, NumaArray, Storage, StorageKind};
 
 /// What lies between the parts.
 const GAP: u32 = u32::MAX;
@@ -28,9 +28,9 @@ impl<const D: usize, S: Storage> Model<D, S> {
             _ => vec![chunking.len()],
         };
         let mut place = vec![GAP; gap];
-        let mut list: Vec<Part> = Vec::new();
+        let mut list: Vec<ArrayRange> = Vec::new();
         for (chunk, elements) in sizes.into_iter().enumerate().rev() {
-            list.push(Part { segment: 1, offset: size_of_val(&place[..]), elements });
+            list.push(ArrayRange { segment: 1, offset: size_of_val(&place[..]), elements });
             if kind.is_one_range() {
                 place.extend((0..elements).map(|number| number as u32));
             } else {

@@ -27,7 +27,7 @@ use crate::endpoint::Endpoint;
 use crate::object::On;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::strided::{Level, Method, PartOfSlice, Plan, execute, execute_blocks, execute_dyn};
+use crate::strided::{Level, Method, PartOfSlice, TransferPlan, execute, execute_blocks, execute_dyn};
 use crate::transport;
 
 /// Writes a part of `from`, one element behind the other, to a place.
@@ -58,7 +58,7 @@ pub(crate) fn put_part<T: PlainData>(
 ///
 /// As [`execute`]. If both are one number, both sides must be made of it, aligned.
 #[inline(always)]
-unsafe fn execute_as<To: Pod, From: 'static>(plan: &Plan, to: *mut u8, from: *const u8) {
+unsafe fn execute_as<To: Pod, From: 'static>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     if TypeId::of::<To>() == TypeId::of::<From>() {
         // SAFETY: the caller's promise.
         unsafe { execute::<To>(plan, to, from) };
@@ -86,7 +86,7 @@ macro_rules! directions {
             endpoint: &Endpoint,
             $to: $to_type,
             $from: $from_type,
-            plan: &Plan,
+            plan: &TransferPlan,
             family: Family,
             location: &'static Location<'static>,
         ) {
@@ -124,7 +124,7 @@ macro_rules! directions {
                 // SAFETY: the blocks are memory of every PE that has an address (caller).
                 unsafe { execute_blocks(block, level, align, $to, $from) };
             } else {
-                let plan = Plan::blocks(block, level, align);
+                let plan = TransferPlan::blocks(block, level, align);
                 // SAFETY: the caller's promise.
                 unsafe { $slow(endpoint, pe, segment, offset, $local, &plan, family, Location::caller()) };
             }
@@ -144,7 +144,7 @@ macro_rules! directions {
             segment: u32,
             offset: usize,
             $local: $local_type,
-            plan: &Plan,
+            plan: &TransferPlan,
             family: Family,
             location: &'static Location<'static>,
         ) {

@@ -20,7 +20,8 @@ use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::pe::{OnPe, Pe};
 use crate::strided::{
-    Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Pieced, Plan, Spot, Thresholds, each_part, settings,
+    Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Pieced, Spot, Thresholds, TransferPlan, each_part,
+    settings,
 };
 use crate::transport;
 
@@ -236,7 +237,7 @@ enum Found {
 struct Computed {
     to: Layout,
     from: Layout,
-    plan: Plan,
+    plan: TransferPlan,
     /// Neither side knows how much there is before the program runs.
     is_open: bool,
     /// Blocks along the outermost axis of the destination, if only the source says how many.
@@ -322,7 +323,7 @@ impl Computed {
         Self {
             to: nothing,
             from: nothing,
-            plan: Plan::of(Pattern::contiguous(0), 1, Algorithm::Auto, &Thresholds::DEFAULT),
+            plan: TransferPlan::of(Pattern::contiguous(0), 1, Algorithm::Auto, &Thresholds::DEFAULT),
             is_open: true,
             to_count: 0,
             from_count: 0,
@@ -340,9 +341,9 @@ impl Computed {
         let is_open = to.is_open() && from.is_open();
         let is_known = is_known && !to.is_open() && !from.is_open();
         let plan = if is_open {
-            Plan::of(Pattern::blocks(0, 0, 0, 0), 1, algorithm, &Thresholds::DEFAULT)
+            TransferPlan::of(Pattern::blocks(0, 0, 0, 0), 1, algorithm, &Thresholds::DEFAULT)
         } else {
-            Plan::new(&to, &from, algorithm, &Thresholds::DEFAULT)
+            TransferPlan::new(&to, &from, algorithm, &Thresholds::DEFAULT)
         };
         Self {
             to,
@@ -373,13 +374,13 @@ fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     from.0.require_indices(0);
     let settings = settings();
     let algorithm = algorithm.unwrap_or(settings.algorithm);
-    let plan = Plan::new(&a, &b, algorithm, &settings.thresholds);
+    let plan = TransferPlan::new(&a, &b, algorithm, &settings.thresholds);
     Some(Planned { plan, algorithm, to: a.offset(), from: b.offset() })
 }
 
 /// The plan of a transfer between two objects, of which each is taken for one range.
 struct Planned {
-    plan: Plan,
+    plan: TransferPlan,
     algorithm: Algorithm,
     /// Bytes from the start of the destination to its first block.
     to: usize,
@@ -393,7 +394,7 @@ type Lies<'a> = (Option<&'a [Piece]>, Piece);
 impl Planned {
     /// Has `each` move the blocks, in parts that lie in one piece on either side.
     #[inline(always)]
-    fn run(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &Plan)) {
+    fn run(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
         if to.0.is_none() && from.0.is_none() {
             let spot = |piece: Piece, at| Spot { segment: piece.segment, offset: piece.offset + at };
             each(spot(to.1, self.to), spot(from.1, self.from), &self.plan);
@@ -403,14 +404,14 @@ impl Planned {
     }
 
     #[inline(never)]
-    fn run_parts(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &Plan)) {
+    fn run_parts(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
         let (whole_to, whole_from) = ([to.1], [from.1]);
         let to = Pieced { pieces: to.0.unwrap_or(&whole_to), at: self.to };
         let from = Pieced { pieces: from.0.unwrap_or(&whole_from), at: self.from };
         each_part(self.plan.pattern(), to, from, |to, from, pattern| {
             // Slots start at multiples of all that matters.
             let align = 1 << (to.offset | from.offset).trailing_zeros().min(usize::BITS - 1);
-            each(to, from, &Plan::of(pattern, align, self.algorithm, &settings().thresholds));
+            each(to, from, &TransferPlan::of(pattern, align, self.algorithm, &settings().thresholds));
         });
     }
 }

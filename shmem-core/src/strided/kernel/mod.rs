@@ -10,8 +10,8 @@
 //! that is no race.
 
 mod block;
-mod block_size;
 mod isa;
+mod plain_rows;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod shuffle;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
@@ -24,9 +24,9 @@ mod vector;
 use core::fmt;
 
 use super::pattern::Level;
-pub(super) use block_size::few;
 pub use isa::Isa;
 pub(super) use isa::Maker;
+pub(super) use plain_rows::few;
 
 /// A way to move blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8,
 pub unsafe fn run_row(kernel: Kernel, block: usize, row: Level, to: *mut u8, from: *const u8) {
     match kernel {
         // SAFETY: the caller's promises.
-        Kernel::Rows => unsafe { block_size::run_row(block, row.count, row.to, row.from, to, from) },
+        Kernel::Rows => unsafe { plain_rows::run_row(block, row.count, row.to, row.from, to, from) },
         // SAFETY: the caller's promises.
         _ => unsafe { run(kernel, block, [Level::ONCE, row], to, from) },
     }
@@ -102,7 +102,7 @@ pub unsafe fn run_with(
     }
     match kernel {
         // SAFETY: the caller's promises, for every kernel the same.
-        Kernel::Rows => unsafe { block_size::sweep(block_size::Plain, isa, block, levels, to, from) },
+        Kernel::Rows => unsafe { plain_rows::sweep(plain_rows::Plain, isa, block, levels, to, from) },
         // SAFETY: the caller's promises, for every kernel the same.
         Kernel::Throttled(touches) => unsafe { throttled::sweep(touches, isa, block, levels, to, from) },
         #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
@@ -116,7 +116,7 @@ pub unsafe fn run_with(
         Kernel::Shuffle => unsafe { shuffle::sweep(isa, block, levels, to, from) },
         #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
         // SAFETY: the caller's promises, for every kernel the same.
-        _ => unsafe { block_size::sweep(block_size::Plain, isa, block, levels, to, from) },
+        _ => unsafe { plain_rows::sweep(plain_rows::Plain, isa, block, levels, to, from) },
     }
 }
 

@@ -9,7 +9,7 @@ use core::arch::x86_64::{
     _mm512_permutexvar_epi32,
 };
 
-use super::block_size::{self, Plain};
+use super::plain_rows::{self, Plain};
 use super::vector::{Vector as _, load512, store512_of};
 use super::{Isa, Level};
 
@@ -28,7 +28,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     let direction = match direction(block, inner) {
         Some(direction) if isa >= Isa::Masked => direction,
         // SAFETY: the caller's promises.
-        _ => return unsafe { block_size::sweep(Plain, isa, block, levels, to, from) },
+        _ => return unsafe { plain_rows::sweep(Plain, isa, block, levels, to, from) },
     };
     let (mut to, mut from) = (to, from);
     for _ in 0..outer.count {
@@ -41,7 +41,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
         let rest = [Level::ONCE, Level { count: inner.count - done, ..inner }];
         let (left_to, left_from) = (to.wrapping_add(done * inner.to), from.wrapping_add(done * inner.from));
         // SAFETY: the rest of the row.
-        unsafe { block_size::sweep(Plain, isa, block, rest, left_to, left_from) };
+        unsafe { plain_rows::sweep(Plain, isa, block, rest, left_to, left_from) };
         to = to.wrapping_add(outer.to);
         from = from.wrapping_add(outer.from);
     }

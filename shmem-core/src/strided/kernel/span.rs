@@ -7,7 +7,7 @@
 use core::arch::asm;
 use core::arch::x86_64::__m512i;
 
-use super::block_size::{self, Plain};
+use super::plain_rows::{self, Plain};
 use super::vector::{load512, store512_of};
 use super::{Isa, Level};
 
@@ -29,7 +29,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     let [outer, inner] = levels;
     if isa < Isa::Masked || inner.count == 0 || !fits(block, inner) {
         // SAFETY: the caller's promises.
-        return unsafe { block_size::sweep(Plain, isa, block, levels, to, from) };
+        return unsafe { plain_rows::sweep(Plain, isa, block, levels, to, from) };
     }
     let masks = Masks::of(block, inner.to);
     let (mut to, mut from) = (to, from);

@@ -8,7 +8,7 @@ use core::arch::asm;
 use core::arch::x86_64::{__m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence};
 
 use super::block::{Block, Ends, Quad};
-use super::block_size::{self, Plain, Sweep};
+use super::plain_rows::{self, Plain, Sweep};
 use super::vector::Vector;
 use super::{Isa, Level};
 
@@ -26,7 +26,7 @@ const AHEAD: usize = 512;
 pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     if block < LINE || isa == Isa::Baseline {
         // SAFETY: the caller's promises.
-        return unsafe { block_size::sweep(Plain, isa, block, levels, to, from) };
+        return unsafe { plain_rows::sweep(Plain, isa, block, levels, to, from) };
     }
     if isa >= Isa::Masked {
         // SAFETY: the caller's promises, one of which is that the machine has AVX-512.

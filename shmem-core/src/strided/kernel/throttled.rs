@@ -8,7 +8,7 @@
 use core::cell::UnsafeCell;
 
 use super::block::Block;
-use super::block_size::{self, Plain, Sweep};
+use super::plain_rows::{self, Plain, Sweep};
 use super::{Isa, Level};
 
 /// Bytes of a cache line.
@@ -25,7 +25,7 @@ const PIECE: usize = 16;
 
 /// A line that stays in the cache of this thread.
 #[repr(align(64))]
-struct Line(UnsafeCell<u64>);
+struct CacheLine(UnsafeCell<u64>);
 
 /// Copies a block, and makes idle stores.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ struct Throttle(u8);
 impl Sweep for Throttle {
     #[inline(always)]
     unsafe fn sweep<B: Block>(self, block: B, levels: [Level; 2], to: *mut u8, from: *const u8) {
-        let line = Line(UnsafeCell::new(0));
+        let line = CacheLine(UnsafeCell::new(0));
         let braked = Braked { block, touches: self.0, line: line.0.get() };
         // SAFETY: the caller's promises.
         unsafe { Plain.sweep(braked, levels, to, from) };
@@ -98,5 +98,5 @@ pub(super) unsafe fn sweep(
         false => touches,
     };
     // SAFETY: the caller's promises; every machine has the least instructions.
-    unsafe { block_size::sweep(Throttle(touches), Isa::Baseline, block, levels, to, from) };
+    unsafe { plain_rows::sweep(Throttle(touches), Isa::Baseline, block, levels, to, from) };
 }

@@ -13,7 +13,7 @@ use super::{Engine, Peer, SLOTS, token};
 use crate::primitive::mutant;
 use crate::segment::MAX_SEGMENTS;
 use crate::shared;
-use crate::strided::{self, Algorithm, Pattern, Plan};
+use crate::strided::{self, Pattern, TransferPlan};
 use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
 use crate::transport::{Channel, SignalOp, Width};
@@ -216,7 +216,7 @@ impl Engine {
         let (arriving, channel, destination) = peer.requests.lock().take(request)?;
         match destination {
             Destination::Blocks { into, pattern } if data.len() == pattern.bytes() => {
-                let plan = Plan::of(pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
+                let plan = TransferPlan::auto(pattern);
                 // SAFETY: until the request is finished, every block from `into` on is writable, and they are disjoint (`get`).
                 // Only the holder of `arriving` finishes it, which is `self.finish` below: before that it is neither withdrawn
                 // nor answered a second time. `data` is private memory of `pattern.bytes()` bytes (guard).
@@ -292,7 +292,7 @@ impl Engine {
     fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
         let (memory, pattern) = (Memory(self.segments.read()), &read.pattern);
         let (_, source) = memory.at(read.from, pattern.hulls().1)?;
-        let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
+        let plan = TransferPlan::auto(*pattern);
         // SAFETY: the blocks lie in the hull, which is registered while `memory` is borrowed; packed, they are as
         // many bytes as `data` has (`answer`, `Message::write`), and disjoint, as `Message::read` packs them.
         unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };

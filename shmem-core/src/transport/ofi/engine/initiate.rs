@@ -9,7 +9,7 @@ use super::message::{BEFORE_ANSWER, List, Message, Task};
 use super::requests::{Destination, Ticket};
 use super::wire::{Flaw, Sent, Wire};
 use crate::shared;
-use crate::strided::{self, Algorithm, Pattern, Plan};
+use crate::strided::{self, Pattern, TransferPlan};
 use crate::transport::{AtomicOp, Channel, Deed, Elements, Remote, SignalOp, Until, Width};
 
 /// One channel of a PE, and the wire for its messages.
@@ -250,7 +250,7 @@ impl Initiator<'_> {
         pattern: &Pattern,
         borrows: bool,
     ) {
-        let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &strided::settings().thresholds);
+        let plan = TransferPlan::auto(pattern.packed());
         let fill = &mut |data: &mut [u8]| {
             assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
             // SAFETY: every block of the source is readable (caller); packed, they are as many bytes as `data` has.

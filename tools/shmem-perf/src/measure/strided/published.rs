@@ -10,7 +10,7 @@
 
 use shmem::padded::pitch;
 use shmem_core::memory::Machine;
-use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, Plan, settings};
+use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, TransferPlan, settings};
 
 use super::*;
 
@@ -72,10 +72,12 @@ fn times(
     let all = payload / block;
     let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
         // A line is what both sides are aligned to.
-        .map(|algorithm| Plan::of(even(block, all, stride), 64, algorithm, &settings().thresholds).method());
+        .map(|algorithm| {
+            TransferPlan::of(even(block, all, stride), 64, algorithm, &settings().thresholds).method()
+        });
     let fit = all.min(sides.room() / stride);
     let mut round = |blocks: usize| {
-        let plans = methods.map(|method| Plan::by(even(block, blocks, stride), method));
+        let plans = methods.map(|method| TransferPlan::by(even(block, blocks, stride), method));
         plans.map(|plan| each(1, || sides.planned(&plan, direction)) / 1e6)
     };
     let expected = bench.repetitions as f64 * round(fit).iter().sum::<f64>();

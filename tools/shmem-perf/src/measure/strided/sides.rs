@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use shmem_core::object::SymAddr;
-use shmem_core::strided::{Level, Pattern, Plan, execute_dyn};
+use shmem_core::strided::{Level, Pattern, TransferPlan, execute_dyn};
 
 use super::*;
 use crate::baseline::memcpy;
@@ -113,7 +113,7 @@ impl<'w> Sides<'w> {
         }
     }
 
-    pub(crate) fn planned(&mut self, plan: &Plan, direction: Direction) {
+    pub(crate) fn planned(&mut self, plan: &TransferPlan, direction: Direction) {
         let (to, from) = self.ends(plan.pattern(), direction);
         let [outer, row] = plan.pattern().inner();
         let is_apart = row.count == 1 || row.to.min(row.from) >= plan.pattern().block();
@@ -127,7 +127,7 @@ impl<'w> Sides<'w> {
     /// left out.
     pub(crate) fn race(
         &mut self,
-        plans: &[Plan],
+        plans: &[TransferPlan],
         count: usize,
         direction: Direction,
         rounds: usize,

@@ -1,7 +1,7 @@
 //! Many layouts, some of them random: where is the library slower than a loop of puts, and how far is what is chosen from the best of
 //! all there is? Regret is the time of the method that a choice takes over that of the fastest, of medians.
 
-use shmem_core::strided::{Algorithm, Kernel, Level, Method, Plan, Thresholds, settings};
+use shmem_core::strided::{Algorithm, Kernel, Level, Method, Thresholds, TransferPlan, settings};
 
 use super::*;
 use crate::measure::indexed::random;
@@ -185,16 +185,17 @@ fn regrets(sides: &mut Sides<'_>, (pattern, direction): &Point) -> [f64; 5] {
     let ([_, Level { to, from, .. }], thresholds): (_, &Thresholds) =
         (pattern.inner(), &settings().thresholds);
     let alignment = 1 << (to | from).trailing_zeros().min(6);
-    let by = |algorithm| Plan::of(*pattern, alignment, algorithm, thresholds);
+    let by = |algorithm| TransferPlan::of(*pattern, alignment, algorithm, thresholds);
     let kernels = [Kernel::Rows, Kernel::Stream, Kernel::Span, Kernel::Shuffle];
     let kernels = kernels.into_iter().chain([1, 2, 4, 8, 16].map(Kernel::Throttled)).map(Method::Kernel);
-    let methods = [Method::Putmem].into_iter().chain(kernels).map(|method| Plan::by(*pattern, method));
+    let methods =
+        [Method::Putmem].into_iter().chain(kernels).map(|method| TransferPlan::by(*pattern, method));
     let mut plans: Vec<_> =
         [Algorithm::Auto, Algorithm::One, Algorithm::Two].map(by).into_iter().chain(methods).collect();
     plans.dedup();
     let rounds = sides.race(&plans, transfers(pattern), *direction, 7);
     // One plan that stands there twice counts with all its samples.
-    let time = |wanted: &Plan| {
+    let time = |wanted: &TransferPlan| {
         let of = |times: &Vec<f64>| plans.iter().zip(times.clone()).collect::<Vec<_>>();
         let all = rounds.iter().flat_map(of).filter(|(plan, _)| *plan == wanted);
         median(all.map(|(_, time)| time).collect())
