@@ -5,9 +5,9 @@ use super::shape::{Dim, MAX_DIMS};
 /// Blocks at a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// How many; [`Dim::DYNAMIC`] if only the other side says it.
+    /// Number of blocks; [`Dim::DYNAMIC`] if only the other side knows it.
     pub count: usize,
-    /// Bytes from one to the next.
+    /// Bytes from one block to the next.
     pub stride: usize,
 }
 
@@ -21,11 +21,11 @@ pub struct Layout {
     pub(super) align: usize,
     pub(super) block: usize,
     pub(super) runs: [Run; MAX_RUNS],
-    /// The runs that are blocks of the axis whose number of blocks is the run before.
+    /// Whether a run is the inside of the blocks that the run before it counts.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
-    /// Whole items of the outermost dimension, one behind the other. They take a region of any shape whose innermost
-    /// dimensions are those of an item.
+    /// Whether the region is contiguous items of the outermost dimension. Such a line matches a region of any shape
+    /// whose innermost dimensions are those of an item.
     pub(super) is_line: bool,
 }
 
@@ -48,14 +48,14 @@ impl Layout {
         }
     }
 
-    /// `count` elements of `bytes` bytes, one behind the other, which take a region of any shape.
+    /// `count` contiguous elements of `bytes` bytes, which match a region of any shape.
     pub const fn line(count: usize, bytes: usize, align: usize) -> Self {
         let mut line = Self::block(bytes, align).repeated(count, bytes);
         line.is_line = true;
         line
     }
 
-    /// Blocks of this layout `count` times, `stride` bytes apart: one more run, inside the others.
+    /// Repeats the blocks `count` times, `stride` bytes apart: one more run, inside the others.
     ///
     /// # Panics
     ///
@@ -86,10 +86,8 @@ impl Layout {
         self.runs.split_at(self.rank).0
     }
 
-    /// The runs of `other`, in order, with the items of this line one behind the other; nothing if this is no line, if
-    /// an item has other dimensions than the innermost ones of `other`, or if there are other than as many items. A line
-    /// whose count only the other side says has as many as that, and a run of `other` that only this side says takes
-    /// what is left.
+    /// Folds this line into the runs of `other`, in order. `None` if this is no line, or differs from `other` in the
+    /// dimensions of an item or the number of items. A count that only one side knows is taken from it.
     pub(super) const fn folded(&self, other: &Self) -> Option<Self> {
         if !self.is_line || self.rank == 0 || other.rank + 1 < self.rank {
             return None;
@@ -128,8 +126,7 @@ impl Layout {
         Some(folded)
     }
 
-    /// What the first block's address is a multiple of: the object's alignment, as far as the offset
-    /// keeps it.
+    /// Alignment of the first block: that of the object and of the offset.
     pub const fn alignment(&self) -> usize {
         1 << (self.align | self.offset).trailing_zeros()
     }
@@ -161,14 +158,13 @@ impl Layout {
         self.repeated(count, bytes)
     }
 
-    /// How many blocks there are, not counting the run that only the other side knows; the largest number if they are
-    /// more.
+    /// Number of blocks, without the run that only the other side knows; `usize::MAX` if they are more.
     #[inline(always)]
     pub const fn count(&self) -> usize {
         self.count_of(self.rank)
     }
 
-    /// The same of the outermost `rank` runs.
+    /// Number of blocks of the outermost `rank` runs.
     #[inline(always)]
     const fn count_of(&self, rank: usize) -> usize {
         let mut count: usize = 1;
@@ -182,7 +178,7 @@ impl Layout {
         count
     }
 
-    /// Whether there is a run whose count only the other side, or the run of the program, knows.
+    /// Whether the count of the outermost run is unknown.
     #[inline(always)]
     pub const fn is_open(&self) -> bool {
         self.rank > 0 && self.runs[0].count == Dim::DYNAMIC
@@ -193,10 +189,10 @@ impl Layout {
         (self.offset, self.block, self.runs()) == (other.offset, other.block, other.runs())
     }
 
-    /// Whether two layouts of one object surely share no byte. `false` may be said of some that do not.
+    /// Whether two layouts of one object certainly share no byte. `false` may be wrong.
     ///
-    /// What stands inside a run is taken for one block, for every depth of runs on each side: two rows
-    /// of such blocks share no byte if their distances modulo all strides keep them apart.
+    /// At every depth of runs on each side, the runs inside are taken for one block. Two rows of such blocks share no
+    /// byte if they are disjoint modulo the greatest common divisor of the strides.
     pub const fn is_disjoint(&self, other: &Self) -> bool {
         if self.hull() == 0 || other.hull() == 0 {
             return true;
@@ -215,7 +211,7 @@ impl Layout {
         false
     }
 
-    /// The outermost `rank` runs, with all inside as one block.
+    /// The outermost `rank` runs, with the others as one block.
     const fn outer(&self, rank: usize) -> Self {
         let mut inside = *self;
         inside.offset = 0;
@@ -230,8 +226,8 @@ impl Layout {
         outer
     }
 
-    /// Bytes from the first to behind the last byte; the largest number if they are more than any memory has. None for
-    /// no blocks.
+    /// Bytes from the first byte to behind the last one; `usize::MAX` if they are more than any memory has, 0 for no
+    /// blocks.
     pub const fn hull(&self) -> usize {
         let mut bytes = self.block;
         let mut i = 0;
@@ -247,7 +243,7 @@ impl Layout {
     }
 }
 
-/// Whether the blocks of two layouts lie apart, as far as their distances modulo all strides tell.
+/// Whether the blocks of two layouts are disjoint modulo the greatest common divisor of all strides.
 const fn apart(a: &Layout, b: &Layout) -> bool {
     let period = gcd(period(a), period(b));
     let (low, high) = if a.offset < b.offset { (a, b) } else { (b, a) };
@@ -259,7 +255,7 @@ const fn apart(a: &Layout, b: &Layout) -> bool {
     distance >= low.block && period - distance >= high.block
 }
 
-/// The largest number that all strides are multiples of; 0 for none.
+/// The greatest common divisor of all strides; 0 for none.
 const fn period(layout: &Layout) -> usize {
     let mut period = 0;
     let mut i = 0;

@@ -1,6 +1,6 @@
-//! Regions of slices whose dimensions the caller knows.
+//! Regions of slices whose dimensions the caller gives.
 //!
-//! A slice of cells is, to its program, a grid of some shape: `strided!` takes shapes from types, and a `Vec` has none.
+//! To its program a `Vec` of cells is a grid; `strided!` takes shapes from types, and a `Vec` has none.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -24,16 +24,16 @@ pub(crate) struct PartOfSlice<T> {
 }
 
 impl<T: PlainData> PartOfSlice<T> {
-    /// The region of `cells` elements of type `T`, which are an array of this `shape`.
+    /// The region of a slice of `cells` elements that is an array of this `shape`.
     ///
     /// # Panics
     ///
-    /// If the shape has other than as many elements, or the region does not lie in it.
+    /// If the shape has another number of elements, or the region is not inside it.
     #[track_caller]
     pub(crate) fn new<const D: usize>(cells: usize, shape: [usize; D], region: &[Range<usize>; D]) -> Self {
         const { assert!(1 <= D && D <= MAX_DIMS, "a region has 1 to 6 dimensions") }
         let number = |lens: [usize; D]| {
-            // Where one is 0, the others may be any number.
+            // If one is 0, the product of the others may overflow.
             if lens.contains(&0) {
                 Some(0)
             } else {
@@ -52,21 +52,21 @@ impl<T: PlainData> PartOfSlice<T> {
         }
         let axes = region.each_ref().map(|range| Axis::range(range.start, range.end));
         let layout = lower("slice", &dims, align_of::<T>(), &axes, Part::whole(size_of::<T>()));
-        // No more than the slice has.
+        // At most as many as the slice has.
         let elements = number(region.each_ref().map(|range| range.len())).unwrap_or(cells);
         Self { layout, cells, elements, _elements: PhantomData }
     }
 
-    /// How many elements it takes.
+    /// Number of elements of the region.
     pub(crate) fn elements(&self) -> usize {
         self.elements
     }
 
-    /// Where the elements start in `slice`, and what puts them one behind the other.
+    /// The start of the region in `slice`, and the plan that packs it.
     ///
     /// # Panics
     ///
-    /// If the slice has other than the elements that were told.
+    /// If the slice has another length.
     #[track_caller]
     pub(crate) fn pack(&self, slice: &[T]) -> (*const u8, TransferPlan) {
         assert_eq!(slice.len(), self.cells);
@@ -74,11 +74,11 @@ impl<T: PlainData> PartOfSlice<T> {
         (slice.as_ptr().cast::<u8>().wrapping_add(self.layout.offset()), plan)
     }
 
-    /// Writes `packed`, as many elements as the region takes, to those of `slice`.
+    /// Writes `packed` to the region of `slice`.
     ///
     /// # Panics
     ///
-    /// If either slice has other than the elements that were told.
+    /// If either slice has another length.
     #[track_caller]
     pub(crate) fn unpack(&self, packed: &[T], slice: &mut [T]) {
         assert_eq!((packed.len(), slice.len()), (self.elements, self.cells));

@@ -7,25 +7,25 @@ use crate::message::{Message, refuse};
 /// Most loops of a pattern.
 pub const MAX_LEVELS: usize = MAX_RUNS;
 
-/// One loop: blocks, or what stands inside, at a distance on each side.
+/// One loop, over blocks or over the loop inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// How often.
+    /// Number of turns.
     pub count: usize,
-    /// Bytes from one to the next at the destination.
+    /// Bytes from one turn to the next at the destination.
     pub to: usize,
-    /// Bytes from one to the next at the source.
+    /// Bytes from one turn to the next at the source.
     pub from: usize,
 }
 
 impl Level {
-    /// Once.
+    /// One turn.
     pub const ONCE: Self = Self { count: 1, to: 0, from: 0 };
 }
 
-/// What is moved: blocks, in a nest of loops that is the same for both sides. It is normal: what is
-/// contiguous on both sides is one block, loops that go on where the inner one ends are one loop, and
-/// the smaller distance at the destination is further inside.
+/// Blocks in a nest of loops over both sides, in normal form: blocks that are contiguous on both sides are one block, a
+/// loop that continues the one inside it is merged with it, and loops are sorted by their stride at the destination,
+/// the smallest inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     block: usize,
@@ -34,13 +34,13 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Joins the two sides of a transfer. A line, whole items of an object one behind the other, stands opposite a region
-    /// of any shape with as many items, in row-major order: packing, or unpacking.
+    /// Joins the two sides of a transfer. A line of contiguous items matches a region of any shape with as many items,
+    /// in row-major order: that packs or unpacks it.
     ///
     /// # Panics
     ///
-    /// If the sides differ in shape, where dimensions of one element do not count; if what they share are more than
-    /// [`MAX_LEVELS`] loops, or more bytes than there are numbers.
+    /// If the sides differ in shape, ignoring dimensions of length 1; if they make more than [`MAX_LEVELS`] loops, or
+    /// the number of bytes overflows.
     #[track_caller]
     pub const fn join(to: &Layout, from: &Layout) -> Self {
         if to.block != from.block {
@@ -59,7 +59,7 @@ impl Pattern {
             } else if (to.is_line && to.rank == 1) || (from.is_line && from.rank == 1) {
                 differ(&to, &from)
             } else {
-                // A slice of one, then: its length is looked at when the program runs.
+                // The open side is a slice of one, then. The run checks its length.
                 (significant(&to, 1), significant(&from, 1))
             };
         }
@@ -92,15 +92,15 @@ impl Pattern {
         pattern.normal()
     }
 
-    /// Blocks of `block` bytes, `count` times, at `to` and `from` bytes.
+    /// `count` blocks of `block` bytes, `to` and `from` bytes apart.
     ///
     /// # Panics
     ///
-    /// If they have more bytes than there are numbers.
+    /// If the number of bytes overflows.
     #[inline(always)]
     #[track_caller]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
-        // As `normal` would have it, without its loops: this is on the way of every routine.
+        // In normal form without the loops of `normal`: every routine comes here.
         let mut levels = [Level::ONCE; MAX_RUNS];
         if block == 0 || count == 0 {
             return Self { block: 0, levels, depth: 0 };
@@ -119,11 +119,11 @@ impl Pattern {
         Self::blocks(block, 1, 0, 0)
     }
 
-    /// Blocks of `block` bytes in these loops.
+    /// Blocks of `block` bytes in loops, outermost first.
     ///
     /// # Panics
     ///
-    /// If they are more than a pattern has, or the blocks have more bytes than there are numbers.
+    /// If there are more than [`MAX_LEVELS`] loops, or the number of bytes overflows.
     #[track_caller]
     pub fn of_levels(block: usize, levels: &[Level]) -> Self {
         assert!(levels.len() <= MAX_RUNS, "a pattern has at most {MAX_RUNS} loops");
@@ -138,7 +138,7 @@ impl Pattern {
         Self::of_levels(self.block, &levels[..self.depth])
     }
 
-    /// Bytes of a block. None if nothing is moved.
+    /// Bytes of a block; 0 if nothing is moved.
     #[inline(always)]
     pub const fn block(&self) -> usize {
         self.block
@@ -178,8 +178,8 @@ impl Pattern {
         self.count() * self.block
     }
 
-    /// Bytes from the first to behind the last byte, at the destination and at the source; the largest number
-    /// if they are more than any memory has.
+    /// Bytes from the first byte to behind the last one, at the destination and at the source; `usize::MAX` if they are
+    /// more than any memory has.
     pub const fn hulls(&self) -> (usize, usize) {
         let (mut to, mut from) = (self.block, self.block);
         let mut i = 0;
@@ -192,13 +192,13 @@ impl Pattern {
         (to, from)
     }
 
-    /// The pattern with a dense destination, in the order of this one: what packing does.
+    /// The pattern that packs the source, in the order of this one.
     #[must_use]
     pub const fn packed(&self) -> Self {
         self.dense(true)
     }
 
-    /// The pattern with a dense source, in the order of this one: what unpacking does.
+    /// The pattern that unpacks to the destination, in the order of this one.
     #[must_use]
     pub const fn unpacked(&self) -> Self {
         self.dense(false)
@@ -217,8 +217,8 @@ impl Pattern {
         self.normal()
     }
 
-    /// Whether what each loop goes through at the destination lies inside one step of the loop around it: then
-    /// no two blocks of the destination overlap.
+    /// Whether each loop stays inside one step of the loop around it, at the destination: then no two blocks of the
+    /// destination overlap.
     pub const fn is_nested(&self) -> bool {
         let mut inside = self.block;
         let mut i = self.depth;
@@ -233,11 +233,11 @@ impl Pattern {
         true
     }
 
-    /// Calls `each` with the distance of every block, at the destination and at the source, in order.
+    /// Calls `each` with the offset of every block, at the destination and at the source, in order.
     ///
     /// # Panics
     ///
-    /// If the last byte is further from the first than any memory reaches.
+    /// If the pattern reaches further than any memory.
     pub fn each_block(&self, mut each: impl FnMut(usize, usize)) {
         if self.block > 0 {
             self.require_memory();
@@ -245,7 +245,7 @@ impl Pattern {
         }
     }
 
-    /// Panics if the last byte is further from the first than any memory reaches.
+    /// Panics if the pattern reaches further than any memory.
     #[track_caller]
     pub(super) const fn require_memory(&self) {
         let (to, from) = self.hulls();
@@ -266,7 +266,7 @@ impl Pattern {
         self
     }
 
-    /// The pattern in its normal form. From here on the number of its bytes is one.
+    /// The pattern in normal form, whose number of bytes does not overflow.
     #[track_caller]
     const fn normal(mut self) -> Self {
         if self.is_nothing() {
@@ -315,7 +315,7 @@ impl Pattern {
         is_nothing
     }
 
-    /// Panics if the bytes of all blocks are more than there are numbers.
+    /// Panics if the number of bytes overflows.
     #[track_caller]
     const fn require_number(&self) {
         let mut bytes = self.block;
@@ -329,7 +329,7 @@ impl Pattern {
         }
     }
 
-    /// The larger distance at the destination outside.
+    /// Sorts loops by their stride at the destination, the largest outside.
     const fn sorted(mut self) -> Self {
         let mut i = 1;
         while i < self.depth {
@@ -346,7 +346,7 @@ impl Pattern {
     }
 }
 
-/// Whether a loop at a distance goes on where one inside ends.
+/// Whether a loop continues where the one inside it ends.
 const fn goes_on(outer: usize, count: usize, inner: usize) -> bool {
     match count.checked_mul(inner) {
         Some(end) => outer == end,
@@ -371,7 +371,7 @@ pub(super) fn walk(levels: &[Level], to: usize, from: usize, each: &mut impl FnM
 }
 
 impl Layout {
-    /// How many axes are left: an axis in blocks is one.
+    /// Number of axes; an axis in blocks is one.
     const fn axes(&self) -> usize {
         let mut axes = 0;
         let mut i = 0;
@@ -382,13 +382,13 @@ impl Layout {
         axes
     }
 
-    /// More than can be blocks of the axes of `other`.
+    /// Whether there are more axes and more runs than `other` has.
     const fn has_more_axes(&self, other: &Self) -> bool {
         self.axes() > other.axes() && self.rank > other.rank
     }
 
-    /// Whether run `i` and its blocks stand opposite one run of `other`, of as many elements. (Blocks
-    /// stand opposite an axis of their own, too.)
+    /// Whether run `i` and the blocks inside it match one run of `other` with as many elements. (Blocks match an axis
+    /// in blocks, too.)
     const fn is_split(&self, i: usize, other: &Self, j: usize) -> bool {
         let is_blocks = i + 1 < self.rank && self.is_block[i + 1];
         if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {
@@ -404,7 +404,7 @@ impl Layout {
     }
 }
 
-/// The layout without runs of one, taking those that only the run knows for `dynamic`.
+/// The layout without runs of length 1, where unknown counts are taken for `dynamic`.
 const fn significant(layout: &Layout, dynamic: usize) -> Layout {
     let mut left = *layout;
     left.rank = 0;
@@ -431,7 +431,7 @@ const fn significant(layout: &Layout, dynamic: usize) -> Layout {
 const fn differ(to: &Layout, from: &Layout) -> ! {
     let message = describe(Message::new().text("the destination is "), to).text(" elements, the source ");
     let message = describe(message, from);
-    // Of a region opposite a line, it is the number of elements that counts.
+    // Opposite a line, the number of elements counts.
     let message = match (to.is_line, from.is_line) {
         _ if to.is_open() || from.is_open() => message,
         (true, false) if to.rank <= 1 && from.rank > 1 => {
@@ -445,7 +445,7 @@ const fn differ(to: &Layout, from: &Layout) -> ! {
     panic!("{}", message.as_str());
 }
 
-/// `3 x 4`; blocks of an axis count by their elements.
+/// Writes the counts as `3 x 4`; an axis in blocks counts its elements.
 const fn describe(mut message: Message, layout: &Layout) -> Message {
     if layout.rank == 0 {
         return message.number(1);

@@ -1,14 +1,13 @@
-//! Objects in pieces.
+//! Transfers of objects whose memory is in pieces, and transfers in parts of a bounded size.
 //!
-//! To a program an array is one range of elements; in memory it may be several, one on each NUMA node. A
-//! pattern is made for the one range. Here it is cut into patterns of which each lies in one piece on
-//! either side: a contiguous transfer across a boundary becomes two, a column stays one loop for each piece
-//! it goes through. How many parts there are depends on the pieces, not on the number of blocks, but for
-//! blocks that lie across a boundary.
+//! An array is one range of elements to a program, and may be several ranges in memory, one on each NUMA node. A
+//! pattern for the one range is cut into patterns that lie in one piece on each side: a contiguous transfer across a
+//! boundary becomes two, a column one loop for each piece. The number of parts depends on the pieces, and not on the
+//! number of blocks, except for blocks across a boundary.
 
 use super::pattern::{Level, Pattern};
 
-/// Bytes of an object that lie one behind the other, to the program and in memory.
+/// A contiguous range of an object's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Bytes from the start of the object, as if it were one range.
@@ -22,7 +21,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The only piece of an object that is one range, however long.
+    /// The only piece of an object that is one range.
     pub const fn whole(segment: u32, offset: usize) -> Self {
         Self { start: 0, bytes: usize::MAX, segment, offset }
     }
@@ -32,8 +31,7 @@ impl Piece {
     }
 }
 
-/// One side of a pattern: the object's pieces, in the order of their starts and without gaps, and where the
-/// first block starts.
+/// One side of a pattern: the object's pieces, sorted and without gaps, and the start of the first block.
 #[derive(Clone, Copy, Debug)]
 pub struct Pieced<'a> {
     /// The pieces.
@@ -57,7 +55,7 @@ impl Pieced<'_> {
         }
     }
 
-    /// Where the first byte lies, and how many bytes lie contiguously from it on.
+    /// The place of the first byte, and the bytes from there to the end of its piece.
     fn spot(&self) -> (Spot, usize) {
         let piece = self.piece();
         let inside = self.at - piece.start;
@@ -72,7 +70,7 @@ impl Pieced<'_> {
     }
 }
 
-/// Where a part of a pattern starts.
+/// The start of a part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// Index of the segment.
@@ -81,12 +79,12 @@ pub struct Spot {
     pub offset: usize,
 }
 
-/// Calls `each` with parts of `pattern`: where each starts at the destination and at the source, and what it
-/// moves. Together they move what the pattern does.
+/// Calls `each` with parts of `pattern` that lie in one piece on each side: start at the destination, start at the
+/// source, pattern. Together they move the same bytes.
 ///
 /// # Panics
 ///
-/// If a block of the pattern lies in no piece, or further away than any memory reaches.
+/// If a block lies in no piece, or beyond any memory.
 pub fn each_part(
     pattern: &Pattern,
     to: Pieced<'_>,
@@ -106,7 +104,7 @@ pub fn each_part(
     }
 }
 
-/// The number of a side.
+/// Indices of the two sides.
 const TO: usize = 0;
 const FROM: usize = 1;
 
@@ -117,19 +115,19 @@ struct PiecedPattern<'a> {
 }
 
 impl PiecedPattern<'_> {
-    /// Bytes from the first block on that lie in one piece, and those of all blocks.
+    /// Bytes from the first block to the end of its piece, and to the end of the last block.
     fn room_and_hull(&self, side: usize) -> (usize, usize) {
         (self.sides[side].spot().1, <[usize; 2]>::from(self.pattern.hulls())[side])
     }
 
-    /// Another pattern, further on.
+    /// Another pattern, which starts further on.
     fn with(&self, pattern: Pattern, further: [usize; 2]) -> Self {
         let [to, from] = self.sides;
         Self { pattern, sides: [to.further(further[TO]), from.further(further[FROM])] }
     }
 
-    /// Cuts the loop with the largest distance between blocks into ranges that lie in one piece; what is
-    /// left across a boundary is one turn of it, which is cut further inside.
+    /// Cuts the loop with the largest stride into ranges of turns that lie in one piece. A turn across a boundary is
+    /// cut in its inner loops.
     fn cut(&self, side: usize, each: &mut dyn FnMut(Self)) {
         let (room, hull) = self.room_and_hull(side);
         if hull <= room {
@@ -163,12 +161,12 @@ impl PiecedPattern<'_> {
     }
 }
 
-/// Calls `each` with parts of `pattern` of at most `most` bytes: where each starts at the destination and at the
-/// source, and what it moves. Together they move what the pattern does; they are about as long as each other.
+/// Calls `each` with parts of `pattern` of at most `most` bytes, of about equal length: offset at the destination,
+/// offset at the source, pattern. Together they move the same bytes.
 ///
 /// # Panics
 ///
-/// If `most` is none, or the pattern reaches further than any memory.
+/// If `most` is 0, or the pattern reaches further than any memory.
 pub fn each_fitting(pattern: &Pattern, most: usize, mut each: impl FnMut(usize, usize, Pattern)) {
     assert!(most > 0, "a part has at least a byte");
     if pattern.block() > 0 {
@@ -196,7 +194,7 @@ fn cut(pattern: &Pattern, to: usize, from: usize, most: usize, each: &mut dyn Fn
     }
 }
 
-/// Divides `all` into as few shares of at most `most` as there must be: where each starts, and how long it is.
+/// Divides `all` into the least number of shares of at most `most`: calls `each` with start and length.
 fn each_share(all: usize, most: usize, mut each: impl FnMut(usize, usize)) {
     let share = all.div_ceil(all.div_ceil(most));
     (0..all).step_by(share).for_each(|start| each(start, share.min(all - start)));
@@ -211,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// Pieces of these lengths, which lie apart and in another order in memory.
+    /// Pieces of these lengths, which are apart and in another order in memory.
     fn pieces(lengths: &[usize]) -> Vec<Piece> {
         let mut start = 0;
         let count = lengths.len();
@@ -223,7 +221,7 @@ mod tests {
         lengths.iter().enumerate().map(place).collect()
     }
 
-    /// Where byte `at` of the object lies.
+    /// The place of byte `at` of the object.
     fn find(pieces: &[Piece], at: usize) -> (u32, usize) {
         let piece = pieces.iter().find(|p| (p.start..p.start + p.bytes).contains(&at)).expect("a piece");
         (piece.segment, piece.offset + at - piece.start)
@@ -235,7 +233,7 @@ mod tests {
         (1..60_usize, vec(level, 0..5)).prop_map(|(block, levels)| Pattern::of_levels(block, &levels))
     }
 
-    /// Where each byte that a pattern moves goes to, and where it comes from.
+    /// Destination and source of each byte that a pattern moves.
     fn bytes(pattern: &Pattern) -> Vec<(usize, usize)> {
         let mut bytes = Vec::new();
         pattern.each_block(|to, from| bytes.extend((0..pattern.block()).map(|i| (to + i, from + i))));

@@ -25,11 +25,11 @@ pub enum Method {
 }
 
 impl Method {
-    /// The ways of moving that statistics tell apart.
+    /// The methods that statistics count.
     pub const WAYS: [&'static str; 8] =
         ["copies", "putmem", "columns", "rows", "throttled", "streamed", "spans", "shuffles"];
 
-    /// Which of the [`WAYS`](Self::WAYS) it is; none, if nothing is moved.
+    /// Index into [`WAYS`](Self::WAYS); `None` if nothing is moved.
     pub const fn way(self) -> Option<usize> {
         Some(match self {
             Self::Nothing => return None,
@@ -45,7 +45,7 @@ impl Method {
     }
 }
 
-/// What is moved, and how.
+/// A pattern and the method that moves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferPlan {
     pattern: Pattern,
@@ -64,7 +64,7 @@ impl TransferPlan {
         Self::of(Pattern::join(to, from), 1 << align.trailing_zeros(), algorithm, thresholds)
     }
 
-    /// The plan for a pattern of which both first blocks are aligned to `align`.
+    /// The plan for a pattern whose first blocks are aligned to `align`.
     ///
     /// # Panics
     ///
@@ -102,15 +102,15 @@ impl TransferPlan {
     ///
     /// # Panics
     ///
-    /// If the blocks have more bytes than there are numbers, or the alignment is no power of two.
+    /// If the number of bytes overflows, or the alignment is no power of two.
     pub fn blocks(block: usize, level: Level, align: usize) -> Self {
         let Settings { algorithm, thresholds } = settings();
         let pattern = Pattern::blocks(block, level.count, level.to, level.from);
         Self::of(pattern, align, *algorithm, thresholds)
     }
 
-    /// The plan that moves a pattern by `method`, whatever would be chosen. A kernel that cannot move it
-    /// moves it as `Rows` does; columns that do not make up its blocks leave bytes out.
+    /// The plan that moves a pattern by `method`. A kernel that cannot move it falls back to `Rows`; columns shorter
+    /// than its blocks leave bytes out.
     ///
     /// # Panics
     ///
@@ -123,8 +123,7 @@ impl TransferPlan {
         Self { pattern, method }
     }
 
-    /// The same, for the processor that this runs on: whether blocks are throttled depends on it, and a constant plan does not
-    /// know it.
+    /// The plan for this processor: whether blocks are throttled depends on it, which a constant plan does not know.
     #[must_use]
     pub(crate) fn here(&self) -> Self {
         match self.method {

@@ -1,19 +1,17 @@
-//! Which kernel moves a pattern: a few comparisons with measured numbers, and the settings of them.
+//! Choice of the kernel for a pattern by measured thresholds, and the settings of plans made at run time.
 //!
-//! What decides is not the instructions but where the lines of both sides are. Five rules, tried in this
-//! order; everything else is rows, which leave long blocks to the C library:
+//! Cache behaviour decides, not instructions. Five rules are tried in this order; all other patterns are rows:
 //!
-//! 1. What fills half of the last cache or more is streamed, if its blocks are whole lines or long: lines
-//!    that are written whole are not read first.
-//! 2. Blocks of at most a line, at a large power of two, fall into few sets of the first cache, and more of them
-//!    than a set has ways throw each other out. Where the processor gains by it, they are throttled, the more the fewer the sets are.
-//! 3. Such blocks on more pages than a TLB has entries wait for addresses, with lines under way that throw each
-//!    other out. They are throttled, too.
-//! 4. Small blocks that lie close together, at one distance on both sides, are a span.
+//! 1. A transfer of at least half the last-level cache is streamed, if its blocks are whole lines or long: lines that
+//!    are written whole are not read first.
+//! 2. Blocks of at most a line at a large power of two map to few sets of the first-level cache, and evict each other
+//!    if they are more than the ways. They are throttled where the processor gains by it, more for fewer sets.
+//! 3. Such blocks on more pages than the TLB has entries wait for translations, while lines in flight evict each other.
+//!    They are throttled, too.
+//! 4. Small blocks at one small stride on both sides are a span.
 //! 5. Words between every second or third place and a dense side are shuffled.
 //!
-//! What is *not* looked at: columns, as Algorithm 2 has them, win for no block of more than 16 bytes, and
-//! for shorter ones they are rows.
+//! Columns as in Algorithm 2 win for no block of more than 16 bytes; for shorter blocks they are rows.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, OnceLock};
@@ -24,15 +22,15 @@ use super::pattern::{Level, Pattern};
 
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
-/// Sets of a first-level cache of which each way is a page, as they are nearly everywhere.
+/// Sets of a first-level cache, on nearly every processor.
 pub(super) const SETS: usize = 64;
-/// Blocks for each set, from which on they throw each other out: more than there are ways.
+/// Blocks for each set from which on they evict each other: more than the ways.
 const CROWD: usize = 16;
-/// Most blocks that are throttled: beyond, their lines come from memory.
+/// Most blocks that are throttled: the lines of more blocks come from memory.
 const MOST: usize = 1 << 14;
-/// Most bytes of a block that no rule is for unless there are many of them.
+/// Most bytes of a block to which rules apply only if there are many.
 const SHORT: usize = 1024;
-/// Bytes of a page, as most memory has them.
+/// Bytes of a page.
 const PAGE: usize = 4096;
 /// Bytes of a store that a throttled block is made of.
 const PIECE: usize = 16;
@@ -43,26 +41,26 @@ const LONG: usize = 512;
 /// Bytes of a row from which on its blocks are a span, or are shuffled.
 const DENSE: usize = 2048;
 
-/// The numbers that the choice compares with. A constant plan uses [`DEFAULT`](Self::DEFAULT), but that blocks are throttled is
-/// chosen anew where it runs.
+/// Thresholds that depend on the processor. A constant plan uses [`DEFAULT`](Self::DEFAULT); whether its blocks are
+/// throttled is chosen again where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Stores, beside its own first one, for which a block takes its time if all blocks fall into one set;
     /// proportionally less if into more. 0: such blocks are not throttled.
     pub throttle: u8,
-    /// Pages of both sides from which on blocks that lie far apart are throttled: the entries of a TLB.
+    /// Pages of both sides from which on distant blocks are throttled: the entries of a TLB.
     pub pages: usize,
-    /// Idle stores behind each of these; half as many where several blocks lie on a page of a side.
+    /// Idle stores behind each of these; half as many if a page of a side has several blocks.
     pub far: u8,
 }
 
 impl Thresholds {
-    /// Of constant plans, which do not know where they will run: blocks are throttled that are anywhere.
+    /// Thresholds of constant plans: blocks are throttled if they are on any processor.
     pub const DEFAULT: Self = Self { throttle: 8, pages: 2048, far: 8 };
 
-    /// What holds on processors of a maker, as far as it was measured. Of crowded blocks AMD's (Zen 4 and 5) take half the time with a
-    /// brake, and Intel's (Sapphire Rapids) twice the time. On more pages than a TLB has entries both need one, Intel's a weaker one
-    /// from fewer pages on.
+    /// Thresholds measured on processors of a maker. Throttling crowded blocks halves the time on AMD's Zen 4 and 5,
+    /// and doubles it on Intel's Sapphire Rapids. On more pages than a TLB has entries both gain, Intel's by fewer idle
+    /// stores from fewer pages on.
     pub(super) const fn of(maker: Maker) -> Self {
         match maker {
             Maker::Amd => Self { pages: 3072, ..Self::DEFAULT },
@@ -77,16 +75,16 @@ pub const fn choose(pattern: &Pattern, thresholds: &Thresholds) -> Kernel {
     select(pattern.block(), pattern.count(), inner, thresholds)
 }
 
-/// The kernel for blocks in one loop: as [`choose`], without a pattern being put together.
+/// The kernel for blocks in one loop, without a pattern.
 #[inline]
 pub(super) const fn choose_row(block: usize, row: Level, thresholds: &Thresholds) -> Kernel {
     select(block, row.count, row, thresholds)
 }
 
-/// The kernel for `count` blocks in all, of which those of `row` lie in the innermost loop.
+/// The kernel for `count` blocks; `row` is the innermost loop.
 #[inline]
 const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Kernel {
-    // Too few for any of the rules, and for the time to look at them.
+    // Too few blocks for any rule.
     if count < 2 * CROWD && block <= SHORT {
         return Kernel::Rows;
     }
@@ -117,20 +115,20 @@ const fn is_streamed(block: usize, count: usize, row: Level) -> bool {
     (whole || block >= LONG) && bytes >= CACHE / 2
 }
 
-/// Bytes of lines that a block adds to those of the blocks before.
+/// Bytes of cache lines that each block adds.
 const fn advance(block: usize, stride: usize) -> usize {
     if stride < LINE { stride } else { block.div_ceil(LINE).saturating_mul(LINE) }
 }
 
-/// Idle stores behind each block, if blocks fall into so few sets that they are throttled.
+/// Idle stores behind each block, if blocks map to few enough sets to be throttled.
 const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
-    // Most columns leave here: what falls into 8 sets is a multiple of 8 lines apart.
+    // Most columns leave here: strides that map to 8 sets or fewer are multiples of 8 lines.
     let crowded = row.to.is_multiple_of(8 * LINE) || row.from.is_multiple_of(8 * LINE);
     if !crowded || thresholds.throttle == 0 || block > LINE || row.count < 2 * CROWD || row.count > MOST {
         return None;
     }
     let sets = if sets(row.to) < sets(row.from) { sets(row.to) } else { sets(row.from) };
-    // Where there are more sets, only short blocks are faster with a brake.
+    // With more sets, only short blocks gain.
     let few = sets <= 4 || (sets <= 8 && block <= LINE / 2);
     if !few || row.count < CROWD * sets {
         return None;
@@ -139,16 +137,16 @@ const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8
     Some(stores.saturating_sub(block.div_ceil(PIECE)) as u8)
 }
 
-/// Idle stores behind each block, if blocks lie on so many pages that they are throttled.
+/// Idle stores behind each block, if blocks are on enough pages to be throttled.
 const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
-    // Most columns leave here: no block lies on more than a page of each side.
+    // Most columns leave here: a block is on at most one page of each side.
     if count.saturating_mul(2) < thresholds.pages {
         return None;
     }
     let nearer = if row.to < row.from { row.to } else { row.from };
-    // Lines that throw each other out are waited for before addresses are.
+    // Lines that evict each other are waited for before translations.
     let further = if sets(row.to) <= 4 || sets(row.from) <= 4 { thresholds.pages / 4 } else { 0 };
-    // From a dense source they arrive one by one anyway.
+    // A dense source delivers lines one by one anyway.
     if block > LINE
         || (row.to < PAGE / 2 && row.from < PAGE / 2)
         || row.from <= LINE
@@ -160,12 +158,12 @@ const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresh
     Some(if nearer >= PAGE { thresholds.far } else { thresholds.far.div_ceil(2) })
 }
 
-/// On how many pages `count` blocks at a distance lie.
+/// Number of pages that `count` blocks are on.
 const fn pages(stride: usize, count: usize) -> usize {
     if stride >= PAGE { count } else { count.saturating_mul(stride) / PAGE }
 }
 
-/// Into how many sets of the first-level cache blocks at a distance fall, or at distances put together by OR.
+/// Number of sets of the first-level cache that blocks at a stride map to.
 pub(super) const fn sets(stride: usize) -> usize {
     if !stride.is_multiple_of(LINE) || stride == 0 {
         return SETS;
@@ -174,13 +172,13 @@ pub(super) const fn sets(stride: usize) -> usize {
     if zeros >= SETS.trailing_zeros() { 1 } else { SETS >> zeros }
 }
 
-/// Whether blocks lie so close together that copying whole vectors under a mask is faster than block by block.
+/// Whether blocks are close enough for copies of whole vectors under a mask.
 const fn is_span(block: usize, row: Level) -> bool {
     let close = row.to <= 16 || (row.to <= 24 && !block.is_power_of_two());
     row.to == row.from && close && (block | row.to).is_multiple_of(4)
 }
 
-/// Whether words of 4 or 8 bytes lie dense on one side, and at every second or third place on the other.
+/// Whether words of 4 or 8 bytes are dense on one side, and every second or third word on the other.
 const fn is_shuffled(block: usize, row: Level) -> bool {
     let (dense, sparse) = if row.to == block { (row.to, row.from) } else { (row.from, row.to) };
     (block == 4 || block == 8) && dense == block && (sparse == 2 * block || sparse == 3 * block)
@@ -196,7 +194,7 @@ pub struct Settings {
 }
 
 impl Default for Thresholds {
-    /// What holds on this processor.
+    /// The thresholds of this processor.
     fn default() -> Self {
         Self::of(Maker::find())
     }
@@ -207,27 +205,26 @@ static SETTINGS: OnceLock<Settings> = OnceLock::new();
 static DEFAULT: LazyLock<Settings> = LazyLock::new(Settings::default);
 
 impl Settings {
-    /// Makes these count for the rest of the process. Only the first call does; before it, the defaults
-    /// count.
+    /// Makes these the settings of the process. Only the first call does so; before it, the defaults hold.
     pub fn install(self) {
-        // Threads that stand for PEs all bring the same.
+        // PEs that are threads of one process install equal settings.
         if SETTINGS.set(self).is_ok() {
             IS_FIXED.store(self.algorithm != Algorithm::Auto, Ordering::Relaxed);
         }
     }
 }
 
-/// Whether an algorithm other than [`Algorithm::Auto`] counts: beside the settings, because every short
-/// transfer asks.
+/// Whether an algorithm other than [`Algorithm::Auto`] is set. Every short transfer reads it, so it is beside the
+/// settings.
 static IS_FIXED: AtomicBool = AtomicBool::new(false);
 
-/// Whether transfers are carried out as [`Algorithm::Auto`] says.
+/// Whether the algorithm is [`Algorithm::Auto`].
 #[inline(always)]
 pub(super) fn follows_auto() -> bool {
     !IS_FIXED.load(Ordering::Relaxed)
 }
 
-/// The settings that count.
+/// The settings of the process.
 #[inline]
 pub fn settings() -> &'static Settings {
     SETTINGS.get().unwrap_or_else(|| &DEFAULT)
@@ -240,8 +237,8 @@ mod tests {
     const T: Thresholds = Thresholds::of(Maker::Amd);
     const INTEL: Thresholds = Thresholds::of(Maker::Other);
 
-    /// Layouts of applications, and those on both sides of the borders of each rule: bytes of a block, how many, and how far
-    /// apart there and here.
+    /// Layouts of applications, and layouts on both sides of the borders of each rule: bytes of a block, count, strides
+    /// there and here.
     #[test]
     fn layouts_have_the_kernels_that_were_fastest_for_them() {
         use Kernel::{Rows, Shuffle, Span, Stream, Throttled as Held};
@@ -249,7 +246,7 @@ mod tests {
         assert_eq!(COLUMN, Rows, "while compiling, too");
         let (half, pages) = (CACHE / 2, T.pages / 2);
         let (lines, long) = (half / 2 / LINE, half / 2 / LONG);
-        // What is missed first are lines: of these it takes more pages.
+        // Lines are missed before pages: then it takes more pages.
         let (few, more) = (INTEL.pages / 2, INTEL.pages / 2 / 4 * 5);
         let even = |block, count, stride, chosen| (T, block, count, (stride, stride), chosen);
         let intel = |count, stride, chosen| (INTEL, 8, count, (stride, stride), chosen);
@@ -289,7 +286,7 @@ mod tests {
             (T, 8, 4096, (8208, 8), Rows),
             even(8, 1 << 14, 1040, Rows),
             even(512, 4096, 8704, Rows),
-            // Where a crowd does no harm, pages alone count.
+            // Where crowded sets do no harm, pages alone count.
             intel(256, 8192, Rows),
             intel(1024, 8192, Rows),
             intel(1000, 1024, Rows),

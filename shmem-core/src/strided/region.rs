@@ -1,10 +1,10 @@
-//! Regions: which elements of an array one side of a transfer is about.
+//! Regions: the elements of an array that one side of a transfer takes.
 
 use super::layout::Layout;
 use super::shape::{Dim, Shape};
 use crate::message::refuse;
 
-/// What a region takes of one dimension: an index, or elements at a distance, or blocks of them.
+/// A region's part of one dimension: an index, elements at a stride, or blocks of elements at a stride.
 ///
 /// `0..8` are elements 0 to 7; `0..8; 2` are 0, 2, 4, 6; `0..8; 4; 2` are the blocks 0, 1 and 4, 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub struct Axis {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// One element: the dimension is not one of the region.
+    /// One element: the region drops the dimension.
     Index,
-    /// One element whose number only the run knows.
+    /// One element whose index only the run knows.
     Dynamic,
     /// Before this element.
     Before(usize),
@@ -28,12 +28,12 @@ enum End {
 }
 
 impl Axis {
-    /// One element; the region has a dimension less.
+    /// One element; the region drops the dimension.
     pub const fn index(index: usize) -> Self {
         Self { first: index, end: End::Index, step: 1, block: 1 }
     }
 
-    /// One element whose number is added when the transfer runs: here it counts as 0.
+    /// One element whose index is added when the transfer runs; 0 until then.
     pub const fn dynamic() -> Self {
         Self { first: 0, end: End::Dynamic, step: 1, block: 1 }
     }
@@ -45,7 +45,7 @@ impl Axis {
 
     /// `first..=last`
     pub const fn through(first: usize, last: usize) -> Self {
-        // No dimension has the last number.
+        // No dimension has an element `usize::MAX`.
         Self::range(first, last.saturating_add(1))
     }
 
@@ -74,7 +74,7 @@ impl Axis {
         self
     }
 
-    /// `block` elements from each of these on.
+    /// `block` elements from each of these elements on.
     ///
     /// # Panics
     ///
@@ -92,7 +92,7 @@ impl Axis {
         self
     }
 
-    /// How many blocks it takes of a dimension of `len` elements, which it must lie in.
+    /// Number of blocks in a dimension of `len` elements, inside of which the axis must be.
     #[inline(always)]
     pub const fn count(self, len: usize) -> usize {
         if self.is_index() {
@@ -101,7 +101,7 @@ impl Axis {
         self.end_in(len).saturating_sub(self.first).div_ceil(self.step)
     }
 
-    /// Where it ends in a dimension of `len` elements.
+    /// The end in a dimension of `len` elements.
     #[inline(always)]
     const fn end_in(self, len: usize) -> usize {
         match self.end {
@@ -122,8 +122,8 @@ impl Axis {
         matches!(self.end, End::Dynamic)
     }
 
-    /// Whether it lies in a dimension of `len` elements and takes `count` blocks of it. (An index that
-    /// only the run knows is looked at by whoever adds it.)
+    /// Whether it is inside a dimension of `len` elements and takes `count` blocks of it. (An index that only the run
+    /// knows is checked where it is added.)
     #[inline(always)]
     pub const fn fits(self, len: usize, count: usize) -> bool {
         match self.end {
@@ -138,13 +138,13 @@ impl Axis {
             && (self.block == 1 || count == 0 || self.block <= end - self.last(count))
     }
 
-    /// Where the last of `count` blocks starts, which is before the end. (Where it ends may be no number.)
+    /// Start of the last of `count` blocks, which is before the end. (Its end may overflow.)
     #[inline(always)]
     const fn last(self, count: usize) -> usize {
         self.first + (count - 1) * self.step
     }
 
-    /// Whether it takes elements one behind the other.
+    /// Whether it takes contiguous elements.
     const fn is_dense(self) -> bool {
         !self.is_index() && self.step == 1 && self.block == 1
     }
@@ -154,7 +154,7 @@ impl Axis {
         matches!(self.end, End::Index | End::Dynamic)
     }
 
-    /// Panics unless it lies in dimension `number` of `name`.
+    /// Panics unless it is inside dimension `number` of `name`.
     #[track_caller]
     const fn check(self, name: &str, number: usize, len: usize) {
         let (what, end) = match self.end {
@@ -182,7 +182,7 @@ impl Axis {
     }
 }
 
-/// The bytes of each element that a transfer is about: all, or a field of a struct.
+/// The bytes of each element that a transfer moves: all, or a field of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Bytes from the start of the element.
@@ -198,13 +198,12 @@ impl Part {
     }
 }
 
-/// The layout of a region: `axes` and `part` of the object `name`, which has `shape` and is aligned to
-/// `align`.
+/// Lowers a region to a layout: `axes` and `part` of the object `name` with `shape`, aligned to `align`.
 ///
 /// # Panics
 ///
-/// If the region names another number of dimensions, or does not lie in the object, or the alignment is no power of
-/// two. While compiling, that is an error at the call.
+/// If the region names another number of dimensions, is not inside the object, or the alignment is no power of two. In
+/// a constant, that is an error of the compiler.
 #[track_caller]
 pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part: Part) -> Layout {
     let dims = shape.dims();
@@ -223,13 +222,13 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
             _ => beyond(name, i, axis.first),
         };
         if matches!(axis.end, End::Dynamic) {
-            // Whatever is added is a multiple of the stride.
+            // The run adds a multiple of the stride.
             layout.align = 1 << (layout.align | dim.stride).trailing_zeros();
         }
         if !axis.is_index() {
             let unknown = matches!(axis.end, End::Open) && dim.len == Dim::DYNAMIC;
             let count = if unknown { Dim::DYNAMIC } else { axis.count(dim.len) };
-            // Of one block the distance is never used, and may be longer than any memory.
+            // The stride of a single block is never used, and may be longer than any memory.
             layout = layout.repeated(count, axis.step.saturating_mul(dim.stride));
             if axis.block > 1 {
                 layout = layout.repeated(axis.block, dim.stride);
@@ -241,7 +240,7 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
     layout
 }
 
-/// Whether these are whole items of the outermost dimension, one behind the other.
+/// Whether these are contiguous whole items of the outermost dimension.
 const fn is_line(axes: &[Axis]) -> bool {
     let [outermost, inside @ ..] = axes else { return false };
     let mut i = 0;

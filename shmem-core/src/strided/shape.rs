@@ -1,4 +1,4 @@
-//! What has dimensions.
+//! Dimensions of objects, and fields of structs.
 
 use bytemuck::Pod;
 
@@ -10,7 +10,7 @@ pub const MAX_DIMS: usize = 6;
 /// One dimension of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
-    /// Number of elements; [`Dim::DYNAMIC`] while compiling, where only the run knows it.
+    /// Number of elements; [`Dim::DYNAMIC`] if only the run knows it.
     pub len: usize,
     /// Bytes from one element to the next.
     pub stride: usize,
@@ -21,8 +21,7 @@ impl Dim {
     pub const DYNAMIC: usize = usize::MAX;
 }
 
-/// The dimensions of an array, outermost first, and the size of its elements. Rows need not be dense:
-/// each dimension has its own stride.
+/// The dimensions of an array, outermost first, and the size of its elements. Each dimension has its own stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     element: usize,
@@ -36,7 +35,7 @@ impl Shape {
         Self { element: bytes, dims: [Dim { len: 1, stride: 0 }; MAX_DIMS], rank: 0 }
     }
 
-    /// `len` of these, `stride` bytes apart: one more dimension, outside the others.
+    /// An array of `len` of these, `stride` bytes apart: one more dimension, outside the others.
     ///
     /// # Panics
     ///
@@ -55,7 +54,7 @@ impl Shape {
         outer
     }
 
-    /// The dimensions of this with those of what each element is made of inside.
+    /// Adds the dimensions of each element, inside the others.
     ///
     /// # Panics
     ///
@@ -90,7 +89,7 @@ impl Shape {
         self.rank > 0 && self.dims[0].len == Dim::DYNAMIC
     }
 
-    /// `len` values of `T`, one behind the other.
+    /// `len` contiguous values of `T`.
     pub const fn slice_of<T: Shaped>(len: usize) -> Self {
         T::SHAPE.array(len, size_of::<T>())
     }
@@ -108,10 +107,9 @@ impl Shape {
     }
 }
 
-/// Data with dimensions: what the regions of a strided transfer are parts of.
+/// Data with dimensions, of which regions of strided transfers are parts.
 ///
-/// A number or a struct is one element; an array adds a dimension to what it is made of, so that
-/// `[[f64; 64]; 32]` has 32 rows of 64 elements.
+/// A number or a struct is one element; an array adds a dimension: `[[f64; 64]; 32]` has 32 rows of 64 elements.
 ///
 /// # Safety
 ///
@@ -123,10 +121,10 @@ impl Shape {
     note = "regions are parts of numbers, of `#[derive(Symmetric)]` structs, and of arrays and slices of them"
 )]
 pub unsafe trait Shaped: SymmetricData {
-    /// What it is made of.
+    /// The type of an element.
     type Element: SymmetricData;
 
-    /// Has the names of an element's fields, with their types, each as visible as the field. It is never made.
+    /// A struct with the names, types and visibility of an element's fields. No value of it exists.
     #[doc(hidden)]
     type Names;
 
@@ -145,7 +143,7 @@ pub struct Field {
     pub(super) contents: Contents,
 }
 
-/// What a field is made of.
+/// Dimensions and fields of a field's type.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents {
     pub(super) shape: Shape,
