@@ -201,24 +201,6 @@ impl<T, const LENGTH: usize, const PITCH: usize> DerefMut for Padded<T, LENGTH, 
     }
 }
 
-impl<T, const LENGTH: usize, const PITCH: usize> AsRef<[T]> for Padded<T, LENGTH, PITCH> {
-    fn as_ref(&self) -> &[T] {
-        self.elements()
-    }
-}
-
-impl<T, const LENGTH: usize, const PITCH: usize> AsMut<[T]> for Padded<T, LENGTH, PITCH> {
-    fn as_mut(&mut self) -> &mut [T] {
-        self.elements_mut()
-    }
-}
-
-impl<T: PlainData, const LENGTH: usize, const PITCH: usize> From<[T; LENGTH]> for Padded<T, LENGTH, PITCH> {
-    fn from(elements: [T; LENGTH]) -> Self {
-        Self::new(elements)
-    }
-}
-
 impl<'a, T, const LENGTH: usize, const PITCH: usize> IntoIterator for &'a Padded<T, LENGTH, PITCH> {
     type Item = &'a T;
     type IntoIter = core::slice::Iter<'a, T>;

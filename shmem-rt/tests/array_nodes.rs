@@ -134,7 +134,7 @@ fn mempolicy(address: *const u8, flags: libc::c_int) -> (i32, u64) {
 fn pages_of_the_heap_are_its_own_again(world: &mut World) {
     let Some(_) = nodes() else { return };
     let array = world.array([1 << 20]).storage(Single).zeroed::<u8>().unwrap();
-    let there = array.slice_on(world.me()).ptr(world).unwrap().cast::<u8>();
+    let there = array.on(world.me()).index(0).ptr(world).unwrap();
     let (first, last) = (there.cast_const(), there.wrapping_add((1 << 20) - 1).cast_const());
     let policy = |address| mempolicy(address, 2);
     assert_ne!(policy(first), policy(last), "they belong to different chunks");

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::ops::{Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use super::handle::NumaArray;
-use super::storage::{Contiguous, Storage};
+use super::storage::Storage;
 use crate::data::{Contents, PlainData, SymmetricData, copied};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{Here, NAMELESS, On, many, one};
@@ -99,26 +99,6 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     #[inline]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> ArrayHere<'a, T, D> {
         self.place(Own { token: token.endpoint(), _thread: PhantomData })
-    }
-
-    /// The array on `pe`, as the one range of row-major elements that it is.
-    pub fn slice_on(&self, pe: impl OnPe) -> On<'_, [T]>
-    where
-        S: Contiguous,
-    {
-        let (pe, part) = (pe.pe(), self.parts()[0]);
-        // SAFETY: `__new` was promised the elements at the only part, reserved for as long as the handle.
-        unsafe { On::new(pe, part.segment, part.offset, part.elements) }
-    }
-
-    /// The calling PE's own copy, as the one range of row-major elements that it is.
-    #[inline]
-    pub fn slice_here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, [T]>
-    where
-        S: Contiguous,
-    {
-        let token = token.endpoint();
-        Here::of(self.slice_on(token.me()), token)
     }
 }
 

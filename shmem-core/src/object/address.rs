@@ -14,12 +14,7 @@ use crate::primitive::mutant;
 pub struct SymAddr(*mut u8);
 
 impl SymAddr {
-    #[inline(always)]
-    pub(crate) const fn new(address: *mut u8) -> Self {
-        Self(address)
-    }
-
-    /// An address taken on trust: whether it is symmetric is found out when it is used.
+    /// An address that is checked when it is used.
     #[inline(always)]
     #[doc(hidden)]
     pub const fn assume(address: *mut u8) -> Self {

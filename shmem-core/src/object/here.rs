@@ -80,7 +80,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     /// The address, for the untyped routines.
     #[inline(always)]
     pub fn addr(self) -> SymAddr {
-        SymAddr::new(self.start.cast())
+        SymAddr::assume(self.start.cast())
     }
 
     /// A pointer to the contents of `len` items. Reading or writing through it races with every PE and every thread

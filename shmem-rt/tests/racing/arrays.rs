@@ -187,10 +187,6 @@ fn parts_of_arrays_are_those_of_a_list(world: &mut World) {
             said(|| there.index(..=n));
         }
     }
-    let slice = world.array([3, 4]).storage(Single).filled(7_u8).unwrap();
-    slice.slice_here(world).index(4..8).fill(9);
-    assert_eq!(world.g(slice.slice_on(me).index(7)), 9);
-    assert_eq!(world.g(slice.on(me).index([2, 0])), 7);
 }
 
 #[derive(Clone, Copy, Symmetric)]

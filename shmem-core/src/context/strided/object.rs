@@ -186,6 +186,39 @@ macro_rules! own_place {
     };
 }
 
+macro_rules! symmetric {
+    ($([$($parameters:tt)*] $handle:ty;)*) => {$(
+        // SAFETY: the handle's position.
+        unsafe impl<$($parameters)*> Remote for $handle {
+            #[inline(always)]
+            fn place_on(&self, pe: Pe) -> (u32, usize) {
+                let place = self.on(pe);
+                (place.segment(), place.offset())
+            }
+        }
+
+        // SAFETY: this PE's own copy, which lives as long as the handle.
+        unsafe impl<$($parameters)*> Readable for $handle {}
+        // SAFETY: this PE's own copy, which lives as long as the handle.
+        unsafe impl<$($parameters)*> Writable for $handle {}
+
+        impl<$($parameters)*> $handle {
+            /// This PE's own copy, see [`Lend`].
+            #[doc(hidden)]
+            #[inline(always)]
+            pub fn __strided_into(&self) -> Own<'_, Self> {
+                Own(self)
+            }
+        }
+    )*};
+}
+symmetric! {
+    [T: Shaped] Symmetric<T>;
+    [T: Shaped] SymBox<T>;
+    [T: Shaped] SymBox<[T]>;
+    [T: Shaped, const D: usize, S: Storage] NumaArray<T, D, S>;
+}
+
 macro_rules! objects {
     ($($handle:ty, [$($dimensions:tt)*], $self:ident => $len:expr;)*) => {$(
         // SAFETY: a symmetric object is a `T`, or as many as the handle says, on lines of their own.
@@ -206,29 +239,6 @@ objects! {
     SymBox<T>, [T], self => 1;
     SymBox<[T]>, [[T]], self => self.len();
 }
-
-macro_rules! symmetric {
-    ([$($parameters:tt)*] $handle:ty) => {
-        // SAFETY: the handle's position.
-        unsafe impl<$($parameters)*> Remote for $handle {
-            #[inline(always)]
-            fn place_on(&self, pe: Pe) -> (u32, usize) {
-                let place = self.on(pe);
-                (place.segment(), place.offset())
-            }
-        }
-
-        // SAFETY: this PE's own copy, which lives as long as the handle.
-        unsafe impl<$($parameters)*> Readable for $handle {}
-        // SAFETY: this PE's own copy, which lives as long as the handle.
-        unsafe impl<$($parameters)*> Writable for $handle {}
-    };
-}
-
-symmetric!([T: Shaped] Symmetric<T>);
-symmetric!([T: Shaped] SymBox<T>);
-symmetric!([T: Shaped] SymBox<[T]>);
-symmetric!([T: Shaped, const D: usize, S: Storage] NumaArray<T, D, S>);
 
 // SAFETY: an array has its elements in row-major order, in one range or in its pieces.
 unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S> {
@@ -377,24 +387,6 @@ pub trait Lend {
 }
 
 impl<O: ?Sized> Lend for O {}
-
-macro_rules! own {
-    ($([$($parameter:tt)*] $object:ty;)*) => {$(
-        impl<$($parameter)*> $object {
-            /// This PE's own copy, see [`Lend`].
-            #[doc(hidden)]
-            #[inline(always)]
-            pub fn __strided_into(&self) -> Own<'_, Self> {
-                Own(self)
-            }
-        }
-    )*};
-}
-own! {
-    [T] Symmetric<T>;
-    [T: ?Sized] SymBox<T>;
-    [T, const D: usize, S: Storage] NumaArray<T, D, S>;
-}
 
 /// Elements that may be moved to `To`: the same, or several fields of one type where `To` is that type,
 /// and the other way round.
