@@ -1,7 +1,7 @@
 //! alltoall, alltoalls and alltoallv: a part for each member from each.
 //!
-//! On one node parts are packed where they are sent and unpacked where they are read, or objects are written where they belong. Between
-//! nodes short parts are [messages](super::payload::Parts) that are the barrier themselves, and much data are a
+//! On one node the sender packs parts and the receiver unpacks them, or objects are written in place. Between nodes short parts travel in
+//! [messages](super::payload::Parts) that replace the rounds of the barrier, and long ones in a
 //! [pairwise exchange](super::schedule::Pairwise).
 
 use core::ops::Range;
@@ -23,10 +23,9 @@ use super::staging::{BarrierRoom, Direct, Staged, Turn, of_one_node};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {
-    /// Sends the k-th part of `source` to the member with rank k, and writes what the member with rank k has sent to the k-th part of
-    /// `into`. All parts are equally long, on all members. Both are lists ([`Source`](crate::Source),
-    /// [`Destination`](crate::Destination)): slices, arrays, a `Vec` or a `Box` of a slice, by reference, or symmetric objects, `&OUT`
-    /// and `&IN`, of which the own copy is read and written.
+    /// Sends the k-th part of `source` to the member with rank k, and writes that member's part for this PE to the k-th part of `into`. All
+    /// parts have the same length, on all members. Both are lists ([`Source`](crate::Source), [`Destination`](crate::Destination)): slices,
+    /// arrays, a `Vec` or a `Box` of a slice, by reference, or the own copies of symmetric objects, `&OUT` and `&IN`.
     ///
     /// # Panics
     ///
@@ -59,9 +58,9 @@ impl Team {
         result.tell(Family::HereStore, 0..bytes);
     }
 
-    /// As [`alltoall`](Self::alltoall), with `items` elements for each member that lie `source_stride` elements
-    /// apart, and go to places `stride` elements apart. A part begins `items` strides behind the one before. What lies between
-    /// these places is neither read nor written.
+    /// As [`alltoall`](Self::alltoall), with `items` elements for each member, `source_stride` elements apart in the source and `stride`
+    /// elements apart in the destination. Each part begins `items` strides after the one before. Elements in between are neither read nor
+    /// written.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -103,7 +102,7 @@ impl Team {
         let words = [items as u64, size as u64, result.offset()];
         let subject = || argument.show_to(items, to);
         let place = |k: usize, stride: usize| k * stride * size..(k * stride + 1) * size;
-        // Of elements without bytes there may be more than any loop comes to the end of.
+        // Elements without bytes may be too many for a loop.
         let observed = if argument.is_observed() && size > 0 { 0..all } else { 0..0 };
         observed.clone().for_each(|k| argument.tell(Family::HereLoad, place(k, source_stride)));
         argument.source(source, to, |source| {
@@ -123,10 +122,9 @@ impl Team {
         observed.for_each(|k| result.tell(Family::HereStore, place(k, stride)));
     }
 
-    /// Sends a part of `source` to each member: the first `counts[0]` elements to the one with rank 0, the next `counts[1]`
-    /// to the one with rank 1, and so on. `into` becomes what all members have sent to the calling PE, in the order of
-    /// their ranks; how many elements that is of each is returned. `into` keeps its room from call to call. `source` is a list as
-    /// in [`alltoall`](Self::alltoall); of an object all members give a part that begins at one place.
+    /// Sends a part of `source` to each member: the first `counts[0]` elements to rank 0, the next `counts[1]` to rank 1, and so on.
+    /// `into` becomes the parts for the calling PE, in the order of ranks, and keeps its capacity. Returns the number of elements from each
+    /// rank. `source` is a list as in [`alltoall`](Self::alltoall); parts of a symmetric object begin at the same offset on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -179,9 +177,8 @@ impl Team {
         })
     }
 
-    /// Starts to send the k-th part of `source` to the member with rank k, and goes on: what has come is written to `into` as by
-    /// [`alltoall`](Self::alltoall) when the result is [waited](Started::wait) for. Both are as there, and `source` is read
-    /// before this returns. [`start_barrier`](Self::start_barrier) says how what is started goes on. Of a team of more than 1025
+    /// Starts an [`alltoall`](Self::alltoall) and returns: `into` is written when the result is [waited](Started::wait) for. `source` is
+    /// read before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives. In a team of more than 1025
     /// members it is complete when this returns.
     ///
     /// # Panics
@@ -217,7 +214,7 @@ impl Team {
             result[own.clone()].copy_from_slice(&given[own]);
             steps = self.steps(Pattern::Alltoall(part), 0, 1);
         } else {
-            // There is a counter for each other member, and for no more: what is started is the barrier.
+            // There are too few credit counters: only the barrier is started.
             self.alltoall::<u8, [u8], _>(token, &given, &mut result[..]);
         }
         let task = Task { source: Held::new(given), ..Task::of(steps, result) };
@@ -259,23 +256,22 @@ fn require_counts(team: &Team, counts: &[usize], items: usize) {
     );
 }
 
-/// The least piece of a ring of which there are several: a shorter one takes about as long.
+/// The shortest chunk of a ring, unless all data are shorter: a shorter one takes about as long.
 const LEAST_CHUNK: usize = 8 << 10;
 
-/// Takes items of every part that have come, of the ranks at some distances before the calling one. What it is given besides copies what
-/// has come from a rank, from a byte on.
+/// Receives a range of items of the parts from the ranks at a range of distances before the calling one. The third argument copies bytes
+/// of a rank's part: (rank, offset, destination).
 pub(super) trait Take: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8])) {}
 
 impl<F: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8]))> Take for F {}
 
-/// Most members that can have a part of one item of so many bytes in one step, the calling one included.
+/// Most members, with the calling one, whose parts of one item of `size` bytes fit one step.
 pub(super) fn most_in_a_step(size: usize) -> usize {
     SCRATCH_BYTES / size.next_multiple_of(GRAIN) + 1
 }
 
 impl Collective<'_> {
-    /// Sends the k-th part of `source` to the member with rank k, and writes what that has sent to the k-th part of `into`. Objects that
-    /// lie apart are the same on all members.
+    /// [`Team::alltoall`] of bytes. Objects are the same on all members.
     pub(super) fn alltoall(&self, purpose: &Purpose<'_>, source: SendBuf<'_>, mut into: RecvBuf<'_>) {
         let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
         let part = source.len() / members;
@@ -286,7 +282,7 @@ impl Collective<'_> {
         }
         if let (Way::Direct, Some((_, to))) = (way, places) {
             let direct = Direct::meet(self, purpose);
-            // Each writes: what it gives was written by itself, and may still lie in its cache.
+            // Senders write: their data may still be in their cache.
             for other in direct.ranks() {
                 direct.to(other, to).copy_from(rank * part, source.part(other * part..(other + 1) * part));
             }
@@ -317,7 +313,7 @@ impl Collective<'_> {
             });
         }
         into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
-        // Each turn is one barrier, whose messages carry as many bytes of the parts as the buffers hold.
+        // Each portion is one barrier, whose messages carry as many bytes of the parts as the buffers hold.
         for portion in Portion::all(team, part) {
             let mut parts = Parts::new(team, self.next_meeting(), portion, source);
             parts.contribute(self, source);
@@ -326,14 +322,14 @@ impl Collective<'_> {
         }
     }
 
-    /// The ranks at some distances before the calling one, round the team.
+    /// The ranks at `distances` before the calling one, modulo the number of members.
     fn ranks_before(&self, distances: Range<usize>) -> impl Iterator<Item = usize> + use<> {
         let (members, rank) = (self.team.size(), self.team.rank());
         distances.map(move |distance| (rank + members - distance) % members)
     }
 
-    /// Exchanges parts of `items` items of `size` bytes: `pack` writes items for a rank, from one on, and `take` is given those of each
-    /// piece, the own ones included. Between nodes a piece has `at_once` items of each part.
+    /// Exchanges parts of `items` items of `size` bytes, piece by piece: `pack` writes items for a rank, from an index on, and `take`
+    /// receives each piece, with the own part. Between nodes a piece has `at_once` items of each part.
     fn exchange(
         &self,
         purpose: &Purpose<'_>,
@@ -362,8 +358,7 @@ impl Collective<'_> {
         }
     }
 
-    /// Exchanges parts of `items` items of `size` bytes on one node, piece by piece. `pack` writes items for a rank, from one on; `take` is
-    /// given those of each piece, the own ones included: of all members at once, unless there are very many.
+    /// [`exchange`](Self::exchange) on one node. `take` receives the parts of all members at once, unless they are very many.
     #[inline]
     pub(super) fn exchange_on_the_node(
         &self,
@@ -422,7 +417,7 @@ impl Collective<'_> {
         }
     }
 
-    /// As [`alltoall`](Self::alltoall), of `items` items of `size` bytes for each member, which lie, and go to places, so many items apart.
+    /// [`Team::alltoalls`] of `items` items of `size` bytes for each member.
     pub(super) fn alltoall_strided(
         &self,
         purpose: &Purpose<'_>,
@@ -459,8 +454,8 @@ impl Collective<'_> {
         });
     }
 
-    /// Sends a part of any length to each member: first how much there is, then the parts, in pieces that are as long for all: as many as
-    /// the longest part of any member takes. `room` is asked for room for so many items.
+    /// [`Team::alltoallv`]: an alltoall of the counts, then alltoalls of pieces, as many as the longest part of any member takes. `room`
+    /// provides the destination for a number of items.
     fn alltoallv<'r>(
         &self,
         purpose: &Purpose<'_>,
@@ -481,7 +476,7 @@ impl Collective<'_> {
         }
         let begin = |end: &mut usize, count: &usize| Some(core::mem::replace(end, *end + count * size));
         let [starts, begins] = [counts, &came].map(|of| of.iter().scan(0, begin).collect::<Vec<usize>>());
-        // Some bytes of the part for a rank: as many as there are.
+        // Bytes of the part for a rank, as far as it has any.
         let pack = |to: usize, first: usize, room: &mut [u8]| {
             let bytes = (counts[to] * size).saturating_sub(first).min(room.len());
             source.read(starts[to] + first.min(counts[to] * size), &mut room[..bytes]);

@@ -1,4 +1,4 @@
-//! An argument of a collective: what members compare of it, what messages and observers say of it, and where it lies.
+//! An argument of a collective: its memory, what members compare of it, and what messages and observers show.
 
 use core::ops::Range;
 use std::panic::Location;
@@ -14,11 +14,11 @@ use shmem_core::primitive::mutant;
 use super::buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Operation, Purpose, Team, words_of};
 
-/// Items of the program, or of a symmetric object, that a call gives to a collective.
+/// Items of a call to a collective: memory of the program, or a symmetric object.
 pub(super) struct Argument<'a, K: ?Sized> {
     pub(super) team: &'a Team,
     pub(super) token: &'a K,
-    /// The type of an item.
+    /// The name of an item's type.
     kind: &'static str,
     /// Bytes of an item.
     item: usize,
@@ -31,14 +31,14 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     ///
     /// # Panics
     ///
-    /// If the object is of a team that lacks a member: who has none of it would be written to.
+    /// If the object is of a team that lacks a member: that member has no such memory.
     #[inline]
     #[track_caller]
     pub(super) fn of<I>(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
         let kind = core::any::type_name::<I>();
         let argument = Self { team, token, kind, item: size_of::<I>(), location: Location::caller(), place };
         if let Some(place) = place
-            // What has no bytes belongs to nobody.
+            // An object without bytes has no owner.
             && place.bytes > 0
             && team.job.teams.area.contains(&place.offset)
             && !team.uses().has_object_at(place)
@@ -49,7 +49,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         argument
     }
 
-    /// Bytes of an object at `place` of every member.
+    /// Bytes at the same place of every member.
     #[track_caller]
     pub(super) fn of_bytes(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
         Self { team, token, kind: "u8", item: 1, location: Location::caller(), place }
@@ -60,7 +60,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Self { place: Some(place), ..*self }
     }
 
-    /// Carries out `work` inside a collective to which this PE gives `bytes` bytes. Members compare `words`; messages show `subject`.
+    /// Runs `work` inside a collective to which this PE contributes `bytes` bytes. Members compare `words`; messages show `subject`.
     #[inline]
     pub(super) fn run<const N: usize, R>(
         &self,
@@ -89,7 +89,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         self.item
     }
 
-    /// What members compare: `words`, and the offset of the object; at most six in all.
+    /// The words that members compare, and their number: `words`, then the offset of the object; at most six.
     #[inline]
     pub(super) fn compared<const N: usize>(&self, words: [u64; N]) -> ([u64; 6], usize) {
         let mut all = [0; 6];
@@ -99,39 +99,39 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         (all, N + 1)
     }
 
-    /// The offset of the object, as a number to compare of a call with two arguments: private memory may be anywhere.
+    /// The offset of the object as a word to compare, for the second argument of a call; 0 of private memory.
     pub(super) fn offset(&self) -> u64 {
         self.place.map_or(0, |place| place.offset as u64 + 1)
     }
 
-    /// `items` items, in words.
+    /// `items` items, as text.
     pub(super) fn show(&self, items: usize) -> String {
         self.name_or(|| format!("{items} x {}", self.kind))
     }
 
-    /// `items` items, in words, and the object that they are written to, if it is one.
+    /// `items` items and the object that is written, as text.
     pub(super) fn show_to(&self, items: usize, to: Option<Extent>) -> String {
         let to = to.map(|place| format!(" to {}", self.team.job.name_of_part(place, self.item)));
         self.show(items) + &to.unwrap_or_default()
     }
 
-    /// The name of the object, with the part that is given of it, or else what `private` says.
+    /// The name of the object, with the part of it that is used, or the text of `private`.
     pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
         self.place.map_or_else(private, |place| self.team.job.name_of_part(place, self.item))
     }
 
-    /// The object that it is, and how many items that has; items without bytes have no place.
+    /// The object and its number of items; None of private memory and of items without bytes.
     fn object(&self) -> Option<(Extent, usize)> {
         let place = self.place?;
         Some((place, place.bytes.checked_div(self.item)?))
     }
 
-    /// The same, unless the collective writes there: then all of it is read before.
+    /// The same, unless the collective writes there: then it is copied first.
     fn object_apart(&self, written: Option<Extent>) -> Option<(Extent, usize)> {
         self.object().filter(|(place, _)| !written.is_some_and(|written| written.overlaps(*place)))
     }
 
-    /// Gives the items, and their number, to a collective that reads all of them, and writes to `written`.
+    /// Passes the items and their number to a collective that reads all of them, and writes to `written`.
     pub(super) fn given<T, I, R>(
         &self,
         of: &T,
@@ -149,7 +149,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         read(items, SendBuf::own(self.token.endpoint(), place))
     }
 
-    /// Gives a list to a collective, which tells what it reads of an object, and writes to `written`.
+    /// Passes a list to a collective that writes to `written`. The caller notifies the observer of what it reads.
     pub(super) fn source<S, I, R>(
         &self,
         of: &S,
@@ -166,7 +166,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Has a collective write a list; it tells what it has written of an object.
+    /// Passes a list to a collective that writes it. The caller notifies the observer.
     pub(super) fn destination<D, I, R>(&self, of: D, write: impl FnOnce(RecvBuf<'_>) -> R) -> R
     where
         D: Destination<I>,
@@ -178,8 +178,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Has a collective change the items, and tells the observer whether it reads and whether it writes them. It is told how
-    /// many there are.
+    /// Passes the items and their number to a collective that changes them, and notifies the observer if it reads and if it writes them.
     #[inline]
     pub(super) fn changed<X, R>(
         &self,
@@ -204,9 +203,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         of.changed()
     }
 
-    /// Tells the observer, if there is one, what a collective does to bytes of the calling PE's own copy. What others do to it
-    /// happens between the first meeting and the end of the collective, so for races it is as if the owner did that. Outside the
-    /// collective: what an operation is made of is not told.
+    /// Notifies the observer, if there is one, of an access to the calling PE's own copy. Accesses of other members happen between the
+    /// first barrier and the end of the collective, so for races they count as the owner's.
     pub(super) fn tell(&self, family: Family, bytes: Range<usize>) {
         if let (Some(place), endpoint) = (self.place, self.token.endpoint())
             && endpoint.observer().is_some()
@@ -221,7 +219,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     }
 }
 
-/// The one member that has a result, or that others have it from.
+/// The member that sends the data, or receives the result.
 pub(super) struct Root {
     pub(super) pe: Pe,
     pub(super) rank: usize,
@@ -243,13 +241,13 @@ impl Root {
         self.rank == team.rank()
     }
 
-    /// The number of the PE, to be compared.
+    /// The word that members compare.
     pub(super) fn word(&self) -> u64 {
         self.pe.number() as u64
     }
 }
 
-/// The name of a type as a number to compare: other names are almost always other numbers.
+/// A hash of a name, to be compared.
 pub(super) fn word_of(name: &str) -> u64 {
     fingerprint_of_words(words_of(name))
 }

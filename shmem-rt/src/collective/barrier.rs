@@ -32,12 +32,12 @@ use super::schedule::Round;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};
 
 impl Team {
-    /// Waits until all members are here, and all they have done is visible to all.
+    /// Waits until all members have called it, and makes all their earlier operations visible to all.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_barrier_all`, `shmem_quiet` and `shmem_team_sync`.
     #[track_caller]
     pub fn barrier(&self, token: &(impl Initiator + ?Sized)) {
-        // Stores to this node are visible to who has met us: who comes, releases them.
+        // Arriving at the barrier releases stores to this node.
         if self.job.network.far.is_some() {
             self.job.quiet_all();
         }
@@ -45,8 +45,7 @@ impl Team {
         self.meet_once(token.endpoint(), Operation::of(Family::TeamBarrier), Some(location));
     }
 
-    /// Waits until all members are here. Stores to this node are visible, transfers to others may
-    /// still be on their way.
+    /// Waits until all members have called it. Stores to this node are visible; transfers to other nodes may be incomplete.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_sync`.
     #[track_caller]
@@ -55,12 +54,12 @@ impl Team {
         self.meet_once(token.endpoint(), Operation::of(Family::TeamSync), Some(location));
     }
 
-    /// Starts to meet all members, and goes on. Who has [waited](Started::wait) for it knows that all have come to this call, and
-    /// that what they had done before is visible, as behind a [`barrier`](Self::barrier).
+    /// Starts a barrier and returns. After a [wait](Started::wait) for it all members have started it, and their earlier operations are
+    /// visible, as after a [`barrier`](Self::barrier).
     ///
-    /// All members start the same collectives of a team, in the same order, and between the same of those that block; those
-    /// that do not end the job, with both lines. Waited for they are in any order, or dropped. A team has up to
-    /// four under way; the start of a fifth waits for the end of the first. A start waits for nothing else.
+    /// All members must start the same collectives of a team, in the same order, between the same blocking ones; otherwise the job ends
+    /// with both calls. They may be waited for in any order, or dropped. A team has up to four under way; the start of a fifth waits for
+    /// the end of the first. A start waits for nothing else.
     ///
     /// Source: MPI 4.1, `MPI_Ibarrier`.
     #[doc(alias = "MPI_Ibarrier")]
@@ -73,8 +72,7 @@ impl Team {
         argument.start(Family::StartBarrier, [], &String::new, (0, task), |_| ())
     }
 
-    /// Meets all members for an operation that is nothing else; without a location it is a turn in the
-    /// job's life.
+    /// A barrier that is the whole operation. It has no location if the runtime calls it.
     pub(crate) fn meet_once(
         &self,
         endpoint: &Endpoint,
@@ -87,12 +85,12 @@ impl Team {
 }
 
 impl Collective<'_> {
-    /// Meets all members, which must come for the same purpose.
+    /// Waits for all members; ends the job unless they come for the same purpose.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
         self.meet_with(purpose, &mut Nothing);
     }
 
-    /// As [`meet`](Self::meet), and nodes bring each other what members have contributed.
+    /// As [`meet`](Self::meet), with a payload between nodes.
     pub(super) fn meet_with(&self, purpose: &Purpose<'_>, payload: &mut dyn Payload) {
         let count = self.count();
         if self.endpoint.observer().is_some() {
@@ -103,8 +101,8 @@ impl Collective<'_> {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
             mine.teams[self.team.index()].stated[half(count)].write(words);
         }
-        // Who has started another number of collectives is at another place of the program. The number is that of the hash
-        // above the 16 low bits, which say still what `opens` does; of 2^32 and more the rest is enough to tell neighbours apart.
+        // Members that have started different numbers of collectives are a mismatch, so the number is part of the hash. The 16 low bits
+        // stay those of `opens`. The low 32 bits of the number tell neighbours apart.
         let started = u64::from(self.team.started() as u32);
         let mark = purpose.fingerprint() ^ (started << 16);
         match self.team.meeting() {
@@ -114,7 +112,7 @@ impl Collective<'_> {
         self.compare_on_the_node(purpose, count, statement.as_ref());
     }
 
-    /// Ends the job unless all members of this node have stated the same, if anything is stated.
+    /// Ends the job unless the statements of all members of this node are equal, if there are any.
     fn compare_on_the_node(
         &self,
         purpose: &Purpose<'_>,
@@ -187,8 +185,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Meets the other nodes, by the last one to arrive on this node: with a message to each node that there is something for. Unless
-    /// these come from all, they are no meeting, and the rounds of one follow.
+    /// Synchronises with other nodes, called by the last member to arrive on this node: sends the straight messages of the payload, and,
+    /// unless these go to all nodes, the rounds of a dissemination.
     fn meet_nodes(
         &self,
         area: &TeamArea,
@@ -199,7 +197,7 @@ impl Collective<'_> {
     ) {
         let team = self.team;
         let (nodes, set) = (team.node_count(), half(count));
-        // Before the word for other nodes, which stands for all members of this one.
+        // The word for other nodes stands for all members of this one.
         self.compare_on_the_node(purpose, count, payload.signature());
         let distances = payload.distances();
         let messages = distances.len() as u64;
@@ -219,7 +217,7 @@ impl Collective<'_> {
         }
         let expected = &area.expected_straight[set];
         let all = expected.load(Ordering::Relaxed).wrapping_add(word.wrapping_mul(messages));
-        // The low bits count messages, unless there may be more of them than these can tell.
+        // The low 16 bits count messages, unless there may be more than 65,535.
         let counted = |shown: u64| shown as u16 == all as u16 && nodes <= usize::from(u16::MAX);
         let arrived = &area.straight[set];
         self.wait_for_nodes(purpose, count, || {
@@ -232,7 +230,7 @@ impl Collective<'_> {
         expected.store(all, Ordering::Relaxed);
     }
 
-    /// A round between nodes. In a barrier of rounds nobody sends anything straight.
+    /// A round between nodes. A straight message that arrives in a barrier without any is a mismatch.
     fn go_round(
         &self,
         area: &TeamArea,
@@ -263,7 +261,7 @@ impl Collective<'_> {
         payload.receive(self, round);
     }
 
-    /// Sends a word to another node's first member, and what goes with it.
+    /// Sends a message to another node's first member, and adds `more` to a word behind it.
     fn send(&self, to: Pe, message: Message, word: usize, more: u64) {
         let far = self.far();
         let word = Remote { pe: to, segment: SYSTEM, offset: word };
@@ -295,7 +293,7 @@ impl Collective<'_> {
     }
 }
 
-/// Which of two sets, used in turn, is that of a meeting.
+/// Which of the two sets of words and buffers a barrier uses.
 fn half(count: u64) -> usize {
     (count % 2) as usize
 }

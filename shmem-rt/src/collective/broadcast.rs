@@ -1,7 +1,7 @@
-//! broadcast: what one member has, on all of them.
+//! broadcast: sends the root's data to all members.
 //!
-//! Short data go with the barrier, longer ones on one node through the root's ring. Objects of one node are read where they lie, and
-//! much data between nodes go along two [binary trees](super::schedule::TwoTree).
+//! Short data travel with the barrier, long data on one node through the root's ring. Objects of one node are read in place. Long data
+//! between nodes travel along two [binary trees](super::schedule::TwoTree).
 
 use core::ops::Range;
 
@@ -22,9 +22,8 @@ use super::staging::{Direct, Ring, Staged, Turn};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {
-    /// Gives every member what `root` has. [`Contribution`] says what `data` can be: `&mut x` is changed in place, a value `x`
-    /// comes back as what the root's is, and of a symmetric object `&OBJECT` the own copy is changed. It has the same
-    /// length on all members.
+    /// Copies the root's data to every member. `data` is a [`Contribution`]: `&mut x` is changed in place, a value `x` is replaced by the
+    /// root's and returned, and of a symmetric object `&OBJECT` the own copy is changed. It has the same length on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -60,9 +59,8 @@ impl Team {
         })
     }
 
-    /// Starts to give every member what `root` has, and goes on: what [`broadcast`](Self::broadcast) gives is there when the
-    /// result is [waited](Started::wait) for. `data` is as there, and is read before this returns.
-    /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
+    /// Starts a [`broadcast`](Self::broadcast) and returns: the result is there when it is [waited](Started::wait) for. `data` is read
+    /// before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives.
     ///
     /// # Panics
     ///
@@ -92,13 +90,13 @@ impl Team {
     }
 }
 
-/// What a broadcast is about, in words.
+/// A broadcast as text.
 fn show<K: Initiator + ?Sized>(argument: &Argument<'_, K>, bytes: usize, root: &Root) -> String {
     format!("{} from PE {}", argument.name_or(|| show_size(bytes as u64)), root.pe)
 }
 
 impl Collective<'_> {
-    /// Gives every member what the one with a rank has in `data`, as many bytes on all. `from` says where it has that, if all give objects.
+    /// [`Team::broadcast`] of bytes. `from` is the root's extent, if the data are an object on all members.
     pub(super) fn broadcast(
         &self,
         purpose: &Purpose<'_>,
@@ -128,7 +126,7 @@ impl Collective<'_> {
             _ => {}
         }
         let by_ring = way == Way::Rings;
-        // The others begin when the first chunk of a ring is there.
+        // The others can begin when the first chunk of the ring is there.
         let most = match by_ring {
             true => (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK),
             false => room_of_one(self.team.size(), self.team.node_count()),

@@ -1,7 +1,7 @@
-//! collect and fcollect: what all members have, on all of them or on one.
+//! collect and fcollect: the data of all members, on all of them or on one.
 //!
-//! Short data go with the barrier, longer ones on one node through each member's ring. Objects of one node are written where they
-//! belong, and much data between nodes go round a [ring](super::schedule::RingAllgather) of all members.
+//! Short data travel with the barrier, long data on one node through each member's ring. Objects of one node are written in place. Long
+//! data between nodes go round a [ring](super::schedule::RingAllgather) of all members.
 
 use core::ops::Range;
 
@@ -21,14 +21,14 @@ use super::request::{Held, Started, Task};
 use super::staging::{BarrierRoom, Direct, Ring, Staged, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
 
-/// Bytes of the word that says how much a member has.
+/// Bytes of the word that holds a member's length.
 const WORD: usize = size_of::<u64>();
 
 impl Team {
-    /// Writes what all members have, of the same length on each, to `all` in the order of ranks. `mine` is a reference to
-    /// a value, a slice, a `Vec` or a `Box` of a slice, or to a symmetric object: then it is the calling PE's own copy, on all
-    /// members that of the same object. `all` is a [`Destination`](crate::Destination): `&mut all[..]`, `&mut` of an array, a
-    /// `Vec` or a `Box` of a slice, or a symmetric object, `&ALL`, the same on all members, of which the own copy is written.
+    /// Writes the data of all members, of the same length on each, to `all` in the order of ranks. `mine` is a reference to a value, a
+    /// slice, a `Vec` or a `Box` of a slice, or the own copy of a symmetric object, the same object on all members. `all` is a
+    /// [`Destination`](crate::Destination): `&mut all[..]`, `&mut` of an array, a `Vec` or a `Box` of a slice, or the own copy of a
+    /// symmetric object, `&ALL`, the same on all members.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -46,7 +46,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
+    /// If `all` does not have exactly that length, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
     #[track_caller]
@@ -76,9 +76,8 @@ impl Team {
         result.tell(Family::HereStore, 0..room * size);
     }
 
-    /// What all members have, of any length on each, one behind the other in the order of ranks. Where that
-    /// of a member begins is the [`sum_exscan`](Self::sum_exscan) of the lengths. `mine` is as in
-    /// [`fcollect`](Self::fcollect).
+    /// Returns the data of all members, of any length on each, concatenated in the order of ranks. A member's data begin at the
+    /// [`sum_exscan`](Self::sum_exscan) of the lengths. `mine` is as in [`fcollect`](Self::fcollect).
     ///
     /// # Panics
     ///
@@ -97,8 +96,8 @@ impl Team {
         all
     }
 
-    /// As [`collect`](Self::collect), to where the program says: `all` begins with what all members have, and the rest of it
-    /// stays as it is. How many elements they have is returned. `all` is as in [`fcollect`](Self::fcollect).
+    /// As [`collect`](Self::collect), into the start of `all`; the rest of it stays. Returns the number of elements. `all` is as in
+    /// [`fcollect`](Self::fcollect).
     ///
     /// # Panics
     ///
@@ -128,8 +127,7 @@ impl Team {
         found
     }
 
-    /// What all members have, of any length on each, one behind the other in the order of ranks: `Some` on `root`, `None`
-    /// on the others. `mine` is as in [`collect`](Self::collect), which gives it to all.
+    /// As [`collect`](Self::collect), for the root alone: `Some` on `root`, `None` on the others.
     ///
     /// # Panics
     ///
@@ -155,13 +153,12 @@ impl Team {
         all
     }
 
-    /// Starts to write what all members have to `all`, and goes on: it is written as by [`fcollect`](Self::fcollect) when the
-    /// result is [waited](Started::wait) for. `mine` and `all` are as there, and `mine` is read before this returns.
-    /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
+    /// Starts an [`fcollect`](Self::fcollect) and returns: `all` is written when the result is [waited](Started::wait) for. `mine` is read
+    /// before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives.
     ///
     /// # Panics
     ///
-    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
+    /// If `all` does not have exactly that length, or an object is of a team that lacks a member.
     ///
     /// Source: MPI 4.1, `MPI_Iallgather`; OpenSHMEM 1.6, `shmem_fcollect`.
     #[doc(alias = "MPI_Iallgather")]
@@ -196,8 +193,8 @@ impl Team {
     }
 }
 
-/// What the forms of `collect` have in common: for a root, or to an object of all members, with a number to compare. `room` is asked
-/// for room for so many elements.
+/// Any form of `collect`: for a root, or into an object of all members, with a number to compare. `room` provides the destination for a
+/// number of elements.
 fn collected<'r, T, I>(
     argument: &Argument<'_, impl Initiator + ?Sized>,
     mine: &T,
@@ -218,12 +215,11 @@ fn collected<'r, T, I>(
     });
 }
 
-/// Whether there is room for exactly what all members have.
+/// Whether a destination of `room` elements has exactly the length of all members' data.
 fn is_room(members: usize, items: usize, room: usize) -> bool {
     items.checked_mul(members) == Some(room)
 }
 
-/// Requires that.
 #[track_caller]
 fn require_room(members: usize, items: usize, room: usize) {
     if !is_room(members, items, room) {
@@ -231,16 +227,16 @@ fn require_room(members: usize, items: usize, room: usize) {
     }
 }
 
-/// How many bytes members have, as all of them know it.
+/// The lengths of all members' data, in bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Lengths<'l> {
     Equal(usize),
-    /// Where that of each ends among those of all, in words.
+    /// Where each member's data end in the concatenation: words, by rank.
     Ends(&'l [u8]),
 }
 
 impl Lengths<'_> {
-    /// Where that of a rank lies among those of all.
+    /// The range of a rank's data in the concatenation.
     fn range(self, rank: usize) -> Range<usize> {
         match self {
             Self::Equal(bytes) => rank * bytes..(rank + 1) * bytes,
@@ -265,12 +261,12 @@ fn word(words: &[u8], k: usize) -> usize {
 }
 
 impl Collective<'_> {
-    /// Writes what each member has, as many bytes as the others, to `all` in the order of ranks.
+    /// Allgather of private memory: the same number of bytes on each member.
     pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
         self.allgather(purpose, SendBuf::of(mine), RecvBuf::of(all));
     }
 
-    /// As [`gather_equal`](Self::gather_equal), of whatever memory. Objects that lie apart are the same on all members.
+    /// [`Team::fcollect`] of bytes. Objects are the same on all members.
     pub(super) fn allgather(&self, purpose: &Purpose<'_>, mine: SendBuf<'_>, mut all: RecvBuf<'_>) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), mine.len());
         let places = mine.object().zip(all.object());
@@ -289,7 +285,7 @@ impl Collective<'_> {
             (Way::Windows, _) => self.pipelined(purpose, (Pattern::Fcollect(bytes), 0), mine, all, None),
             (Way::Direct, Some((_, to))) => {
                 let direct = Direct::meet(self, purpose);
-                // Each writes: what it gives was written by itself, and may still lie in its cache.
+                // Senders write: their data may still be in their cache.
                 direct.ranks().for_each(|other| direct.to(other, to).copy_from(rank * bytes, mine));
                 direct.leave();
             }
@@ -297,8 +293,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Writes what each member has, `items` items of `size` bytes, to who gives room for all of it in the order of ranks: `room` is asked
-    /// for that, in items, when all know how many they are.
+    /// Allgather of `items` items of `size` bytes of each member, any number on each. `room` is called with the number of all items, and
+    /// provides the destination, if this member has one.
     pub(super) fn allgatherv<'r>(
         &self,
         purpose: &Purpose<'_>,
@@ -326,8 +322,7 @@ impl Collective<'_> {
         });
     }
 
-    /// Brings what each member has to who gives room for all of it in the order of ranks, piece by piece, and of very many members for
-    /// some at a time.
+    /// Allgather piece by piece, and of very many members for some at a time, to the members that have a destination.
     fn gather_pieces(
         &self,
         purpose: &Purpose<'_>,
@@ -351,7 +346,7 @@ impl Collective<'_> {
             let (bytes, writes) = (most.min(longest), ranks.contains(&rank));
             let staged = Staged { by_ring, total: longest, at_once: most, bytes, writes, reads: true };
             let shares = |piece: Range<usize>| match lengths {
-                // Who receives nothing need not look at all members.
+                // Not all lengths need be listed.
                 Lengths::Equal(_) if ranks.len() == members => Shares::Equal(piece.len()),
                 _ => Shares::each(team, |of| if ranks.contains(&of) { part(&piece, of).len() } else { 0 }),
             };
@@ -362,7 +357,7 @@ impl Collective<'_> {
                 }
                 Turn::Read(piece, come) => {
                     let Some(all) = &mut all else { return };
-                    // Each begins with itself, so that not all read the same, and since others may have yet to show theirs.
+                    // Each begins with itself: so members read from different ones, and others have time to write.
                     let start = rank.clamp(ranks.start, ranks.end - 1);
                     for of in (start..ranks.end).chain(ranks.start..start) {
                         let (part, begin) = (part(&piece, of), lengths.range(of).start);
@@ -376,7 +371,7 @@ impl Collective<'_> {
         }
     }
 
-    /// What each member says, of any length, in the order of ranks.
+    /// Returns the bytes of each member, of any length, in the order of ranks.
     pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
         let (mut all, mut ranges) = (Vec::<u8>::new(), Vec::new());
         self.allgatherv(purpose, (said.len(), 1), SendBuf::of(said), |bytes, lengths| {

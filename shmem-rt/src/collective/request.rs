@@ -52,8 +52,8 @@ use crate::state::uses::RequestClaim;
 const LEAST: usize = 2 << 10;
 
 impl Team {
-    /// The schedule of a started collective, with its credit counters: of data of a pattern, from a root, in items of so many bytes. None
-    /// if there is nothing to bring. Chunks are short enough that several are under way.
+    /// The schedule of a started collective and its number of credit counters, for items of `item` bytes. None if no data move. Chunks are
+    /// short enough that several are under way.
     pub(super) fn steps(&self, pattern: Pattern, root: usize, item: usize) -> Option<(Written, usize)> {
         let members = self.size();
         if members == 1 || pattern.bytes() == 0 {
@@ -66,11 +66,17 @@ impl Team {
             Some((Written::of(schedules, MOST_SLOTS), schedules[0].credits()))
         })
     }
+
+    /// Waits until all started collectives of the team are complete.
+    pub(crate) fn land(&self, endpoint: &Endpoint) {
+        let activity = Activity { operation: Text::head("destroy"), ..Activity::NONE };
+        wait_until(endpoint, || self.uses().has_landed(), || activity);
+    }
 }
 
 impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
-    /// Starts a collective to which this PE gives so many bytes, and whose result `finish` writes to where it belongs. Members compare
-    /// `words`; messages show `subject`.
+    /// Starts a collective to which this PE contributes `bytes` bytes. `finish` delivers its result. Members compare `words`; messages
+    /// show `subject`.
     pub(super) fn start<const N: usize, R>(
         &self,
         operation: impl Into<Operation>,
@@ -92,48 +98,41 @@ impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
                 let activity = purpose.activity(team.index(), meetings);
                 wait_until(endpoint, || team.uses().is_free(place), || activity);
             }
-            let request = Request::start(team, endpoint, &purpose, (collective.start(), meetings), task);
+            let request =
+                StartedRequest::start(team, endpoint, &purpose, (collective.start(), meetings), task);
             Started { endpoint, request, meeting, finish: Some(Box::new(finish)), location }
         })
     }
 }
 
-impl Team {
-    /// Waits until nothing that the team has started goes on.
-    pub(crate) fn land(&self, endpoint: &Endpoint) {
-        let activity = Activity { operation: Text::head("destroy"), ..Activity::NONE };
-        wait_until(endpoint, || self.uses().has_landed(), || activity);
-    }
-}
-
-/// Waits until nothing that any team of this PE has started goes on, before the program ends.
+/// Waits until all started collectives of this PE are complete, before the program ends.
 pub(crate) fn land_all(endpoint: &Endpoint) {
     let activity = Activity { operation: Text::head(END), ..Activity::NONE };
     wait_until(endpoint, || !endpoint.waiting().has_work(), || activity);
 }
 
-/// Waits until works of this PE have come somewhere.
+/// Waits until `done`, which works of this PE bring about.
 pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activity: impl Fn() -> Activity) {
     // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
     let bell = &unsafe { endpoint.system() }.doorbell;
     endpoint.waiting().until(0, endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
 }
 
-/// What writes a result to where it belongs.
+/// Delivers the bytes of a result.
 type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 
-/// A collective that was started, such as by [`start_sum`](crate::Team::start_sum), and goes on beside the program. Waiting for
-/// it gives what the blocking call of that family gives: a value comes back, and `&mut x`, a destination or a symmetric object is
-/// written then, and not before.
+/// A started collective, such as by [`start_sum`](crate::Team::start_sum), which makes progress beside the program. Waiting for it
+/// gives the result of the blocking call: a value is returned, and `&mut x`, a destination or a symmetric object is written then, not
+/// before.
 ///
-/// It goes on whenever this PE waits inside the library, and when it is asked [whether it is complete](Self::is_complete). There is no
-/// thread for it: members that need what this PE has wait while it only computes. One that computes for long asks now and then.
+/// It makes progress whenever this PE waits inside the library, and when it is asked [whether it is complete](Self::is_complete). No
+/// thread does it: a PE that computes for long should ask now and then, since other members wait for its data.
 ///
-/// Dropping it waits, as [`wait`](Self::wait) does, and writes what is written in place; not so while a panic unwinds, whose
-/// PE ends the job. Forgetting it forgets the result: the collective goes on.
+/// Dropping it waits, as [`wait`](Self::wait) does, and writes what is written in place, except while a panic unwinds. Forgetting it
+/// forgets the result: the collective goes on.
 ///
-/// It is a future as well, with the result. A poll that comes too early goes on with the collective, and wakes its own task at once, as
-/// that of a [`Pending`](crate::Pending) does.
+/// It is also a future of the result. An early poll makes progress and wakes its own task at once, as that of a
+/// [`Pending`](crate::Pending) does.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -149,10 +148,10 @@ type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 #[must_use = "the result comes by `wait` or `.await`; dropping it waits as well"]
 pub struct Started<'t, R> {
     endpoint: &'t Endpoint,
-    request: Arc<Request>,
-    /// For who looks on.
+    request: Arc<StartedRequest>,
+    /// For the observer.
     meeting: Meeting<'t>,
-    /// Taken by who takes the result.
+    /// None, once the result is taken.
     finish: Option<Finish<'t, R>>,
     location: &'static Location<'static>,
 }
@@ -176,8 +175,8 @@ impl<R> Started<'_, R> {
         }
     }
 
-    /// Whether the collective is complete on this PE: [`wait`](Self::wait) would return at once. Goes on with all that the PE
-    /// has started, and does not wait.
+    /// Whether the collective is complete on this PE: [`wait`](Self::wait) would return at once. Makes progress on all started
+    /// collectives of the PE, without waiting.
     ///
     /// Source: MPI 4.1, `MPI_Test`.
     #[doc(alias = "MPI_Test")]
@@ -188,7 +187,7 @@ impl<R> Started<'_, R> {
         if !self.request.is_complete() {
             return false;
         }
-        // Whoever looks on is to know, as behind a wait.
+        // Tells the observer, as a wait does.
         self.land();
         true
     }
@@ -215,11 +214,9 @@ fn given() -> ! {
     panic!("the collective is complete, and a poll has given its result already: it is given once")
 }
 
-/// See [`Started`] for who wakes.
-///
 /// # Panics
 ///
-/// A poll, if one before it has given the result.
+/// A poll, if an earlier one has returned the result.
 impl<R> Future for Started<'_, R> {
     type Output = R;
 
@@ -245,7 +242,7 @@ impl<R> Drop for Started<'_, R> {
     }
 }
 
-/// Bytes of the runtime that transfers read and chunks are written to, while nobody has a reference to them as bytes.
+/// Bytes that transfers read and write while no reference leads to them.
 pub(super) struct Held(Box<[AtomicU8]>);
 
 impl Held {
@@ -276,42 +273,42 @@ impl Held {
     }
 }
 
-/// What a request does behind its barrier.
+/// The part of a request after its barrier.
 pub(super) struct Task {
-    /// Its progress and its credit counters; nothing, if there is nothing to bring.
+    /// Its progress and number of credit counters; None if no data move.
     pub(super) schedule: Option<(Written, usize)>,
-    /// What is sent beside the result.
+    /// Data that are sent, besides the result.
     pub(super) source: Held,
     pub(super) result: Held,
     pub(super) op: Option<Box<dyn ReduceOp + Send>>,
 }
 
 impl Task {
-    /// Of a result that is sent on as it comes, and in which nothing is combined.
+    /// A task without a separate source and without an operation.
     pub(super) fn of(schedule: Option<(Written, usize)>, result: Vec<u8>) -> Self {
         Self { schedule, source: Held::new(Vec::new()), result: Held::new(result), op: None }
     }
 }
 
-pub(super) struct Request {
-    /// What it is, for messages.
+pub(super) struct StartedRequest {
+    /// For messages.
     activity: Activity,
-    /// What it takes to go on; nothing, when it is over.
-    state: Mutex<Option<State>>,
+    /// None when the request is over.
+    state: Mutex<Option<RequestState>>,
     is_complete: AtomicBool,
     result: Held,
 }
 
-struct State {
+struct RequestState {
     job: Arc<Job>,
     members: Arc<Members>,
     rank: usize,
     team: usize,
-    /// Its place among those that the team has under way, and the set of marks that its barrier uses.
+    /// Its place among the team's requests, and the set of marks that its barrier uses.
     place: (usize, usize),
     mark: Mark,
     round: usize,
-    /// Whether its mark was sent in that round.
+    /// Whether the mark of this round was sent.
     has_told: bool,
     progress: Option<Written>,
     source: Held,
@@ -320,8 +317,8 @@ struct State {
     _claim: RequestClaim,
 }
 
-impl Request {
-    /// Starts the request of a team with a number, behind so many barriers: what is done is said by `task`.
+impl StartedRequest {
+    /// Starts request `number` of a team, which has come to `meetings` barriers before.
     pub(super) fn start(
         team: &Team,
         endpoint: &Endpoint,
@@ -334,7 +331,7 @@ impl Request {
         let Task { schedule, source, result, op } = task;
         let (progress, credits) = schedule.unzip();
         let claim = team.uses().claim_request(place.0);
-        let state = State {
+        let state = RequestState {
             job: Arc::clone(&team.job),
             members: Arc::clone(team.members()),
             rank: team.rank(),
@@ -362,18 +359,16 @@ impl Request {
         self.is_complete.load(Ordering::Acquire)
     }
 
-    /// The result.
-    ///
     /// # Panics
     ///
-    /// If it is not there yet.
+    /// If it is not complete.
     pub(super) fn result(&self) -> &[u8] {
         assert!(self.is_complete(), "the result of a collective is asked for before it is there");
         // SAFETY: behind the end of the schedule nobody writes the result: only its steps do.
         unsafe { self.result.settled() }
     }
 
-    /// What it is, and whom it waits for.
+    /// With the PE that it waits for.
     pub(super) fn activity(&self) -> Activity {
         let mut activity = self.activity;
         let state = self.state.try_lock();
@@ -430,7 +425,7 @@ impl Request {
 }
 
 // SAFETY: what would unwind ends the process (`Broken`). Schedules, chunks and numbers are gone on with, and no work is begun.
-unsafe impl Work for Request {
+unsafe impl Work for StartedRequest {
     fn go_on(&self) -> WorkStatus {
         let broken = Broken(&self.activity);
         let step = self.step();
@@ -439,7 +434,7 @@ unsafe impl Work for Request {
     }
 }
 
-/// Ends the process when it is dropped, by a panic: whoever waits is where others count on it, and cannot unwind.
+/// Ends the process when a panic drops it: a PE that waits must not unwind, since other PEs count on it.
 struct Broken<'f>(&'f Activity);
 
 impl Drop for Broken<'_> {
@@ -449,9 +444,9 @@ impl Drop for Broken<'_> {
     }
 }
 
-impl State {
+impl RequestState {
     fn has_met(&self) -> bool {
-        // In each round twice as many are known to have started it.
+        // Each round doubles the number of members that are known to have started it.
         self.round == self.members.size().next_power_of_two().ilog2() as usize
     }
 
@@ -463,7 +458,7 @@ impl State {
         Reach { job: &self.job, members: &self.members, rank: self.rank }
     }
 
-    /// Goes on with the barrier: tells a member in each round what this one has started. Whether anything was done.
+    /// Makes progress on the barrier: sends this member's mark in each round. Returns whether anything was done.
     fn meet(&mut self, activity: &Activity) -> bool {
         let mut moved = false;
         while !self.has_met() {
@@ -500,7 +495,7 @@ impl State {
             let (here, there) = (mine.to_string(), in_words(theirs));
             let behind = |text: &str, meetings| format!("{text} behind {meetings} other meetings");
             match theirs {
-                // The same, at another place of the program.
+                // The same call, at another point of the program.
                 Some(theirs) if here == there => (behind(&here, mine.count), behind(&there, theirs.count)),
                 _ => (here, there),
             }

@@ -1,4 +1,4 @@
-//! scatter: what one member has for each of the others. reduce-scatter: what all have for each, combined.
+//! scatter: a part of the root's data for each member. reduce-scatter: combines the parts of all members for each one.
 
 use core::ops::Range;
 
@@ -18,11 +18,10 @@ use super::staging::{Staged, Turn};
 use crate::group::{Collective, Purpose, Team};
 
 impl Team {
-    /// Gives every member its part of what `root` has in `all`: the k-th part goes to the member with rank k. All parts
-    /// are as long as `mine`, which is given as to [`broadcast`](Self::broadcast) and becomes the part: `&mut x` is changed in
-    /// place, a value `x` comes back as its part, and of a symmetric object `&OBJECT` the own copy is changed. `all` is a
-    /// reference as to [`fcollect`](Self::fcollect), which does the reverse; it is looked at on the root alone, and may be
-    /// empty on the others.
+    /// Sends the k-th part of the root's `all` to the member with rank k. All parts are as long as `mine`, which becomes the part, as in
+    /// [`broadcast`](Self::broadcast): `&mut x` is changed in place, a value `x` is replaced and returned, and of a symmetric object
+    /// `&OBJECT` the own copy is changed. `all` is a reference as in [`fcollect`](Self::fcollect), the reverse operation. It is used on
+    /// the root alone, and may be empty on the others.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -48,7 +47,7 @@ impl Team {
         X: Contribution<R>,
     {
         let root = Root::of(self, root, "scatter_from");
-        // Where `all` lies is the root's own affair.
+        // The place of `all` is not compared: it may differ.
         let source = Argument::of::<X::Item>(self, token, all.place(token));
         let argument = Argument::of::<X::Item>(self, token, mine.place(token));
         let mut fit = Ok(());
@@ -71,10 +70,9 @@ impl Team {
         result
     }
 
-    /// Combines what all members have for each by an operation of the program, as [`reduce`](Self::reduce) has it; every member gets its
-    /// part of the result. Of `all`, as of [`alltoall`](Self::alltoall), the k-th part is for the member with rank k. `mine` becomes what
-    /// the parts for the calling PE combine to, and is given as to [`sum`](Self::sum). `all` is a reference as to
-    /// [`fcollect`](Self::fcollect), and has as many elements as `mine` for each member.
+    /// Combines the parts of all members for each one by an operation of the program, as in [`reduce`](Self::reduce). The k-th part of
+    /// `all` is for the member with rank k. `mine` becomes the combination of the parts for the calling PE, as in [`sum`](Self::sum). `all`
+    /// is a reference as in [`fcollect`](Self::fcollect), with as many elements for each member as `mine` has.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -123,12 +121,12 @@ impl Team {
     }
 }
 
-/// Whether so many items are a part for each member; both numbers if not.
+/// Ok if `all` items are a part of `part` items for each member, else both numbers.
 fn is_parts(team: &Team, all: usize, part: usize) -> Result<(), (usize, usize)> {
     if part.checked_mul(team.size()) == Some(all) { Ok(()) } else { Err((all, part)) }
 }
 
-/// Refuses items that are not, for the caller's line: no closure has that.
+/// Panics with the caller's line, which no closure has.
 #[track_caller]
 fn require_parts(team: &Team, fit: Result<(), (usize, usize)>) {
     if let Err((all, part)) = fit {
@@ -138,10 +136,10 @@ fn require_parts(team: &Team, fit: Result<(), (usize, usize)>) {
 }
 
 impl Collective<'_> {
-    /// Gives every member its part of what the root has in `all`, as many bytes each, in `mine`.
+    /// [`Team::scatter_from`] of bytes.
     fn scatter(&self, purpose: &Purpose<'_>, root: &Root, all: SendBuf<'_>, mut mine: RecvBuf<'_>) {
         let (members, rank, part) = (self.team.size(), self.team.rank(), mine.len());
-        // As many members are served in one step as scratch has room for.
+        // A step serves as many members as scratch has room for.
         let width = members.min(SCRATCH_BYTES / GRAIN);
         let most = SCRATCH_BYTES / width / GRAIN * GRAIN;
         for first in (0..members).step_by(width) {
@@ -164,7 +162,7 @@ impl Collective<'_> {
         }
     }
 
-    /// Combines what all members have in `all` for the calling PE, in `mine`.
+    /// [`Team::reduce_scatter`] of bytes.
     fn reduce_scatter(
         &self,
         purpose: &Purpose<'_>,
