@@ -44,19 +44,19 @@ use crate::job::Job;
 use crate::members::Members;
 use crate::state::indexes::WORLD;
 
-/// Most bytes of an item that is combined where it comes: there is room for as many as are partial results of a group.
+/// Most bytes of an item that is combined in slots: the stack has room for the partial results of a group.
 const LARGEST: usize = 1 << 10;
 
 const _: () = assert!(LARGEST * Radices::MOST.next_power_of_two().ilog2() as usize <= PARTIALS);
 
-/// Whether items of so many bytes can be combined where they come in chunks.
+/// Whether items of `size` bytes can be combined in slots.
 pub(super) const fn fits_a_tile(size: usize) -> bool {
     size <= LARGEST
 }
 
 impl Collective<'_> {
-    /// Brings data of a pattern through windows, or past them: `source` if they come from elsewhere than the result, and `op` if they are
-    /// combined. What comes of that is settled.
+    /// Moves data of a pattern through windows or, into objects, past them. `source` is empty if the result is sent; `op` combines. The
+    /// result is settled.
     pub(super) fn pipelined(
         &self,
         purpose: &Purpose<'_>,
@@ -67,7 +67,7 @@ impl Collective<'_> {
     ) {
         let (ranks, rank, item) = (self.team.size(), self.team.rank(), op.map_or(1, ReduceOp::size));
         let cut = pattern.cut(ranks, result.object().is_some());
-        // What goes no way: from where in the source, to where in the result.
+        // The own part, which is copied: its range in the source, and its offset in the result.
         let own = match pattern {
             Pattern::Fcollect(bytes) => Some((0..bytes, rank * bytes)),
             Pattern::Alltoall(part) => Some((rank * part..(rank + 1) * part, rank * part)),
@@ -88,7 +88,7 @@ impl Collective<'_> {
         op: Option<&dyn ReduceOp>,
     ) {
         let Self { team, endpoint, .. } = *self;
-        // The stream of the runtime: what the program has started is not waited for here.
+        // The runtime's own channel: operations of the program are not waited for here.
         let far = team.job.network.own.as_ref();
         let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
         // SAFETY: that of the world is a part of the system area. For another team all its members have taken as many bytes there, aligned
@@ -125,7 +125,7 @@ impl Collective<'_> {
             }
             let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
             while !is_over {
-                // Each chunk is waited for anew: who has just got on will soon again.
+                // Each chunk is a new wait: a member that has just made progress will soon make more.
                 let moved = progress.moved();
                 let got_on = || {
                     is_over = progress.poll(&mut carrier);
@@ -143,7 +143,7 @@ impl Collective<'_> {
     }
 }
 
-/// The slots and credit counters of a collective: at the same offsets, from the start of its slot of the arena, on every member.
+/// The slots and credit counters of a collective, at the same offsets from the start of every member's slot of the arena.
 #[derive(Clone, Copy)]
 pub(super) struct Slots {
     arrived: usize,
@@ -155,12 +155,12 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Those of a team's window, cut into slots.
+    /// A team's window, cut into slots.
     pub(super) fn of_window(team: &Team, Cut { most, slots }: Cut) -> Self {
         assert!(slots <= MOST_SLOTS, "{slots} slots");
         let window = team.window();
         let [arrived, credits] = [offset_of!(Window, arrived), offset_of!(Window, credits)];
-        // Slots without room have a counter each, and nothing lies in them.
+        // Slots without room have counters alone.
         let bytes = if slots * most <= WINDOW_BYTES { most } else { 0 };
         Self {
             arrived: window + arrived,
@@ -171,7 +171,7 @@ impl Slots {
         }
     }
 
-    /// Those of a started collective of a team, by its place among those that the team has under way.
+    /// The slots of a started collective, by its place among the team's requests.
     pub(super) fn of_request(team: usize, place: usize) -> Self {
         let area = request_area(team, place);
         let (room, bytes) = match team {
@@ -185,24 +185,24 @@ impl Slots {
         Self { arrived: area + arrived, credits: area + credits, room, bytes, count }
     }
 
-    /// Where so many bytes of a slot lie.
+    /// The offset of a slot that has `bytes` bytes.
     fn slot(&self, slot: usize, bytes: usize) -> usize {
         assert!(slot < self.count && bytes <= self.bytes, "{bytes} bytes in slot {slot} of {}", self.bytes);
         self.room + slot * self.bytes
     }
 }
 
-/// Where the words of a started collective lie, from the start of a PE's slot.
+/// The offset of a request's words from the start of a PE's slot.
 pub(super) fn request_area(team: usize, place: usize) -> usize {
     offset_of!(SystemArea, requests) + (team * MOST_REQUESTS + place) * size_of::<RequestArea>()
 }
 
-/// The members of a collective, by rank, as one of them reaches their memory of the runtime.
+/// Access of one member to the other members' memory of the runtime, by rank.
 #[derive(Clone, Copy)]
 pub(super) struct Reach<'c> {
     pub(super) job: &'c Job,
     pub(super) members: &'c Members,
-    /// The rank of the one that reaches them.
+    /// The rank of the accessing member.
     pub(super) rank: usize,
 }
 
@@ -224,7 +224,7 @@ impl<'c> Reach<'c> {
         unsafe { &*start.wrapping_add(offset).cast() }
     }
 
-    /// The calling PE's word at an offset.
+    /// The value of the calling PE's word at an offset.
     pub(super) fn own(&self, offset: usize) -> u64 {
         self.counter(self.mine(), offset).load(Ordering::Acquire)
     }
@@ -262,15 +262,15 @@ impl<'c> Reach<'c> {
     }
 }
 
-/// Carries out the steps of a schedule for one member.
+/// Transfers of one member, in memory and by the transport.
 pub(super) struct Carrier<'c> {
     pub(super) reach: Reach<'c>,
     pub(super) slots: Slots,
     pub(super) source: SendBuf<'c>,
     pub(super) result: RecvBuf<'c>,
-    /// The object that the result is on every member, and its segment.
+    /// The object that is the result on every member, with its segment.
     pub(super) object: Option<(u32, Extent)>,
-    /// What a reduction combines with.
+    /// The operation of a reduction.
     pub(super) op: Option<&'c dyn ReduceOp>,
 }
 
@@ -331,7 +331,7 @@ impl Transfers for Carrier<'_> {
 
     fn copy(&mut self, slot: usize, into: Place) {
         if self.object.is_some() {
-            // It was written there.
+            // The sender has written it in place.
             return;
         }
         let from = self.reach.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
@@ -363,7 +363,7 @@ impl Transfers for Carrier<'_> {
                 };
             };
             fold(members, Operands::Read(&read), tile, op);
-            // Of what is combined again nothing is lost by that: a NaN stays one.
+            // Settling a partial result loses nothing: a NaN stays a NaN.
             op.settle(tile);
             // SAFETY: the place of the result has so many bytes, borrowed or an object of this PE.
             unsafe { shared::copy(result.wrapping_add(at), tile.as_ptr(), tile.len()) };

@@ -27,19 +27,19 @@ use super::request::{Started, Task};
 use super::staging::{BarrierRoom, Direct, Ring};
 use crate::group::{Collective, Purpose, Team};
 
-/// Whose items a member combines.
+/// The ranks whose items a member combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combined {
-    /// Those of all members.
+    /// All ranks.
     All,
-    /// Those of lower ranks, and its own.
+    /// Lower ranks and its own.
     UpTo,
-    /// Those of lower ranks: of none it is all zeroes.
+    /// Lower ranks; rank 0 has all zeroes.
     Before,
 }
 
 impl Combined {
-    /// How many members these are for one rank of so many, from rank 0 on.
+    /// The number of these ranks, which begin with rank 0.
     fn of(self, rank: usize, members: usize) -> usize {
         match self {
             Self::All => members,
@@ -49,7 +49,7 @@ impl Combined {
     }
 }
 
-/// An operation on the numbers that items consist of; whether rounded numbers give the same in any order.
+/// An operation on the numbers that items consist of. `$exact`: rounding numbers give the same result in any order.
 macro_rules! typed {
     ($item:ty, $reducible:ident::$number:ident, $op:ident, $exact:expr) => {{
         type Of<I> = <I as $reducible>::$number;
@@ -57,16 +57,16 @@ macro_rules! typed {
     }};
 }
 
-/// A row has the names and families of an operation, and of it started; the numbers that it takes, its method of these, and whether the
-/// order makes no difference even to numbers that round; and what it is in words.
+/// A row has: name and family of the operation, and of its started form; its operands, the method of their numbers, and whether the order
+/// makes no difference even to numbers that round; its description.
 macro_rules! reductions {
     ($($all:ident $of_all:ident, $start:ident $started:ident, ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
         impl Team {$(
             #[doc = concat!("The ", $what, $note, ".")]
             ///
-            /// Each element becomes the result over all members, the same bits on all of them. `data`
-            /// has the same length on all members: `&mut x` is changed in place, a value `x` comes back as the result, and of
-            /// a symmetric object `&OBJECT` the own copy is changed ([`Contribution`](crate::Contribution)).
+            /// Each element becomes the result over all members, the same bits on all of them. `data` has the same length on all
+            /// members: `&mut x` is changed in place, a value `x` is replaced and returned, and of a symmetric object `&OBJECT` the own
+            /// copy is changed ([`Contribution`](crate::Contribution)).
             ///
             /// ```no_run
             /// # use shmem::prelude::*;
@@ -97,10 +97,9 @@ macro_rules! reductions {
                 self.reduction(token, (Family::$of_all, Combined::All), data, op)
             }
 
-            #[doc = concat!("Starts the ", $what)]
-            #[doc = concat!("of what all members have, and goes on: what [`", stringify!($all), "`](Self::", stringify!($all), ") gives, the same bits")]
-            /// of it, is there when the result is [waited](Started::wait) for. `data` is as there, and is read before this returns.
-            /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
+            #[doc = concat!("Starts the ", $what, " and returns: the result of [`", stringify!($all), "`](Self::", stringify!($all), "),")]
+            /// the same bits, is there when it is [waited](Started::wait) for. `data` is read before this returns.
+            /// [`start_barrier`](Self::start_barrier) has the rules of started collectives.
             ///
             /// # Panics
             ///
@@ -160,14 +159,12 @@ scans! {
 }
 
 impl Team {
-    /// Combines what all members have by an operation of the program, item by item, for all of them: a value that is plain
-    /// data is one item, of a `Vec`, a slice and an object of slices each element is one. `data` is as in
-    /// [`sum`](Self::sum).
+    /// Combines the data of all members by an operation of the program, item by item, on all members. A value of plain data is one item;
+    /// each element of a `Vec`, a slice or an object of slices is one. `data` is as in [`sum`](Self::sum).
     ///
-    /// Items are combined by a tree over ranks, the lower ranks on the left: of five members
-    /// `op(op(op(a, b), op(c, d)), e)`. So an operation must be associative, as far as the difference matters, and need
-    /// not be commutative; results depend on neither timing nor placement. It is called on any member, any number of times.
-    /// All members must give the same operation; its type is compared, and an operation of another type ends the job.
+    /// Items are combined by a tree over ranks, lower ranks on the left: of five members `op(op(op(a, b), op(c, d)), e)`. So an operation
+    /// must be associative, as far as the difference matters, and need not be commutative. Results depend on neither timing nor placement.
+    /// The operation is called on any member, any number of times. All members must pass the same one; another type ends the job.
     ///
     /// ```no_run
     /// use shmem::prelude::*;
@@ -189,8 +186,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If an object is of a team that lacks a member. A panic inside `op` ends the job; a collective of the team that is called there
-    /// is one.
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job; so does a collective of the team in `op`.
     ///
     /// Source: MPI 4.1, `MPI_Allreduce` with an operation of `MPI_Op_create`.
     #[doc(alias = "MPI_Allreduce")]
@@ -227,7 +223,7 @@ impl Team {
         })
     }
 
-    /// Carries out `reduce`, of items that consist of `N`s. Members compare `word`.
+    /// Runs `reduce` on items that consist of `N`s. Members compare `word`.
     #[inline]
     #[track_caller]
     fn reduced<X: Contribution<R>, R, N>(
@@ -241,7 +237,7 @@ impl Team {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
         argument.changed(data, (true, true), |items, data| {
             let bytes = data.len();
-            // Of items without bytes the number is compared.
+            // Items without bytes are compared by their number.
             let amount = if argument.size() == 0 { items } else { bytes } as u64;
             let subject = || argument.name_or(|| show::<N>(bytes, items));
             argument.run(family, [amount, word], &subject, bytes, |collective, purpose| {
@@ -269,7 +265,7 @@ impl Team {
         let words = [bytes as u64, word_of(type_name::<N>())];
         let subject = || argument.name_or(|| show::<N>(bytes, 0));
         let steps = self.steps(Pattern::Reduction(bytes), 0, size_of::<N>());
-        // One member has no schedule that would settle.
+        // A single member has no schedule, which would settle the result.
         let lonely = steps.is_none().then_some(op);
         let task = Task { op: Some(Box::new(op)), ..Task::of(steps, given) };
         argument.start(family, words, &subject, (bytes, task), move |result| {
@@ -282,20 +278,20 @@ impl Team {
     }
 }
 
-/// So many bytes in words: of `N`s, or if these have no bytes of as many items.
+/// A number of bytes as a number of `N`s, or, if these have no bytes, of items.
 fn show<N>(bytes: usize, items: usize) -> String {
     format!("{} x {}", bytes.checked_div(size_of::<N>()).unwrap_or(items), type_name::<N>())
 }
 
-/// What type an operation is of, as a number to compare. Other numbers are other types, and almost always the other way round.
+/// A hash of an operation's type, to be compared.
 pub(super) fn type_of<F>(_: &F) -> u64 {
     word_of(type_name::<F>())
 }
 
-/// Room for the operands of a tile of a direct reduction, and its result: they stay in the first cache.
+/// Bytes for the operands of a tile of a direct reduction and its result, which stay in the first-level cache.
 const OPERANDS: usize = 8 << 10;
 
-/// Bytes of a line of the cache, which slices do not share.
+/// Bytes of a cache line, which slices do not share.
 const LINE: usize = 64;
 
 // A tile of a direct reduction has a line, or more.
@@ -307,7 +303,7 @@ fn room_of_operand(members: usize) -> usize {
 }
 
 impl Collective<'_> {
-    /// Combines the items that members in `combined` have in `source`, or without it in `data`, to `data`. Objects are the same on all
+    /// Combines the items of the ranks in `combined`, which are in `source`, or else in `data`, to `data`. Objects are the same on all
     /// members.
     pub(super) fn reduce(
         &self,
@@ -352,7 +348,7 @@ impl Collective<'_> {
         }
     }
 
-    /// Combines the numbers in `data` of all members, for a purpose of the caller's, by an operation that is exact.
+    /// Combines the numbers in `data` of all members by an exact operation, for the runtime itself.
     pub(crate) fn reduce_for<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
         let op = Typed::new(op, |number| number, true);
         if self.team.node_count() > 1 {
@@ -362,7 +358,7 @@ impl Collective<'_> {
         }
     }
 
-    /// On one node: every member combines what those in `combined` have contributed, in place.
+    /// On one node: every member combines the contributions of the ranks in `combined`, where they are.
     fn reduce_by_steps(
         &self,
         purpose: &Purpose<'_>,
@@ -372,7 +368,7 @@ impl Collective<'_> {
     ) {
         let members = combined.of(self.team.rank(), self.team.size());
         let (bytes, size) = (data.len(), op.size());
-        // Short data are one piece, for which nothing is divided.
+        // Short data are one piece, without a division.
         let most = if bytes <= SCRATCH_BYTES { bytes } else { SCRATCH_BYTES / size * size };
         let mut start = 0;
         while start < bytes {
@@ -383,7 +379,7 @@ impl Collective<'_> {
             self.meet(purpose);
             data.fill(piece, size, &mut |at, tile| {
                 if members == 0 {
-                    // Zero of all numbers.
+                    // The zero of every number.
                     return tile.fill(0);
                 }
                 let bytes = tile.len();
@@ -398,22 +394,21 @@ impl Collective<'_> {
         }
     }
 
-    /// Bytes of the slices in which members combine data of their node, in whole items and grains; 0 if there is no room for any.
+    /// Bytes of a member's slice of a piece, in whole items and grains; 0 if there is no room for any.
     fn slice_of(&self, bytes: usize, size: usize) -> usize {
-        // Some pieces, so that there is something to do while a chunk is waited for.
+        // Several pieces, so that a member has work while it waits for a chunk.
         let wanted = (bytes / self.team.size() / 4).next_multiple_of(GRAIN).clamp(4 << 10, 16 << 10);
         let unit = size * (GRAIN / size.min(GRAIN));
         wanted.min(TeamShape::of(self.team).room_of_chunk()) / unit * unit
     }
 
-    /// A reduce-scatter and an allgather through rings: every member combines a slice of each piece, on one node. Of a piece it brings the
-    /// others their slices, combines its own, and brings them the result; meanwhile the next piece is on its way. Chunks are
-    /// contributions to a piece and results of one in turn: a contribution goes before the result of the piece before, so that it is on its
-    /// way while that is combined.
+    /// A reduce-scatter and an allgather through rings, on one node: every member combines a slice of each piece. It sends the others their
+    /// slices, combines its own, and sends them the result. Chunks alternate between contributions and results. The contribution to the
+    /// next piece is sent before the result of this one, so it travels while this one is combined.
     ///
-    /// Where members share cores, each chunk would wake everybody, who would sleep again until that of the next one. There they
-    /// meet behind each piece, the last to come wakes all, and nobody finds a chunk missing or a slot that is not free: what is read
-    /// in a round was shown in the one before, and what is overwritten was taken there.
+    /// Where members share cores, each chunk would wake all of them. There they meet after each piece instead, and the last one wakes all.
+    /// Then no chunk is missing and no slot is full: what is read in a round was shown in the one before, and what is overwritten was taken
+    /// there.
     fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn ReduceOp) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
         let mut ring = Ring::new(self, purpose);
@@ -427,7 +422,7 @@ impl Collective<'_> {
             let each = (end - start).div_ceil(members).next_multiple_of(unit);
             (start + rank * each).min(end)..(start + (rank + 1) * each).min(end)
         };
-        // Where the slice for a rank lies in a chunk of another one.
+        // The offset of the slice for rank `to` in a chunk of rank `of`.
         let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice;
         let meets = !self.team.job.site.has_cores;
         let contribute = |ring: &Ring<'_>, data: &[u8], piece: usize| {
@@ -462,7 +457,7 @@ impl Collective<'_> {
                 }
             }
             if let Some(before) = piece.checked_sub(1) {
-                // Each begins with another one, so that not all read the same.
+                // Each begins with another one, so that members read from different ones.
                 for of in (rank + 1..members).chain(0..rank) {
                     let part = slice_of(before, of);
                     RecvBuf::of(&mut data[part.clone()])
@@ -476,8 +471,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Combines what lies at one place of all members of a node, to another one or there. Every member makes a slice, and writes it to
-    /// all: nobody else reads that slice.
+    /// Combines symmetric objects of a node in place. Every member combines a slice and writes it to all members; no other member reads
+    /// that slice.
     fn reduce_directly(&self, purpose: &Purpose<'_>, (from, to): (Extent, Extent), op: &dyn ReduceOp) {
         let (members, rank, size) = (self.team.size(), self.team.rank(), op.size());
         let direct = Direct::meet(self, purpose);
@@ -502,8 +497,8 @@ impl Collective<'_> {
         direct.leave();
     }
 
-    /// Reduces between nodes: members send partial results with the barrier's messages or, where these do not fit, gather all operands
-    /// and combine them. The caller settles `data`, which makes every NaN the same.
+    /// Reduces between nodes: by partial results in the messages of barriers or, where these do not fit, by gathering all operands. The
+    /// caller settles `data`.
     fn reduce_between_nodes(
         &self,
         purpose: &Purpose<'_>,
@@ -522,8 +517,8 @@ impl Collective<'_> {
                 .chunks_mut(most)
                 .for_each(|piece| self.combine_between_nodes(purpose, scan, piece, op));
         }
-        // Every member gets the items of all, and combines them: of ranks that are dealt out to nodes in another order, and of items that
-        // are larger than a room, on one node as well.
+        // Every member gathers the items of all and combines them, where ranks do not follow each other node by node, and where an item is
+        // larger than a buffer, on one node as well.
         let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
         let mut all = vec![0; most.min(data.len()) * team.size()];
         for piece in data.chunks_mut(most) {

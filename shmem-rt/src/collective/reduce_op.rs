@@ -11,7 +11,7 @@ use shmem_core::primitive::mutant;
 
 use crate::group::{Collective, Purpose};
 
-/// What can be reduced: a number, or an array of what can be reduced, element by element.
+/// Data that can be reduced: a number, or an array of such data, element by element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced",
     note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays of them; other plain data is combined by an operation of your own: `world.reduce(x, join)`"
@@ -21,7 +21,7 @@ pub trait Reducible: PlainData + sealed::Sealed {
     type Number: Number;
 }
 
-/// As [`Reducible`], by its bits: an integer, or an array of what has bits.
+/// Data whose bits can be combined: an integer, or an array of such data.
 #[diagnostic::on_unimplemented(
     message = "the bits of `{Self}` cannot be combined",
     note = "and, or and xor take the integers, and arrays of them, and `bool`"
@@ -31,9 +31,8 @@ pub trait BitReducible: PlainData + sealed::Sealed {
     type Bits: BitNumber;
 }
 
-/// What reductions combine, with `R` as the result of the call: a [`Contribution`] of numbers. The argument decides:
-/// `world.sum(&mut x)` changes `x`, `let y = world.sum(x)` gives the sum, and `world.sum(&OBJECT)` changes the own copy of a
-/// symmetric object.
+/// The argument of a reduction: a [`Contribution`] of numbers. `R` is the result of the call: `world.sum(&mut x)` changes `x`,
+/// `let y = world.sum(x)` returns the sum, and `world.sum(&OBJECT)` changes the own copy of a symmetric object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced",
     label = "not what can be reduced",
@@ -45,7 +44,7 @@ pub trait Operands<R>: Contribution<R, Item: Reducible> {}
 #[diagnostic::do_not_recommend]
 impl<R, X: Contribution<R, Item: Reducible>> Operands<R> for X {}
 
-/// What reductions of bits combine, with `R` as the result of the call: as [`Operands`], of integers, and `bool`.
+/// The argument of a reduction of bits: as [`Operands`], of integers and `bool`.
 #[diagnostic::on_unimplemented(
     message = "the bits of `{Self}` cannot be combined",
     label = "not what has bits to combine",
@@ -57,8 +56,8 @@ pub trait BitOperands<R>: Contribution<R, Item: BitReducible> {}
 #[diagnostic::do_not_recommend]
 impl<R, X: Contribution<R, Item: BitReducible>> BitOperands<R> for X {}
 
-/// A number that can be reduced: an integer, f32 or f64. What it takes to be an element of a generic library is in it: a
-/// number is [`PlainData`], and what collectives take by value.
+/// A number that can be reduced: an integer, f32 or f64. A generic library needs no other bound: a number is [`PlainData`], and
+/// collectives take it by value.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -68,13 +67,13 @@ impl<R, X: Contribution<R, Item: BitReducible>> BitOperands<R> for X {}
 ///     (world.min(mine), world.max(mine))
 /// }
 /// ```
-// A power of two of bytes, at most 16, so that no piece of scratch ends inside one; or the only one of a contribution, of at most
-// 64 (`Both`).
+// Its size is a power of two of at most 16, so that no piece of scratch ends inside one; or it is the only item of a contribution, of at
+// most 64 bytes (`Both`).
 pub trait Number: Reducible<Number = Self> {
-    /// What adding does not change.
+    /// The neutral element of the sum.
     const ZERO: Self;
 
-    /// Whether sums and products are rounded: then they depend on their order.
+    /// Whether sums and products are rounded, and so depend on their order.
     #[doc(hidden)]
     const ROUNDS: bool = false;
 
@@ -90,7 +89,7 @@ pub trait Number: Reducible<Number = Self> {
     /// The larger one: `-0.0` is smaller than `0.0`, and a NaN loses.
     fn greater(self, other: Self) -> Self;
 
-    /// The number as the result of a reduction: of all NaNs one, since which of them arithmetic makes is not said.
+    /// The number as the result of a reduction: one fixed NaN for all NaNs, since arithmetic may make any of them.
     #[doc(hidden)]
     #[must_use]
     fn settled(self) -> Self {
@@ -98,7 +97,7 @@ pub trait Number: Reducible<Number = Self> {
     }
 }
 
-/// What has bits that can be combined: an integer, or the [`Truth`] that a `bool` is.
+/// A number whose bits can be combined: an integer, or the [`Truth`] of a `bool`.
 pub trait BitNumber: BitReducible<Bits = Self> {
     /// As [`Number::ROUNDS`].
     #[doc(hidden)]
@@ -113,7 +112,7 @@ pub trait BitNumber: BitReducible<Bits = Self> {
     /// Bitwise exclusive or.
     fn xored(self, other: Self) -> Self;
 
-    /// As [`Number::settled`]: bits are what they are.
+    /// As [`Number::settled`]: bits stay.
     #[doc(hidden)]
     #[must_use]
     fn settled(self) -> Self {
@@ -245,8 +244,8 @@ macro_rules! integers {
 }
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-/// What the operations of a floating type give, to the bit, in any order: smaller and larger go by the number and, of zeroes, by the
-/// sign. Compared as numbers and by their bits, and not by one key: so loops become vectors.
+/// Minimum and maximum give the same bits in any order: they compare numbers and, of zeroes, signs. Numbers and bits are compared, not one
+/// integer key, so that loops become vectors.
 macro_rules! floats {
     ($($t:ident)*) => {$(
         impl sealed::Sealed for $t {}
@@ -271,7 +270,7 @@ macro_rules! floats {
             #[inline(always)]
             fn lesser(self, other: Self) -> Self {
                 if self == other {
-                    // The same bits, but for zeroes, of which the one with the sign is smaller.
+                    // Equal numbers have the same bits, except zeroes: `-0.0` is smaller.
                     return $t::from_bits(self.to_bits() | other.to_bits());
                 }
                 if self < other || other.is_nan() { self } else { other }
@@ -294,18 +293,18 @@ macro_rules! floats {
 }
 floats!(f32 f64);
 
-/// An operation on items of some bytes.
+/// An operation on items of a fixed number of bytes.
 pub(super) trait ReduceOp {
     fn size(&self) -> usize;
 
-    /// Whether the result is the same in whatever order items are combined.
+    /// Whether the result is the same in any order.
     fn is_exact(&self) -> bool;
 
     /// Writes `left` combined with `right`, item by item, to `into`. Without `left`, the left operands are in `into`. All have the same
     /// number of whole items, of any alignment.
     fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]);
 
-    /// Makes results of what was combined: of all NaNs one.
+    /// Replaces every NaN of a result by one fixed NaN.
     fn settle(&self, _results: &mut [u8]) {}
 }
 
@@ -368,7 +367,7 @@ pub(super) fn require_same(into: &[u8], operands: &[u8]) {
     assert!(into.len() == operands.len(), "a tile of {} bytes, and one of {}", into.len(), operands.len());
 }
 
-/// An operation of the program. A panic inside it ends the job, since the others are in the same collective.
+/// An operation of the program. A panic inside it ends the job: the other PEs are in the same collective.
 pub(super) struct Guarded<'g, O> {
     pub(super) op: O,
     pub(super) collective: &'g Collective<'g>,
@@ -387,7 +386,7 @@ impl<O: ReduceOp> ReduceOp for Guarded<'_, O> {
     fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]) {
         let combine = AssertUnwindSafe(|| self.op.combine(into, left, right));
         if let Err(payload) = catch_unwind(combine) {
-            // To drop it may panic again.
+            // Dropping it may panic again.
             core::mem::forget(payload);
             self.refuse();
         }

@@ -27,19 +27,19 @@ use super::choose::Pattern;
 use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
 use crate::group::{Collective, Meeting, Purpose};
 
-/// One barrier, and the room for contributions that belongs to it: of a line where that is enough, or half of the scratch. There are
-/// several of both, used in turn, so one barrier for each step is enough: who writes again has met, since, all who read.
+/// One barrier with its buffer for contributions: a line where that is enough, or half of the scratch. There are several of both, used in
+/// turn, so one barrier for each piece is enough: before a member writes a buffer again, it has met all that read it.
 pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
     meeting: u64,
     offset: usize,
     room: usize,
-    /// What has come from other nodes, if there are any: then all is read where that lies.
+    /// The contributions of all nodes, where there are several: then all are read in the mirror.
     blocks: Option<Blocks<'c>>,
 }
 
 impl<'c> BarrierRoom<'c> {
-    /// The next barrier of a team, for which no member contributes more than `bytes` bytes: as many on all members.
+    /// The next barrier of a team, to which no member contributes more than `bytes` bytes. All members pass the same number.
     #[inline]
     pub(super) fn next(collective: &'c Collective<'c>, bytes: usize) -> Self {
         let (team, meeting) = (collective.team, collective.next_meeting());
@@ -48,7 +48,7 @@ impl<'c> BarrierRoom<'c> {
             let lines = area(team) + core::mem::offset_of!(TeamArea, lines);
             (lines + MeetingLines::room(meeting), LINE_BYTES)
         } else if team.node_count() > 1 && is_alone(team) {
-            // Where it would be put together with those of others of its node, its own block first.
+            // The place of its own block among those of all nodes.
             (mirror(team, half), MIRROR_BYTES)
         } else {
             (scratch(team, half), SCRATCH_BYTES)
@@ -56,7 +56,7 @@ impl<'c> BarrierRoom<'c> {
         Self { collective, meeting, offset, room, blocks: None }
     }
 
-    /// Synchronises all members. `shares` says how much each rank has contributed, from the start of its room: the same on all members.
+    /// Synchronises all members. `shares` gives the bytes that each rank has contributed, the same on all members.
     #[inline]
     pub(super) fn meet(&mut self, purpose: &Purpose<'_>, shares: impl FnOnce() -> Shares) {
         let collective = self.collective;
@@ -98,14 +98,14 @@ impl<'c> BarrierRoom<'c> {
     }
 }
 
-/// How members give pieces to each other through rooms of the runtime.
+/// How members pass data to each other, piece by piece, through buffers of the runtime.
 pub(super) struct Staged {
-    /// By the ring of the node, where there is one for these data; otherwise a step for each piece.
+    /// By rings, or else by a barrier for each piece.
     pub(super) by_ring: bool,
-    /// Bytes, or items, of the longest that a member has, and of a piece of that at most.
+    /// The longest data of a member, and of a piece, in bytes or items.
     pub(super) total: usize,
     pub(super) at_once: usize,
-    /// Bytes that a member writes of a piece, at most.
+    /// Most bytes that a member writes of a piece.
     pub(super) bytes: usize,
     pub(super) writes: bool,
     pub(super) reads: bool,
@@ -119,14 +119,14 @@ pub(super) enum Turn<'t> {
     Read(Range<usize>, &'t dyn Fn(usize, usize, usize) -> &'t [u8]),
 }
 
-/// How much members write that are all on one node: nobody asks.
+/// The shares of members that are all on one node, which nothing asks for.
 pub(super) fn of_one_node(_: Range<usize>) -> Shares {
     unreachable!("members are on one node")
 }
 
 impl Collective<'_> {
-    /// Lets members write pieces, and read those of the others: a ring has the next one under way while one is read. `shares` says how
-    /// much each rank writes of a piece, between nodes.
+    /// Calls `turn` to write and to read each piece. By rings the next piece is written while one is read. `shares` gives the bytes that
+    /// each rank writes of a piece, between nodes.
     #[inline(always)]
     pub(super) fn staged(
         &self,
@@ -135,7 +135,7 @@ impl Collective<'_> {
         shares: impl Fn(Range<usize>) -> Shares,
         mut turn: impl FnMut(Turn<'_>),
     ) {
-        // At least one piece, so that empty data meets as well.
+        // At least one piece, so that members meet for empty data as well.
         let pieces = if total <= at_once { 1 } else { total.div_ceil(at_once) };
         let range = |piece: usize| piece * at_once..total.min((piece + 1) * at_once);
         if !by_ring {
@@ -172,35 +172,35 @@ impl Collective<'_> {
     }
 }
 
-/// Bytes of the rings of all members together, unless they are very many or few.
+/// Bytes of all rings of a node together, unless members are very many or few.
 const ALL_RINGS: usize = 2 * RING_BYTES;
 
-/// Bytes of the ring of each of so many members, in its window.
+/// Bytes of a member's ring, in its window.
 pub(super) fn ring_bytes(members: usize) -> usize {
     (ALL_RINGS / members / CHUNK_BYTES * CHUNK_BYTES).clamp(2 * MIRROR_BYTES, RING_BYTES)
 }
 
-/// A series of chunks, of one collective.
+/// The series of chunks of one collective, in a circular buffer of each member.
 pub(super) struct Ring<'c> {
     collective: &'c Collective<'c>,
     purpose: &'c Purpose<'c>,
-    /// Where chunks lie on each member, from the start of its slot in the arena, and for how many there is room.
+    /// The offset of the buffer from the start of a member's slot in the arena, and its number of slots.
     room: usize,
     slots: usize,
-    /// Its first one, in the life of the team.
+    /// The number of its first chunk, counted for the life of the team.
     first: u64,
-    /// How many of them the calling PE has taken.
+    /// Chunks that the calling PE has taken.
     taken: usize,
-    /// Whether the others' bells are to be rung for what it has done.
+    /// Whether the bells of the others have yet to be rung.
     owes_bells: Cell<bool>,
 }
 
 impl<'c> Ring<'c> {
     pub(super) const CHUNK: usize = CHUNK_BYTES;
 
-    /// A series of chunks for a collective. They lie in the window, or where the team has none in what no other node sends to. The
-    /// world's window is a part of the system area, and for another team all members have taken as many bytes there, word for word,
-    /// between two barriers that all came to (`take_windows`).
+    /// The series of a collective. Its buffer is the window, or, where the team has none, the mirror, which no other node writes. The
+    /// world's window is a part of the system area. For another team all members have taken the same bytes there, by a statement
+    /// (`take_windows`).
     pub(super) fn new(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         let team = collective.team;
         let (room, slots) = match team.has_windows() {
@@ -213,8 +213,8 @@ impl<'c> Ring<'c> {
         ring
     }
 
-    /// How many chunks behind the one that it writes a member reads, if it does both: half of what there is room for. What another core
-    /// has just written lies in that one's cache, and is read from there half as fast as later from the one behind it.
+    /// How many chunks a member reads behind the one that it writes: half of the slots. Data that another core has just written are read
+    /// from its cache half as fast as later from the shared cache.
     pub(super) fn lag(&self) -> usize {
         self.slots / 2
     }
@@ -236,7 +236,7 @@ impl<'c> Ring<'c> {
         RingSlot { ring: self, number }
     }
 
-    /// A part of what a rank has for the others in the k-th chunk, once that has come.
+    /// Waits for the k-th chunk of a rank, and returns a part of it.
     ///
     /// # Panics
     ///
@@ -253,7 +253,7 @@ impl<'c> Ring<'c> {
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 
-    /// Says that the calling PE has read all it needs of the k-th chunk of every member, and of those before.
+    /// Marks the k-th chunk of every member, and those before, as read by the calling PE.
     pub(super) fn take(&mut self, k: usize) {
         self.taken = k + 1;
         self.words(self.collective.endpoint.me()).take(self.first + k as u64);
@@ -271,8 +271,7 @@ impl<'c> Ring<'c> {
         team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me())
     }
 
-    /// Rings the bells of the others, who may wait for what the calling PE has done: by read-modify-writes
-    /// ([`RingWords`]), as bells need it.
+    /// Rings the bells of the others, which may wait for what the calling PE has done.
     pub(super) fn ring_others(&self) {
         if self.owes_bells.replace(false) {
             let Collective { team, endpoint, .. } = *self.collective;
@@ -284,7 +283,7 @@ impl<'c> Ring<'c> {
         if done() {
             return;
         }
-        // Somebody may sleep until the calling PE has done what it owes bells for, and be who it would wait for.
+        // The PE that is waited for may itself sleep until its bell is rung.
         self.ring_others();
         let Self { collective, purpose, .. } = *self;
         let Collective { team, endpoint, .. } = *collective;
@@ -301,7 +300,7 @@ impl<'c> Ring<'c> {
         &team.system_at(endpoint, pe).teams[team.index()].ring
     }
 
-    /// Where a chunk lies, from the start of its owner's slot in the arena.
+    /// The offset of a chunk from the start of its owner's slot in the arena.
     fn offset(&self, number: u64) -> usize {
         self.room + (number % self.slots as u64) as usize * CHUNK_BYTES
     }
@@ -313,7 +312,7 @@ impl Drop for Ring<'_> {
     }
 }
 
-/// A slot that is free, for a chunk of the calling PE's.
+/// A free slot, for a chunk of the calling PE.
 pub(super) struct RingSlot<'r> {
     ring: &'r Ring<'r>,
     number: u64,
@@ -326,7 +325,7 @@ impl RingSlot<'_> {
         ring.ring_others();
     }
 
-    /// As [`show`](Self::show), where what rings the others' bells comes straight behind.
+    /// As [`show`](Self::show), without ringing: the caller rings next.
     pub(super) fn show_unheard(self) {
         let Self { ring, number } = self;
         ring.words(ring.collective.endpoint.me()).fill(number);
@@ -345,15 +344,15 @@ impl RingSlot<'_> {
     }
 }
 
-/// A collective on symmetric objects of one node, which members read and write in place. The opening barrier shows that they have come
-/// for the same object. A member leaves when nobody reads its copy any more. [`buffer`](super::buffer) says why that is sound.
+/// A collective on symmetric objects of one node, which members read and write in place. The opening barrier compares the objects. A
+/// member leaves when no other one reads its copy. [`buffer`](super::buffer) has the argument for soundness.
 pub(super) struct Direct<'c> {
     collective: &'c Collective<'c>,
     purpose: &'c Purpose<'c>,
 }
 
 impl<'c> Direct<'c> {
-    /// Meets all members. What they have done to the objects before is visible to all.
+    /// Meets all members. Their earlier writes to the objects are visible to all.
     pub(super) fn meet(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         collective.meet(purpose);
         Self { collective, purpose }
@@ -371,13 +370,13 @@ impl<'c> Direct<'c> {
         RecvBuf::on(endpoint, team.member(rank), place)
     }
 
-    /// The ranks of all members, from the own one on: so not all read or write the same.
+    /// All ranks, from the own one on, so that members access different ones.
     pub(super) fn ranks(&self) -> impl Iterator<Item = usize> + use<> {
         let (members, rank) = (self.collective.team.size(), self.collective.team.rank());
         (rank..members).chain(0..rank)
     }
 
-    /// Ends it where one member owns what the others read: that one waits until they have, and the others go on.
+    /// Ends a collective in which the others read the copy of one member: that member waits for them.
     pub(super) fn leave_source(&self, rank: usize) {
         let mut ring = Ring::new(self.collective, self.purpose);
         ring.take(0);
@@ -386,7 +385,7 @@ impl<'c> Direct<'c> {
         }
     }
 
-    /// Ends it where each has read of the others, or written to them.
+    /// Ends a collective in which all members access each other's copies.
     pub(super) fn leave(&self) {
         if !mutant("direct-without-leave") {
             self.collective.meet(self.purpose);
@@ -397,7 +396,7 @@ impl<'c> Direct<'c> {
 const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);
 
 impl Collective<'_> {
-    /// Which way data go, that lie in symmetric objects or anywhere. Windows are taken when they would be the way for the first time.
+    /// The way of the data. The team takes windows when they would be the way for the first time.
     #[inline]
     pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
         let (team, way) = (self.team, self.team.way(pattern, is_symmetric));
@@ -408,11 +407,10 @@ impl Collective<'_> {
         way
     }
 
-    /// Takes a window on each member, or on none if there is no room on all of them. They are kept as long as there is
-    /// anything of the team.
+    /// Takes a window on each member, or on none if one has no room. They are kept as long as anything of the team exists.
     ///
-    /// Others will write there what no message says the place of. So members must know, and not only believe, that all
-    /// are here: they state it ([`agreed`](super::agreed)).
+    /// Other members will write there without a further agreement. So members make a statement that all are here
+    /// ([`agreed`](super::agreed)).
     fn take_windows(&self, purpose: &Purpose<'_>) {
         self.state(purpose);
         let team = self.team;
@@ -428,14 +426,14 @@ impl Collective<'_> {
         team.keep_window(range);
     }
 
-    /// The first place that all members have free, taken on each; none if there is none. All members are known to be here.
+    /// Takes the first place that is free on all members; None if there is none. All members are known to be here.
     pub(crate) fn place(&self, purpose: &Purpose<'_>, bytes: usize, align: usize) -> Option<Range<usize>> {
         const NOWHERE: u64 = u64::MAX;
         let room = &self.team.job.teams.room;
         let mut mine = room.lock().propose(0, bytes, align);
         loop {
             let proposal = mine.as_ref().map_or(NOWHERE, |range| range.start as u64);
-            // The highest, and what is the lowest with its bits turned.
+            // The highest, and the complement of the lowest.
             let mut ends = [proposal, !proposal];
             self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut ends), u64::max);
             let (highest, lowest) = (ends[0], !ends[1]);
