@@ -18,15 +18,15 @@ use super::payload::Signature;
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Collective, Purpose, Team};
 
-/// A collective of which all members are known to have come for the same, word for word.
+/// A collective whose members are known to have come for the same, word for word.
 pub(crate) struct Agreed<'c> {
     pub(crate) collective: Collective<'c>,
     pub(crate) purpose: &'c Purpose<'c>,
 }
 
 impl Team {
-    /// Begins a collective, with all that this PE has started complete; ends the job unless all members have come
-    /// for the same, to the bit.
+    /// Begins a collective, after completing all operations of this PE. Ends the job unless all members have come for the same, word for
+    /// word.
     ///
     /// # Panics
     ///
@@ -56,12 +56,12 @@ impl Agreed<'_> {
         self.collective.state(self.purpose);
     }
 
-    /// What each member says, of any length, in the order of ranks.
+    /// Returns the bytes of each member, of any length, by rank.
     pub(crate) fn gather(&self, said: &[u8]) -> Vec<Vec<u8>> {
         self.collective.gather(self.purpose, said)
     }
 
-    /// What each member says in a few words, in the order of ranks.
+    /// Returns the words of each member, by rank.
     pub(crate) fn tell<const N: usize>(&self, words: [u64; N]) -> Vec<[u64; N]> {
         let mut all = vec![[0; N]; self.collective.team.size()];
         let into = bytemuck::cast_slice_mut(all.as_flattened_mut());
@@ -69,17 +69,16 @@ impl Agreed<'_> {
         all
     }
 
-    /// Combines the numbers in `data` of all members, as many on each.
+    /// Combines the numbers in `data` of all members, the same number on each.
     pub(crate) fn reduce<N: Pod>(&self, data: &mut [u8], op: impl Fn(N, N) -> N) {
         self.collective.reduce_for(self.purpose, data, op);
     }
 
-    /// Whether something worked on every member: what each of them says of it, in the order of ranks,
-    /// or, if it failed on any, an error on all of them.
+    /// Returns the values of all members, by rank, if every member succeeded; otherwise an error on all of them.
     ///
     /// # Errors
     ///
-    /// The own error where all have the same, otherwise that of the first member that has one.
+    /// The own error if all have the same, otherwise that of the first member that has one.
     pub(crate) fn settle(&self, mine: Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
         const WORKED: u8 = 1;
         let said = match &mine {

@@ -1,5 +1,5 @@
-//! What collectives send between nodes, counted without a job: the payloads of barriers node by node, and schedules by the
-//! [engine](super::engine) rank by rank, on transfers that only count.
+//! Counts what collectives send between nodes, without a job: the payloads of barriers node by node, and schedules rank by rank, carried
+//! out by the [engine](super::engine) on transfers that only count.
 
 use super::choose::Pattern;
 use super::engine::{Progress, Transfers, with_schedules};
@@ -9,10 +9,10 @@ use super::reduce_op::Typed;
 use super::schedule::{Chunks, HalvingDoubling, Place, Radices, Round, Schedule, SendStep, TwoTree};
 use crate::members::Layout;
 
-/// Bytes of an item of what is reduced.
+/// Bytes of an item of a reduction.
 const ITEM: usize = 8;
 
-/// Nodes with as many PEs each, which have their numbers node by node.
+/// Nodes with the same number of PEs each, numbered node by node.
 pub(crate) struct Nodes {
     layout: Layout,
     per_node: usize,
@@ -23,13 +23,13 @@ impl Nodes {
         Self { layout: Layout::new(nodes, nodes * per_node, |rank| rank / per_node), per_node }
     }
 
-    /// What all nodes send in the rounds of a barrier.
+    /// The sum of what all nodes send in the rounds of a barrier.
     fn sent(&self, of: impl Fn(usize, Round) -> usize) -> usize {
         let nodes = self.layout.nodes();
         Round::all(nodes).map(|round| (0..nodes).map(|node| of(node, round)).sum::<usize>()).sum()
     }
 
-    /// Barriers that bring data of a pattern, or of the scan of a reduction, and the bytes of all nodes.
+    /// The number of barriers that carry data of a pattern, or of a scan, and the bytes of all nodes.
     pub(crate) fn barriers(&self, pattern: Pattern, is_scan: bool) -> (usize, usize) {
         let (members, nodes) = (self.layout.members_of_all(), self.layout.nodes());
         let blocks = |shares| {
@@ -56,13 +56,13 @@ impl Nodes {
         (pattern.bytes().div_ceil(most).max(1) * times, pattern.bytes() * sent)
     }
 
-    /// Of each barrier of an alltoall of such parts, how many messages each node sends straight to others, and the bytes of all.
+    /// For each barrier of an alltoall: the straight messages of each node, and the bytes of all nodes.
     pub(crate) fn alltoall(&self, part: usize) -> impl Iterator<Item = (usize, usize)> {
         let nodes = self.layout.nodes();
         Portion::all_of(nodes, self.per_node, part).map(move |portion| {
             let taken = |node: usize| portion.receivers(&self.layout, node) * portion.bytes.1 * self.per_node;
             let distances = portion.distances();
-            // Each node is as far from one as from any other.
+            // At each distance every node is a receiver once.
             let bytes = distances.len() * (0..nodes).map(taken).sum::<usize>();
             (distances.len(), bytes)
         })
@@ -75,15 +75,15 @@ pub(crate) struct Sent {
     /// Messages that give credits.
     pub(crate) credits: u64,
     pub(crate) bytes: u64,
-    /// Messages on the longest way of a chunk, or of what is made of it.
+    /// Messages on the longest path of a chunk, or of a value made of it.
     pub(crate) hops: usize,
 }
 
-/// What is sent by the schedule of a pattern of data, which may lie in symmetric objects.
+/// Counts the schedule of a pattern, of data in symmetric objects or not.
 pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_node: usize) -> Sent {
     let (ranks, cut) = (nodes * per_node, pattern.cut(nodes * per_node, symmetric));
     let mut counter = Counter { sent: Sent::default(), node: 0, per_node, weight: 1 };
-    // The ranks of all nodes do the same in a ring and a pairwise exchange.
+    // In a ring and a pairwise exchange all nodes do the same.
     let (ranks_run, weight) = match pattern {
         Pattern::Fcollect(_) | Pattern::Alltoall(_) => (per_node, nodes),
         _ => (ranks, 1),
@@ -115,18 +115,18 @@ pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_n
     counter.sent
 }
 
-/// Transfers on which everything has come, and that count what goes to other nodes.
+/// Transfers on which everything has arrived, and that count messages to other nodes.
 struct Counter {
     sent: Sent,
-    /// The node of the rank whose schedule is carried out.
+    /// The node of the current rank.
     node: usize,
     per_node: usize,
-    /// How many ranks do the same.
+    /// How many ranks the current one stands for.
     weight: u64,
 }
 
 impl Counter {
-    /// Carries out the schedules of a rank, which stands for so many.
+    /// Carries out the schedules of a rank that stands for `weight` ranks.
     fn run<'s, S: Schedule>(&mut self, (rank, weight): (usize, usize), schedules: &'s [S], slots: usize) {
         (self.node, self.weight) = (rank / self.per_node, weight as u64);
         for step in schedules
@@ -137,7 +137,7 @@ impl Counter {
             self.sent.chunks += self.weight;
             self.sent.bytes += self.weight * step.into.bytes as u64;
         }
-        // What comes to all ranks is what they send.
+        // All ranks together receive what they send.
         let receives = |of: &'s S| (core::iter::empty(), [of.receives(), of.receives()]);
         let is_over = Progress::new(schedules, slots, receives).poll(self);
         assert!(is_over, "a schedule waits though everything has come");

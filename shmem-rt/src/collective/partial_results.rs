@@ -18,24 +18,24 @@ use super::schedule::Round;
 use crate::group::{Collective, Purpose, Team};
 use crate::members::Layout;
 
-/// The partial results of a piece: of all members, or, for a scan, of those on lower nodes.
+/// The partial results of a piece: of all members, or, in a scan, of those on lower nodes.
 pub(super) struct PartialResults<'p> {
     layout: &'p Layout,
     half: usize,
-    /// Bytes of a value: what a member contributes.
+    /// Bytes of a value, which are those of a contribution.
     bytes: usize,
     op: &'p dyn ReduceOp,
     is_scan: bool,
-    /// Whether one value stands for all nodes of a set.
+    /// Whether one value stands for any set of nodes.
     is_exact: bool,
-    /// The contribution of the only member of this node, which becomes the result. Several members contribute to their scratch.
+    /// The contribution of a node's only member, which becomes the result. Several members contribute in their scratch.
     alone: Option<&'p mut [u8]>,
-    /// Where the values of the nodes before lie, once there are any, from the start of the first member's slot. So are all places.
+    /// The offset of the values of the nodes before, once there are any. All places are offsets from the start of the first member's slot.
     others: Option<usize>,
 }
 
 impl Collective<'_> {
-    /// Combines a piece of all members, or for a scan of those up to the calling one, or before it.
+    /// Combines a piece of all members, or, in a scan, of the first `scan` ranks.
     pub(super) fn combine_between_nodes(
         &self,
         purpose: &Purpose<'_>,
@@ -66,8 +66,8 @@ impl Collective<'_> {
     }
 }
 
-/// Most bytes of a value, a multiple of [`GRAIN`]; 0 where ranks are dealt out to nodes in another order, of which a cover would have
-/// nearly as many values as members, unless one value stands for all.
+/// Most bytes of a value, a multiple of [`GRAIN`]. 0 if ranks do not follow each other node by node, when a cover would have nearly as many
+/// values as members, unless one value stands for all.
 pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
@@ -78,8 +78,8 @@ pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> u
     values_and_bytes(layout.nodes(), has_own, values).1
 }
 
-/// Most values that come to one of so many nodes, and most bytes of each: with those of the own node, if there are any, and as many of some
-/// nodes together as `values` says.
+/// Most values that a node receives, and most bytes of each. `has_own`: the desk has values of the own node as well. `values` gives the
+/// number of values of a number of nodes.
 pub(super) fn values_and_bytes(
     nodes: usize,
     has_own: bool,
@@ -93,7 +93,7 @@ pub(super) fn values_and_bytes(
 }
 
 impl<'p> PartialResults<'p> {
-    /// Those of members that lie so among nodes, of values of one byte.
+    /// For a layout of members, with values of one byte.
     pub(super) fn of(layout: &'p Layout, op: &'p dyn ReduceOp, is_scan: bool) -> Self {
         let is_exact = op.is_exact() && !is_scan;
         Self { layout, half: 0, bytes: 1, op, is_scan, is_exact, alone: None, others: None }
@@ -102,14 +102,14 @@ impl<'p> PartialResults<'p> {
     /// How many values a node sends in a round.
     pub(super) fn sent(&self, node: usize, round: Round) -> usize {
         match (round.known(), round.with_own) {
-            // A lower node has no use for what we have.
+            // A lower node does not need our values.
             _ if self.is_scan && node + round.distance >= self.layout.nodes() => 0,
             (known, true) => self.count(node + 1, known + 1),
             (known, false) => self.count(node, known),
         }
     }
 
-    /// The ranks of `count` nodes before the node `end`, round the circle of nodes; of a scan as far as there are any.
+    /// The ranks of the `count` nodes before node `end`, modulo the number of nodes; in a scan, of lower nodes alone.
     fn ranks(&self, end: usize, count: usize) -> [Range<usize>; 2] {
         let nodes = self.layout.nodes();
         match (self.is_scan, end) {
@@ -119,7 +119,7 @@ impl<'p> PartialResults<'p> {
         }
     }
 
-    /// How many values stand for `count` nodes before the node `end`.
+    /// The number of values of the `count` nodes before node `end`.
     fn count(&self, end: usize, count: usize) -> usize {
         let all = self.layout.members_of_all();
         if self.is_exact { 1 } else { Cover::of(&self.ranks(end, count), all).len() }
@@ -129,25 +129,25 @@ impl<'p> PartialResults<'p> {
         if self.is_exact { 1 } else { self.layout.most_values(nodes) }
     }
 
-    /// Bytes of room for so many values.
+    /// Bytes of a buffer for `values` values.
     fn room(&self, values: usize) -> usize {
         (values * self.bytes).next_multiple_of(GRAIN)
     }
 
-    /// Where what comes in a round lies.
+    /// The place of the values that arrive in a round.
     fn arriving(&self, team: &Team, round: Round) -> usize {
         let before = Round::all(self.layout.nodes()).take(round.number);
         mirror(team, self.half) + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// Where one of several rooms for the values of all other nodes is, behind those of this one. In the first is what all members of the
-    /// node read in the end.
+    /// The place of one of several buffers on the desk for the values of all other nodes. The first has the result that all members of the
+    /// node read.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
         desk(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
     }
 
-    /// So many values at a place.
+    /// The values at a place.
     ///
     /// # Safety
     ///
@@ -159,7 +159,7 @@ impl<'p> PartialResults<'p> {
         unsafe { core::slice::from_raw_parts(start, values * self.bytes) }
     }
 
-    /// Room for so many values at a place.
+    /// A buffer for values at a place.
     ///
     /// # Safety
     ///
@@ -171,7 +171,7 @@ impl<'p> PartialResults<'p> {
         unsafe { core::slice::from_raw_parts_mut(start, values * self.bytes) }
     }
 
-    /// What a member on this node has contributed.
+    /// The contribution of a member on this node.
     ///
     /// # Safety
     ///
@@ -192,15 +192,15 @@ impl<'p> PartialResults<'p> {
         unsafe { self.values(collective, desk(team), self.count(team.node() + 1, 1)) }
     }
 
-    /// The values of so many nodes before this one.
+    /// The values of the `nodes` nodes before this one.
     fn others<'s>(&self, collective: &Collective<'s>, nodes: usize) -> &'s [u8] {
         let (team, Some(place)) = (collective.team, self.others) else { return &[] };
         // SAFETY: a round has brought them, or they were joined there in the last one: the next one writes elsewhere.
         unsafe { self.values(collective, place, self.count(team.node(), nodes)) }
     }
 
-    /// Joins the values of `later` nodes before the node `end` with those of `earlier` nodes before these, at a place: how many values
-    /// that is.
+    /// Joins the values of the `later` nodes before node `end` with those of the `earlier` nodes before them, at a place. Returns the
+    /// number of values.
     fn join(
         &self,
         collective: &Collective<'_>,
@@ -223,7 +223,7 @@ impl<'p> PartialResults<'p> {
         count
     }
 
-    /// Behind the barrier of a scan, writes to `into` what is combined of the first ranks, of which the last is on this node.
+    /// After the barrier of a scan, combines the first `ranks` ranks, the last of which is on this node.
     fn combine_up_to(&self, collective: &Collective<'_>, ranks: usize, into: &mut [u8]) {
         let team = collective.team;
         let first = self.layout.ranks(team.node()).start;
@@ -238,7 +238,7 @@ impl<'p> PartialResults<'p> {
             Some(here) => unsafe { self.contribution(collective, team.member(first + here)) },
         };
         let given = before.vertices().chain((first..ranks).map(Vertex::rank)).enumerate();
-        // The tree of the first ranks: vertices of the whole one are vertices of it, but for those that are cut.
+        // The tree of the first ranks has the vertices of the whole tree, except those that are cut.
         let all = 0..ranks;
         Cover::of(from_ref(&all), ranks).fold(given.map(|(k, vertex)| (vertex, k)), &operand, into, self.op);
     }
@@ -285,7 +285,7 @@ impl Payload for PartialResults<'_> {
     fn receive(&mut self, collective: &Collective<'_>, round: Round) {
         let (team, node, nodes) = (collective.team, collective.team.node(), collective.team.node_count());
         if self.is_scan && node < round.distance {
-            // A higher node has sent nothing.
+            // The sender would be a higher node.
             return;
         }
         let (known, arrived) = (round.known(), self.arriving(team, round));
@@ -326,12 +326,12 @@ impl Payload for PartialResults<'_> {
     }
 }
 
-/// The largest [vertices](Vertex) whose ranks all lie in a set, in the order of ranks: together they are the set. Whoever has their
-/// values can make those of a larger set of them and of the cover of what is missing. The bits are the same in whatever order sets
-/// are joined: each value that is made on the way is that of a vertex.
+/// The cover of a set of ranks: the largest [vertices](Vertex) inside the set, in the order of ranks. Together they are the set. Values of
+/// the covers of two disjoint sets give the values of the cover of their union. The bits are the same in any order of joining, since every
+/// intermediate value is that of a vertex.
 ///
-/// `c` ranks that follow each other have at most `2 log2(c)` vertices, and a power of two from a multiple of it on has one. Values of a
-/// cover lie one behind the other.
+/// `c` consecutive ranks have at most `2 log2(c)` vertices; `2^k` ranks from a multiple of `2^k` on have one. Values of a cover are
+/// contiguous.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cover<'r> {
     runs: &'r [Range<usize>],
@@ -339,7 +339,7 @@ pub(super) struct Cover<'r> {
 }
 
 impl<'r> Cover<'r> {
-    /// Of runs of ranks that rise and do not touch each other, among so many ranks.
+    /// The cover of ascending runs of ranks that do not touch each other, among `ranks` ranks.
     pub(super) fn of(runs: &'r [Range<usize>], ranks: usize) -> Self {
         Self { runs, ranks }
     }
@@ -359,12 +359,12 @@ impl<'r> Cover<'r> {
         })
     }
 
-    /// The vertices, with numbers that are even or odd.
+    /// The vertices, numbered `first`, `first + 2`, and so on.
     fn numbered(self, first: usize) -> impl Iterator<Item = (Vertex, usize)> + Clone + use<'r> {
         self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
     }
 
-    /// Writes its values to `into`, of operands that are given for other vertices, with their numbers, in the order of ranks.
+    /// Writes its values to `into`, made of the values of other vertices, which are given with their numbers, in the order of ranks.
     pub(super) fn fold<'v>(
         self,
         given: impl Iterator<Item = (Vertex, usize)> + Clone,
@@ -375,7 +375,7 @@ impl<'r> Cover<'r> {
         fold_vertices(self.vertices(), given, Operands::InPlace(operand), into, op);
     }
 
-    /// Combines the values of two disjoint covers, which together are this one, into one value for each of its vertices.
+    /// Joins the values of two disjoint covers, whose union this is.
     pub(super) fn join(
         self,
         (one, ones): (Cover<'_>, &[u8]),
@@ -405,7 +405,7 @@ mod tests {
     use super::*;
     use crate::collective::reduction_order::tests::{added, operand, root, same};
 
-    /// The runs that a set of ranks has.
+    /// The runs of a set of ranks.
     fn runs(set: &[bool]) -> Vec<Range<usize>> {
         let begins = |rank: &usize| set[*rank] && (*rank == 0 || !set[rank - 1]);
         let end = |first: usize| (first..set.len()).find(|rank| !set[*rank]).unwrap_or(set.len());

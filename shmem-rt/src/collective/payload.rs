@@ -27,45 +27,45 @@ use super::schedule::Round;
 use crate::group::{Collective, Team};
 use crate::members::Layout;
 
-/// Contributions end at multiples of it, so that no number is cut.
+/// Contributions end at multiples of this, so that no number is cut.
 pub(super) const GRAIN: usize = 16;
 
-/// What goes with the words of a barrier between nodes, as seen by whoever acts for one. By itself it is nothing.
+/// Data that travel with the words of a barrier between nodes, handled by the member that acts for a node. The default is none.
 pub(super) trait Payload {
-    /// What the node has come for, if that is compared word for word.
+    /// The statement of the node, if statements are compared.
     fn signature(&self) -> Option<&[u64; STATEMENT_WORDS]> {
         None
     }
 
-    /// How far from the node those are to which something goes straight.
+    /// The distances of the nodes that get a straight message.
     fn distances(&self) -> Range<usize> {
         0..0
     }
 
-    /// What goes straight to the node at a distance.
+    /// The straight message to the node at a distance.
     fn straight(&self, _: &Collective<'_>, _: usize) -> Message {
         Message::EMPTY
     }
 
-    /// Before the rounds: all members of the node have contributed.
+    /// Called before the rounds, when all members of the node have contributed.
     fn prepare(&mut self, _: &Collective<'_>) {}
 
     fn send(&mut self, _: &Collective<'_>, _: Round) -> Message {
         Message::EMPTY
     }
 
-    /// The round's message has come, and its word is what it must be.
+    /// Called when the message of a round has arrived, with the right word.
     fn receive(&mut self, _: &Collective<'_>, _: Round) {}
 
-    /// Behind the rounds, before the members of the node go on.
+    /// Called after the rounds, before the members of the node continue.
     fn finish(&mut self, _: &Collective<'_>) {}
 }
 
 pub(super) struct Message {
-    /// Where they lie. They stay until the operation that sends them returns.
+    /// The data, which stay until the operation that sends them returns.
     pub(super) source: *const u8,
     pub(super) bytes: usize,
-    /// Where they go on the node's first member, from the start of its slot: to a room of the runtime that has as many.
+    /// The offset of the destination, a buffer of the runtime, from the start of the slot of the node's first member.
     pub(super) to: usize,
 }
 
@@ -78,10 +78,10 @@ pub(super) struct Nothing;
 
 impl Payload for Nothing {}
 
-/// What whoever acts for a node has come for, word for word.
+/// The statement of the member that acts for a node.
 pub(super) struct Signature<'w> {
     pub(super) words: &'w [u64; STATEMENT_WORDS],
-    /// Which of the two sets of rooms.
+    /// Which of the two sets of buffers.
     pub(super) half: usize,
 }
 
@@ -97,32 +97,32 @@ impl Payload for Signature<'_> {
     }
 }
 
-/// Where the words of a team lie, from the start of a PE's slot. So are all offsets here.
+/// The offset of a team's area. All offsets here are from the start of a PE's slot.
 pub(super) fn area(team: &Team) -> usize {
     offset_of!(SystemArea, teams) + team.index() * size_of::<TeamArea>()
 }
 
-/// Where a node's first member has the word of a round.
+/// The word of a round, on a node's first member.
 pub(super) fn word_of(team: &Team, half: usize, round: usize) -> usize {
     area(team) + offset_of!(TeamArea, rounds) + (half * ROUNDS + round) * size_of::<u64>()
 }
 
-/// Where a node's first member has the word of what comes straight from other nodes.
+/// The word of straight messages, on a node's first member.
 pub(super) fn straight(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, straight) + half * size_of::<u64>()
 }
 
-/// Where each member contributes: [`SCRATCH_BYTES`].
+/// The buffer for a member's contribution, of [`SCRATCH_BYTES`].
 pub(super) fn scratch(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, scratch) + half * SCRATCH_BYTES
 }
 
-/// Where a node's first member has what comes from other nodes: [`MIRROR_BYTES`].
+/// The mirror, on a node's first member: [`MIRROR_BYTES`] for data from other nodes.
 pub(super) fn mirror(team: &Team, half: usize) -> usize {
     area(team) + offset_of!(TeamArea, mirror) + half * MIRROR_BYTES
 }
 
-/// Where whoever acts for a node works, on its first member: [`DESK_BYTES`].
+/// The desk, on a node's first member: [`DESK_BYTES`] of working memory for the member that acts for the node.
 pub(super) fn desk(team: &Team) -> usize {
     area(team) + offset_of!(TeamArea, desk)
 }
@@ -140,17 +140,17 @@ pub(super) fn address(collective: &Collective<'_>, offset: usize) -> *mut u8 {
     address_on(collective, team.leader(team.node()), offset)
 }
 
-/// Whether each node has one member: then that is the first one, and contributes where others would be brought together.
+/// Whether each node has a single member, which then contributes in the mirror.
 pub(super) fn is_alone(team: &Team) -> bool {
     team.size() == team.node_count()
 }
 
-/// How many bytes one of so many members on so many nodes can contribute at a meeting.
+/// Most bytes that a single member can contribute to a barrier.
 pub(super) fn room_of_one(members: usize, nodes: usize) -> usize {
     if nodes > 1 && nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES }
 }
 
-/// How many bytes of each of them fit one step, and of how many members: of all of them, unless there are very many.
+/// Most bytes that each member can contribute to a barrier, and of how many members at once: of all, unless they are very many.
 pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     if nodes == 1 {
         return (SCRATCH_BYTES, members);
@@ -161,25 +161,25 @@ pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     }
 }
 
-/// Blocks: the contributions of all members, for all nodes, which receive them unchanged. A mirror holds the block of its own node first,
-/// then that of the node before it, and so on: so what a round sends lies together, and comes to lie together.
+/// Blocks: the contributions of all members, sent unchanged to all nodes. A mirror holds the block of its own node first, then that of the
+/// node before, and so on. So the blocks of a round are contiguous at the sender and at the receiver.
 pub(super) struct Blocks<'c> {
     half: usize,
     layout: &'c Layout,
     shares: Shares,
-    /// The node of the one that contributes, if no other does.
+    /// The node of the only contributor, if there is one.
     root: usize,
 }
 
-/// How many bytes each member contributes: the same on all of them.
+/// The bytes that each member contributes, which all members know.
 pub(super) enum Shares {
-    /// One does, with that rank, and no other.
+    /// One rank contributes.
     Of {
         rank: usize,
         bytes: usize,
     },
     Equal(usize),
-    /// By rank, and, worked out of that, by node, and of lower ranks on the node of each.
+    /// By rank; and, derived from that, by node, and of lower ranks on each rank's node.
     Each {
         bytes: Vec<usize>,
         of_nodes: Vec<usize>,
@@ -210,7 +210,7 @@ impl Shares {
 }
 
 impl<'c> Blocks<'c> {
-    /// For the meeting with a number.
+    /// For the barrier with number `meeting`.
     pub(super) fn new(team: &'c Team, meeting: u64, shares: Shares) -> Self {
         let root = if let Shares::Of { rank, .. } = shares { team.node_of(rank) } else { 0 };
         let blocks = Self { half: (meeting % 2) as usize, ..Self::of(team.layout(), shares, root) };
@@ -219,7 +219,7 @@ impl<'c> Blocks<'c> {
         blocks
     }
 
-    /// Those of members that lie so among nodes; if one contributes alone, it is on `root`.
+    /// For a layout of members; `root` is the node of a single contributor.
     pub(super) fn of(layout: &'c Layout, shares: Shares, root: usize) -> Self {
         Self { half: 0, layout, shares, root }
     }
@@ -229,12 +229,12 @@ impl<'c> Blocks<'c> {
         self.back(node, round.known() + 1) - self.start(node, round)
     }
 
-    /// Where in its mirror a node has what it sends in a round: the own block stands before those that came.
+    /// The offset in a node's mirror of what it sends in a round: with the own block, or from the next one on.
     fn start(&self, node: usize, round: Round) -> usize {
         if round.with_own { 0 } else { self.back(node, 1) }
     }
 
-    /// Where the contribution of a rank lies, on the first member of this node.
+    /// The offset of a rank's contribution, on the first member of this node.
     pub(super) fn offset(&self, team: &Team, rank: usize) -> usize {
         let (nodes, from) = (team.node_count(), team.node_of(rank));
         let block = self.back(team.node(), (team.node() + nodes - from) % nodes);
@@ -246,12 +246,12 @@ impl<'c> Blocks<'c> {
         mirror(team, self.half) + block + within
     }
 
-    /// Where the mirror ends in which all contributions lie.
+    /// The end of the mirror that has all contributions.
     pub(super) fn end(&self, team: &Team) -> usize {
         mirror(team, self.half) + MIRROR_BYTES
     }
 
-    /// Bytes of the blocks of a node and those before it, so many together.
+    /// Bytes of the blocks of `count` nodes: `node` and those before it.
     fn back(&self, node: usize, count: usize) -> usize {
         let nodes = self.layout.nodes();
         match &self.shares {
@@ -266,7 +266,7 @@ impl Payload for Blocks<'_> {
     fn prepare(&mut self, collective: &Collective<'_>) {
         let team = collective.team;
         if is_alone(team) {
-            // It has contributed there already.
+            // It has contributed in the mirror.
             return;
         }
         for (rank, member) in self.layout.ranks_on(team.node()).zip(team.neighbours()) {
@@ -291,38 +291,38 @@ impl Payload for Blocks<'_> {
     }
 }
 
-/// Parts: contributions with one receiver each, sent straight to its node (spread-out alltoall). One message from each node to each of
-/// those at certain distances brings, for each member of the sender's, in the order of ranks, parts for all members of the receiver's.
-/// A mirror holds that of the node before it first.
+/// Parts: contributions with one receiver each, sent straight to its node (spread-out alltoall). A message between two nodes has, for each
+/// member of the sending node by rank, the parts for all members of the receiving node. A mirror holds the message of the nearest node
+/// before it first.
 pub(super) struct Parts<'c> {
     half: usize,
     layout: &'c Layout,
     portion: Portion,
-    /// What the only member of a node has for all ranks, a stride for each, where it need not contribute first.
+    /// The source of a node's only member, with the bytes of a part: it is sent from there.
     alone: Option<(SendBuf<'c>, usize)>,
 }
 
-/// What is brought at one meeting.
+/// The data of one barrier of an alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Portion {
-    /// Distances from node to node: the first, and how many.
+    /// The first distance from node to node, and how many.
     nodes: (usize, usize),
-    /// Of the members of each receiving node, in the order of ranks: the first, and how many, as far as there are any.
+    /// The first receiving member of a node, in the order of ranks, and how many at most.
     slots: (usize, usize),
-    /// Of each part: the first byte, and how many.
+    /// The first byte of each part, and how many.
     pub(super) bytes: (usize, usize),
 }
 
 impl Portion {
-    /// Those of the parts of members of a team, as few as there can be.
+    /// The portions of a team's alltoall, as few as possible.
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
         let layout = team.layout();
         Self::all_of(layout.nodes(), layout.most(), part)
     }
 
-    /// Those of a team with so many nodes, of which the largest has so many members.
+    /// The portions of a team with `nodes` nodes, the largest of which has `most` members.
     pub(super) fn all_of(nodes: usize, most: usize, part: usize) -> impl Iterator<Item = Self> + use<> {
-        // Bytes that a member contributes, and that come to a node, for `nodes` distances and `slots` receivers of each.
+        // Whether the buffers hold what a member contributes, and what a node receives.
         let fits = |nodes: usize, slots: usize, bytes: usize| {
             let contributed = nodes.saturating_mul(slots).saturating_mul(bytes);
             let arriving = contributed.saturating_mul(most);
@@ -336,8 +336,8 @@ impl Portion {
             }
             yes
         };
-        // As many bytes as there can be, of these as many receivers, of these as many nodes. Of members of one node,
-        // which read each other's contributions, there is something at distance 0.
+        // As many bytes as possible, then receivers, then nodes. Distance 0 is for members of one node, which read each other's
+        // contributions.
         let first = usize::from(most == 1);
         let bytes = largest(part.max(1), &|bytes| fits(1, 1, bytes));
         let slots = largest(most, &|slots| fits(1, slots, bytes));
@@ -354,7 +354,7 @@ impl Portion {
         })
     }
 
-    /// How many members of a node receive something.
+    /// How many members of a node receive parts.
     pub(super) fn receivers(&self, layout: &Layout, node: usize) -> usize {
         layout.members(node).saturating_sub(self.slots.0).min(self.slots.1)
     }
@@ -364,20 +364,20 @@ impl Portion {
         first.max(1)..(first + width).max(1)
     }
 
-    /// Where in its room a member contributes for a receiver of the node at a distance.
+    /// The offset in a member's contribution of the part for a receiver on the node at a distance.
     fn at(&self, distance: usize, receiver: usize) -> usize {
         ((distance - self.nodes.0) * self.slots.1 + receiver) * self.bytes.1
     }
 }
 
 impl<'c> Parts<'c> {
-    /// A portion for the meeting with a number, of what the calling PE has for all ranks, if it is alone on its node.
+    /// A portion for the barrier with number `meeting`. `source` has the parts for all ranks.
     pub(super) fn new(team: &'c Team, meeting: u64, portion: Portion, source: SendBuf<'c>) -> Self {
         let alone = is_alone(team).then(|| (source, source.len() / team.size()));
         Self { half: (meeting % 2) as usize, layout: team.layout(), portion, alone }
     }
 
-    /// Contributes what there is of the portion, `source` being parts for all ranks, where several members of a node do.
+    /// Copies the calling PE's parts of the portion to its scratch, where nodes have several members.
     pub(super) fn contribute(&self, collective: &Collective<'_>, source: SendBuf<'_>) {
         if self.alone.is_some() {
             return;
@@ -401,7 +401,7 @@ impl<'c> Parts<'c> {
         }
     }
 
-    /// Reads what there is for the calling PE, after the meeting: each to where it belongs in parts of all ranks.
+    /// Copies the received parts of the portion, after the barrier, to their places in `into`.
     pub(super) fn read(&self, collective: &Collective<'_>, into: &mut RecvBuf<'_>) {
         let team = collective.team;
         let Portion { nodes: (first, width), slots: (slot, _), bytes: (from, bytes) } = self.portion;
@@ -429,10 +429,10 @@ impl<'c> Parts<'c> {
         self.portion.receivers(self.layout, node)
     }
 
-    /// Where in a node's mirror what comes from so far before it lies.
+    /// The offset in a node's mirror of the message from the node `distance` before it.
     fn offset(&self, node: usize, distance: usize) -> usize {
         let (nodes, first) = (self.layout.nodes(), self.portion.nodes.0.max(1));
-        // Members of the nodes from `first` before it on to the one before that.
+        // Members of the nodes at distances from `first` to before `distance`.
         let members = self.layout.members_back((node + nodes - first) % nodes, distance - first);
         members * self.taken(node) * self.portion.bytes.1
     }

@@ -17,22 +17,22 @@ use shmem_core::primitive::mutant;
 
 use super::reduce_op::ReduceOp;
 
-/// Bytes on the stack for partial results. They stay in the first cache whatever there is to fold: of more ranks the tiles are shorter.
+/// Bytes on the stack for partial results, which stay in the first-level cache: with more ranks, tiles are shorter.
 pub(super) const PARTIALS: usize = 4 << 10;
 
-/// The same of short operands, for which zeroing more would take longer than combining.
+/// The same for short operands, where zeroing more would take longer than combining.
 const FEW: usize = 256;
 
-/// Where the operands of a fold are, by number.
+/// The operands of a fold, by number.
 #[derive(Clone, Copy)]
 pub(super) enum Operands<'o, 'v> {
-    /// Each in memory that nobody writes meanwhile.
+    /// Operands in memory that nobody writes meanwhile.
     InPlace(&'o dyn Fn(usize) -> &'v [u8]),
-    /// Each is copied when its turn comes: from a byte on, as many bytes as there is room for.
+    /// Operands that are copied tile by tile: (number, offset, destination).
     Read(&'o dyn Fn(usize, usize, &mut [u8])),
 }
 
-/// Ranks that have a value: see the head of this module.
+/// A vertex of the tree: consecutive ranks that have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Vertex {
     first: usize,
@@ -49,11 +49,11 @@ impl Vertex {
         Self { first: rank, end: rank + 1 }
     }
 
-    /// The largest one that begins with the first rank of a run of ranks and lies in it, among so many ranks.
+    /// The largest vertex inside a run of ranks that begins with the first rank of the run, among `ranks` ranks.
     pub(super) fn largest_in(run: Range<usize>, ranks: usize) -> Self {
         let Range { start: first, end } = run;
         assert!(first < end && end <= ranks, "{first}..{end} are no run of {ranks} ranks");
-        // The first rank must be a multiple of as many, and those behind the run must not belong to them.
+        // The first rank must be a multiple of the length, and no rank behind the run may belong to the vertex.
         let aligned = if first == 0 { usize::MAX } else { 1 << first.trailing_zeros() };
         let whole = 1 << (end - first).ilog2();
         if end == ranks && aligned >= end - first {
@@ -67,13 +67,12 @@ impl Vertex {
         self.first..self.end
     }
 
-    /// How often ranks are halved until each is alone: as many tiles are partial results while its value is made, besides the one
-    /// where that goes.
+    /// Levels below the vertex: as many tiles of partial results are needed to compute its value, besides the destination.
     fn depth(self) -> usize {
         (self.end - self.first).next_power_of_two().ilog2() as usize
     }
 
-    /// Its halves, unless it is a single rank.
+    /// Its two halves, unless it is a single rank.
     fn halves(self) -> Option<(Self, Self)> {
         let Self { first, end } = self;
         let half = (end - first).next_power_of_two() / 2;
@@ -81,9 +80,8 @@ impl Vertex {
         (end - first > 1).then_some((Self { first, end: middle }, Self { first: middle, end }))
     }
 
-    /// Makes a tile of its value of the operands that come next in `given`, which are those of disjoint vertices in the order of
-    /// ranks, with their numbers. It is returned where it is in place, or else made in `into`. `partials` has room for
-    /// [`depth`](Self::depth) tiles.
+    /// Computes a tile of its value from the next operands in `given`: the numbered values of disjoint vertices, in the order of ranks. A
+    /// value that is in place is returned, otherwise it is written to `into`. `partials` has room for [`depth`](Self::depth) tiles.
     fn value<'v>(
         self,
         given: &mut Peekable<impl Iterator<Item = (Self, usize)>>,
@@ -121,8 +119,8 @@ pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op
     fold_vertices(core::iter::once(Vertex::all(ranks)), given, operands, into, op);
 }
 
-/// Writes the values of vertices to `into`, one behind the other, of operands that are given for others, with their numbers, in the
-/// order of ranks.
+/// Writes the values of `vertices` to `into`, contiguously, made of the values of `given` vertices, with their numbers, in the order of
+/// ranks.
 pub(super) fn fold_vertices(
     vertices: impl Iterator<Item = Vertex> + Clone,
     given: impl Iterator<Item = (Vertex, usize)> + Clone,
@@ -147,7 +145,7 @@ pub(super) fn fold_vertices(
     });
 }
 
-/// Lends room for partial results, at least `least` bytes, and more if that saves tiles of the `wanted` bytes.
+/// Lends memory for partial results: at least `least` bytes, and more where that makes tiles longer, up to `wanted`.
 fn with_partials<R>(least: usize, wanted: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     match (least, wanted) {
         (_, 0..=FEW) => work(&mut [0; FEW]),
@@ -167,7 +165,7 @@ pub(super) mod tests {
         Typed::new(|a: f64, b: f64| a + b, |sum| sum, false)
     }
 
-    /// What the head of the module says, in so many words: vertex `index` of a level, if it has ranks.
+    /// The definition in the head of the module: vertex `index` of a level, if it has ranks.
     pub(in crate::collective) fn by_definition<N: Copy>(
         operands: &[N],
         level: u32,

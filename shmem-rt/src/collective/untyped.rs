@@ -17,26 +17,25 @@ use super::reduce_op::{ReduceOp, require_same};
 use super::reduction_order::{self, Operands};
 use crate::group::{Collective, Purpose, Team};
 
-/// Where a collective reads, and where it writes: from the start of every member's slot.
+/// The source and the destination of a collective, as offsets from the start of every member's slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    /// What is read.
+    /// Source.
     pub from: Place,
-    /// What is written.
+    /// Destination.
     pub to: Place,
 }
 
-/// How items of some bytes are combined.
+/// An operation on items of a fixed number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Fold {
-    /// Combines so many items behind one another with as many others, which come behind them in the order of ranks. Neither
-    /// need be aligned, and they lie apart.
+    /// Combines `items` contiguous items with as many others, the right operands. Neither need be aligned, and they do not overlap.
     pub combine: unsafe fn(into: *mut u8, from: *const u8, items: usize),
     /// Bytes of an item: 1, 2, 4, 8 or 16.
     pub size: usize,
     /// Whether the result depends on the order: sums and products of numbers that round.
     pub rounds: bool,
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
 }
 
@@ -47,13 +46,13 @@ pub struct Strides {
     pub items: usize,
     /// Bytes of an item.
     pub size: usize,
-    /// From one item that is read to the next one, in items.
+    /// Stride of the source, in items.
     pub from: usize,
-    /// From one item that is written to the next one, in items.
+    /// Stride of the destination, in items.
     pub to: usize,
 }
 
-/// Gives every member what the one with a rank has at `from`, at `to`; itself only if it `keeps` it.
+/// Copies `from` of rank `root` to `to` of every member; of the root itself only if it `keeps` it.
 ///
 /// # Safety
 ///
@@ -89,7 +88,7 @@ pub unsafe fn broadcast(
     }
 }
 
-/// Writes what all members have at `from`, in the order of ranks, to `to`.
+/// Writes `from` of all members, in the order of ranks, to `to`.
 ///
 /// # Safety
 ///
@@ -103,8 +102,8 @@ pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: P
     });
 }
 
-/// Writes what all members have at `from`, items of so many bytes and as many of them as each likes, in the order of ranks.
-/// `place` is told how many bytes these are, and says where they go, if there is room.
+/// Writes `from` of all members, items of `size` bytes and any number on each, in the order of ranks. `place` is called with the bytes of
+/// all, and returns the destination, if there is room.
 ///
 /// # Safety
 ///
@@ -133,7 +132,7 @@ pub unsafe fn collect(
     }
 }
 
-/// Sends the k-th part of `from` to the member with rank k, and writes what that has sent to the k-th part of `to`.
+/// Sends the k-th part of `from` to the member with rank k, and writes that member's part for this PE to the k-th part of `to`.
 ///
 /// # Safety
 ///
@@ -148,7 +147,7 @@ pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: P
     });
 }
 
-/// As [`alltoall`], of items that lie apart. What lies between them is neither read nor written.
+/// As [`alltoall`], of items at strides. Bytes in between are neither read nor written.
 ///
 /// # Safety
 ///
@@ -175,7 +174,7 @@ pub unsafe fn alltoalls(
     );
 }
 
-/// Combines what members have at `from` to what each has at `to`.
+/// Combines `from` of the ranks in `combined` to `to`.
 ///
 /// # Safety
 ///
@@ -200,7 +199,7 @@ pub unsafe fn reduce(
     });
 }
 
-/// Combines what so many ranks have, in the order that reductions have; `read` writes what a rank has, from a byte on.
+/// Combines the operands of `ranks` ranks in the order of reductions; `read` copies from an operand: (rank, offset, destination).
 ///
 /// # Safety
 ///
@@ -209,8 +208,7 @@ pub unsafe fn fold_ranks(ranks: usize, fold: Fold, into: &mut [u8], read: &dyn F
     reduction_order::fold(ranks, Operands::Read(read), into, &fold);
 }
 
-/// Carries out a collective of `bytes` bytes that reads one place and writes another: members compare `words` and
-/// where it reads.
+/// Runs a collective of `bytes` bytes that reads one place and writes another. Members compare `words` and the source.
 #[track_caller]
 fn moved<const N: usize>(
     team: &Team,
@@ -229,8 +227,7 @@ fn moved<const N: usize>(
     source.at(to).tell(Family::HereStore, 0..to.bytes);
 }
 
-/// The calling PE's bytes at a place: as a symmetric object on one node, where the other members have it at this place, or as memory
-/// of the program.
+/// The calling PE's bytes at a place: on one node as a symmetric object, otherwise as memory of the program.
 ///
 /// # Safety
 ///
