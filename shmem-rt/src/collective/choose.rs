@@ -14,23 +14,23 @@ use crate::group::Team;
 use crate::members::most_values;
 use crate::model::Model;
 
-/// What the choice depends on of a team, which all of its members know alike.
+/// The properties of a team on which the choice depends. All members know them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TeamShape {
     pub(crate) members: usize,
-    /// How many nodes have members.
+    /// Nodes with members.
     pub(crate) nodes: usize,
     /// Whether ranks follow each other node by node.
     pub(crate) in_order: bool,
-    /// Whether members on a node need each other's cores.
+    /// Whether a node has fewer cores than members.
     pub(crate) shares_cores: bool,
-    /// Whether it has windows: the world has, and other teams if they find room.
+    /// Whether the team has windows, or may take them.
     pub(crate) has_windows: bool,
-    /// What messages between nodes cost.
+    /// The cost of messages between nodes.
     pub(crate) model: Model,
 }
 
-/// From whom to whom data go, and how many.
+/// The pattern of a collective: senders, receivers, and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
     /// From one to all: bytes of the root.
@@ -48,19 +48,18 @@ pub(crate) enum Pattern {
 /// Least bytes for which a direct form is faster than two copies.
 const LEAST_DIRECT: usize = 1 << 10;
 
-/// Least bytes that a member gives to others for which there is a ring instead of a meeting for each piece.
+/// Least bytes of a member for which rings are faster than a barrier for each piece.
 const LEAST_OF_RING: usize = 16 << 10;
 
-/// The same of a broadcast where members share cores: each chunk wakes all of them.
+/// The same for a broadcast where members share cores: each chunk wakes all of them.
 const LEAST_OF_SHARED_RING: usize = 512 << 10;
 
-/// From how many members and bytes on slices are faster. What they save is reading and combining; what they cost is that
-/// one more chunk is waited for.
+/// Least (members, bytes) for which a reduction in slices is faster. Slices save reading and combining, and cost the wait for one more
+/// chunk.
 const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
 
 impl Team {
-    /// Which way data go, of the members of this team: whether they lie at one place of all members, and what is written is apart from
-    /// what others read.
+    /// The way of the data; `symmetric` data are the same objects on all members.
     pub(crate) fn way(&self, pattern: Pattern, symmetric: bool) -> Way {
         TeamShape::of(self).way(self.job.settings.collective_ways, pattern, symmetric)
     }
@@ -83,7 +82,7 @@ impl TeamShape {
         }
     }
 
-    /// Which way data go: the one that is asked for, if there is such a one, or the first that there is, and that pays.
+    /// The way that is asked for, if it exists; otherwise the first way that exists and pays.
     pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, symmetric: bool) -> Way {
         if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, symmetric)) {
             return way;
@@ -92,7 +91,7 @@ impl TeamShape {
         [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
     }
 
-    /// Whether data can go a way, however many there are. Meetings bring all, and of nothing they are what there is to do.
+    /// Whether a way exists for a pattern. Meetings carry any data, and are the only way for no data.
     pub(crate) fn has(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
@@ -110,14 +109,14 @@ impl TeamShape {
         is_there && pattern.bytes() > 0
     }
 
-    /// Whether a way that there is takes no longer than those behind it.
+    /// Whether an existing way is faster than those after it in the order of `way`.
     fn pays(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let others = self.members - 1;
         match (way, pattern) {
             (Way::Meetings, _) => true,
             (Way::Direct, _) => pattern.bytes() >= LEAST_DIRECT,
             (Way::Rings, Pattern::Broadcast(bytes)) if self.shares_cores => bytes >= LEAST_OF_SHARED_RING,
-            // Each would be woken by each.
+            // Each member would wake each other one.
             (Way::Rings, Pattern::Fcollect(_)) if self.shares_cores => false,
             (Way::Rings, Pattern::Broadcast(bytes) | Pattern::Fcollect(bytes)) => bytes >= LEAST_OF_RING,
             (Way::Rings, Pattern::Alltoall(part)) => part.saturating_mul(others) >= LEAST_OF_RING,
@@ -130,27 +129,27 @@ impl TeamShape {
         }
     }
 
-    /// Bytes of a ring's chunk for each other member. None, of very many.
+    /// Bytes of a ring's chunk for each other member; 0 if members are very many.
     pub(crate) fn room_of_chunk(self) -> usize {
         CHUNK_BYTES / (self.members - 1).max(1) / GRAIN * GRAIN
     }
 }
 
 impl Pattern {
-    /// A reduction of so many bytes, of numbers that can be combined in any order or not.
+    /// A reduction by an exact operation or not.
     pub(super) fn reduction(bytes: usize, is_exact: bool) -> Self {
         if is_exact { Self::ExactReduction(bytes) } else { Self::Reduction(bytes) }
     }
 
-    /// How data are cut that go through windows of so many members, or past them.
+    /// The chunks of data that go through windows, or in place if the data are symmetric.
     pub(crate) fn cut(self, members: usize, is_symmetric: bool) -> Cut {
         let is_combined = matches!(self, Self::Reduction(_) | Self::ExactReduction(_));
-        // Between two nobody passes anything on, nor in an alltoall. What is combined comes to a window, wherever it goes from there.
+        // With two members, and in an alltoall, no receiver passes data on. Operands of reductions always go to windows.
         let pass_on = members > 2 && !matches!(self, Self::Alltoall(_));
         Cut::of(self.stream(members), is_symmetric && !is_combined, pass_on)
     }
 
-    /// Bytes that come to a member along one way.
+    /// Bytes that arrive at a member on one path.
     pub(super) fn stream(self, members: usize) -> usize {
         match self {
             Self::Reduction(bytes) | Self::ExactReduction(bytes) => bytes / Radices::of(members).first(),
@@ -178,27 +177,25 @@ impl Pattern {
     }
 }
 
-// Estimated times. The exact counts of each way are known (`counts` makes them), but computing them takes longer than the collective.
-// These are their leading terms: dependent messages, other messages of a node, and bytes of a node, for nodes of equal size. They decide
-// between two ways, so an error matters only where both take nearly the same time. A test compares the choice with the one that exact
-// counts would make.
+// Estimated times: the leading terms of the exact counts (`counts`), which would take longer to compute than the collective itself. An
+// error matters only where two ways take nearly the same time. A test compares the choice with the one by exact counts.
 
-/// Nanoseconds in which a core copies a byte beyond its own caches, and bytes that stay in these.
+/// Nanoseconds to copy a byte beyond a core's own caches, and the bytes that stay in these.
 const COPY: f64 = 0.13;
 const CACHED: usize = 256 << 10;
 
-/// What a node sends, and waits for.
+/// The messages and bytes of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Load {
-    /// Messages one behind the other.
+    /// Messages of which each waits for the one before.
     rounds: usize,
-    /// Messages besides, which wait for no other.
+    /// Further messages, which wait for no other.
     messages: usize,
     bytes: f64,
 }
 
 impl TeamShape {
-    /// Nanoseconds, with the words of meetings.
+    /// Estimated nanoseconds by meetings.
     pub(super) fn time_in_meetings(self, pattern: Pattern, symmetric: bool) -> f64 {
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
@@ -210,7 +207,7 @@ impl TeamShape {
             Pattern::Alltoall(part) => self.parted(part),
         };
         let copies = match pattern {
-            // Of an object, there and back.
+            // An object is copied to private memory and back.
             Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) if symmetric => {
                 2.0 * bytes.saturating_sub(CACHED) as f64
             }
@@ -219,13 +216,13 @@ impl TeamShape {
         self.time(load) + copies * COPY
     }
 
-    /// Nanoseconds, by windows, or past them.
+    /// Estimated nanoseconds by windows, or in place.
     pub(super) fn time_in_windows(self, pattern: Pattern, symmetric: bool) -> f64 {
         let (members, others, nodes) = (self.members, self.members - 1, self.nodes);
         let chunks = |bytes: usize| bytes.div_ceil(pattern.cut(members, symmetric).most);
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
-                // Of the edges of two trees some are inside of nodes.
+                // Some edges of the two trees are inside nodes.
                 let far = if self.each() == 1 || nodes == 2 { 1 } else { 2 };
                 let hops = nodes.ilog2() as usize + 1;
                 let messages = (far * chunks(bytes)).saturating_sub(hops);
@@ -254,11 +251,11 @@ impl TeamShape {
         Load { rounds: meetings * self.rounds(), messages: 0, bytes }
     }
 
-    /// A sum: one value stands for all that come in a round, or their cover.
+    /// Partial results: one value for all nodes of a round, or their cover.
     fn added_up(self, bytes: usize, exact: bool) -> Load {
         let values = |nodes: usize| if exact { 1 } else { most_values(nodes, self.each()) };
         let (arriving, most) = values_and_bytes(self.nodes, self.each() > 1, values);
-        // Room is for the most that there may be; some two thirds of that is sent.
+        // Buffers are for the largest cover; about two thirds of that is sent.
         let sent = if exact { arriving as f64 } else { arriving as f64 / 1.5 };
         self.met(bytes.div_ceil(most.max(1)), sent * bytes as f64)
     }
@@ -269,12 +266,12 @@ impl TeamShape {
         self.met(meetings, (self.members - self.each()) as f64 * bytes as f64)
     }
 
-    /// Parts for the members of other nodes, which go straight, and in meetings where they are for some nodes at a time.
+    /// Straight messages of parts, with a barrier for each portion.
     fn parted(self, part: usize) -> Load {
         let mut load = Load { bytes: self.parts_of_a_node() as f64 * part as f64, ..Load::default() };
         for portion in Portion::all_of(self.nodes, self.each(), part) {
             let messages = portion.distances().len();
-            // Messages to all other nodes are the meeting.
+            // Messages to all other nodes replace the rounds.
             let is_meeting = messages + 1 == self.nodes;
             load.rounds += if is_meeting { 1 } else { self.rounds() };
             load.messages += messages - usize::from(is_meeting);
@@ -282,7 +279,7 @@ impl TeamShape {
         load
     }
 
-    /// A reduction by levels: those of the members of a node are stores.
+    /// Recursive halving and doubling: levels inside a node are stores.
     fn dealt(self, bytes: usize) -> Load {
         let radices = Radices::of(self.members);
         let most = Pattern::Reduction(bytes).cut(self.members, false).most / GRAIN * GRAIN;
@@ -299,7 +296,7 @@ impl TeamShape {
         Load { rounds: far.rounds, messages, bytes: 2.0 * bytes as f64 * self.share_of_others() }
     }
 
-    /// How much of what all have other nodes have.
+    /// The share of all data that other nodes have.
     fn share_of_others(self) -> f64 {
         (self.nodes - 1) as f64 / self.nodes as f64
     }
@@ -318,7 +315,7 @@ impl TeamShape {
         self.members.div_ceil(self.nodes)
     }
 
-    /// Bytes of one member at a meeting.
+    /// Most bytes of one member at a barrier.
     fn room(self) -> usize {
         room_of_one(self.members, self.nodes)
     }

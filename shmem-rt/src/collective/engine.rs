@@ -1,7 +1,7 @@
 //! The progress engine: carries out the [schedules](super::schedule) of a member, as far as possible at each poll.
 //!
-//! A waiting member polls it. It never waits itself, and no pipeline waits for another. It serves blocking and started collectives, on
-//! a node and between nodes: [`Transfers`] says where chunks and credits go.
+//! A waiting member polls it. The engine never waits, and no pipeline waits for another. It serves blocking and started collectives, on a
+//! node and between nodes: [`Transfers`] moves chunks and credits.
 
 use core::iter::{Peekable, Skip};
 
@@ -9,7 +9,7 @@ use shmem_core::primitive::mutant;
 
 use super::schedule::{Place, RecvStep, Schedule, SendStep, Then};
 
-/// Evaluates an expression of the schedules, side by side, of a rank for data of a pattern, from a root, in items of so many bytes.
+/// Evaluates an expression with the schedules of a rank, for data of a pattern, a root, and items of `$item` bytes.
 macro_rules! with_schedules {
     ($pattern:expr, ($ranks:expr, $rank:expr, $root:expr), $cut:expr, $item:expr, |$schedules:ident| $use:expr) => {{
         use $crate::collective::choose::Pattern as Of;
@@ -42,20 +42,20 @@ macro_rules! with_schedules {
 }
 pub(super) use with_schedules;
 
-/// The slots and credits of a member, and its way to the others, which are called by their ranks.
+/// The slots and credits of a member, and its transfers to other ranks.
 pub(super) trait Transfers {
-    /// How many chunks have come to a slot.
+    /// The number of chunks that have arrived in a slot.
     fn arrived(&self, slot: usize) -> u64;
 
     fn credits(&self, counter: usize) -> u64;
 
-    /// Sends a chunk to a slot of its receiver, and counts it there behind it.
+    /// Sends a chunk to a slot of its receiver, and counts it there after the data.
     fn send(&mut self, step: &SendStep, slot: usize);
 
-    /// Gives a member credits for so many more chunks, in a counter of it.
+    /// Gives a rank credits for `chunks` more chunks, in one of its counters.
     fn give(&mut self, rank: usize, counter: usize, chunks: u64);
 
-    /// Copies a chunk to where it belongs.
+    /// Copies a chunk from its slot.
     fn copy(&mut self, slot: usize, into: Place);
 
     /// Combines this member's operand, at `into`, with the chunks in the `members - 1` slots from `first` on (modulo the number of slots),
@@ -63,29 +63,28 @@ pub(super) trait Transfers {
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place);
 }
 
-/// How far a member has come in one schedule, or in two side by side.
+/// The progress of a member in one schedule, or in two side by side.
 pub(super) struct Progress<S: Iterator, R: Iterator> {
     pipelines: [Option<Pipeline<S, R>>; 2],
 }
 
 impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Progress<S, R> {
-    /// At the beginning of one schedule, or two that share a window of so many slots. `steps` gives the sends of one, and the receives
-    /// twice.
+    /// The beginning of one schedule, or of two that share `slots` slots. `steps` returns the sends of a schedule, and its receives twice.
     pub(super) fn new<'s, T>(schedules: &'s [T], slots: usize, steps: impl Fn(&'s T) -> (S, [R; 2])) -> Self {
         let count = schedules.len();
         let pipeline = |index| Some(Pipeline::new(steps(schedules.get(index)?), (index, count), slots));
         Self { pipelines: [pipeline(0), pipeline(1)] }
     }
 
-    /// A number that changes when something was done.
+    /// A number that changes with every step.
     pub(super) fn moved(&self) -> usize {
         self.pipelines.iter().flatten().map(|pipeline| pipeline.sent + pipeline.emptied + pipeline.held).sum()
     }
 
-    /// Does all that can be done now. Whether that was the last of it.
+    /// Does all steps that can be done now. Returns whether the schedules are complete.
     pub(super) fn poll(&mut self, transfers: &mut impl Transfers) -> bool {
         loop {
-            // In turn, so that whoever sends in both, the root, serves both.
+            // Pipelines alternate, so that the root, which sends in both, serves both.
             let moved = |moved, pipeline: &mut Pipeline<S, R>| {
                 pipeline.send(transfers) || pipeline.receive(transfers) || moved
             };
@@ -95,7 +94,7 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Progress<S, R> 
         }
     }
 
-    /// The rank that sends the next chunk, or else the one whose credit is waited for.
+    /// The rank that is waited for: the sender of the next chunk, or else the one that gives the next credit.
     pub(super) fn awaited(&mut self) -> Option<usize> {
         self.pipelines.iter_mut().flatten().find_map(|pipeline| {
             let next = pipeline.receives.peek().map(|step| step.from);
@@ -104,7 +103,7 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Progress<S, R> 
     }
 }
 
-/// The progress of schedules, whose steps are made as they are needed.
+/// The progress of schedules whose steps are generated on demand.
 pub(super) fn progress_of(
     schedules: &[impl Schedule],
     slots: usize,
@@ -112,7 +111,7 @@ pub(super) fn progress_of(
     Progress::new(schedules, slots, |of| (of.sends(), [of.receives(), of.receives()]))
 }
 
-/// The progress of schedules that were written down, so that it outlives the call that has made them.
+/// The progress of schedules whose steps are stored, so that it outlives the schedules.
 pub(super) type Written = Progress<std::vec::IntoIter<SendStep>, std::vec::IntoIter<RecvStep>>;
 
 impl Written {
@@ -127,7 +126,7 @@ impl Written {
 /// Most slots for which credits are given together.
 const MOST_TOGETHER: usize = 4;
 
-/// How far a member has come in a schedule.
+/// The progress of a member in one schedule.
 struct Pipeline<S: Iterator, R: Iterator> {
     sends: Peekable<S>,
     receives: Peekable<R>,
@@ -135,21 +134,21 @@ struct Pipeline<S: Iterator, R: Iterator> {
     ahead: Skip<R>,
     /// Slots of this pipeline.
     slots: usize,
-    /// Which pipeline it is, and of how many.
+    /// (pipeline index, pipeline count)
     turn: (usize, usize),
     sent: usize,
     /// Chunks whose slots have been emptied.
     emptied: usize,
-    /// Chunks behind these that are held in their slots.
+    /// Further chunks that are held in their slots.
     held: usize,
 }
 
 impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> {
-    /// At the beginning. Pipelines have slots of their window in turn.
+    /// The beginning. Slots alternate between pipelines.
     fn new((sends, [receives, ahead]): (S, [R; 2]), (index, count): (usize, usize), slots: usize) -> Self {
         let (turn, slots) = ((index, count), slots / count);
         let (sends, receives) = (sends.peekable(), receives.peekable());
-        // When a slot is emptied the sender of the chunk that will lie there is given a credit.
+        // When a slot is emptied, the sender of the next chunk for it gets a credit.
         Self { sends, receives, ahead: ahead.skip(slots), slots, turn, sent: 0, emptied: 0, held: 0 }
     }
 
@@ -171,7 +170,7 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
 
     fn receive(&mut self, transfers: &mut impl Transfers) -> bool {
         let number = self.emptied + self.held;
-        // Its slot has been written so many times that it has been written by this one.
+        // The count of the slot includes this chunk.
         let has_come = transfers.arrived(self.slot(number)) > (number / self.slots) as u64;
         let Some(step) = self.receives.next_if(|_| has_come) else { return false };
         match step.then {
@@ -191,7 +190,7 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         true
     }
 
-    /// A slot has been emptied. Credits for a quarter of the slots are given together, so that three quarters are always free or full.
+    /// Called when a slot has been emptied. Credits for a quarter of the slots are given together.
     fn give(&mut self, transfers: &mut impl Transfers) {
         let quarter = (self.slots / 4).clamp(1, MOST_TOGETHER);
         if !self.emptied.is_multiple_of(quarter) {

@@ -1,4 +1,4 @@
-//! Mismatches: members have come for different things, and the job ends with the calls of both.
+//! Mismatches: members have come for different operations, and the job ends with a message that names their calls.
 
 use core::mem::offset_of;
 use core::sync::atomic::Ordering;
@@ -15,29 +15,30 @@ use crate::job::Job;
 use crate::report::{Groups, add_to};
 use crate::standstill::far_record;
 
-/// How long the PE that finds a mismatch waits for the others to say where they are: twice as long as one sleeps before it looks.
+/// How long the PE that finds a mismatch waits for the records of the others: twice the longest sleep of a waiting PE.
 const TESTIMONY: Duration = Duration::from_secs(1);
 
-/// Most PEs of other nodes that are asked.
+/// Most PEs of other nodes whose records are read.
 const MOST_ASKED: usize = 64;
 
-/// Most places of PEs that are named; whoever is elsewhere is counted.
+/// Most calls that the message names; PEs in other calls are counted.
 const MOST_NAMED: usize = 4;
 
-/// Where a PE is whose program has returned.
+/// The state of a PE whose program has returned.
 const RETURNED: &str = "returned from `main`";
 
-/// Who has come for something else.
+/// Where the members are that have come for another operation.
 #[derive(Clone, Copy)]
 pub(super) enum Stranger {
+    /// On this node.
     Here,
+    /// On the node with a number.
     On(usize),
-    /// Members on another node, nobody knows which.
+    /// On another node, it is not known which.
     Elsewhere,
 }
 
-/// What a PE says that it does, or has started last that has a place in a team, of all of a team that are under way: if that can be
-/// read whole.
+/// Reads the record of a PE: of its current call, or of the request at a place of a team. None if it changes meanwhile.
 fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> {
     let offset = match request {
         None => offset_of!(SystemArea, record),
@@ -54,12 +55,12 @@ fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> 
     }
     let far = job.network.own.as_ref()?;
     let read = || far_record(far, pe, offset).activity();
-    // It may be written while it is on its way.
+    // It may be written while it is read.
     let (first, second) = (read(), read());
     first.filter(|_| first == second)
 }
 
-/// Ends the job: this PE is elsewhere than another one has started a collective, which has a place in a team.
+/// Ends the job: another PE has started a request that this PE has not. `here` makes both texts from the other PE's record.
 #[cold]
 pub(super) fn refuse_started(
     job: &Job,
@@ -76,14 +77,14 @@ pub(super) fn in_words(theirs: Option<Activity>) -> String {
 }
 
 impl Collective<'_> {
-    /// Ends the job: the members have come for different things. They differ on this node, or it differs from another.
+    /// Ends the job: members have come for different operations.
     #[cold]
     pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
         let mine = self.activity_with_place(purpose, count);
         // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
         unsafe { endpoint.system() }.record.describe(&mine);
-        // Who sleeps on this node is asked for the place of a call that is not in Rust: to find it takes long.
+        // PEs of this node look up the source line of a call from another language when asked, which takes long.
         let has_place = |pe: Pe, activity: &Activity| {
             caller::finds().is_none() || pe.on_node().is_none() || !activity.file.is_empty()
         };
@@ -109,7 +110,7 @@ impl Collective<'_> {
                     Some(activity) if activity.count != 0 && has_place(pe, &activity) => {
                         break activity.to_string();
                     }
-                    // One that has come for something else, and was not held up there.
+                    // It has passed the barrier, or said nothing.
                     theirs if start.elapsed() > TESTIMONY => break in_words(theirs),
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
@@ -119,8 +120,8 @@ impl Collective<'_> {
         team.job.abort(1, &mismatch(places))
     }
 
-    /// Ends the job if another member has started a collective before the barrier in which this PE is, and this one has not: neither
-    /// would ever end. Who looks is this PE, if it comes behind one that has started it, as somebody does.
+    /// Ends the job if another member has started a collective before this barrier, and this PE has not: both would wait for ever. Some
+    /// member that has not started it receives the mark of one that has.
     pub(super) fn refuse_strays(&self, purpose: &Purpose<'_>, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let (place, set) = place_of(team.started() + 1);
@@ -141,7 +142,7 @@ impl Collective<'_> {
     }
 }
 
-/// What members say of themselves: where they are, with the numbers of those who are there.
+/// The message for a mismatch, of calls with the PEs that are in each.
 fn mismatch(mut places: Groups) -> String {
     let left = places.split_off(places.len().min(MOST_NAMED));
     let named: Vec<_> = places
@@ -169,34 +170,34 @@ fn mismatch(mut places: Groups) -> String {
     )
 }
 
-/// Bits in which barriers are counted.
+/// Bits of the number of barriers in a mark.
 const MEETINGS: u32 = 24;
 
-/// What a member has started, as a word that is never 0.
+/// A word for what a member has started, never 0: the number of barriers before, a hash of the purpose, and the number of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(pub(super) u64);
 
 impl Mark {
-    /// Of the request with a number, started behind so many barriers.
+    /// The mark of request `number`, started after `meetings` barriers.
     pub(super) fn new(purpose: &Purpose<'_>, number: u64, meetings: u64) -> Self {
         let hash = purpose.fingerprint() >> 16 & 0xffff_ffff;
         Self(meetings << (u64::BITS - MEETINGS) | hash << 8 | (number & 0x7f) << 1 | 1)
     }
 
-    /// What was heard, if anything was.
+    /// The mark in a word, if one has arrived.
     pub(super) fn heard(word: u64) -> Option<Self> {
         (word != 0).then_some(Self(word))
     }
 
-    /// Whether it was started before a barrier, by who had not come to that.
+    /// Whether it was started before a barrier.
     pub(super) fn is_before(self, meeting: u64) -> bool {
-        // Of two numbers that are not far from each other the lower one, however often they have begun anew.
+        // Compares numbers that have wrapped around, and are not far apart.
         let ahead = meeting.wrapping_sub(self.0 >> (u64::BITS - MEETINGS)) << (u64::BITS - MEETINGS);
         ahead.cast_signed() > 0
     }
 }
 
-/// Which place the request with a number has among those of its team, and which set of marks its barrier uses.
+/// The place of request `number` among those of its team, and the set of marks of its barrier.
 pub(super) fn place_of(number: u64) -> (usize, usize) {
     let (places, number) = (MOST_REQUESTS, number as usize);
     (number % places, number / places % 2)

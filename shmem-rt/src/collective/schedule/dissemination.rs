@@ -12,25 +12,25 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct Round {
     pub(in crate::collective) number: usize,
-    /// How many nodes further on is the one that is sent to. It is sent what as many nodes have.
+    /// The distance from sender to receiver, which is also the number of nodes whose data are sent.
     pub(in crate::collective) distance: usize,
-    /// Whether the sender is one of these: then they are it and those before it, and otherwise those before it.
+    /// Whether the sender's own data are among them; the others are of nodes before it.
     pub(in crate::collective) with_own: bool,
 }
 
 impl Round {
-    /// Those of so many nodes.
+    /// The rounds of `nodes` nodes.
     pub(in crate::collective) fn all(nodes: usize) -> impl Iterator<Item = Self> {
         let others = nodes - 1;
         let rounds = if others == 0 { 0 } else { others.ilog2() + 1 };
         (0..rounds).map(move |number| {
-            // What the bits above this one say is how many are known.
+            // The bits above this one are the number of known nodes.
             let (known, bit) = (others >> (rounds - number), others >> (rounds - 1 - number) & 1);
             Self { number: number as usize, distance: known + bit, with_own: bit == 1 }
         })
     }
 
-    /// How many nodes before it a node has what they have, before this round.
+    /// The number of nodes whose data a node has before this round, without its own.
     pub(in crate::collective) fn known(self) -> usize {
         self.distance - usize::from(self.with_own)
     }

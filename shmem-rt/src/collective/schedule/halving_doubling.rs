@@ -19,14 +19,13 @@ use core::ops::Range;
 
 use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 
-/// By how many turns of the wave each step comes behind the one before it. What a step of one block waits for is then
-/// under way while another block is sent.
+/// Turns from one step of a block to the next. While a step waits for chunks, other blocks are sent.
 const LAG: usize = 2;
 
 /// Most levels: as many as halve 2^24 ranks.
 const MOST_LEVELS: usize = 24;
 
-/// Most slices of a block below the last level: of more, those who hold them send messages that are all gap.
+/// Most slices of a block below the last level: shorter ones would cost as many messages for less data.
 const MOST_SLICES: usize = 64;
 
 pub(in crate::collective) struct HalvingDoubling {
@@ -37,20 +36,20 @@ pub(in crate::collective) struct HalvingDoubling {
     slots: usize,
 }
 
-/// A chunk between two who hold the same slice.
+/// A chunk that may go between two ranks that hold the same slice.
 #[derive(Clone, Copy)]
 struct Passage {
     block: usize,
     step: usize,
     slice: usize,
-    /// Which of the pieces that its owner has of the slice.
+    /// Which of its owner's pieces of the slice.
     turn: usize,
-    /// How many members of the group further on who receives it is from who sends it, round the group.
+    /// From sender to receiver, in members of the group.
     distance: usize,
 }
 
 impl HalvingDoubling {
-    /// For `rank`, of blocks that have a chunk of at most `most` bytes for each member of a group, and items of `grain`.
+    /// For `rank`, with chunks of at most `most` bytes and items of `grain` bytes. A block has a chunk for each member of a group.
     pub(in crate::collective) fn new(
         rank: usize,
         radices: Radices,
@@ -63,7 +62,7 @@ impl HalvingDoubling {
         Self { radices, seat: Seat::new(radices, rank), blocks, grain, slots }
     }
 
-    /// The steps of a block, as bits, in which this rank sends to one of whom `is_far` says so.
+    /// The steps of a block, as bits, in which this rank sends to an `is_far` rank.
     pub(in crate::collective) fn steps_to(&self, is_far: impl Fn(usize) -> bool) -> u64 {
         let first = self.walk().filter(|(passage, _)| passage.block == 0);
         let sends = first
@@ -85,7 +84,7 @@ impl HalvingDoubling {
         step != self.level(step)
     }
 
-    /// All that may go from this rank, or come to it, in the order in which it does.
+    /// All chunks that this rank may send, or receive, in order.
     fn walk(&self) -> impl Iterator<Item = (Passage, Group)> {
         let (steps, blocks) = (self.steps(), self.blocks.count());
         (0..blocks + steps.saturating_sub(1) * LAG)
@@ -103,13 +102,13 @@ impl HalvingDoubling {
             })
     }
 
-    /// The order of what is sent for one slice.
+    /// The order of the chunks of one slice: (turn, distance).
     fn inside(&self, level: usize, group: Group) -> impl Iterator<Item = (usize, usize)> + use<> {
         let pieces = self.radices.each[level].cut.div_ceil(group.members);
         (0..pieces).flat_map(move |turn| (1..group.members).map(move |distance| (turn, distance)))
     }
 
-    /// Who is sent a chunk by this rank, and which piece, if there is such a one.
+    /// The receiver and the piece of a chunk that this rank sends, if it exists.
     fn sent(&self, passage: Passage, group: Group) -> Option<(Seat, usize)> {
         let level = self.level(passage.step);
         let to = (group.mine + passage.distance) % group.members;
@@ -118,7 +117,7 @@ impl HalvingDoubling {
         Some((self.holder(level, group, to, passage.slice), piece))
     }
 
-    /// A piece of a slice, which a member of a group owns above a level: it is a slice there.
+    /// The piece of a slice that a member of a group owns above a level, where the piece is a slice.
     fn piece(
         &self,
         level: usize,
@@ -139,7 +138,7 @@ impl HalvingDoubling {
         Seat::new(self.radices, self.radices.holder(level, first, slice))
     }
 
-    /// How many chunks come to a rank in a step of each block.
+    /// Chunks that arrive at a rank in a step of each block.
     fn coming(&self, seat: &Seat, step: usize) -> usize {
         let level = self.level(step);
         let owned = seat.held[level + 1];
@@ -149,14 +148,14 @@ impl HalvingDoubling {
         }
     }
 
-    /// How many chunks come to a rank before a block comes to a step.
+    /// Chunks that arrive at a rank before a step of a block.
     fn before(&self, seat: &Seat, block: usize, step: usize) -> usize {
         let turn = block + step * LAG;
         let begun = |other: usize| (turn + usize::from(other < step)).saturating_sub(other * LAG);
         (0..self.steps()).map(|other| begun(other).min(self.blocks.count()) * self.coming(seat, other)).sum()
     }
 
-    /// How many chunks come to a rank, in the step and for the block of one of them, before that.
+    /// Chunks of the same step and block that arrive at a rank before this one.
     fn before_in_step(&self, seat: &Seat, passage: Passage, piece: usize) -> usize {
         let Passage { step, slice, turn, distance, .. } = passage;
         let level = self.level(step);
@@ -179,7 +178,7 @@ impl HalvingDoubling {
         match (others, self.returns(step)) {
             (0, _) => 0,
             (_, true) => seat.held[level + 1] * others,
-            // One for each piece: those that it keeps have one as well.
+            // One for each piece, also for those that it keeps.
             (_, false) => seat.held[level] * self.radices.each[level].cut,
         }
     }
@@ -198,7 +197,7 @@ impl HalvingDoubling {
             }
     }
 
-    /// The bytes of a slice of a block below a level.
+    /// The place of a slice of a block below a level.
     fn at(&self, block: usize, level: usize, slice: usize) -> Place {
         let part = (0..level).fold(self.blocks.range(block), |part, below| {
             let each = part.len().div_ceil(self.radices.each[below].cut).next_multiple_of(self.grain);
@@ -216,7 +215,7 @@ impl Schedule for HalvingDoubling {
             let (to, piece) = self.sent(passage, group)?;
             let within = self.before_in_step(&to, passage, piece);
             let number = |block| self.before(&to, block, step) + within;
-            // Every block comes later than the one before, so few have a slot from the start.
+            // Numbers grow with blocks, so only the first blocks have a slot from the start.
             let late = number(block) >= self.slots;
             let is_free = |block: &usize| number(*block) < self.slots;
             let first = if late { (0..=block).take_while(is_free).count() } else { 0 };
@@ -259,15 +258,13 @@ impl Schedule for HalvingDoubling {
     }
 }
 
-/// How many groups of a level make up one of the next. The groups of the first are ranks, and that of the last is all
-/// of them.
+/// The number of groups of each level that merge into one of the next. Groups of the first level are ranks; the last level merges all.
 ///
-/// All but the last are powers of two, so that a group is one vertex of the tree over ranks
-/// ([`tree`](crate::collective::reduction_order)): one value stands for it, and is combined with those of its neighbours alone.
-/// Where ranks end, the last group of a level has fewer members, down to a single rank.
+/// All radices but the last are powers of two, so a group is one vertex of the [tree](crate::collective::reduction_order) over ranks, with
+/// one value. The last group of a level may have fewer members, down to a single rank.
 ///
-/// At each level a slice of a block is cut into as many, until there are enough; behind that slices stay whole
-/// but for the last level, and one of those who hold them is given all.
+/// At each level slices are cut into as many pieces, until there are enough of them. At later levels, except the last, slices stay whole,
+/// and one of their holders gets all of a slice.
 #[derive(Clone, Copy)]
 pub(in crate::collective) struct Radices {
     ranks: usize,
@@ -277,30 +274,30 @@ pub(in crate::collective) struct Radices {
 
 #[derive(Clone, Copy)]
 struct Level {
-    /// Groups that become one.
+    /// Groups that merge into one.
     radix: usize,
-    /// Slices into which each is cut; 1 where it stays whole.
+    /// Pieces of a slice; 1 where it stays whole.
     cut: usize,
-    /// The level whose digit of a slice says which member of a group is given it: this one, if it is cut.
+    /// The level whose digit of a slice decides which member of a group gets it: this one, if slices are cut.
     decider: usize,
     /// Ranks from one member of a group to the next.
     distance: usize,
-    /// What one more at this level adds to the number of a slice: all that it is cut into further on.
+    /// The weight of this level's digit in the number of a slice.
     weight: usize,
 }
 
 impl Radices {
-    /// Groups that are made one at most: each other member of one needs a slot, and of two chunks at a time.
+    /// The largest radix: each other member of a group needs slots for two chunks.
     pub(in crate::collective) const MOST: usize = 8;
 
-    /// Those of so many ranks: of four, which take as many messages as of two and half the rounds, and what is left.
+    /// The radices of `ranks` ranks: fours, which take as many messages as twos in half the rounds, and a rest.
     pub(in crate::collective) fn of(ranks: usize) -> Self {
         assert!(ranks > 0, "of no ranks there is no value");
         let level = Level { radix: 1, cut: 1, decider: 0, distance: 1, weight: 1 };
         let mut radices = Self { ranks, each: [level; MOST_LEVELS], levels: 0 };
         let (twos, odd) = (ranks.trailing_zeros(), ranks >> ranks.trailing_zeros());
         if odd <= Self::MOST {
-            // What is odd is in the last level, beside as many twos as leave few enough. Every group has all members.
+            // The odd factor is in the last level, with a two if that is not too large. Every group is complete.
             let together = odd > 1 && odd * 2 <= Self::MOST && twos > 0;
             let (twos, last) = if together { (twos - 1, odd * 2) } else { (twos, odd) };
             (0..twos / 2).for_each(|_| radices.push(4));
@@ -310,7 +307,7 @@ impl Radices {
                 .for_each(|radix| radices.push(radix));
         } else {
             let mut groups = ranks;
-            // Three that are left of four would have to share four slices: of two, two share as many, or one has both.
+            // Three members of a group of four could not share four slices evenly; groups of two can.
             if ranks % 4 == 3 {
                 radices.push(2);
                 groups = groups.div_ceil(2);
@@ -330,7 +327,7 @@ impl Radices {
         self.each[..self.levels].iter().map(|level| level.radix)
     }
 
-    /// The ranks that become one group at the first level.
+    /// The radix of the first level.
     pub(in crate::collective) fn first(&self) -> usize {
         self.each[0].radix
     }
@@ -352,7 +349,7 @@ impl Radices {
                 cut_levels.0[cut_levels.1] = number;
                 cut_levels.1 += 1;
             } else {
-                // Another digit each time, so that slices come to other members, on other nodes.
+                // Another digit each time, so that slices go to different members.
                 level.decider = cut_levels.0[whole % cut_levels.1];
                 whole += 1;
             }
@@ -362,13 +359,12 @@ impl Radices {
         }
     }
 
-    /// Which of those that a slice was cut into at a level one is.
+    /// The digit of a slice at a level: which piece of the cut it is.
     fn digit(&self, slice: usize, level: usize) -> usize {
         slice / self.each[level].weight % self.each[level].cut
     }
 
-    /// Who of the group of a level that begins with a rank holds a slice below the level. The group is one of those
-    /// that become one at the level.
+    /// The rank that holds a slice below a level, in the group that begins with rank `first` and is merged at the level.
     fn holder(&self, level: usize, first: usize, slice: usize) -> usize {
         self.each[..level].iter().rev().fold(first, |first, below| {
             let present = (self.ranks - first).div_ceil(below.distance).min(below.radix);
@@ -378,24 +374,23 @@ impl Radices {
     }
 }
 
-/// What a rank is in its group of each level, and what it holds of a block there.
+/// A rank's position and the slices that it holds at each level.
 ///
-/// The number of a slice is made of digits, one for each level that cuts: the first says which of the first cut it
-/// is. In a group with all members each holds the slice with the digits of its rank. Where some are missing, those present
-/// have what would be theirs: a member holds those slices of which each digit is in a range. It is the same
-/// range whatever the other digits are, so slices are found and counted by calculation.
+/// The number of a slice has a digit for each level that cuts. In a complete group each member holds the slice with the digits of its rank.
+/// In an incomplete one the members share the slices of those that are missing: a member holds the slices whose digits are in a range. The
+/// range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
 struct Seat {
     radices: Radices,
     rank: usize,
-    /// How many slices it holds below each level, and in the end.
+    /// The number of slices that it holds below each level, and in the end.
     held: [usize; MOST_LEVELS + 1],
 }
 
-/// A group of groups at one level, as one of its members sees it.
+/// A merged group at one level, as one of its members sees it.
 #[derive(Clone, Copy)]
 struct Group {
     members: usize,
-    /// Which of them the rank is.
+    /// The member that the rank belongs to.
     mine: usize,
     first: usize,
 }
@@ -430,7 +425,7 @@ impl Seat {
         })
     }
 
-    /// How many slices it holds below a level that come before one.
+    /// The number of slices that it holds below a level before `slice`.
     fn before(&self, level: usize, slice: usize) -> usize {
         let (mut before, mut behind) = (0, self.held[level]);
         for digit in self.digits(level) {
@@ -448,12 +443,12 @@ impl Seat {
         before
     }
 
-    /// The levels below one that cut slices, in order: those that have digits.
+    /// The levels below `level` that cut slices, and so have digits.
     fn digits(&self, level: usize) -> impl DoubleEndedIterator<Item = usize> {
         (0..level).filter(|digit| self.radices.each[*digit].cut > 1)
     }
 
-    /// The values of a digit of slices that it holds below a level.
+    /// The values of a digit in the slices that it holds below a level.
     fn range(&self, digit: usize, level: usize) -> Range<usize> {
         let cut = self.radices.each[digit].cut;
         (digit..level).filter(|below| self.radices.each[*below].decider == digit).fold(
@@ -468,7 +463,7 @@ impl Seat {
     }
 }
 
-/// The values of a digit for which a member of a group is given slices: all of them are dealt, in order.
+/// The values of a digit that a member of a group gets: all values are dealt to the members in order.
 fn given(cut: usize, members: usize, member: usize) -> Range<usize> {
     (member * cut).div_ceil(members)..((member + 1) * cut).div_ceil(members)
 }

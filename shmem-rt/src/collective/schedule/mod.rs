@@ -41,28 +41,29 @@ pub(in crate::collective) use ring_allgather::RingAllgather;
 pub(in crate::collective) use two_tree::TwoTree;
 
 pub(in crate::collective) trait Schedule {
-    /// What it sends, in that order.
+    /// The chunks that the rank sends, in order.
     fn sends(&self) -> impl Iterator<Item = SendStep>;
 
-    /// What comes to it, in that order.
+    /// The chunks that arrive, in order.
     fn receives(&self) -> impl Iterator<Item = RecvStep>;
 
+    /// The number of the rank's credit counters.
     fn credits(&self) -> usize;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct SendStep {
     pub(in crate::collective) to: usize,
-    /// Its number among the chunks that come to that rank.
+    /// Its number among the chunks that arrive at the receiver.
     pub(in crate::collective) number: usize,
     pub(in crate::collective) from: Place,
-    /// Where in the result of its receiver it belongs, if it is [copied](Then::Copy) there as it is.
+    /// Its offset in the receiver's result, if it is [copied](Then::Copy) unchanged.
     pub(in crate::collective) lands: Option<usize>,
-    /// How many chunks the sender must have received before: of those this one is made.
+    /// The number of chunks that the sender must have received before, of which this one is made.
     pub(in crate::collective) after: usize,
     /// The sender's credit counter.
     pub(in crate::collective) credit: usize,
-    /// The credits that must be there; 0 of chunks for which there is a slot from the start.
+    /// The credits that the counter must have; 0 if a slot is free from the start.
     pub(in crate::collective) needs: u64,
 }
 
@@ -78,10 +79,10 @@ pub(in crate::collective) struct RecvStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) enum Then {
     Copy,
-    /// It stays in its slot until the operands that it is reduced with are there.
+    /// It stays in its slot until all operands of the reduction are there.
     Hold,
-    /// It is the last one of a group of `members`, of whom this rank is number `mine`, and what it has lies at the same place. The
-    /// others have come in the order `mine - 1`, `mine - 2` .., round the group. All are reduced there.
+    /// It is the last operand of a group of `members`. This rank is number `mine`, and its operand is at the destination. The others have
+    /// arrived in the order `mine - 1`, `mine - 2` .., modulo `members`. All are reduced to the destination.
     Reduce {
         members: usize,
         mine: usize,
@@ -98,9 +99,9 @@ pub(in crate::collective) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::collective) enum Memory {
-    /// What it gives: it does not change meanwhile.
+    /// The source, which does not change meanwhile.
     Source,
-    /// Where the result comes to be; of reductions and broadcasts also what it gives.
+    /// The result; in reductions and broadcasts also the source.
     Result,
 }
 
@@ -139,41 +140,39 @@ impl Chunks {
     }
 }
 
-/// The least chunk of a window, of which as many as there can be slots fit it: what is shorter takes a provider about as long.
+/// The shortest chunk of a window, which has the most slots then: a shorter one takes a provider about as long.
 const LEAST_CHUNK: usize = WINDOW_BYTES / MOST_SLOTS;
 
-/// The longest of a window that is passed on, or combined with those of several others, which lie there together: half as
-/// many fit.
+/// The longest chunk of a window that is passed on, or combined with others.
 const MOST_CHUNK: usize = 2 * LEAST_CHUNK;
 
-/// The longest of a window that is neither. Two fit, so one can be on its way while another is copied. More of them gain nothing
-/// where cores carry what is on its way, and each is announced and acknowledged by itself.
+/// The longest chunk of a window otherwise. Two fit, so one travels while the other is copied. More of them gain nothing where cores do the
+/// transfer, and each costs a signal and a credit.
 const MOST_TAKEN: usize = WINDOW_BYTES / 2;
 
-/// The longest chunk that needs no window, and is passed on.
+/// The longest chunk that is written in place and passed on.
 const MOST_PASSED_ON: usize = 256 << 10;
 
-/// How data are cut, and how many chunks may be on their way to a member.
+/// The length of chunks, and how many may be under way to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// Bytes of a chunk at most, and of a slot.
+    /// Most bytes of a chunk, which are those of a slot.
     pub(crate) most: usize,
-    /// How many there is room for.
     pub(crate) slots: usize,
 }
 
 impl Cut {
-    /// Of so many bytes that come along one way, past windows or through them, from where some may pass them on.
+    /// For `bytes` bytes on one path, in place or through windows, with receivers that may pass them on.
     pub(crate) fn of(bytes: usize, past_windows: bool, pass_on: bool) -> Self {
         match (past_windows, pass_on) {
             (false, _) => Self::in_windows(bytes, pass_on),
-            // A slot is a word, and nothing lies in it. What nobody waits for in parts comes as a whole.
+            // A slot is a counter alone. No receiver waits for a part, so the data are one chunk.
             (true, false) => Self { most: bytes.max(1), slots: MOST_SLOTS },
             (true, true) => Self { most: shorter(bytes, 8, MOST_PASSED_ON), slots: MOST_SLOTS },
         }
     }
 
-    /// Of so many that come along one way through a window, from where some may pass them on or combine those of several.
+    /// For `bytes` bytes on one path through windows, with receivers that may pass them on or combine them.
     pub(crate) fn in_windows(bytes: usize, pass_on: bool) -> Self {
         // Short enough that several are under way.
         let most = if pass_on { shorter(bytes, 4, MOST_CHUNK) } else { shorter(bytes, 2, MOST_TAKEN) };

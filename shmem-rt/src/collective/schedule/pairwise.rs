@@ -20,12 +20,12 @@ impl Pairwise {
     /// Most ranks: a rank has a credit counter for each other one.
     pub(in crate::collective) const MOST_RANKS: usize = MOST_CREDITS + 1;
 
-    /// For `rank`, whose parts for all ranks are the source, in their order; the result is what all have for it.
+    /// For `rank`. The source has its parts for all ranks, the result their parts for it.
     pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {
         Self { ranks, rank, chunks, slots }
     }
 
-    /// Distance and chunk of everything that is sent, and of everything that comes.
+    /// Distance and chunk of every send, and of every receive.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         (1..self.ranks).flat_map(|distance| (0..self.chunks.count()).map(move |chunk| (distance, chunk)))
     }

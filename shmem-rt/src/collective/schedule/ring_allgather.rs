@@ -15,17 +15,17 @@ pub(in crate::collective) struct RingAllgather {
 }
 
 impl RingAllgather {
-    /// For `rank`, whose block is the source; the result is the blocks of all ranks in their order.
+    /// For `rank`. The source is its block, the result the blocks of all ranks.
     pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {
         Self { ranks, rank, chunks, slots }
     }
 
-    /// Turn and chunk of everything that is sent, and of everything that comes.
+    /// Turn and chunk of every send, and of every receive.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.ranks - 1).flat_map(|turn| (0..self.chunks.count()).map(move |chunk| (turn, chunk)))
     }
 
-    /// Where a chunk of the block lies that belongs to the rank so many before this one.
+    /// The place of a chunk of the block of the rank `before` ranks before this one.
     fn at(&self, before: usize, chunk: usize) -> Place {
         let block = (self.rank + self.ranks - before) % self.ranks;
         Place::of(Memory::Result, block * self.chunks.bytes, self.chunks.range(chunk))

@@ -14,18 +14,18 @@ use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 pub(in crate::collective) struct TwoTree {
     ranks: usize,
     root: usize,
-    /// The number of this rank behind the root, whose own is 0.
+    /// The number of this rank; the root has 0.
     number: usize,
-    /// Which of the two it is.
+    /// Which of the two trees.
     way: usize,
-    /// All chunks, of both.
+    /// The chunks of both trees.
     chunks: Chunks,
-    /// Slots for those of this one.
+    /// Slots of this tree.
     slots: usize,
 }
 
 impl TwoTree {
-    /// Both for `rank`, in a window of an even number of slots. Of two ranks the first has all chunks.
+    /// Both trees of `rank`, for an even number of slots. Of two ranks the first tree has all chunks.
     pub(in crate::collective) fn both(
         ranks: usize,
         rank: usize,
@@ -38,7 +38,7 @@ impl TwoTree {
         [0, 1].map(|way| Self { ranks, root, number, way, chunks, slots })
     }
 
-    /// How many there are, which chunks take in turn.
+    /// The number of trees, between which chunks alternate.
     pub(in crate::collective) fn ways(ranks: usize) -> usize {
         (ranks - 1).min(2)
     }
@@ -69,7 +69,7 @@ impl TwoTree {
         }
     }
 
-    /// How many messages on the way of a chunk from the root to this rank go between two of whom `is_far` says so.
+    /// Messages between two `is_far` ranks on the path of a chunk from the root to this rank.
     pub(in crate::collective) fn hops(&self, is_far: impl Fn(usize, usize) -> bool) -> usize {
         let (mut number, mut hops) = (self.number, 0);
         while number > 0 && self.chunks.count() > self.way {
@@ -80,7 +80,7 @@ impl TwoTree {
         hops
     }
 
-    /// The number above another one, and which of those below it that is.
+    /// The parent of a number, and which child of it that is.
     fn above(&self, number: usize) -> (usize, usize) {
         let place = self.place(number);
         let mut at = top(self.others());
@@ -107,7 +107,7 @@ impl TwoTree {
         below(self.place(self.number), self.others()).map(|place| Some(self.number(place?)))
     }
 
-    /// Where its chunks lie.
+    /// The places of its chunks.
     fn places(&self) -> impl Iterator<Item = Place> {
         let chunks = (self.way..self.chunks.count()).step_by(Self::ways(self.ranks));
         chunks.map(|chunk| Place::of(Memory::Result, 0, self.chunks.range(chunk)))
@@ -151,13 +151,12 @@ impl Schedule for TwoTree {
     }
 }
 
-/// The top of a tree in order whose places are 1 to `places`: those that can be halved most often are highest.
+/// The root of an in-order tree with places 1 to `places`: the largest power of two.
 fn top(places: usize) -> usize {
     1 << places.ilog2()
 }
 
-/// The places below one on the left and on the right: tops of what is left of it, as far as the next higher one, and
-/// what is right of it.
+/// The left and the right child of a place: the roots of its two subtrees.
 fn below(place: usize, places: usize) -> [Option<usize>; 2] {
     let reach = 1 << place.trailing_zeros();
     let right = (reach - 1).min(places - place);
