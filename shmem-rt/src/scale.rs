@@ -1,12 +1,9 @@
-//! How collectives grow with a job: rounds, messages and bytes, counted by running what jobs run, and times by a model.
+//! How collectives grow with a job: rounds, messages and bytes, counted by the code of jobs, and times by a model.
 //!
-//! Nothing is said twice here. Which way data go is asked where jobs choose it (`collective/choose.rs`). What goes with barriers is asked of
-//! the payloads, node by node. Schedules are carried out by the engine of jobs, rank by rank, on transfers that only count: of a ring
-//! allgather and a pairwise exchange those of one node, since all others do the same. Tests count in jobs of 2 to 64 PEs that it is so
-//! (`tests/scale.rs` of shmem-perf).
-//!
-//! Times are something else: [`Cost::time`] puts what was counted and the three numbers of a [`Model`], measured between two PEs, into an
-//! equation. Nothing is extrapolated from times of jobs that share cores.
+//! The way of the data is chosen as in jobs (`collective/choose.rs`). Data of barriers are counted by their payloads, node by node.
+//! Schedules are carried out by the engine, rank by rank, on transfers that only count. Tests compare with the counts of jobs of 2 to 64
+//! PEs (`tests/scale.rs` of shmem-perf). [`Cost::time`] predicts times from the counts and the three numbers of a [`Model`], which are
+//! measured between two PEs.
 
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
@@ -22,12 +19,12 @@ pub enum Collective {
     Barrier,
     /// `broadcast`: bytes of the root.
     Broadcast(usize),
-    /// `sum` of floating-point numbers, or whatever else is done in order (`reduce`): bytes of each member. `reduce_scatter` is
-    /// one of all parts.
+    /// `sum` of floating-point numbers, or another reduction whose order matters (`reduce`): bytes of each member. `reduce_scatter` is one
+    /// of all parts.
     Sum(usize),
-    /// `sum` of whole numbers, or whatever else can be done in any order: bytes of each member.
+    /// `sum` of whole numbers, or another reduction in any order: bytes of each member.
     ExactSum(usize),
-    /// `sum_inscan`, `sum_exscan`, or those by an operation of the program: bytes of each member.
+    /// `sum_inscan` or `sum_exscan`: bytes of each member.
     Scan(usize),
     /// `fcollect`: bytes of each member.
     Fcollect(usize),
@@ -35,7 +32,7 @@ pub enum Collective {
     Alltoall(usize),
 }
 
-/// A job: nodes that have the same number of PEs, which have their numbers node by node.
+/// A job whose nodes have the same number of PEs, numbered node by node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobShape {
     /// Number of nodes.
@@ -44,17 +41,16 @@ pub struct JobShape {
     pub per_node: usize,
 }
 
-/// What a collective costs between nodes, all of them together.
+/// The cost of a collective between nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Messages of which each waits for the one before.
     pub rounds: u64,
-    /// All messages.
+    /// Messages of all nodes.
     pub messages: u64,
-    /// Bytes of all, words included.
+    /// Bytes of all messages, with their words.
     pub bytes: u64,
-    /// Messages of a node that wait for no other: those that go straight, without the first one of each barrier, and
-    /// chunks behind those that `rounds` counts.
+    /// Further messages of a node, which wait for no other.
     pub unordered: u64,
 }
 
@@ -69,7 +65,7 @@ impl JobShape {
         self.nodes.next_power_of_two().trailing_zeros() as usize
     }
 
-    /// What the choice of a way depends on.
+    /// The team of all PEs, as far as the choice of a way depends on it.
     fn choice(self, model: &Model) -> choose::TeamShape {
         let (members, nodes, model) = (self.pes(), self.nodes, *model);
         choose::TeamShape {
@@ -84,7 +80,7 @@ impl JobShape {
 }
 
 impl Collective {
-    /// Whose data go where. None, if a collective has no choice of ways.
+    /// The pattern of the data; None if there is no choice of ways.
     fn pattern(self) -> Option<Pattern> {
         match self {
             Self::Barrier | Self::Scan(_) => None,
@@ -96,8 +92,8 @@ impl Collective {
         }
     }
 
-    /// The way that all PEs of a job take for it, of which some may be asked for; whether its data lie in symmetric objects, and
-    /// what is known of messages there.
+    /// The way that a job takes. `asked` are the ways that `SHMEM_COLLECTIVE_ALGORITHM` asks for; `symmetric` data are in symmetric
+    /// objects.
     pub fn way(
         self,
         shape: JobShape,
@@ -109,10 +105,10 @@ impl Collective {
         self.pattern().map_or(CollectiveWay::Meetings, way)
     }
 
-    /// All ways that there are for it, whether they pay or not.
+    /// All ways that exist for it, whether they pay or not.
     pub fn ways(self, shape: JobShape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
         let pattern = self.pattern();
-        // Which ways there are is no question of time.
+        // The model does not matter here.
         let choice = shape.choice(&Model::FREE);
         CollectiveWay::ALL.into_iter().filter(move |way| match pattern {
             Some(pattern) => choice.has(*way, pattern, symmetric),
@@ -122,11 +118,11 @@ impl Collective {
 }
 
 impl Cost {
-    /// That of a collective whose data go a way; whether they lie in symmetric objects.
+    /// The cost of a collective by a way, of data in symmetric objects or not.
     ///
     /// # Panics
     ///
-    /// If there is no such way.
+    /// If the way does not exist for it.
     pub fn of_way(way: CollectiveWay, collective: Collective, symmetric: bool, shape: JobShape) -> Self {
         if shape.nodes == 1 {
             return Self::default();
@@ -148,7 +144,7 @@ impl Cost {
         }
     }
 
-    /// That of a collective that goes with the words of barriers.
+    /// The cost of a collective by meetings.
     fn with_barriers(collective: Collective, shape: JobShape) -> Self {
         let nodes = counts::Nodes::new(shape.nodes, shape.per_node);
         let (barriers, bytes) = match (collective, collective.pattern()) {
@@ -164,7 +160,7 @@ impl Cost {
         Self::of_barriers(barriers, bytes, shape)
     }
 
-    /// Barriers that bring so many bytes: a message of each node in each round, with the word of the barrier.
+    /// The cost of barriers that carry `bytes` bytes: a message of each node in each round, with a word.
     fn of_barriers(barriers: usize, bytes: usize, shape: JobShape) -> Self {
         let rounds = barriers * shape.rounds();
         let messages = rounds * shape.nodes;
@@ -172,8 +168,7 @@ impl Cost {
         Self { rounds, messages, bytes, unordered: 0 }
     }
 
-    /// A barrier at which each node sends so many messages straight to others. If they go to all nodes they are the barrier, and otherwise
-    /// there are the rounds of one besides.
+    /// The cost of a barrier with `straight` straight messages of each node. If these go to all nodes, they replace the rounds.
     fn of_parts(straight: usize, bytes: usize, shape: JobShape) -> Self {
         let (messages, is_barrier) = (straight * shape.nodes, straight + 1 == shape.nodes);
         let first = usize::from(is_barrier);
@@ -183,7 +178,7 @@ impl Cost {
         Self { rounds, messages, bytes, unordered }.and(barrier)
     }
 
-    /// One behind the other.
+    /// The cost of one after the other.
     fn and(self, other: Self) -> Self {
         Self {
             rounds: self.rounds + other.rounds,
@@ -193,8 +188,7 @@ impl Cost {
         }
     }
 
-    /// Nanoseconds by a model: half a round trip for each round, the gap between messages for those that wait for no other,
-    /// and the bytes that a node sends.
+    /// Predicted nanoseconds: half a round trip for each round, a gap for each other message, and the bytes of a node.
     pub fn time(&self, shape: JobShape, model: &Model) -> f64 {
         self.rounds as f64 * model.alpha / 2.0
             + self.unordered as f64 * model.gap
@@ -208,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// Jobs decide by the leading terms of what is counted here.
+    /// The choice uses only the leading terms of these counts.
     #[test]
     fn what_is_taken_is_nearly_the_fastest_way() {
         use Collective::{Alltoall, Broadcast, ExactSum, Fcollect, Sum};

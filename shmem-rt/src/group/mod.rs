@@ -1,7 +1,6 @@
-//! Who meets, and for what: sets of PEs, and the purpose that their members must agree on.
+//! Sets of PEs ([`Team`]), and the [`Purpose`] of a collective, which their members must agree on.
 //!
-//! How they meet, and what they do together, stands above: in [`collective`](mod@crate::collective), and for what only some
-//! PEs have together in [`team`](crate::team).
+//! [`collective`](mod@crate::collective) has their collectives, and [`team`](crate::team) how teams are made and their objects.
 
 mod purpose;
 mod team;

@@ -1,4 +1,4 @@
-//! What members of a team come together for.
+//! The purpose of a collective: its operation and arguments, which members compare.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -14,17 +14,17 @@ use crate::caller::{Place, finds};
 /// Bytes of the longest name.
 const NAME: usize = 24;
 
-/// Words that are stated before the arguments: the meeting, where the collective began, the name, how many
-/// arguments there are.
+/// Words of a statement before the arguments: the number of the barrier, that of the first barrier of the collective, the number of
+/// arguments, and the name.
 const HEAD: usize = 3 + NAME / 8;
 
-/// Arguments that are stated at a time.
+/// Arguments of one statement.
 const STATED: usize = STATEMENT_WORDS - HEAD;
 
-/// What a PE comes for whose program has returned.
+/// The operation of a PE whose program has returned.
 pub(crate) const END: &str = "the end of the program";
 
-/// An operation that members of a team come together for.
+/// The operation of a collective.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
     name: &'static str,
@@ -32,12 +32,12 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// The only one of its row in the table of operations, and called as that.
+    /// The only operation of its row in the table of operations, with the name of the row.
     pub(crate) const fn of(family: Family) -> Self {
         Self::named(family, family.name())
     }
 
-    /// One of several of a row.
+    /// One of several operations of a row.
     pub(crate) const fn named(family: Family, name: &'static str) -> Self {
         assert!(name.len() <= NAME, "a name is stated as a whole");
         Self { name, family }
@@ -59,21 +59,21 @@ impl From<Family> for Operation {
     }
 }
 
-/// What a PE enters a collective for: what all members must agree on.
+/// The purpose with which a PE enters a collective: all members must agree on it.
 pub(crate) struct Purpose<'a> {
     pub operation: Operation,
-    /// Whether references are given out behind the meeting: then all must come for that, for certain.
+    /// Whether the collective opens a phase, which hands out references: no other purpose may look the same.
     pub opens: bool,
-    /// What else must agree: sizes, offsets, ranks, [texts](words_of).
+    /// Arguments that must agree: sizes, offsets, ranks, [texts](words_of).
     pub arguments: &'a [u64],
-    /// The arguments in words, for messages.
+    /// The arguments as text, for messages.
     pub subject: &'a dyn Fn() -> String,
-    /// The call, if the program made one.
+    /// The call of the program, if it made one.
     pub location: Option<&'static Location<'static>>,
 }
 
 impl<'a> Purpose<'a> {
-    /// The purpose of the calling line of the program, which makes, frees or keeps symmetric memory.
+    /// The purpose of a call of the program that makes, frees or keeps symmetric memory.
     #[track_caller]
     pub(crate) fn of_memory(
         name: &'static str,
@@ -83,7 +83,7 @@ impl<'a> Purpose<'a> {
         Self::of_call(Family::Memory, name, arguments, subject)
     }
 
-    /// The purpose of the calling line of the program: one of several operations of a row.
+    /// The purpose of a call of the program, one of several operations of a row.
     #[track_caller]
     pub(crate) fn of_call(
         family: Family,
@@ -106,13 +106,13 @@ impl Purpose<'_> {
         (hash >> 32) << 16 | u64::from(self.opens)
     }
 
-    /// How many statements its arguments take.
+    /// The number of statements for all arguments.
     pub(crate) fn statements(&self) -> usize {
         self.arguments.len().div_ceil(STATED).max(1)
     }
 
-    /// The words of one of its statements, at a meeting of a collective that began with another one. They are equal
-    /// where all of that is: nothing in them is a hash.
+    /// The words of one statement, at barrier `meeting` of a collective that began with barrier `began`. None of them is a hash, so
+    /// statements are equal if and only if all of that is.
     pub(crate) fn statement(&self, part: usize, meeting: u64, began: u64) -> [u64; STATEMENT_WORDS] {
         let mut words = [0; STATEMENT_WORDS];
         (words[0], words[1], words[2]) = (meeting, began, self.arguments.len() as u64);
@@ -123,7 +123,7 @@ impl Purpose<'_> {
         words
     }
 
-    /// What a member of the team with that index does at a meeting, for messages.
+    /// The activity of a member at a barrier, for messages.
     pub(crate) fn activity(&self, team: usize, count: u64) -> Activity {
         let (file, line) = match (self.location, place(team, count)) {
             (None, _) | (_, Some(None)) => (Text::EMPTY, 0),
@@ -143,12 +143,12 @@ impl Purpose<'_> {
 }
 
 thread_local! {
-    /// The meeting that was asked for last: the index of its team, and its number.
+    /// The barrier of the last lookup: the index of its team, and its number.
     static ASKED: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// Where the calling thread's program called for a meeting, if calls are not in Rust: `None` if they are. It is looked for when that is
-/// asked for the second time: a barrier in which a PE sleeps for microseconds must not search debug information.
+/// The source line of a call that is not in Rust; `None` if calls are in Rust. It is found at the second lookup for a barrier: one in which
+/// a PE sleeps for microseconds must not search debug information.
 fn place(team: usize, count: u64) -> Option<Option<Place>> {
     let finds = finds()?;
     let is_known = ASKED.replace((team, count)) == (team, count);

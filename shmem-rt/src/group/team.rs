@@ -1,11 +1,8 @@
-//! Sets of PEs that act together. The world is team 0, the PEs of a node are team 1.
+//! Teams: sets of PEs that act together. The world is team 0, the PEs of a node are team 1.
 //!
-//! A team knows its members by node, because every collective runs in two levels: the members of a
-//! node meet in shared memory, and whoever comes last there acts for the node towards the others.
-//!
-//! A team has an index, the same on all its members, which names its words in the system area of each:
-//! what its members meet in and pass contributions through is the team's own. [`indexes`](crate::state::indexes) says
-//! which ones are free.
+//! A team knows its members by node, because collectives have two levels: the members of a node meet in shared memory, and the last one to
+//! arrive acts for the node. A team has an index, the same on all its members, which selects its own words and buffers in the system area
+//! of each ([`indexes`](crate::state::indexes)).
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -35,7 +32,7 @@ use crate::pes::Pes;
 use crate::state::indexes::{NODE, WORLD};
 use crate::state::uses::{ContextClaim, TeamConfig, Uses};
 
-/// How the members of a team meet: the same for everything they do.
+/// How the members of a team meet on a node, in every collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
     /// Each looks at a line of each other.
@@ -44,13 +41,12 @@ pub(crate) enum Meeting {
     Counter,
 }
 
-/// Most members that meet in lines. Each looks at all others, so this grows with the square, and the wait
-/// with the number.
+/// Most members that meet in lines. Each looks at all others, so the work grows with the square.
 const MOST_IN_LINES: usize = 8;
 
 impl Meeting {
-    /// How `members` on `nodes` nodes meet. `has_cores` says that there is one for each of them. Who
-    /// sleeps is woken once by a counter, but in lines by each that comes.
+    /// How `members` on `nodes` nodes meet. `has_cores`: each has a core. A sleeping member is woken once by a counter, but in lines by
+    /// each other member.
     pub(crate) fn choose(wanted: BarrierChoice, members: usize, nodes: usize, has_cores: bool) -> Self {
         assert!(members <= NodeBarrier::MAX_PES * nodes, "{members} PEs on {nodes} nodes are too many");
         let possible = nodes == 1;
@@ -62,31 +58,31 @@ impl Meeting {
     }
 }
 
-/// A set of PEs with a number of its own for each: its rank.
+/// A set of PEs, each of which has a rank in it.
 ///
-/// A handle owns and borrows nothing. Dropping it is local: the team's index is used again when all members
-/// have dropped it, its contexts and its objects, and a later split brings them together.
-/// [`destroy`](Self::destroy) checks that nothing is left. Forgetting a handle keeps the index for ever.
+/// A handle owns and borrows nothing. Dropping it is local: the team's index is free again after all members have dropped the handle, its
+/// contexts and its objects, at a later split of a team with all of them. [`destroy`](Self::destroy) checks that nothing is left.
+/// Forgetting a handle keeps the index for ever.
 pub struct Team {
     pub(crate) job: Arc<Job>,
     index: usize,
-    /// Shared with grids, contexts and objects, and those of the world with the job.
+    /// Shared with grids, contexts and objects.
     members: Arc<Members>,
     rank: usize,
-    /// Which of the nodes is ours.
+    /// The number of our node.
     node: usize,
     /// Members on our node.
     neighbours: Vec<Pe>,
     meeting: Meeting,
-    /// Meetings so far.
+    /// Barriers so far.
     count: AtomicU64,
-    /// Collectives that were started to go on beside the program, so far.
+    /// Non-blocking collectives started so far.
     started: AtomicU64,
     layout: OnceLock<Layout>,
     uses: Arc<Uses>,
 }
 
-/// Where the window of the team of all PEs lies, from the start of a slot.
+/// The offset of the world's window from the start of a slot.
 const WINDOW: usize = offset_of!(SystemArea, window);
 
 impl Team {
@@ -152,7 +148,7 @@ impl Team {
     /// The rank of a PE, if it is a member.
     pub fn rank_of(&self, pe: Pe) -> Option<usize> {
         let rank = self.members.rank_of(pe.number())?;
-        // Where PEs are threads of one process, it may be one as another PE has it.
+        // Where PEs are threads of one process, it may be another PE's handle.
         (self.members.member(rank) == pe).then_some(rank)
     }
 
@@ -173,15 +169,15 @@ impl Team {
         &self.neighbours
     }
 
-    /// How it was made to be used. The world and the node's team have no limits.
+    /// The configuration with which it was made. The world and the node's team have no limits.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_get_config`.
     pub fn config(&self) -> TeamConfig {
         self.uses.config
     }
 
-    /// A symmetric address on the member with a rank, as a pointer of this process: `None` if there is no
-    /// such member, or it is on another node. For typed objects, [`On::ptr`](crate::On::ptr) does the same.
+    /// A symmetric address on the member with a rank, as a pointer of this process: `None` if there is no such member, or it is on another
+    /// node. [`On::ptr`](crate::On::ptr) does the same for typed objects.
     ///
     /// # Panics
     ///
@@ -207,7 +203,7 @@ impl Team {
         &self.members
     }
 
-    /// What there is of it on this PE.
+    /// The use of the team on this PE.
     pub(crate) fn uses(&self) -> &Arc<Uses> {
         &self.uses
     }
@@ -237,22 +233,22 @@ impl Team {
         self.layout.get_or_init(|| Layout::new(self.node_count(), self.size(), |rank| self.node_of(rank)))
     }
 
-    /// Whether its members have windows, once they have looked for room.
+    /// Whether its members have windows; None before they have looked for room.
     pub(crate) fn has_windows(&self) -> Option<bool> {
         self.uses.window().map(Option::is_some)
     }
 
-    /// Keeps what its members have taken for their windows, if there was room.
+    /// Keeps the range of its windows, if there was room.
     pub(crate) fn keep_window(&self, range: Option<Range<usize>>) {
         self.uses.keep_window(range);
     }
 
-    /// Where the window of each member lies, from the start of its slot.
+    /// The offset of the window from the start of each member's slot.
     pub(crate) fn window(&self) -> usize {
         self.uses.window().and_then(Option::as_ref).map_or(WINDOW, |range| range.start)
     }
 
-    /// How many collectives of it have been started to go on beside the program.
+    /// Non-blocking collectives started so far.
     pub(crate) fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
     }
@@ -273,9 +269,8 @@ impl Team {
         system.unwrap_or_else(|| unreachable!("a neighbour is on this node"))
     }
 
-    /// Begins a collective; without a location it is a turn in the job's life. A second thread of this PE in one is
-    /// refused: what a PE does between the meetings of a collective, on its scratch and in its ledger, is ordered
-    /// by nothing else.
+    /// Begins a collective, without a location if the runtime calls it. A second thread of this PE is refused, since nothing else orders
+    /// the accesses of a collective to the PE's buffers.
     ///
     /// # Panics
     ///
@@ -308,10 +303,9 @@ impl Ranked for Team {
     }
 }
 
-/// Where an address lies in the calling PE's slot.
+/// The offset of an address in the calling PE's slot.
 ///
-/// An address outside it is another one on each PE: as the argument of a collective it would
-/// look like a disagreement between them.
+/// An address outside the slot differs from PE to PE, and would look like a mismatch of a collective's arguments.
 #[track_caller]
 pub(crate) fn offset_of(endpoint: &Endpoint, operation: &'static str, address: SymAddr) -> usize {
     endpoint.require_open(Location::caller());
@@ -321,7 +315,7 @@ pub(crate) fn offset_of(endpoint: &Endpoint, operation: &'static str, address: S
     offset
 }
 
-/// Refuses a collective where this thread, or another one, is in one of the same team.
+/// Refuses a collective while a thread of the PE is in one of the same team.
 #[cold]
 fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: bool) -> ! {
     let [here, there] = [here, there].map(at);
@@ -340,22 +334,22 @@ fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: boo
     );
 }
 
-/// Bytes that a core writes or copies on a node while one comes from another node.
+/// How many times faster a core copies bytes on its node than bytes arrive from another node.
 const NEAR: usize = 4;
 
-/// A collective that is going on, in one thread.
+/// A collective in progress, in one thread.
 pub(crate) struct Collective<'c> {
     pub(crate) team: &'c Team,
     pub(crate) endpoint: &'c Endpoint,
-    /// The number of its first meeting.
+    /// The number of its first barrier.
     began: u64,
-    /// Bytes that this PE gives to it.
+    /// Bytes that this PE contributes.
     bytes: usize,
-    /// What the observer was told, if there is one.
+    /// The notification of the observer, if there is one.
     observed: Cell<Option<Observed>>,
 }
 
-/// What an observer was told of a collective, at its first meeting.
+/// The notification of an observer at the first barrier of a collective.
 #[derive(Clone, Copy)]
 struct Observed {
     family: Family,
@@ -365,7 +359,7 @@ struct Observed {
 }
 
 impl Collective<'_> {
-    /// Tells the observer, if there is one, what the PE has come for, at its first meeting.
+    /// Notifies the observer, if there is one, at the first barrier.
     pub(crate) fn tell_purpose(&self, purpose: &Purpose<'_>, count: u64) {
         if let (None, Some(location), Some(observer)) =
             (self.observed.get(), purpose.location, self.endpoint.observer())
@@ -385,15 +379,15 @@ impl Collective<'_> {
         }
     }
 
-    /// The collective, to which this PE gives so many bytes.
+    /// The same collective, with the bytes that this PE contributes.
     #[inline]
     pub(crate) fn moving(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// Waits as [`Waiting::until`](shmem_core::endpoint::Waiting::until) does. The more bytes this collective is about, the longer
-    /// others may write or copy theirs: who sleeps meanwhile is woken too late.
+    /// As [`Waiting::until`](shmem_core::endpoint::Waiting::until). A PE polls longer if the collective has more bytes, which others
+    /// copy meanwhile: a sleeping PE would be woken too late.
     #[inline]
     pub(crate) fn wait_until(
         &self,
@@ -405,14 +399,14 @@ impl Collective<'_> {
         endpoint.waiting().until(bytes / NEAR, endpoint, done, sleep, activity);
     }
 
-    /// Counts a collective that is started to go on beside the program: the number of it, from 1.
+    /// Counts a non-blocking collective, and returns its number, from 1.
     pub(crate) fn start(&self) -> u64 {
         let number = self.team.started() + 1;
         self.team.started.store(number, Ordering::Relaxed);
         number
     }
 
-    /// What this PE does at a meeting, for messages.
+    /// The activity of this PE at a barrier, for messages.
     pub(crate) fn activity(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let mut activity = purpose.activity(self.team.index, count);
         if let started @ 1.. = self.team.started() {
@@ -423,8 +417,7 @@ impl Collective<'_> {
         activity
     }
 
-    /// The same, also with the place where a program of another language calls: that is looked for when it is asked for the second
-    /// time, which takes long.
+    /// The same, with the source line of a call from another language, which is found at the second lookup.
     pub(crate) fn activity_with_place(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let _ = self.activity(purpose, count);
         self.activity(purpose, count)

@@ -1,16 +1,16 @@
-//! Where the ranks of a team lie among its nodes.
+//! How the ranks of a team are distributed among its nodes.
 
 use core::ops::Range;
 
-/// What collectives ask again and again of where ranks lie, worked out once for each team.
+/// The ranks of a team by node, computed once for each team, for collectives.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// How many members the nodes before each have, and how many all have.
+    /// The members of the nodes before each node, and of all nodes.
     before: Box<[u32]>,
-    /// The ranks of each node behind those of the node before; none if they follow each other.
+    /// All ranks node by node; None if that is their own order.
     order: Option<Box<[u32]>>,
     most: usize,
-    /// The largest power of two of which all nodes begin with a multiple, if the ranks of each follow each other.
+    /// The largest power of two that divides the first rank of every node, if ranks follow each other node by node.
     unit: usize,
 }
 
@@ -46,13 +46,13 @@ impl Layout {
         (self.before[node + 1] - self.before[node]) as usize
     }
 
-    /// Members of a node and of those before it, so many nodes together.
+    /// Members of `count` nodes: `node` and those before it.
     pub(crate) fn members_back(&self, node: usize, count: usize) -> usize {
         let [first, second] = self.ranks_back(node, count);
         first.len() + second.len()
     }
 
-    /// How many lower ranks are on the node of a rank, which is on `node`.
+    /// The number of lower ranks on `node`, which is that of the rank.
     pub(crate) fn slot(&self, rank: usize, node: usize) -> usize {
         match &self.order {
             Some(order) => order[self.ranks(node)].partition_point(|lower| (*lower as usize) < rank),
@@ -60,12 +60,12 @@ impl Layout {
         }
     }
 
-    /// Whether the ranks of each node follow each other, and those of the nodes.
+    /// Whether ranks follow each other node by node.
     pub(crate) fn is_in_order(&self) -> bool {
         self.order.is_none()
     }
 
-    /// The ranks of a node from the lowest on, whether they are in order or not.
+    /// The ranks of a node, from the lowest on.
     pub(crate) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
         self.ranks(node).map(|place| match &self.order {
             Some(order) => order[place] as usize,
@@ -73,8 +73,8 @@ impl Layout {
         })
     }
 
-    /// Where the ranks of a node and of those before it, so many nodes together, stand: rising runs, of which the first or both may
-    /// have nothing.
+    /// The positions, node by node, of the ranks of `count` nodes: `node` and those before it. Two ascending runs, of which the first or
+    /// both may be empty.
     pub(crate) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
         debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;
@@ -90,23 +90,23 @@ impl Layout {
         }
     }
 
-    /// Where its ranks stand among those of all nodes, node by node: where they are in order these are its ranks.
+    /// The positions of a node's ranks, node by node: the ranks themselves, where they are in order.
     pub(crate) fn ranks(&self, node: usize) -> Range<usize> {
         self.before[node] as usize..self.before[node + 1] as usize
     }
 
-    /// Most values that the cover of as many nodes in a row has, on any node, where ranks are in order.
+    /// Most values in the cover of `nodes` consecutive nodes, where ranks are in order.
     pub(crate) fn most_values(&self, nodes: usize) -> usize {
         most_vertices((nodes * self.most).div_ceil(self.unit))
     }
 }
 
-/// Most values that the cover of so many nodes in a row has, of nodes with as many ranks each.
+/// Most values in the cover of `nodes` consecutive nodes with `each` ranks each.
 pub(crate) fn most_values(nodes: usize, each: usize) -> usize {
     most_vertices((nodes * each) >> each.trailing_zeros())
 }
 
-/// Most vertices of a tree over so many leaves in a row, wherever they begin.
+/// Most vertices of the cover of consecutive leaves, wherever they begin.
 fn most_vertices(leaves: usize) -> usize {
     match leaves {
         0..=3 => leaves,

@@ -1,15 +1,13 @@
-//! Who is in a job and in a team, by number, by rank and by node, in room that does not grow with them where they follow a
-//! rule.
+//! The members of a job and of teams, by number, rank and node, in memory that does not grow with them where they follow a rule.
 //!
 //! ```text
-//! ranks       which of them have which rank: a start, a stride and a size; a list only where no rule says it
-//! nodes       on which node each is: the first of each, and how the others follow
-//! layout      where the ranks of a team lie among its nodes, as collectives ask for it
-//! team        all PEs of the job by number, and for each team the three together, shared by whoever has to do with it
+//! ranks       the numbers of PEs by rank: a start, a stride and a size; a list only where these do not describe them
+//! nodes       the node of each member: the first member of each node, and a rule for the others
+//! layout      how the ranks of a team are distributed among its nodes, for collectives
+//! team        all PEs of the job, and the members of each team
 //! ```
 //!
-//! Every question about one member takes constant time, or the logarithm of how many there are. Lists are walked when a
-//! team is made, and by who asks for all members.
+//! A query about one member takes constant or logarithmic time.
 
 mod layout;
 mod nodes;
@@ -31,7 +29,7 @@ mod tests {
 
     use super::*;
 
-    /// The system's allocator, and how many bytes each thread has of it.
+    /// The system's allocator, with the bytes that each thread has allocated.
     struct Counting;
 
     thread_local! {
@@ -56,14 +54,14 @@ mod tests {
     #[global_allocator]
     static ALLOCATOR: Counting = Counting;
 
-    /// What `make` gives, and the bytes that it keeps elsewhere.
+    /// The result of `make`, and the bytes that it has allocated.
     fn kept<T>(make: impl FnOnce() -> T) -> (T, usize) {
         let before = LIVE.get();
         let made = black_box(make());
         (made, LIVE.get().wrapping_sub(before))
     }
 
-    /// The formulas of `docs/scale.md`, up to the jobs that its tables are of.
+    /// The formulas of `docs/scale.md`, up to the largest job of its tables.
     #[test]
     fn nothing_but_the_list_of_the_job_grows_with_its_pes_where_they_follow_a_rule() {
         for (nodes, per_node) in [(1, 2), (1, 64), (2, 1), (8, 8), (64, 1), (1000, 100)] {

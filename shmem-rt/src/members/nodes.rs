@@ -1,32 +1,31 @@
-//! On which node members are.
+//! The nodes of members.
 
 use std::collections::HashMap;
 
-/// The nodes of members in an order. Nodes are numbered from 0 in the order in which they come there.
+/// The nodes of members, numbered from 0 in the order of their first members.
 #[derive(Debug)]
 pub(super) struct Nodes {
-    /// The rank of the first member of each; they grow.
+    /// The rank of the first member of each node, ascending.
     firsts: Box<[u32]>,
     spread: Spread,
 }
 
-/// How the other members follow the first ones.
+/// The rule for the nodes of other members.
 #[derive(Debug)]
 enum Spread {
-    /// Each is on the node of the one before, or the first of another.
+    /// Members of a node follow each other.
     Blocks,
-    /// One on each node, then again.
+    /// Members alternate between all nodes.
     Cyclic,
-    /// The node of each, by what else is known of a member: its key.
+    /// The node of each member, by its key.
     Mixed(Box<[u32]>),
 }
 
-/// The node of what nobody is on.
+/// The node of a place without members.
 const NOBODY: u32 = u32::MAX;
 
 impl Nodes {
-    /// Those of members that are on `places`, of which there are `count`: a number for each, the same for those that share
-    /// memory. Where no rule is found, a place is the key.
+    /// The nodes of members by their `places`, of which there are `count`: members with equal places share memory. The place is the key.
     pub(super) fn of_places(places: impl Iterator<Item = usize> + Clone, count: usize) -> Self {
         let mut of = vec![NOBODY; count];
         let (mut firsts, mut is_blocks) = (Vec::new(), true);
@@ -48,7 +47,7 @@ impl Nodes {
         Self { firsts: firsts.into(), spread }
     }
 
-    /// Those of members in the order of `hosts`, whatever numbers these are. Where no rule is found, the rank is the key.
+    /// The nodes of members by their `hosts`, which are any numbers. The rank is the key.
     pub(super) fn of_hosts(hosts: &[u32]) -> Self {
         let mut seen = HashMap::new();
         let mut places = Vec::with_capacity(hosts.len());

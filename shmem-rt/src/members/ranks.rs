@@ -1,23 +1,23 @@
-//! Which PEs have which rank.
+//! The numbers of PEs by rank.
 
 use std::ops::Range;
 
-/// The numbers of PEs, by rank. Each has one.
+/// The numbers of PEs, by rank, all different.
 #[derive(Debug)]
 pub(super) enum Ranks {
     /// `start`, `start + stride`, and so on.
     Strided { start: u32, stride: i64, size: u32 },
-    /// Numbers that follow no stride, and ranks in the order of their numbers.
+    /// Numbers without a stride, and all ranks in the order of their numbers.
     Listed { numbers: Box<[u32]>, ascending: Box<[u32]> },
 }
 
 impl Ranks {
-    /// So many PEs, each of which has its number as rank.
+    /// `size` PEs, whose ranks are their numbers.
     pub(super) fn all(size: usize) -> Self {
         Self::Strided { start: 0, stride: 1, size: size as u32 }
     }
 
-    /// The PEs with these numbers, one of them at least and all different, in the order of their ranks.
+    /// The PEs with these numbers, at least one and all different, in the order of their ranks.
     pub(super) fn of(numbers: Vec<u32>) -> Self {
         let step = |pair: &[u32]| i64::from(pair[1]) - i64::from(pair[0]);
         let stride = numbers.get(..2).map_or(1, step);
@@ -47,7 +47,7 @@ impl Ranks {
         }
     }
 
-    /// The numbers of all, if they are one behind the other.
+    /// The numbers of all, if they are consecutive.
     pub(super) fn range(&self) -> Option<Range<usize>> {
         match self {
             Self::Strided { start, stride, size } if *stride == 1 || *size == 1 => {

@@ -9,7 +9,7 @@ use shmem_core::pe::Pe;
 use super::nodes::Nodes;
 use super::ranks::Ranks;
 
-/// All PEs of a job, by number, and on which node each is: what all teams of a PE have their members from.
+/// All PEs of a job, by number, and their nodes.
 #[derive(Debug)]
 pub(crate) struct Directory {
     pes: PeList,
@@ -17,7 +17,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// `pes` are all PEs in the order of their numbers; `hosts` has equal numbers for those that share memory.
+    /// `pes` are all PEs by number; PEs with equal `hosts` share memory.
     pub(crate) fn new(pes: PeList, hosts: &[u32]) -> Self {
         Self { pes, nodes: Nodes::of_hosts(hosts) }
     }
@@ -42,7 +42,7 @@ impl Directory {
 pub(crate) struct Members {
     pub(crate) directory: Arc<Directory>,
     ranks: Ranks,
-    /// Where no rule says it, by the node of the job.
+    /// Keys are nodes of the job.
     nodes: Nodes,
 }
 
@@ -53,7 +53,7 @@ impl Members {
         Self::new(directory, ranks)
     }
 
-    /// Those of a team with these ranks, one at least and all different, in the order of their ranks in the new one.
+    /// The members of a team with these ranks, at least one and all different, in the order of their new ranks.
     pub(crate) fn of(team: &Self, ranks: impl IntoIterator<Item = usize>) -> Self {
         let numbers = ranks.into_iter().map(|rank| team.member(rank).number() as u32).collect();
         Self::new(Arc::clone(&team.directory), Ranks::of(numbers))
@@ -71,7 +71,7 @@ impl Members {
         self.ranks.size()
     }
 
-    /// The member with a rank, if there is one. It stands in the list of all PEs.
+    /// The member with a rank, if there is one.
     #[inline]
     pub(crate) fn get(&self, rank: usize) -> Option<&Pe> {
         self.ranks.number(rank).and_then(|number| self.directory.pes().get(number))
@@ -97,7 +97,7 @@ impl Members {
         self.ranks.find(number)
     }
 
-    /// All of them in the order of their ranks; where these are numbers one behind the other, the job's own list.
+    /// All members by rank; borrowed from the job's list if their numbers are consecutive.
     pub(crate) fn list(&self) -> Cow<'_, [Pe]> {
         match self.ranks.range().and_then(|range| self.directory.pes().get(range)) {
             Some(pes) => Cow::Borrowed(pes),
@@ -123,7 +123,7 @@ impl Members {
 
 #[cfg(test)]
 impl Members {
-    /// Those of a job of `count` PEs, all on one node, that have these numbers.
+    /// The PEs with these numbers, of a job of `count` PEs on one node.
     pub(crate) fn of_one_node(count: u32, numbers: impl IntoIterator<Item = usize>) -> Arc<Self> {
         // SAFETY: nothing is issued to them.
         let pes = (0..count).map(|number| unsafe { Pe::new(number, number) }).collect();

@@ -1,8 +1,7 @@
 //! Allocation by the members of a team.
 //!
-//! The heaps of partitions are allocated by all PEs in lockstep, so that nothing need be exchanged. A team
-//! cannot use them: the others do not know of it. Every PE has a range of memory for teams, of which it
-//! knows itself what is [free](crate::state::room); the members come to a common offset in rounds.
+//! All PEs allocate from the heaps of partitions in lockstep, so a team cannot use them. Instead every PE has a range of memory for teams,
+//! and keeps a list of what is [free](crate::state::room) there. Members agree on a common offset in rounds of proposals.
 
 use std::panic::Location;
 
@@ -22,8 +21,7 @@ use crate::group::{Purpose, Team};
 use crate::initial::Initial;
 
 impl Team {
-    /// Allocates an object on the members, in the memory of teams. Collective over the team; PEs outside
-    /// take no part.
+    /// Allocates an object on all members, in the memory of teams. Collective over the team.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -58,12 +56,12 @@ impl Team {
         let arguments = [bytes as u64, item as u64, align as u64];
         let purpose = Purpose::of_memory("alloc", &arguments, &subject);
         let agreed = self.agree_on(endpoint, &purpose);
-        // Places of PEs start on multiples of it, and of nothing larger.
+        // Slots of PEs are aligned to `MAX_ALIGN`.
         if align > MAX_ALIGN {
             return Err(HeapError::Alignment { align }.into());
         }
         agreed.reclaim_objects();
-        // An object of no bytes takes up some, so that no two lie in one place.
+        // An object of no bytes takes some, so that each object has a place of its own.
         let range = agreed.place(bytes.max(1), align)?;
         let offset = range.start;
         let kind = core::any::type_name::<<I::Contents as Contents>::Item>();
@@ -91,7 +89,7 @@ impl Agreed<'_> {
     fn reclaim_objects(&self) {
         let team = self.collective.team;
         let mut gone = team.uses().dropped_objects();
-        // Not before: another thread may have written an object and dropped it just now.
+        // After the list is read: another thread may have written to an object just before it dropped it.
         team.job.quiet_all();
         self.reduce(bytemuck::cast_slice_mut(&mut gone), |a: u64, b| a & b);
         let ranges = team.uses().take_objects(&gone);
@@ -106,7 +104,7 @@ impl Agreed<'_> {
         }
         let team = self.collective.team;
         let room = &team.job.teams.room;
-        // Not locked while others are told, which may take room.
+        // The lock is released during the exchange, in which other teams may take room.
         let mine = room.lock().free_bytes() as u64;
         let free = self.tell([mine]);
         let fullest = (0..free.len()).min_by_key(|rank| free[*rank]).unwrap_or_default();

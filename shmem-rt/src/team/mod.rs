@@ -1,5 +1,5 @@
-//! What the members of a team do besides [collectives](mod@crate::collective): they [split] it into further teams, allocate
-//! [objects](object) in the [memory] of teams, and open these by themselves in a [phase].
+//! Operations of teams besides [collectives](mod@crate::collective): members [split] a team into further ones, allocate
+//! [objects](object) in the [memory] of teams, and open these in a [phase] of the team.
 
 mod memory;
 mod object;

@@ -12,15 +12,15 @@ use shmem_core::pe::Pe;
 
 use crate::state::uses::Uses;
 
-/// An object in the memory of a team: the same offset on every member, and nothing on other PEs.
+/// An object of a team, at the same offset on every member, and not on other PEs.
 ///
-/// It owns its allocation, as a [`SymBox`] does, and is used in the same way; but it lies on the members
-/// only, and the members alone can open it ([`Team::local`](crate::Team::local)). Dropping it is local: the memory is
-/// used again when every member has dropped its handle and takes part in the next allocation of the team.
+/// It owns its allocation and is used as a [`SymBox`], but members alone have it, and open it by themselves
+/// ([`Team::local`](crate::Team::local)). Dropping it is local: the memory is used again at the next allocation of the team after every
+/// member has dropped its handle.
 pub struct TeamBox<T: ?Sized> {
     object: SymBox<T>,
     uses: Arc<Uses>,
-    /// The member whose handle it is.
+    /// The member that has this handle.
     me: Pe,
 }
 
@@ -34,8 +34,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     ///
     /// # Panics
     ///
-    /// If `pe` is not a member of the team, as the PE has it whose handle this is. Only PEs that are threads of one
-    /// process can come to the latter.
+    /// If `pe` is not a member of the team, or, where PEs are threads of one process, another PE's handle of it.
     #[inline]
     #[track_caller]
     pub fn on(&self, pe: Pe) -> On<'_, T> {
@@ -47,7 +46,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     ///
     /// # Panics
     ///
-    /// If the handle is that of another PE. Only PEs that are threads of one process can come to that.
+    /// If the handle is another PE's, which is possible only where PEs are threads of one process.
     #[inline]
     #[track_caller]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, T> {
@@ -63,7 +62,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         );
     }
 
-    /// The object inside, for the PE of a stream.
+    /// The object inside, for the PE of an endpoint.
     #[inline]
     #[track_caller]
     fn of_the_caller(&self, endpoint: &Endpoint) -> &SymBox<T> {
@@ -71,8 +70,8 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         &self.object
     }
 
-    /// The elements that members of the team have of it, numbered through, as those of [`SymBox::over`]: of all of them in
-    /// the order of their ranks, or of another team that has no others.
+    /// The elements of all members of a team, as one distributed list ([`SymBox::over`]): of the team that has allocated the object, or of
+    /// another team with no other members.
     ///
     /// # Panics
     ///
@@ -86,7 +85,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     where
         RangeFull: PlaceIndex<T, Output = [E]>,
     {
-        // Asked once: whoever says who they are could say another time something else.
+        // Called once: a second call may return other PEs.
         let pes = team.ranked();
         for pe in &*pes {
             self.require(*pe);

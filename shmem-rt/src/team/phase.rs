@@ -40,8 +40,8 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl Team {
-    /// Opens objects of this team exclusively on all members: two barriers of the team, and in between `body`
-    /// with a `&mut` to the calling PE's own copy of each. PEs outside take no part.
+    /// Opens objects of this team exclusively on all members: two barriers of the team, and in between `body` with a `&mut` to the calling
+    /// PE's own copy of each.
     ///
     /// # Panics
     ///
@@ -84,7 +84,7 @@ impl Team {
 
     #[track_caller]
     fn phase<L: ThreadLevel, O: TeamObjects>(&self, world: &World<L>, kind: Kind, objects: O) -> Phase {
-        // A phase of the job quiets that job's endpoints.
+        // A phase completes the operations of the world's job.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
         let mut places = Vec::new();
         objects.extents(world.endpoint(), &mut places);

@@ -1,16 +1,15 @@
-//! How teams are made and destroyed: by all members of the team that is split.
+//! Makes and destroys teams, collectively over the team that is split.
 //!
-//! Whoever is a member of a new one follows from the arguments, on which all agree word for word ([`Agreed`]), and from
-//! what members say of themselves (colours). Then the PEs come to an index for it:
+//! The members of a new team follow from the arguments, on which all agree word for word ([`Agreed`]), and from the members' colours. Then
+//! the members exchange three words to find an index for it:
 //!
 //! ```text
-//! 1  what each has dropped          indexes of teams that are gone everywhere are free
-//! 2  what each has free             the first index that all members of a new team have free
-//! 3  whether each could take it     a thread may have taken it for another team meanwhile: then from 2 on
+//! 1  dropped teams          an index that all members have dropped is free
+//! 2  free indexes           the first index that is free on all members of a new team
+//! 3  success                another thread may have taken the index for another team: then from 2 on
 //! ```
 //!
-//! Disjoint teams that are made at the same time may have the same index. What fails for one of them fails
-//! on all PEs that split, with the same error.
+//! Disjoint teams of one split may have the same index. If one of them fails, all PEs of the split return the same error.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -27,13 +26,12 @@ use crate::members::Members;
 use crate::state::indexes::Set;
 use crate::state::uses::{TeamConfig, Uses};
 
-/// New teams by the ranks of their members, in order; disjoint.
+/// The ranks of the members of each new team, in order; disjoint.
 type Groups = Vec<Vec<usize>>;
 
 impl Team {
-    /// Makes a team of the members with ranks `start`, `start + stride`, and so on; `size` of them. Their
-    /// ranks in it follow this order; the stride may be negative. Collective over this team, and `None` on
-    /// members that are not in the new one.
+    /// Makes a team of the `size` members with ranks `start`, `start + stride`, and so on, in this order. The stride may be negative.
+    /// Collective over this team; `None` on members that are not in the new one.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -74,9 +72,9 @@ impl Team {
         agreed.divide(config, groups)
     }
 
-    /// Makes the rows and the columns of a grid: the members with equal quotients of their ranks by `width`,
-    /// and those with equal remainders. Every member is in one of each; its rank in a row is its column.
-    /// A `width` beyond the number of members is that number. Collective over this team.
+    /// Makes teams of the rows and the columns of a grid: members with equal quotients of their ranks by `width`, and with equal
+    /// remainders. A member's rank in its row is its column. A larger `width` than the number of members is that number. Collective over
+    /// this team.
     ///
     /// # Errors
     ///
@@ -110,8 +108,8 @@ impl Team {
         }
     }
 
-    /// Makes a team of each colour: of the members that name the same one. Ranks follow `key`, and among equal
-    /// keys the ranks in this team. Who names no colour is in none. Collective over this team.
+    /// Makes a team for each colour, of the members that pass it. Ranks follow `key`, and among equal keys the ranks in this team. A member
+    /// without a colour is in no new team. Collective over this team.
     ///
     /// # Errors
     ///
@@ -141,13 +139,13 @@ impl Team {
         agreed.divide(config, Ok(groups))
     }
 
-    /// Ends a team. Collective over its members; what they have started is complete behind it. (Dropping the
-    /// handle ends it without a meeting, and without a check.)
+    /// Destroys a team, after completing its started collectives. Collective over its members. (Dropping the handle does so without a
+    /// barrier and without a check.)
     ///
     /// # Errors
     ///
-    /// If a member has contexts or objects of the team still: the same error on every member. The handle is
-    /// gone then, too, and the rest follows when they are dropped.
+    /// If a member still has contexts or objects of the team: the same error on every member. The handle is gone nevertheless, and the team
+    /// ends when they are dropped.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_destroy`.
     #[track_caller]
@@ -173,19 +171,19 @@ impl Team {
 }
 
 impl Agreed<'_> {
-    /// Makes the teams of `groups`, and gives the one that the calling PE is in.
+    /// Makes the teams of `groups`, and returns the one of the calling PE.
     #[track_caller]
     fn divide(&self, config: &TeamConfig, groups: Result<Groups, TeamError>) -> Result<Option<Team>> {
         let (team, endpoint) = (self.collective.team, self.collective.endpoint);
         let dropped = team.job.teams.indexes.lock().dropped();
-        // What is used again may be the target of what is under way. Not before: another thread may have
-        // written an object and dropped it just now.
+        // Memory that is used again must not be the target of operations under way. After the list is read: another thread may have written
+        // to an object just before it dropped it.
         team.job.quiet_all();
         let dropped = self.tell([dropped]);
         self.reclaim(&dropped);
         let groups = groups?;
         loop {
-            // Not locked while others are told: another thread may split another team.
+            // The lock is released during the exchange: another thread may split another team.
             let mine = team.job.teams.indexes.lock().free();
             let free: Vec<Set> = self.tell([mine]).concat();
             let mut mine = None;
@@ -202,7 +200,7 @@ impl Agreed<'_> {
                 (index, uses, taken)
             });
             if let Some((index, .., true)) = &made {
-                // Nobody looks for a meeting of the new team yet, and of the old one nobody is left.
+                // No member of the new team is in a barrier of it yet, and no member of the old one is left.
                 let mine = team.system_at(endpoint, endpoint.me());
                 mine.teams[*index].clear();
                 mine.requests[*index].iter().for_each(RequestArea::clear);
@@ -219,7 +217,7 @@ impl Agreed<'_> {
         }
     }
 
-    /// Frees what no member of any team that lies in this one has any more.
+    /// Frees the teams inside this one that all of their members have dropped.
     fn reclaim(&self, dropped: &[[Set; 1]]) {
         let team = self.collective.team;
         let job = &team.job;
@@ -233,7 +231,7 @@ impl Agreed<'_> {
         }
     }
 
-    /// The first index that all members of a new team have free.
+    /// The first index that is free on all members of a new team.
     fn common(&self, group: &[usize], free: &[Set]) -> Result<usize, TeamError> {
         let set = group.iter().fold(!0, |set, rank| set & free[*rank]);
         if set != 0 {
@@ -249,7 +247,7 @@ impl Agreed<'_> {
     }
 }
 
-/// The ranks of a strided team out of `parent` ranks.
+/// The ranks of a strided team among `parent` ranks.
 fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Vec<usize>, TeamError> {
     if size == 0 {
         return Err(empty("a team of size 0"));
@@ -264,7 +262,7 @@ fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Ve
         let distance = stride.checked_mul(isize::try_from(k).ok()?)?;
         start.checked_add_signed(distance).filter(|rank| *rank < parent)
     };
-    // The last one is outside where any is.
+    // If any rank is outside, the last one is.
     let ranks = rank(size - 1).and_then(|_| (0..size).map(rank).collect());
     ranks.ok_or_else(|| {
         TeamError::Refused(format!(
