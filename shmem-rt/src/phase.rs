@@ -1,59 +1,51 @@
 //! Exclusive and read-only phases: references into symmetric memory, soundly.
 //!
-//! Outside phases, which is the default, any PE may write at any time, and symmetric memory is accessed
-//! by value only. [`World::local`] opens objects exclusively on all PEs at once, as `&mut`;
-//! [`World::frozen`] opens them as `&`. Why this is sound:
+//! Outside phases any PE may write at any time, and symmetric memory is accessed by value only. [`World::local`] opens objects
+//! exclusively on all PEs at once, as `&mut`; [`World::frozen`] opens them as `&`. Why this is sound:
 //!
 //! 1. Every operation of this PE on any symmetric object needs a token
 //!    ([`Initiator`](shmem_core::context::Initiator)), and every token borrows the PE's world; that of a
 //!    context borrows the world that the context was made from.
 //! 2. `local` takes the world by `&mut`. So during the body no thread of this PE holds a token, no
 //!    operation of this PE is under way, and none can start. There is one world per PE, ever, so no
-//!    second one can be used instead. Nor does a borrow have to end for the world to be had again: a body may end the
+//!    second one can be used instead. The world can be reached again without the end of the borrow: a body may end the
 //!    process, and then the destructors of this thread's thread-locals run, one of which may own the world. So the world
 //!    gives its stream away for the time of the body ([`World::shut`]): operations are refused with the phase's name, an address
-//!    that it gives faults (`Opened::tell_faults`), and contexts refuse to be bound. Other threads may have the body's
-//!    references still. What these lead to stays mapped when the world is gone: the phase keeps the job, which keeps the
-//!    arena, and the frame in which the phase lies is never left.
+//!    from it faults, and contexts refuse to be bound. Other threads may still have the body's references then. Their memory
+//!    stays mapped when the world is dropped: the phase keeps the job, which keeps the arena, and the frame of the phase is
+//!    never left.
 //! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
 //!    earlier arrives later.
-//! 4. The barrier in front of the body is checked: all PEs must come to open a phase, or the job ends.
-//!    That is certain, and no matter of hashes: a word of the barrier has bits in which it counts those who do
-//!    (`NodeBarrier`), or each PE sees that bit in the line of each other (`MeetingLines`), and words between nodes,
-//!    each written by one node, carry it and are compared whole. So when it opens, every
-//!    PE is in (2) and (3), and none can leave before all have come to the barrier behind the body,
-//!    which is the only thing a PE in a phase can come to. That all come for the same objects is
-//!    checked, too, by a hash. It finds mistakes, and nothing here rests on it: a PE opens its own copies, and what
-//!    excludes others is that they have no token, whatever they have opened.
-//! 5. Hence nobody writes any object during the body, except the body through its reference to this
+//! 4. The barrier before the body is checked: all PEs must enter it to open a phase, or the job ends. This does not rest on
+//!    hashes: a word of the barrier counts the PEs that open a phase (`NodeBarrier`), or each PE sees that bit in the line of
+//!    each other PE (`MeetingLines`), and words between nodes, each written by one node, carry it and are compared whole. So
+//!    when it opens, every PE is in (2) and (3), and none can leave before all have entered the barrier after the body, the
+//!    only collective that a PE in a phase can enter. A hash checks that all PEs name the same objects. It finds mistakes,
+//!    and soundness does not rest on it: a PE opens its own copies, and the other PEs have no token, whatever they opened.
+//! 5. Hence no write to any object happens during the body, except by the body through its reference to this
 //!    PE's own copy.
 //! 6. The objects of one call do not overlap (tested before the barrier), so their references do not
-//!    alias; each lies in bytes that this PE's own books have given to its handle, aligned for its type. The references
-//!    live for one call: the body is generic over their lifetime, so no reference escapes, not even one
+//!    alias; each lies in bytes that this PE's own ledger or layout has given to its handle, aligned for its type. The
+//!    references live for one call: the body is generic over their lifetime, so no reference escapes, not even
 //!    into a static, and the handles are borrowed for as long.
-//! 7. A panic in the body ends the job on the spot: unwinding would give this PE its world back
+//! 7. A panic in the body ends the job at once: unwinding would give this PE its world back
 //!    while others still hold references. So does one in the barriers.
-//!
-//! 8. Where halos and items are exchanged during the body ([`World::local_with_exchanges`]), a PE
-//!    writes messages of halos, which are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and
-//!    objects of an [`Exchange`](crate::Exchange), which are its own, of which nobody is given a handle, and which are read by value
-//!    alone; and nothing else: what it is given for that is no token. It still can come to nothing but the barrier behind
-//!    the body: neither of them meets.
+//! 8. If halos and items are exchanged during the body ([`World::local_with_exchanges`]), a PE writes messages of halos, which
+//!    are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and objects of an
+//!    [`Exchange`](crate::Exchange), which have no handle outside it and are read by value alone. It writes nothing else: its
+//!    [`OpenPhase`] is no token. Neither of the two exchanges is a collective, so (4) holds.
 //!
 //! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
 //! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
 
-use std::cell::Cell;
-use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::halo::OpenPhase;
 use shmem_core::object::{Extent, Objects};
 use shmem_core::observe::{Call, Family, Observer};
-use shmem_core::transport::under_way;
 
 use crate::caller::at;
 use crate::group::{Operation, Purpose, Team};
@@ -87,9 +79,8 @@ impl<L: ThreadLevel> World<L> {
     /// }
     /// ```
     ///
-    /// There is no phase inside a phase: what a body is given are plain references, and what works on them takes plain
-    /// references too. A function that opens a phase itself takes `&mut World`, as do those that call it, and one phase
-    /// follows the other:
+    /// Phases do not nest: a body has plain references, and the functions that it calls take plain references. A function that
+    /// opens a phase takes `&mut World`, as do its callers, and one phase follows the other:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -189,27 +180,27 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// How objects are opened.
+/// How a phase opens objects.
 #[derive(Clone, Copy)]
-pub(crate) struct Kind {
+pub(crate) struct PhaseKind {
     begin: Operation,
     end: Operation,
-    /// Whether nobody else may have a reference to any of them.
+    /// Whether references are exclusive.
     exclusive: bool,
 }
 
-pub(crate) const LOCAL: Kind = Kind {
+pub(crate) const LOCAL: PhaseKind = PhaseKind {
     begin: Operation::of(Family::Local),
     end: Operation::named(Family::PhaseEnd, "the end of local"),
     exclusive: true,
 };
-pub(crate) const FROZEN: Kind = Kind {
+pub(crate) const FROZEN: PhaseKind = PhaseKind {
     begin: Operation::of(Family::Frozen),
     end: Operation::named(Family::PhaseEnd, "the end of frozen"),
     exclusive: false,
 };
 
-/// How many objects a message names.
+/// Objects that a message names at most.
 const MOST_NAMES: usize = 8;
 
 /// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
@@ -219,7 +210,7 @@ pub(crate) struct Phase {
 }
 
 struct Opened {
-    kind: Kind,
+    kind: PhaseKind,
     extents: Vec<Extent>,
     arguments: Vec<u64>,
     location: &'static Location<'static>,
@@ -227,9 +218,9 @@ struct Opened {
 }
 
 impl Phase {
-    /// Begins a phase of a team's members. Each of them has lent its world to the caller exclusively.
+    /// Begins a phase of a team's members, each of which has borrowed its world exclusively.
     #[track_caller]
-    pub(crate) fn enter<O: Objects>(team: &Team, endpoint: &Endpoint, kind: Kind, objects: O) -> Self {
+    pub(crate) fn enter<O: Objects>(team: &Team, endpoint: &Endpoint, kind: PhaseKind, objects: O) -> Self {
         let location = Location::caller();
         endpoint.require_open(location);
         let mut extents = Vec::new();
@@ -246,8 +237,8 @@ impl Phase {
         phase
     }
 
-    /// Runs its body on the stream of the world, which reaches nothing meanwhile, and ends it: a phase of all PEs, or of the members
-    /// of a team.
+    /// Runs the body of a phase of all PEs, or of a team, and ends the phase. The body has the world's stream; the world reaches
+    /// nothing meanwhile.
     pub(crate) fn run<L: ThreadLevel, R>(
         self,
         world: &mut World<L>,
@@ -255,18 +246,7 @@ impl Phase {
         body: impl FnOnce(&Endpoint) -> R,
     ) -> R {
         let endpoint = world.shut(Arc::clone(&self.opened) as _);
-        let is_left = Cell::new(false);
-        let quiet = || {
-            // By the end of the process; or by unwinding, which ends the job.
-            if !is_left.get() {
-                self.opened.tell_faults();
-            }
-        };
-        let result = under_way(quiet, || {
-            let result = body(&endpoint);
-            is_left.set(true);
-            result
-        });
+        let result = body(&endpoint);
         self.leave(team.unwrap_or(world.team()), &endpoint);
         world.open(endpoint);
         result
@@ -296,10 +276,10 @@ impl Opened {
         team.enter(endpoint, location).meet(&purpose);
     }
 
-    /// The objects by name; of many their number, and the first ones.
+    /// The names of the objects; of more than [`MOST_NAMES`] their number, and the first names.
     fn subject(&self) -> String {
         let mut names: Vec<String> = self.extents.iter().map(|extent| self.job.name_of(*extent)).collect();
-        // The chunks of an array have one.
+        // All chunks of an array have its name.
         names.dedup();
         let shown = names[..names.len().min(MOST_NAMES)].join(", ");
         match names.len() {
@@ -307,50 +287,17 @@ impl Opened {
             _ => shown,
         }
     }
-
-    /// Why something is refused while the process ends inside the phase.
-    fn refusal(&self, what: &str) -> String {
-        let pe = self.job.bootstrap.number();
-        format!(
-            "PE {pe} is in {self}, inside which its process ends: {what} can reach nothing any more; end the process \
-             behind the phase"
-        )
-    }
-
-    /// The process ends inside the phase, and what is destroyed may come to the own copy of an object. Single loads and stores
-    /// of an optimised build ask nobody. They fault, which is told as what others are refused with.
-    fn tell_faults(self: &Arc<Self>) {
-        static LEFT: OnceLock<Arc<Opened>> = OnceLock::new();
-
-        extern "C" fn tell(signal: c_int, fault: *const libc::siginfo_t, _: *mut c_void) {
-            // SAFETY: the kernel gives what has come, for the time of the call.
-            let fault = unsafe { &*fault };
-            // SAFETY: it is a fault, which has an address.
-            let at = unsafe { fault.si_addr() }.addr();
-            // Where no program has memory, as all that a shut stream gives. Of an address that is none nobody says which it was.
-            if let Some(opened) = LEFT.get().filter(|_| fault.si_code == libc::SI_KERNEL || at >= 1 << 55) {
-                opened.job.abort(101, &opened.refusal("a load or store of the own copy of an object"));
-            }
-            // SAFETY: what a process begins with: the fault comes once more, and ends it.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
-
-        if LEFT.set(Arc::clone(self)).is_ok() {
-            // SAFETY: zeroes are an action without flags, that blocks nothing.
-            let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
-            action.sa_flags = libc::SA_SIGINFO;
-            action.sa_sigaction = tell as *const () as usize;
-            // SAFETY: the function takes what such handlers get, and may do anything: the fault lies in code of the program, in the
-            // middle of nothing.
-            unsafe { libc::sigaction(libc::SIGSEGV, &raw const action, core::ptr::null_mut()) };
-        }
-    }
 }
 
-/// Refuses every operation: only what runs while the process ends inside the phase can come to that.
+/// Refuses every operation. Only destructors that run while the process ends inside the phase can issue one.
 impl Observer for Opened {
     fn begin(&self, call: &Call<'_>) -> u64 {
-        panic!("{}", self.refusal(&format!("the call at {}", at(call.location))))
+        panic!(
+            "PE {} is in {self}, inside which its process ends: the call at {} can reach nothing any more; end the process \
+             behind the phase",
+            self.job.bootstrap.number(),
+            at(call.location)
+        )
     }
 
     fn end(&self, _: &Call<'_>, _: u64) {}
@@ -364,11 +311,10 @@ impl fmt::Display for Opened {
 
 #[track_caller]
 fn refuse_overlap(job: &Job, extents: &[Extent], location: &'static Location<'static>) {
-    // What has no bytes shares none, wherever it lies.
+    // Objects of no bytes overlap nothing.
     let mut sorted: Vec<Extent> = extents.iter().copied().filter(|extent| extent.bytes > 0).collect();
     sorted.sort_unstable_by_key(|extent| extent.offset);
-    // If any two overlap, two that are neighbours in this order do: what begins before the other one's beginning, and behind
-    // that of the first, begins inside the first as well.
+    // If any two overlap, two neighbours in this order do: every object that begins between the two begins inside the first.
     for pair in sorted.windows(2) {
         assert!(
             !pair[0].overlaps(pair[1]),

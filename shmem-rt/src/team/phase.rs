@@ -35,7 +35,7 @@ use shmem_core::context::Initiator;
 
 use super::objects::TeamObjects;
 use crate::group::Team;
-use crate::phase::{FROZEN, Kind, LOCAL, Phase};
+use crate::phase::{FROZEN, LOCAL, Phase, PhaseKind};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -83,8 +83,8 @@ impl Team {
     }
 
     #[track_caller]
-    fn phase<L: ThreadLevel, O: TeamObjects>(&self, world: &World<L>, kind: Kind, objects: O) -> Phase {
-        // A phase completes the operations of the world's job.
+    fn phase<L: ThreadLevel, O: TeamObjects>(&self, world: &World<L>, kind: PhaseKind, objects: O) -> Phase {
+        // A phase of the job quiets that job's endpoints.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a team of another PE");
         let mut places = Vec::new();
         objects.extents(world.endpoint(), &mut places);
