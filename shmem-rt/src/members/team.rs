@@ -122,17 +122,6 @@ impl Members {
 }
 
 #[cfg(test)]
-impl Members {
-    /// The PEs with these numbers, of a job of `count` PEs on one node.
-    pub(crate) fn of_one_node(count: u32, numbers: impl IntoIterator<Item = usize>) -> Arc<Self> {
-        // SAFETY: nothing is issued to them.
-        let pes = (0..count).map(|number| unsafe { Pe::new(number, number) }).collect();
-        let all = Self::all(Arc::new(Directory::new(PeList::new(pes), &vec![0; count as usize])));
-        Arc::new(Self::of(&all, numbers))
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;

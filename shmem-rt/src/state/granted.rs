@@ -1,20 +1,20 @@
-//! What was granted, for people.
+//! Reports of what contexts and PEs were granted.
 
 use std::fmt;
 
 use shmem_core::context::mapping::{Design, Hints, Sharing, Tracking};
 use shmem_core::text::counted;
 
-/// What a context was granted.
+/// The unit that a context was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     /// The unit. Units are numbered on each PE.
     pub unit: u32,
     /// Whether operations take a lock, where the transport has one; shared memory has none.
     pub locked: bool,
-    /// How many other contexts are on the unit now.
+    /// Number of other contexts on the unit now.
     pub shared_with: usize,
-    /// How operations are tracked to completion, where that takes more than a store.
+    /// How operations are tracked to completion, if that takes more than a store.
     pub tracking: Tracking,
 }
 
@@ -30,21 +30,21 @@ impl fmt::Display for Granted {
     }
 }
 
-/// The units of a PE, and the contexts on them.
+/// The units of a PE, and the contexts that have them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
-    /// Units of the node, where they are limited.
+    /// Units of the node, if limited.
     pub node: Option<usize>,
-    /// Units of this PE, where they are limited.
+    /// Units of this PE, if limited.
     pub limit: Option<usize>,
     /// Units in use.
     pub used: usize,
     /// How contexts are mapped.
     pub mapping: Design,
-    /// What is saved for whom.
+    /// Which units are reserved.
     pub sharing: Sharing,
-    /// The hints that count.
+    /// The hints in effect.
     pub hints: Option<Hints>,
     /// The grant of the world and of each context, in the order in which they were created.
     pub grants: Vec<Granted>,

@@ -1,8 +1,5 @@
-//! Which domain and context has which unit.
-//!
-//! The [`Mapping`] decides; this keeps what it decided beside where the program asked for it, so that
-//! errors and reports can name both. Asked when contexts and domains come and go, never on the way of
-//! an operation.
+//! Contexts and domains with the units that the [`Mapping`] assigned to them, and the calls that created them, which
+//! errors and reports name. Used when contexts and domains are created and destroyed, never by an operation.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -16,9 +13,9 @@ use crate::error::{ContextError, ErrorKind, Result};
 
 pub(crate) struct Holdings {
     mapping: Mapping,
-    /// Units of the whole node, where they are limited.
+    /// Units of the whole node, if limited.
     pub(crate) node: Option<usize>,
-    /// Whether the node has more, which `SHMEM_MAX_RESOURCES` could allow.
+    /// Whether the node has more units than `SHMEM_MAX_RESOURCES` allows.
     can_rise: bool,
     domains: BTreeMap<DomainId, Created>,
     contexts: BTreeMap<u64, (Held, &'static Location<'static>)>,
@@ -29,12 +26,13 @@ pub(crate) struct Holdings {
 /// A domain, as the program created it.
 struct Created {
     level: Level,
-    /// The call; of a context that is a domain by itself that of the context, of the world's domain none.
+    /// The call that created it, or the context that has it alone; `None` for the world's domain.
     at: Option<&'static Location<'static>>,
-    /// Whether the program has, or had, a handle.
+    /// Whether the program created it as a domain.
     is_named: bool,
 }
 
+/// A context's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     number: u64,
@@ -43,8 +41,8 @@ pub(crate) struct Held {
 }
 
 impl Holdings {
-    /// What a PE has at the start: its part of the node's units, and one of them for the world, whose stream
-    /// is used at that level. It is the one at position `place` among the `pes` on its node.
+    /// A PE's units at the start: its part of the node's units, one of them for the world, whose stream is used at `level`. The PE
+    /// is at position `place` among the `pes` of its node.
     ///
     /// # Errors
     ///
@@ -107,15 +105,14 @@ impl Holdings {
         }
     }
 
-    /// A context that names no domain, in a world whose own stream is used at level `world`.
+    /// Creates a context without a domain, in a world whose own stream is used at level `world`.
     pub(crate) fn create_alone(
         &mut self,
         level: Level,
         world: Level,
         at: &'static Location<'static>,
     ) -> Result<Held, ContextError> {
-        // In a serialized world another thread may use the context while the world is used: they are not
-        // of one domain.
+        // In a serialized world another thread may use the context while the world is used, so the two are in different domains.
         if level == world && level != Level::Serialized {
             return self.create_context(self.world.domain, at);
         }
@@ -164,18 +161,18 @@ impl Holdings {
         self.forget(domain);
     }
 
-    /// Forgets a domain that the mapping has none of any more.
+    /// Forgets a domain that the mapping has destroyed.
     fn forget(&mut self, domain: DomainId) {
         if !self.mapping.is_alive(domain) {
             self.domains.remove(&domain);
         }
     }
 
-    /// Whether nothing but the world's own lives.
+    /// Checks that no domain or context lives besides the world's own.
     ///
     /// # Errors
     ///
-    /// What lives.
+    /// If one lives: the error names them.
     pub(crate) fn idle(&self) -> Result<(), ContextError> {
         let places = |sites: Vec<&'static Location<'static>>| {
             let mut places: Vec<String> = sites.into_iter().map(place).collect();
@@ -209,7 +206,7 @@ impl Holdings {
             (units > 0).then_some((units, level.name(), (*at)?))
         });
         let named: Vec<_> = named.collect();
-        // A message is read: it names those that are easily found, and counts the others.
+        // The message names four and counts the others.
         let (shown, others) = named.split_at(named.len().min(4));
         holders.extend(shown.iter().map(|(n, level, at)| format!("{n} by {level} at {}", place(at))));
         if !others.is_empty() {
@@ -240,24 +237,4 @@ impl Holdings {
 
 fn place(at: &Location<'_>) -> String {
     format!("{}:{}", at.file(), at.line())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_variable_is_named_where_it_helps() {
-        let remedy = |most: &str| {
-            let settings = Settings::from_env([("SHMEM_MAX_RESOURCES".to_owned(), most.to_owned())]).unwrap();
-            let mut holdings = Holdings::start(&settings, Some(3), 1, 0, Level::Multiple).unwrap();
-            let mut create = || holdings.create_alone(Level::Private, Level::Multiple, Location::caller());
-            let text =
-                std::iter::repeat_with(|| create().map(drop)).find_map(Result::err).unwrap().to_string();
-            text.rsplit_once("; ").unwrap().1.to_owned()
-        };
-        let shares = "share one with a lock by SHMEM_CONTEXT_SHARING=efficient";
-        assert_eq!(remedy("2"), format!("destroy one, raise SHMEM_MAX_RESOURCES, or {shares}"));
-        assert_eq!(remedy("100"), format!("destroy one, or {shares}"), "there are no more units");
-    }
 }

@@ -1,9 +1,8 @@
-//! Which teams the calling PE is in, by their indexes.
+//! The teams of the calling PE, by their indexes.
 //!
-//! An index is free again when no member has anything left of its team. No PE can tell that by itself: what
-//! each has dropped is told at the next split that brings all members together, in a team that may be
-//! larger. While a PE is in a team it is in no other of that index, so the index alone says which team is
-//! meant, and members that free it do so in the same call.
+//! An index is free again when no member has any use of its team. Members tell each other which teams they have dropped at the
+//! next split that all of them take part in, of this or a larger team. A PE is in one team of an index at a time, so the index
+//! identifies the team, and all members free it in the same call.
 
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ pub(crate) const NODE: usize = 1;
 
 #[derive(Debug)]
 pub(crate) struct Indexes {
-    /// What there is of each team. The first two indexes are never free.
+    /// By index. The first two are never free.
     teams: [Option<Arc<Uses>>; MAX_TEAMS],
 }
 
@@ -34,12 +33,12 @@ impl Indexes {
         Self { teams: [const { None }; MAX_TEAMS] }
     }
 
-    /// Those of no team.
+    /// The free indexes.
     pub(crate) fn free(&self) -> Set {
         self.set(Option::is_none)
     }
 
-    /// The team whose object lies at a place.
+    /// The team that has allocated the object at `place`.
     pub(crate) fn owner(&self, place: Extent) -> Option<&Arc<Uses>> {
         self.teams.iter().flatten().find(|uses| uses.has_object_at(place))
     }
@@ -49,13 +48,13 @@ impl Indexes {
         self.teams.iter().flatten().any(|uses| uses.is_entered())
     }
 
-    /// Those of teams of which this PE has nothing left.
+    /// The indexes of teams that this PE has no use of any more.
     pub(crate) fn dropped(&self) -> Set {
         self.set(|team| team.as_ref().is_some_and(|uses| uses.is_dropped()))
     }
 
-    /// Frees those of which no member has anything left: `dropped` says what a PE has dropped, if it is
-    /// known. Gives what there was of them.
+    /// Frees the indexes of teams that all members have dropped; returns these teams. `dropped` gives what a PE has dropped, if
+    /// that is known.
     pub(crate) fn reclaim(&mut self, dropped: impl Fn(usize) -> Option<Set>) -> Vec<Arc<Uses>> {
         let made = self.teams.iter_mut().enumerate().skip(NODE + 1);
         let gone = made.filter_map(|(index, team)| {
@@ -79,7 +78,7 @@ impl Indexes {
         self.teams[index] = None;
     }
 
-    /// Those for which it holds, without the first two.
+    /// The indexes for which `holds` is true, without the first two.
     fn set(&self, holds: impl Fn(&Option<Arc<Uses>>) -> bool) -> Set {
         let teams = self.teams.iter().enumerate().skip(NODE + 1);
         teams.filter(|(_, team)| holds(team)).fold(0, |set, (index, _)| set | 1 << index)

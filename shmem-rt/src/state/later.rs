@@ -1,4 +1,4 @@
-//! What there is of the memory that came after the start, and what ends with it.
+//! Memory that was made after the start: segments, pools of arrays, and heap pages that arrays have moved.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use shmem_core::partition::Traits;
 pub(crate) struct Later {
     pub(crate) range: LaterRange,
     pub(crate) registrations: u64,
-    /// What else ends with the allocations of arrays, by their numbers.
+    /// What else to undo when an array's allocation is freed, by its number.
     pub(crate) ends: BTreeMap<u64, End>,
     /// The same on every PE.
     pub(crate) pools: Vec<Pool>,
@@ -24,12 +24,12 @@ impl Later {
     }
 }
 
-/// What else ends with an allocation.
+/// What else to undo when an allocation is freed.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     /// The segment that was made for it.
     Segment(u32),
-    /// Its pages: those of the heap come from these nodes again.
+    /// The placement of its pages: these pages of the heap come from the partition's nodes again.
     Pages {
         /// Bytes from the start of a slot.
         range: Range<usize>,
@@ -42,26 +42,26 @@ pub(crate) enum End {
 
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// What its partition asks of memory.
+    /// The traits of its partition.
     pub(crate) traits: Traits,
-    /// Which of the PE's nodes.
+    /// Index of the NUMA node among those of the PE.
     pub(crate) class: usize,
     pub(crate) segment: u32,
     /// Whether all its pages exist on this PE.
     pub(crate) populated: bool,
 }
 
-/// Ranges of a slot that are free, in whole pages: their ends by their starts.
+/// Free ranges of heaps whose pages are on nodes that an array wanted: ends by starts, in whole pages.
 #[derive(Debug, Default)]
 pub(crate) struct Misplaced(BTreeMap<usize, usize>);
 
 impl Misplaced {
-    /// Adds a range that shares nothing with the others.
+    /// Adds a range that overlaps no other.
     pub(crate) fn add(&mut self, range: Range<usize>) {
         self.0.insert(range.start, range.end);
     }
 
-    /// Takes out every range that meets a block, whole.
+    /// Removes every range that overlaps a block, and returns these ranges whole.
     pub(crate) fn take(&mut self, block: &Range<usize>) -> Vec<Range<usize>> {
         let meets = self.0.range(..block.end).rev().take_while(|&(_, &end)| end > block.start);
         let met: Vec<_> = meets.map(|(&start, &end)| start..end).collect();
@@ -71,7 +71,7 @@ impl Misplaced {
         met
     }
 
-    /// Leaves out what an array takes, whose pages are looked at one by one, and what is gone.
+    /// Removes a block: one that an array takes, which places each page, or one that is unmapped.
     pub(crate) fn leave_out(&mut self, block: &Range<usize>) {
         for Range { start, end } in self.take(block) {
             for rest in [start..block.start.min(end), block.end.max(start)..end] {

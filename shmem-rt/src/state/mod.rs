@@ -1,15 +1,14 @@
-//! What features keep of a running job, one to a file: plain values, which the [job](crate::job) holds.
+//! The state of each feature in a running job, one to a file: plain values that are fields of the [job](crate::job).
 //!
-//! What is done with them stands above, with those who do it. So the job need not know them, and the compiler
-//! knows what there is, and in which order it is dropped.
+//! The operations on them are in modules above the job.
 //!
 //! ```text
-//! partitions   which partitions there are       later     segments made after the start, and what ends with them
-//! shelf        a partition that outlives the job, with its file      names    the list of the objects that have names there
-//! holdings     who has which unit of the resource        granted   the same for people
+//! partitions   partitions of the job                      later     segments and pools made after the start
+//! shelf        a persistent partition, with its file      names     the list of its named objects
+//! holdings     resource units of contexts and domains     granted   reports of them
 //! threads      registered threads
-//! indexes      which teams the calling PE is in          uses      what it has of each: handle, contexts, objects
-//! room         which parts of the memory of teams are free
+//! indexes      teams of the calling PE, by index          uses      handle, contexts and objects of one team
+//! room         free ranges of the memory of teams
 //! ```
 
 pub(crate) mod granted;

@@ -1,19 +1,19 @@
-//! Which partitions there are.
+//! The partitions of the job.
 
 use shmem_core::alike::Alike;
 use shmem_core::partition::{Grant, PartitionSpec, Table};
 
-/// The partitions there are, in the order of their IDs.
+/// The partitions of the job, in the order of their IDs.
 pub(crate) struct Partitions {
     table: Table,
     /// The segment of each.
     segments: Vec<u32>,
-    /// What each PE was granted of each.
+    /// By partition: the grant of each PE.
     grants: Vec<Alike<Grant>>,
 }
 
 impl Partitions {
-    /// Those from the start, of which each PE was granted these.
+    /// The partitions that exist from the start.
     pub(crate) fn new(table: Table, granted: &Alike<Vec<Grant>>) -> Self {
         let of_partition = |at: usize| granted.map(|grants| grants[at].clone());
         let grants = (0..table.specs().len()).map(of_partition).collect();
@@ -33,7 +33,7 @@ impl Partitions {
         &self.grants
     }
 
-    /// What a PE was granted of the partition at a position in the table.
+    /// The grant of a PE for the partition at a position in the table.
     pub(crate) fn granted(&self, at: usize, pe: usize) -> &Grant {
         self.grants[at].get(pe).unwrap_or_else(|| unreachable!("every PE has a part of every partition"))
     }

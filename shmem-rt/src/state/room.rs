@@ -1,9 +1,8 @@
-//! Which parts of one PE's memory of teams are free.
+//! The free ranges of one PE's memory of teams.
 //!
-//! PEs are in different teams, so their memories of teams have different holes, and no PE can know by
-//! itself where an object of a team may lie. The members find the first offset that is free on all of them in
-//! rounds: each [proposes](Room::propose) the first one it has from a candidate on, and the highest proposal
-//! is the next candidate, until all propose the same. Proposals only rise, so this ends.
+//! PEs are in different teams, so their memories of teams have different free ranges. The members of a team find the first offset
+//! that is free on all of them in rounds: each [proposes](Room::propose) its first free range from a candidate on, and the highest
+//! proposal is the next candidate, until all propose the same. Proposals only rise, so this ends.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,10 +10,10 @@ use std::ops::Range;
 /// The free ranges of one PE's memory of teams, as bytes from the start of its slot.
 #[derive(Debug)]
 pub(crate) struct Room {
-    /// The end of each, by its start. No two touch.
+    /// Ends by starts. No two ranges touch.
     free: BTreeMap<usize, usize>,
     pub(crate) area: Range<usize>,
-    /// What lies in those that are taken, its bytes and in words, by their starts.
+    /// Bytes and description of the objects in taken ranges, by their starts.
     names: BTreeMap<usize, (usize, String)>,
 }
 
@@ -29,18 +28,18 @@ impl Room {
         self.free.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// Says what lies at the start of a range that was taken: so many bytes.
+    /// Describes the object of `bytes` bytes at the start of a taken range.
     pub(crate) fn name(&mut self, start: usize, bytes: usize, what: String) {
         self.names.insert(start, (bytes, what));
     }
 
-    /// What begins last at or before a byte: where, how many bytes it has, and what it is in words.
+    /// Start, bytes and description of the last object that begins at or before a byte.
     pub(crate) fn name_before(&self, offset: usize) -> Option<(usize, usize, &str)> {
         let (start, (bytes, what)) = self.names.range(..=offset).next_back()?;
         Some((*start, *bytes, what))
     }
 
-    /// Takes the first aligned range at or behind `from`.
+    /// Takes the first free aligned range at or after `from`.
     pub(crate) fn propose(&mut self, from: usize, bytes: usize, align: usize) -> Option<Range<usize>> {
         let fits = |start: usize, end: usize| {
             let start = start.max(from).checked_next_multiple_of(align)?;
@@ -58,6 +57,7 @@ impl Room {
         Some(found)
     }
 
+    /// Frees a range.
     pub(crate) fn give(&mut self, range: Range<usize>) {
         if range.is_empty() {
             return;
@@ -89,7 +89,6 @@ mod tests {
         fn proposals_are_the_first_that_fit(
             calls in proptest::collection::vec((any::<bool>(), 0_usize..600, 1_usize..90, 0_u32..6), 1..80),
         ) {
-            // Which bytes are taken, one by one.
             let (mut room, mut model) = (Room::new(AREA), vec![false; AREA.end]);
             let mut taken: Vec<Range<usize>> = Vec::new();
             for (take, from, bytes, align) in calls {
@@ -116,19 +115,6 @@ mod tests {
             taken.into_iter().for_each(|range| room.give(range));
             prop_assert_eq!(room.propose(0, AREA.len(), 1), Some(AREA), "what is free is joined");
         }
-    }
-
-    #[test]
-    fn a_range_has_a_name_until_it_is_given_back() {
-        let mut room = Room::new(AREA);
-        let range = room.propose(0, 8, 64).unwrap();
-        let start = range.start;
-        room.name(start, 7, "7 x u8".into());
-        assert_eq!(room.name_before(start), Some((start, 7, "7 x u8")));
-        assert_eq!(room.name_before(start + 5), Some((start, 7, "7 x u8")));
-        assert_eq!(room.name_before(start - 1), None);
-        room.give(range);
-        assert_eq!(room.name_before(start), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A partition that outlives the job, with its file and its objects by name.
+//! A persistent partition, with its file and its objects by name.
 
 use core::any::TypeId;
 use core::ops::Range;
@@ -11,28 +11,31 @@ use shmem_core::shared;
 
 use super::names::{Named, decode, encode, room};
 
-/// A partition that outlives the job; or should have, and lies in memory instead.
+/// A persistent partition, or one that was to be persistent and is in memory instead.
 pub(crate) struct Shelf {
     pub(crate) segment: u32,
-    /// Where it starts: bytes from the start of a slot.
+    /// Its offset in a slot.
     pub(crate) start: usize,
     pub(crate) title: String,
     /// Its objects with names, in the order in which they were made.
     pub(crate) objects: Vec<Named>,
-    /// Where the list of them stands: bytes from the start of a slot.
+    /// Range of their list in a slot.
     list: Range<usize>,
-    /// As what this job has opened the objects: the type of their items, and its name.
+    /// The types with which this job has opened objects, with their names, by the objects' names.
     pub(crate) opened: BTreeMap<String, (TypeId, &'static str)>,
-    /// `None`: it lies in memory.
+    /// `None`: it is in memory.
     pub(crate) file: Option<Box<PmemFile>>,
     /// Whether a persist has failed.
     pub(crate) failed: bool,
 }
 
 impl Shelf {
-    /// Reads the names of a partition that lies in the slot at `mine`, and reserves what they stand for; or
-    /// begins a list. It takes up `range` of the slot, and its heap begins `heap` bytes behind its start. An error is what
-    /// is wrong, in words.
+    /// Reads the list of names of a partition in the slot at `mine`, and reserves the named objects; or begins an empty list. The
+    /// partition has `range` of the slot, and its heap begins `heap` bytes after the start.
+    ///
+    /// # Errors
+    ///
+    /// If the list is damaged, or there is no room for it: in words.
     ///
     /// # Safety
     ///
@@ -83,37 +86,37 @@ impl Shelf {
         self.objects.iter().find(|object| object.name == name)
     }
 
-    /// Whether the list has room for an object more.
+    /// Checks that the list has room for one more object.
     ///
     /// # Errors
     ///
-    /// If not: how many bytes it has.
+    /// If not: the bytes of the list.
     pub(crate) fn has_room_for(&self, object: &Named) -> Result<(), usize> {
         let objects = [&self.objects[..], core::slice::from_ref(object)].concat();
-        // The place of the object is a number of at most ten bytes.
+        // The offset of the object takes at most ten bytes.
         if encode(&objects).len() + 10 <= self.list.len() { Ok(()) } else { Err(self.list.len()) }
     }
 
-    /// Writes the list of names into the partition, and says whether another one was there.
+    /// Writes the list of names into the partition; returns whether a different one was stored there.
     ///
     /// # Safety
     ///
-    /// `mine` is this PE's slot, and no other thread is here. Raw transfers of PEs may reach what is written.
+    /// `mine` is this PE's slot, and no other thread of this PE calls this. Raw transfers may overlap.
     pub(crate) unsafe fn write_names(&self, mine: *mut u8) -> bool {
         let names = encode(&self.objects);
         assert!(names.len() <= self.list.len(), "a list of names has room before one is added");
         let mut there = vec![0; names.len()];
-        // SAFETY: as many bytes of the list, which the ledger has reserved in the partition that is mapped at `mine` (caller). No
-        // reference to it exists, and what a raw transfer writes meanwhile is no race (`shared`).
+        // SAFETY: the bytes are part of the list, which the ledger has reserved in the partition that is mapped at `mine` (caller).
+        // No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
         unsafe { shared::copy(there.as_mut_ptr(), mine.wrapping_add(self.list.start), names.len()) };
-        // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` (caller), and it has so many
-        // bytes. No reference to it exists, and what a raw transfer writes meanwhile is no race (`shared`).
+        // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` (caller), and it has at least as many
+        // bytes (asserted). No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
         unsafe { shared::copy(mine.wrapping_add(self.list.start), names.as_ptr(), names.len()) };
         there != names
     }
 }
 
-/// Whether a partition, by its position, keeps the contents that it has.
+/// Whether the partition at position `k` begins with the contents of its file.
 pub(crate) fn kept(files: &BTreeMap<usize, Backing>, k: usize) -> bool {
     matches!(files.get(&k), Some(Backing::File(file)) if file.generation() > 0)
 }

@@ -1,5 +1,4 @@
-//! The registered threads of a PE. Numbers are handed out in the order in which they were given back, so that a number
-//! rests as long as it can.
+//! The registered threads of a PE. A number that was given back is reused as late as possible.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::Location;
@@ -32,7 +31,7 @@ impl Threads {
             return Err(ContextError::Threads { thread: name_of(thread), registered, limit });
         }
         let used = registered + self.free.len();
-        // Of a limited number, one that was never used has rested longest.
+        // With a limit, numbers that were never used come first.
         let rested = if self.limit.is_some_and(|limit| used < limit) { None } else { self.free.pop_front() };
         let number = rested.unwrap_or(used);
         self.registered.insert(thread.id(), (number, at));
@@ -45,7 +44,7 @@ impl Threads {
     }
 }
 
-/// A thread, by its name if it has one.
+/// The thread's name for messages.
 fn name_of(thread: &std::thread::Thread) -> String {
     let id: ThreadId = thread.id();
     thread.name().map_or_else(|| format!("the thread {id:?}"), |name| format!("thread `{name}`"))

@@ -1,5 +1,4 @@
-//! What there is of a team on one PE: its handle, contexts made of it, objects allocated by it, collectives that it has
-//! started.
+//! The uses of a team on one PE: its handle, its contexts, its objects, its started collectives.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +32,7 @@ impl TeamConfig {
     }
 }
 
-/// What there is of a team on this PE. A team's index is free again when all members have nothing of it.
+/// The uses of a team on this PE. A team's index is free again when no member has any use of it.
 #[derive(Debug)]
 pub(crate) struct Uses {
     pub(crate) config: TeamConfig,
@@ -41,17 +40,17 @@ pub(crate) struct Uses {
     handle: AtomicBool,
     /// The call of the thread that is in a collective, or null.
     entered: AtomicPtr<Location<'static>>,
-    /// Which thread that is, written by itself; 0 if there is none, or it has not said so yet.
+    /// That thread, written by itself; 0: none, or not written yet.
     thread: AtomicUsize,
     contexts: AtomicUsize,
-    /// A bit for each place of a collective that goes on beside the program: whether it is taken.
+    /// A bit for each slot of a started collective: whether it is taken.
     requests: AtomicUsize,
-    /// Numbers of objects whose handles this PE has dropped.
+    /// Numbers of objects whose handles this PE has dropped since they were last looked at.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
-    /// Range of the window in each member's slot. Not set: the members have not allocated it yet. `None`: there was no room.
+    /// Range of the window in each member's slot. Not set: not allocated yet. `None`: there was no room.
     window: OnceLock<Option<Range<usize>>>,
-    /// A team that was found to contain it, the last one.
+    /// The last team that was found to contain this one.
     within: Mutex<Weak<Self>>,
 }
 
@@ -59,14 +58,14 @@ pub(crate) struct Uses {
 #[derive(Debug, Default)]
 struct Objects {
     next: u64,
-    /// Where each lies, by its number.
+    /// The range of each, by its number.
     ranges: BTreeMap<u64, Range<usize>>,
-    /// Those whose handle is gone here.
+    /// Numbers of objects whose handle was dropped on this PE.
     dropped: BTreeSet<u64>,
 }
 
 impl Uses {
-    /// Those of a team of these members that has just been made: its handle.
+    /// The uses of a new team: its handle alone.
     pub(crate) fn new(config: TeamConfig, members: Arc<Members>) -> Arc<Self> {
         Arc::new(Self {
             config,
@@ -88,11 +87,11 @@ impl Uses {
         self.members.rank_of(pe).is_some()
     }
 
-    /// A thread comes to a collective by a call.
+    /// Marks that a thread enters a collective by `call`.
     ///
     /// # Errors
     ///
-    /// Where a thread that is in one has called it, and whether that is this one.
+    /// If a thread is in a collective: its call, and whether it is the calling thread.
     #[inline]
     pub(crate) fn enter(
         &self,
@@ -104,7 +103,7 @@ impl Uses {
                 self.thread.store(this_thread(), Ordering::Relaxed);
                 Ok(())
             }
-            // Every thread writes its own number or 0, and 0 when it leaves: who reads its own is still in.
+            // A thread that reads its own number is in a collective: it alone writes that number, and writes 0 when it leaves.
             // SAFETY: not null, and nothing but references that live for ever is stored there.
             Err(there) => Err((unsafe { &*there }, self.thread.load(Ordering::Relaxed) == this_thread())),
         }
@@ -133,7 +132,7 @@ impl Uses {
         self.contexts.load(Ordering::Acquire)
     }
 
-    /// Whether no collective goes on beside the program at one of the places that there are for them.
+    /// Whether a slot of started collectives is free.
     pub(crate) fn is_free(&self, place: usize) -> bool {
         self.requests.load(Ordering::Acquire) >> place & 1 == 0
     }
@@ -142,7 +141,7 @@ impl Uses {
         self.requests.load(Ordering::Acquire) == 0
     }
 
-    /// Takes the place of a collective that goes on beside the program, for as long as the result lives.
+    /// Takes a slot of started collectives, as long as the result lives.
     pub(crate) fn claim_request(self: &Arc<Self>, place: usize) -> RequestClaim {
         let before = self.requests.fetch_or(1 << place, Ordering::AcqRel);
         assert!(before >> place & 1 == 0, "place {place} is taken");
@@ -154,7 +153,7 @@ impl Uses {
         objects.ranges.len() - objects.dropped.len()
     }
 
-    /// Counts a context, for as long as the result lives.
+    /// Counts a context, as long as the result lives.
     #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
     pub(crate) fn claim_context(self: &Arc<Self>) -> Result<ContextClaim, TeamError> {
         let limit = self.config.contexts;
@@ -164,7 +163,7 @@ impl Uses {
         Ok(ContextClaim(Arc::clone(self)))
     }
 
-    /// Enters an object that all members have come to, and gives its number.
+    /// Adds an object that all members have allocated; returns its number.
     pub(crate) fn insert_object(&self, range: Range<usize>) -> u64 {
         let mut objects = self.lock();
         let id = objects.next;
@@ -173,13 +172,13 @@ impl Uses {
         id
     }
 
-    /// Keeps what all members have taken for their windows, as long as there is anything of the team.
+    /// Stores the range that all members have taken for their windows.
     pub(crate) fn keep_window(&self, range: Option<Range<usize>>) {
         let kept = self.window.set(range);
         assert!(kept.is_ok(), "members take windows once");
     }
 
-    /// What all members have taken for their windows, once they have looked for room.
+    /// The range of the members' windows, once they have looked for room.
     pub(crate) fn window(&self) -> Option<&Option<Range<usize>>> {
         self.window.get()
     }
@@ -189,9 +188,10 @@ impl Uses {
         self.lock().ranges.values().any(is_inside)
     }
 
+    /// Whether all members of `other` are members of this team.
     pub(crate) fn contain(self: &Arc<Self>, other: &Self) -> bool {
         let mut within = other.within.lock();
-        // Nobody else has its address: a team that is gone is there as long as it is named.
+        // The weak reference keeps the allocation, so no other team has the address.
         let is_known = core::ptr::eq(within.as_ptr(), Arc::as_ptr(self));
         if !is_known && other.members.iter().all(|pe| self.has_member(pe.number())) {
             *within = Arc::downgrade(self);
@@ -200,7 +200,7 @@ impl Uses {
         is_known
     }
 
-    /// A bit for each object, in the order of their numbers: whether its handle is gone here.
+    /// A bit for each object, in the order of their numbers: whether its handle was dropped on this PE.
     pub(crate) fn dropped_objects(&self) -> Vec<u64> {
         let objects = self.lock();
         let mut words = vec![0; objects.ranges.len().div_ceil(64)];
@@ -210,7 +210,7 @@ impl Uses {
         words
     }
 
-    /// Takes out the objects whose bits are set, because no member has them any more; gives where they lay.
+    /// Removes the objects whose bits are set, which all members have dropped; returns their ranges.
     pub(crate) fn take_objects(&self, gone: &[u64]) -> Vec<Range<usize>> {
         let mut objects = self.lock();
         let marked = objects.ranges.keys().copied().enumerate();
@@ -224,7 +224,7 @@ impl Uses {
             .collect()
     }
 
-    /// The objects, with what has been dropped since the last look.
+    /// The objects, after the newly dropped handles were recorded.
     fn lock(&self) -> MutexGuard<'_, Objects> {
         let mut objects = self.objects.lock();
         objects.dropped.extend(self.released.take());
@@ -232,7 +232,7 @@ impl Uses {
     }
 }
 
-/// A number that no other thread of the process has while this one lives.
+/// A number of the calling thread that no other living thread of the process has.
 fn this_thread() -> usize {
     thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
     PLACE.with(|place| core::ptr::from_ref(place).addr())
@@ -254,7 +254,7 @@ impl Drop for ContextClaim {
     }
 }
 
-/// The place of a collective of a team that goes on beside the program: taken until it is over.
+/// The slot of a started collective: taken until it is complete.
 #[derive(Debug)]
 pub(crate) struct RequestClaim {
     uses: Arc<Uses>,
@@ -264,42 +264,5 @@ pub(crate) struct RequestClaim {
 impl Drop for RequestClaim {
     fn drop(&mut self) {
         self.uses.requests.fetch_and(!(1 << self.place), Ordering::Release);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_team_is_dropped_with_the_last_that_is_left_of_it() {
-        let uses = Uses::new(TeamConfig::with_contexts(1), Members::of_one_node(1, [0]));
-        let claim = uses.claim_context().unwrap();
-        assert_eq!(uses.claim_context().unwrap_err(), TeamError::Contexts { limit: 1 });
-        let object = uses.insert_object(64..128);
-        uses.drop_handle();
-        assert!(!uses.is_dropped());
-        drop(claim);
-        assert!(!uses.is_dropped());
-        let (request, other) = (uses.claim_request(0), uses.claim_request(3));
-        drop(other);
-        assert!(!uses.is_free(0) && uses.is_free(3));
-        uses.released.push(object);
-        assert!(!uses.is_dropped());
-        drop(request);
-        assert!(uses.is_dropped());
-    }
-
-    #[test]
-    fn objects_are_taken_out_by_what_all_have_dropped() {
-        let uses = Uses::new(TeamConfig::default(), Members::of_one_node(1, [0]));
-        let ids: Vec<u64> = (0..70).map(|k| uses.insert_object(k * 64..k * 64 + 1)).collect();
-        uses.released.push(ids[3]);
-        uses.released.push(ids[69]);
-        assert_eq!(uses.dropped_objects(), [1 << 3, 1 << 5]);
-        // Another member has 3 still.
-        let freed = uses.take_objects(&[0, 1 << 5]);
-        assert_eq!((freed.len(), freed[0].clone()), (1, 69 * 64..69 * 64 + 1));
-        assert_eq!((uses.objects(), uses.dropped_objects()), (68, vec![1 << 3, 0]));
     }
 }
