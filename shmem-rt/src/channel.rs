@@ -1,6 +1,6 @@
-//! Messages between PEs, one behind the other, in [`Rings`].
+//! Channels: messages of one item between PEs, in [`Rings`].
 //!
-//! A PE acknowledges several messages at once: so a ring has more slots than the channel promises.
+//! A PE acknowledges several messages at once, so a ring has more slots than the capacity of the channel.
 
 use std::fmt;
 use std::panic::Location;
@@ -17,18 +17,17 @@ use crate::rings::Rings;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// What messages call it.
+/// What panics call it.
 const WHAT: &str = "channel";
 
-/// Most messages that a channel can be asked to have room for.
+/// Largest capacity.
 const MOST: usize = 1 << 31;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a channel between all PEs: each can send to each, itself included, and takes what was sent to it. Collective.
+    /// Makes a channel between all PEs: each PE can send to each PE, itself included. Collective.
     ///
-    /// There is room for at least `capacity` messages from each PE to each other one. Who sends more waits until some were
-    /// taken. Each PE gives symmetric memory for as many of every PE: for 1 to 2.5 times `capacity * n_pes` messages,
-    /// with a word for each.
+    /// There is room for at least `capacity` messages from each PE to each PE. A sender without room waits until the receiver has
+    /// taken some. Each PE provides symmetric memory for 1 to 2.5 times `capacity * n_pes` messages, with a word for each.
     ///
     /// Numbers are sent to the PE that counts them:
     ///
@@ -77,18 +76,17 @@ impl<L: ThreadLevel> World<L> {
 
 /// Messages between all PEs. From [`World::channel`].
 ///
-/// Messages of one PE to another come in the order in which they were sent; those of different PEs are taken in turn.
+/// Messages from one PE to another arrive in the order in which they were sent; messages of different PEs are taken in turn.
 ///
-/// PEs that send to each other in a circle may all wait for room, and none of them take anything; the job then ends, and says who
-/// waits for whom. Such PEs take while they wait: [`send_taking`](Self::send_taking).
+/// PEs that send to each other in a circle may all wait for room, without a PE that takes messages. The job then ends with a
+/// message about the deadlock. Such PEs take messages while they wait: [`send_taking`](Self::send_taking).
 ///
-/// What a channel does beside a ring of one's own: data is there when the news of it is, on networks that deliver
-/// puts in any order; a slot is used again when its message was copied out, and not when it was seen; both ends sleep while they
-/// wait, and are woken; and [`next`](Self::next) knows when no message will come any more.
+/// A channel is correct on networks that deliver puts in any order, both ends sleep while they wait, and
+/// [`next`](Self::next) detects that no message is left.
 ///
 /// # Panics
 ///
-/// All methods panic if the channel is that of another PE. Only PEs that are threads of one process can come to that.
+/// All methods panic if another PE has made the channel, which is possible among PEs that are threads of one process.
 pub struct Channel<T> {
     rings: Rings<T>,
 }
@@ -101,7 +99,7 @@ impl<T: PlainData> Channel<T> {
         self.send_all(token, to, &[message]);
     }
 
-    /// Sends messages, as many at a time as there is room for. Waits while there is none.
+    /// Sends messages, as many at a time as there is room for. Waits while there is no room.
     #[inline]
     #[track_caller]
     pub fn send_all(&mut self, token: &(impl Stores + ?Sized), to: Pe, mut messages: &[T]) {
@@ -115,7 +113,7 @@ impl<T: PlainData> Channel<T> {
         }
     }
 
-    /// Sends a message if there is room for it now; says whether it has.
+    /// Sends a message if there is room for it now; returns whether it did.
     #[inline]
     #[track_caller]
     #[must_use = "without room the message was not sent"]
@@ -124,8 +122,8 @@ impl<T: PlainData> Channel<T> {
         self.rings.room(token, to.number()) > 0 && self.put(token, to, &[message]) > 0
     }
 
-    /// Sends a message. While there is no room for it, takes messages, and gives them to `take` with who has sent them; waits
-    /// while there is neither. PEs that all send by this never wait for each other for ever.
+    /// Sends a message. While there is no room for it, takes messages and calls `take` with sender and message; waits
+    /// while there is neither room nor a message. PEs that all send by this method cannot deadlock.
     #[track_caller]
     pub fn send_taking(
         &mut self,
@@ -142,7 +140,7 @@ impl<T: PlainData> Channel<T> {
         }
     }
 
-    /// Takes a message, and tells who has sent it. Waits while there is none.
+    /// Takes a message; returns its sender and the message. Waits while there is none.
     #[inline]
     #[track_caller]
     pub fn recv(&mut self, token: &(impl Stores + ?Sized)) -> (Pe, T) {
@@ -155,7 +153,7 @@ impl<T: PlainData> Channel<T> {
         }
     }
 
-    /// Takes a message if one has come, and tells who has sent it.
+    /// Takes a message if one has arrived; returns its sender and the message.
     #[inline]
     #[track_caller]
     pub fn try_recv(&mut self, token: &(impl Stores + ?Sized)) -> Option<(Pe, T)> {
@@ -167,21 +165,14 @@ impl<T: PlainData> Channel<T> {
         Some((self.rings.pes[from], message))
     }
 
-    /// Takes a message, and tells who has sent it. Waits while there is none, and others may send one. `None` on all PEs when all
-    /// are in this call and every message was taken: all PEs call this until then, and meet in it. Afterwards the channel may
-    /// be used again.
+    /// Takes a message; returns its sender and the message. Waits while there is none and another PE may send one. Returns `None` on
+    /// all PEs when all are in this call and every message was taken. All PEs call this until then; the last call is a barrier.
+    /// Afterwards the channel may be used again.
     #[inline]
     #[track_caller]
     pub fn next<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<(Pe, T)> {
         let message = self.try_recv(world);
         if message.is_some() { message } else { self.await_next(world, Location::caller()) }
-    }
-
-    /// Whether no message has come that was not taken.
-    #[track_caller]
-    pub fn is_empty(&self, token: &(impl Initiator + ?Sized)) -> bool {
-        self.rings.check(token, WHAT);
-        self.rings.is_empty(token)
     }
 
     #[cold]
@@ -198,12 +189,12 @@ impl<T: PlainData> Channel<T> {
             self.rings.termination.end(world, location);
             return None;
         }
-        // Before it is taken, so that it is always with somebody who does not rest.
+        // Before the message is taken, so that its holder never rests.
         self.rings.termination.resume(world);
         self.try_recv(world)
     }
 
-    /// Waits until the receiver has said that it has taken more, or `other` is true.
+    /// Waits until the receiver has acknowledged more messages, or `other` is true.
     #[cold]
     fn wait_for_room(
         &self,
@@ -222,7 +213,7 @@ impl<T: PlainData> Channel<T> {
         wait_for(token.endpoint(), "send", location, None, is_told, subject);
     }
 
-    /// Sends the first messages, as many as there is room for in slots that follow each other; gives how many.
+    /// Sends the first messages, as many as there are free consecutive slots; returns how many.
     #[inline]
     fn put(&mut self, token: &(impl Stores + ?Sized), to: Pe, messages: &[T]) -> usize {
         let count = messages.len().min(self.rings.room_in_a_row(to.number()));
@@ -230,7 +221,7 @@ impl<T: PlainData> Channel<T> {
         count
     }
 
-    /// Whether a message has come that was not taken, for who waits.
+    /// Whether a message has arrived that was not taken; for waits.
     fn has_come(&self, token: &(impl Initiator + ?Sized)) -> bool {
         (0..self.rings.pes.len()).any(|from| self.rings.has_come(token, from))
     }
@@ -242,8 +233,8 @@ impl<T> fmt::Debug for Channel<T> {
     }
 }
 
-/// The slots of a ring that has room for `capacity` messages although not every one that was taken is acknowledged, and
-/// how many are at once: half of the ring, or less where there is no room for as much.
+/// The slots of a ring with room for `capacity` messages beside the taken ones that are not acknowledged, and the number of messages
+/// in each acknowledgement: at most half of the ring.
 fn slots_of(capacity: usize) -> (usize, u64) {
     let slots = (capacity + capacity / 4).next_power_of_two();
     (slots, (slots - capacity + 1).min(slots / 2).max(1) as u64)
@@ -254,11 +245,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sender_has_room_for_the_capacity_whatever_it_was_not_told_of() {
+    fn a_sender_has_room_for_the_capacity_without_acknowledgements() {
         for capacity in (1..300).chain([4096, 5000]) {
             let (slots, step) = slots_of(capacity);
             assert!(slots.is_power_of_two() && slots < 3 * capacity, "{capacity}: {slots}");
-            // It was not told of the last ones that were taken.
             assert!(step > 0 && slots as u64 - (step - 1) >= capacity as u64, "{capacity}: {slots}, {step}");
         }
     }

@@ -1,10 +1,9 @@
-//! Work that PEs take from each other.
+//! Work stealing between PEs.
 //!
-//! A PE keeps its items in memory of its own, where pushing and popping is pushing and popping, and lets others have the older
-//! half of them in its [`Window`], in symmetric memory. Whoever has nothing looks at the windows of others and takes half
-//! of what is there. Who finds nothing tells a few PEs to call it when they have something to give away, and sleeps;
-//! these are 1, 2, 4, .. steps further round the ring, so that work spreads to all from wherever it is. That nobody has
-//! anything any more is found out by [`Termination`].
+//! A PE keeps its items in a private deque, and offers the older half of them in its [`Window`], in symmetric memory. An idle PE
+//! steals half of another PE's window. If it finds no items, it asks the PEs that are 1, 2, 4, .. steps further round the ring to
+//! call it when they fill their windows (lifelines; Saraswat et al. 2011), and sleeps. [`Termination`] detects that all
+//! items are done.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -24,21 +23,20 @@ use crate::termination::Termination;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Most items in a window: a half of a word counts them.
+/// Most items in a window: half of a word counts them.
 const MOST: usize = u32::MAX as usize;
 
-/// Most PEs that are looked at before this one sleeps, besides those that call it.
+/// Most victims before an idle PE sleeps, besides those that call it.
 const LOOKS: usize = 16;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a queue of work for all PEs. Each pushes items and takes the next one; who has none takes some from
+    /// Makes a queue of work for all PEs. Each PE pushes items and takes the next one; a PE without items steals from
     /// others. Collective.
     ///
-    /// A PE lets others have up to `window` of its items at a time, from symmetric memory of that many. The rest of them lies in
-    /// memory of its own, which grows as it has to: a queue is never full. A few dozen are a good window; of work that
-    /// comes in few large items, a few.
+    /// A PE offers up to `window` of its items to others, in symmetric memory. The other items are in private memory, which grows:
+    /// a queue is never full. A good window has a few dozen items, or a few if items are large.
     ///
-    /// The nodes of a tree, each of which is found by whoever has time:
+    /// The nodes of a tree, each visited by the PE that is idle:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -50,7 +48,7 @@ impl<L: ThreadLevel> World<L> {
     ///         queue.push(world, 10);                      // the root, of height 10
     ///     }
     ///     let mut nodes = 0_u64;
-    ///     while let Some(height) = queue.next(world) {    // `None`: nobody has anything any more
+    ///     while let Some(height) = queue.next(world) {    // `None`: all items are done
     ///         nodes += 1;
     ///         if height > 0 {
     ///             queue.push(world, height - 1);
@@ -91,24 +89,23 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Items of work, of which each is done once, by whichever PE has time. From [`World::work_queue`].
+/// Items of work, each done once, by any PE. From [`World::work_queue`].
 ///
-/// A PE does its own items youngest first, and others take its oldest ones: of work that divides itself, they take the large
-/// pieces, and few items wait at any time. Nothing more is said of the order.
+/// A PE takes its own items youngest first, and others steal its oldest items: if items divide into smaller ones, these are the
+/// large ones. No other order is guaranteed.
 ///
-/// What is pushed is copied to whoever does it, so an item is plain data: a number, an index, a range. Results go where the
-/// program puts them.
+/// An item is plain data, because it is copied to the PE that does it: a number, an index, a range.
 ///
 /// # Panics
 ///
-/// All methods panic if the queue is that of another PE. Only PEs that are threads of one process can come to that.
+/// All methods panic if another PE has made the queue, which is possible among PEs that are threads of one process.
 pub struct WorkQueue<T> {
     me: Pe,
-    /// Items that nobody else sees, oldest first.
+    /// Private items, oldest first.
     own: VecDeque<T>,
     window: Window<T>,
     termination: Termination,
-    /// The PE that is looked at first.
+    /// The PE whose window was looked at last.
     first: usize,
 }
 
@@ -122,9 +119,9 @@ impl<T: PlainData> WorkQueue<T> {
         self.offer(world, self.own.len() / 2);
     }
 
-    /// An item to work on: one of this PE, or one that it takes from another. Waits while this PE has nothing and others do,
-    /// who may push more. `None` on all PEs when nobody has anything any more: all PEs call this until then, and meet
-    /// in it. Afterwards the queue may be used again.
+    /// Takes an item of this PE, or steals one from another. Waits while there is none and another PE has items. Returns `None` on
+    /// all PEs when all items are done. All PEs call this until then; the last call is a barrier. Afterwards the queue may be
+    /// used again.
     #[inline]
     #[track_caller]
     pub fn next<L: ThreadLevel>(&mut self, world: &World<L>) -> Option<T> {
@@ -139,7 +136,7 @@ impl<T: PlainData> WorkQueue<T> {
             self.window.take(world, world.me(), &mut self.own);
         }
         let item = self.own.pop_back()?;
-        // Whoever works on one needs none of the others now.
+        // The PE works on the item, and needs no other one now.
         self.offer(world, self.own.len().div_ceil(2));
         Some(item)
     }
@@ -165,7 +162,7 @@ impl<T: PlainData> WorkQueue<T> {
             let sources: Vec<_> = self.window.sources(world).collect();
             for (step, source) in sources {
                 world.fetch_or(self.window.word(source, Word::Hungry), 1 << step);
-                // It may have been given something to give away before it was asked.
+                // It may have filled its window before it was asked.
                 if self.steal(world, source) {
                     return self.pop(world);
                 }
@@ -181,12 +178,12 @@ impl<T: PlainData> WorkQueue<T> {
         }
     }
 
-    /// Takes items of another PE, if it lets others have any. Says whether it has; otherwise this PE rests.
+    /// Steals items of another PE's window; returns whether it had any. Without items this PE still rests.
     fn steal<L: ThreadLevel>(&mut self, world: &World<L>, victim: Pe) -> bool {
         if !self.window.has_any(world, victim) {
             return false;
         }
-        // Before it is taken, so that it is always with somebody who does not rest.
+        // Before the items are taken, so that their holder never rests.
         self.termination.resume(world);
         let has = self.window.take(world, victim, &mut self.own);
         if !has {
@@ -195,7 +192,7 @@ impl<T: PlainData> WorkQueue<T> {
         has
     }
 
-    /// The next PE to look at, which is another one.
+    /// The next victim in the ring.
     fn turn<L: ThreadLevel>(&mut self, world: &World<L>) -> Pe {
         let (pes, me) = (world.n_pes(), world.my_pe());
         self.first = (self.first + 1) % pes;
@@ -219,30 +216,30 @@ impl<T> fmt::Debug for WorkQueue<T> {
     }
 }
 
-/// Words from one to the next, which are on lines of their own.
+/// Words from one word to the next: each has a cache line of its own.
 const LINE: usize = 16;
 
 #[derive(Clone, Copy)]
 enum Word {
-    /// Which items are left: the first one in the upper half, and the one behind the last.
+    /// Range of the items left: first in the upper half, end in the lower half.
     Span,
-    /// How many of the items that others have claimed they have brought home.
+    /// Number of claimed items that other PEs have copied.
     Copied,
-    /// Which PEs wait for items here: bit d is that of the PE that comes 2^d before.
+    /// PEs that wait for items of this PE: bit `d` is the PE 2^d steps before it.
     Hungry,
-    /// How often somebody has told this PE to look again.
+    /// Number of calls of this PE by PEs that have filled their windows.
     Calls,
 }
 
 /// The windows of all PEs: some items of each, in symmetric memory.
 ///
-/// The owner fills its window when nothing is left in it and nobody copies from it. Until then the items stay where they
-/// are, and who claims some does so by one change of the span: others from its beginning, the owner from its end. So
-/// each is claimed once. What was claimed is copied afterwards, and then said to be.
+/// The owner fills its window when it is empty and all claimed items were copied. A PE claims items by one compare-and-swap
+/// of the span: a thief at the beginning, the owner at the end. So each item is claimed once. The thief copies the claimed
+/// items afterwards, and then adds them to `Copied`.
 struct Window<T> {
     items: SymBox<[T]>,
     words: SymBox<[Atomic<u64>]>,
-    /// Steps round the ring of PEs to those at which a PE waits: 1, 2, 4, ..
+    /// Number of PEs that a PE asks to call it: those 1, 2, 4, .. steps away.
     reach: u32,
 }
 
@@ -255,11 +252,11 @@ impl<T: PlainData> Window<T> {
         Ok(Self { items: world.alloc(zeroed(items))?, words, reach })
     }
 
-    /// Fills this PE's window with its oldest items, at most `most`, if it is empty, and calls who waits for them.
+    /// Fills this PE's window with at most `most` of its oldest items, if it is empty, and calls the PEs that wait for them.
     fn fill<L: ThreadLevel>(&self, world: &World<L>, from: &mut VecDeque<T>, most: usize) {
         let me = world.me();
         let (first, end) = split(world.fetch(self.word(me, Word::Span)));
-        // Of the items before the first one all were claimed by others.
+        // All items before the first one were claimed by other PEs.
         if first != end || world.fetch(self.word(me, Word::Copied)) != first as u64 {
             return;
         }
@@ -281,8 +278,8 @@ impl<T: PlainData> Window<T> {
         first < end
     }
 
-    /// Takes half of what is in the window of a PE and adds it to the own: the oldest items of another PE, and the youngest of
-    /// this one. Says whether there was anything.
+    /// Moves half of a window's items into `into`: the oldest items of another PE, or the youngest of this one. Returns whether there
+    /// were any.
     fn take<L: ThreadLevel>(&self, world: &World<L>, pe: Pe, into: &mut VecDeque<T>) -> bool {
         let (word, is_own) = (self.word(pe, Word::Span), pe == world.me());
         let mut found = world.fetch(word);
@@ -305,14 +302,14 @@ impl<T: PlainData> Window<T> {
         let mut items = vec![T::zeroed(); taken.len()];
         world.get(&mut items, self.items.on(pe).index(taken));
         if !is_own {
-            // Behind the copy: then the owner may write there again.
+            // After the copy: then the owner may fill the window again.
             world.add(self.word(pe, Word::Copied), items.len() as u64);
         }
         into.extend(items);
         true
     }
 
-    /// The PEs at which this one waits: each calls it when it has filled its window. It may have done so before.
+    /// The PEs that this one asks to call it.
     fn sources<L: ThreadLevel>(&self, world: &World<L>) -> impl Iterator<Item = (u32, Pe)> {
         (0..self.reach).map(|step| (step, self.away(world, step, true)))
     }
@@ -325,7 +322,7 @@ impl<T: PlainData> Window<T> {
         self.words.on(pe).index(word as usize * LINE)
     }
 
-    /// The PE that comes 2^`step` behind this one, or before it.
+    /// The PE 2^`step` steps behind this one in the ring, or before it.
     fn away<L: ThreadLevel>(&self, world: &World<L>, step: u32, behind: bool) -> Pe {
         let (pes, distance) = (world.n_pes(), 1 << step);
         let number = world.my_pe() + if behind { distance } else { pes - distance };

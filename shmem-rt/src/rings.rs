@@ -1,12 +1,13 @@
 //! Messages from each PE to each other one, in order.
 //!
-//! From each PE to each other one a ring of slots lies at the receiver, with a signal beside each slot. A message is a put
-//! with signal: the signal is the number of the message, so it stands for this message alone, and comes behind its data on
-//! any network. (Of a counter that every message adds to, "two have come" may mean the second and the third.) Numbers count on
-//! for ever, and their lower bits find the slot. Messages that are sent together lie in slots that follow each other, and take
-//! one put: the signal of the first of them is the number behind the last.
+//! For each pair of PEs the receiver has a ring of slots, with a signal beside each slot. A message is a put with signal. The
+//! signal is set to the number of the message, so it announces this message alone, after its data on any network. (A counter
+//! to which every message adds would not say which messages have arrived.) Message numbers never repeat, and their lower bits
+//! are the slot. Messages that are sent together take consecutive slots and one put: the signal of the first is the number
+//! after the last.
 //!
-//! Credits for slots that were taken go to a word of the sender, several at once. Each PE waits on its own memory alone.
+//! The receiver acknowledges several messages at once, by credits that it adds to a word of the sender. Each PE waits on its own
+//! memory alone.
 
 use std::panic::Location;
 use std::sync::atomic::{Ordering, fence};
@@ -32,13 +33,13 @@ pub(crate) struct Rings<T> {
     step: u64,
     /// The messages of every PE to this one: a ring for each.
     items: SymBox<[T]>,
-    /// For each slot, behind which message its data has come.
+    /// For each slot, the number after the last message that has arrived.
     signals: SymBox<[Signal]>,
-    /// For each PE, how many messages of this one it has taken.
+    /// For each PE, the messages of this PE that it has acknowledged.
     credits: SymBox<[Signal]>,
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
-    /// The PE whose messages are looked for first.
+    /// The PE that [`find`](Self::find) begins with.
     turn: usize,
     pub(crate) termination: Termination,
 }
@@ -88,7 +89,7 @@ impl<T: PlainData> Rings<T> {
         })
     }
 
-    /// Requires that the calling PE has made them: `what` they are part of.
+    /// Requires that the calling PE has made them, as part of a `what`.
     #[inline]
     #[track_caller]
     pub(crate) fn check(&self, token: &(impl Initiator + ?Sized), what: &str) {
@@ -96,7 +97,7 @@ impl<T: PlainData> Rings<T> {
         token.endpoint().require_open(Location::caller());
     }
 
-    /// Messages to a PE that it has not acknowledged. Looks for credits if there seem to be more than `enough`.
+    /// Messages to a PE that it has not acknowledged. Reads the credits if more than `enough` are known.
     #[inline]
     pub(crate) fn under_way(&mut self, token: &(impl Stores + ?Sized), to: usize, enough: usize) -> usize {
         let outgoing = &mut self.outgoing[to];
@@ -106,31 +107,31 @@ impl<T: PlainData> Rings<T> {
         (outgoing.sent - outgoing.freed) as usize
     }
 
-    /// Messages to a PE that there is room for.
+    /// Free slots at a PE.
     #[inline]
     pub(crate) fn room(&mut self, token: &(impl Stores + ?Sized), to: usize) -> usize {
         self.slots - self.under_way(token, to, self.slots - 1)
     }
 
-    /// Messages that there is room for in slots that follow each other.
+    /// Free consecutive slots at a PE.
     #[inline]
     pub(crate) fn room_in_a_row(&self, to: usize) -> usize {
         let Outgoing { sent, freed } = self.outgoing[to];
         (self.slots - (sent - freed) as usize).min(self.slots - self.slot(sent))
     }
 
-    /// Whether a PE has acknowledged more than was known, for who waits.
+    /// Whether a PE has acknowledged more messages; for waits.
     pub(crate) fn has_credit(&self, token: &(impl Initiator + ?Sized), to: usize) -> bool {
         self.credits.here(token).index(to).__look() > self.outgoing[to].freed
     }
 
-    /// Messages to a PE in words, for messages about waits.
+    /// Sent and acknowledged messages to a PE, and its slots, for messages about waits.
     pub(crate) fn sent(&self, to: usize) -> (u64, u64, usize) {
         let Outgoing { sent, freed } = self.outgoing[to];
         (sent, freed, self.slots)
     }
 
-    /// Sends messages for which there is [room in a row](Self::room_in_a_row), of `width` items or, one alone, of fewer.
+    /// Sends messages of `width` items into [consecutive free slots](Self::room_in_a_row); a single message may be shorter.
     #[inline]
     pub(crate) fn put(
         &mut self,
@@ -149,7 +150,7 @@ impl<T: PlainData> Rings<T> {
         self.termination.sent(messages);
     }
 
-    /// The next PE of which a message has come that `fits`.
+    /// The next PE from which a message has arrived that `fits`.
     #[inline]
     pub(crate) fn find(
         &mut self,
@@ -170,17 +171,13 @@ impl<T: PlainData> Rings<T> {
         None
     }
 
-    pub(crate) fn is_empty(&self, token: &(impl Initiator + ?Sized)) -> bool {
-        !(0..self.pes.len()).any(|from| self.arrived(token, from) > self.incoming[from].taken)
-    }
-
-    /// Whether a message of a PE has come that was not taken, for who waits.
+    /// Whether a message of a PE has arrived that was not taken; for waits.
     pub(crate) fn has_come(&self, token: &(impl Initiator + ?Sized), from: usize) -> bool {
         let Incoming { taken, arrived, .. } = self.incoming[from];
         arrived > taken || self.signal(token, from).__look() > taken
     }
 
-    /// The items of this PE's slots, and the number of the slot of the next message of a PE.
+    /// The items of this PE's slots, and the slot of the next message of a PE.
     #[inline]
     pub(crate) fn next<'a>(
         &'a self,
@@ -190,7 +187,7 @@ impl<T: PlainData> Rings<T> {
         (self.items.here(token), from * self.slots + self.slot(self.incoming[from].taken))
     }
 
-    /// The next message of a PE was copied.
+    /// Marks the next message of a PE as taken: it was copied.
     #[inline]
     pub(crate) fn taken(&mut self, token: &(impl Stores + ?Sized), from: usize) {
         let (step, behind, incoming) = (self.step, self.behind(from), &mut self.incoming[from]);
@@ -202,22 +199,22 @@ impl<T: PlainData> Rings<T> {
         incoming.kept += 1;
         if incoming.kept == step {
             incoming.kept = 0;
-            // The message is copied before the sender is told, on processors as well that would write first.
+            // Orders the copy of the message before the credit.
             fence(Ordering::Release);
             let credit = self.credits.on(self.pes[from]).index(self.me.number());
-            // Added, because two of these may arrive in any order: what is set last might be the number set first.
+            // Added and not set, because two credits may arrive in any order.
             token.signal_add(credit, step);
         }
     }
 
-    /// Behind which message of a PE all have come, as far as the signal of the next one tells.
+    /// The number after the last message of a PE that is known to have arrived.
     #[inline]
     fn arrived(&self, token: &(impl Initiator + ?Sized), from: usize) -> u64 {
         let Incoming { taken, arrived, .. } = self.incoming[from];
         if arrived > taken {
             return arrived;
         }
-        // Looks once, and makes progress: a message may lie with the network.
+        // Looks once, and makes progress in the network.
         let signal = self.signal(token, from);
         if signal.test(gt(taken)) { signal.__look() } else { taken }
     }

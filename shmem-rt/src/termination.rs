@@ -1,25 +1,24 @@
-//! When nobody has anything any more: termination detection by a count of rests and of messages under way.
+//! Termination detection: counts of resting PEs and of messages in flight, in one word (Mattern's counting method, 1987).
 //!
-//! A word of PE 0 has two numbers: how many PEs rest, and how many messages were sent that nobody has said to have taken. A
-//! PE that has nothing left adds itself, and in the same step what it has sent, less what it has taken, since it last
-//! said so. A PE that rests takes itself out again before it takes anything, be it a message or an item of another PE.
+//! A word of PE 0 holds two numbers: the PEs that rest, and the messages that were sent and not recorded as taken. An idle PE adds
+//! 1 to the first number, and in the same atomic operation its sent less its taken messages since its last rest to the second. A
+//! resting PE subtracts itself before it takes a message or an item of another PE.
 //!
-//! All rest and no message is missing at one moment: then it is over, for ever. A PE that rests has said what it has sent
-//! and taken. So the second number is that of messages which are under way, or were taken by somebody who has yet to say so;
-//! and that one does not count as resting. An item that was taken away from a PE is with one that does not rest, and only
-//! who does not rest makes anything new. Both numbers are in one word because there must be such a moment: two sums,
-//! read one behind the other, may never have been true together.
+//! The round is over when all PEs rest and no message is missing. A resting PE has recorded its sent and taken messages. So the
+//! second number counts messages in flight and those taken by a PE that has not recorded that, and such a PE does not rest. The
+//! holder of a stolen item does not rest, and only a PE that does not rest creates messages or items. Both numbers are in one
+//! word, because two words read one after the other may never have had these values at the same time.
 //!
-//! Whoever makes the word say so tells all PEs, each of which waits for a word of its own. They meet before another round
-//! begins, whose count lies in another word: who looks in vain for something to take may be late with saying that it rests again.
+//! The PE whose addition completes the round sets a word of every PE, on which each waits. A barrier ends the round. The next
+//! round counts in another word, because a PE that found no item to steal may be late to record that it rests again.
 //!
-//! In a phase PEs cannot meet. So the count of an exchange is never set back: round k is over when as many PEs rest as k times
-//! their number, with no message missing. That works because who rests goes on only for a message of this round that it has
-//! seen, and that it has not taken: until it says so the message is missing, so the round is not over. Hence nobody changes the
-//! word for a round that is over, and each begins with what the one before has left.
+//! An exchange in a phase has no barrier, so its count is never reset: round k is over when the count of resting PEs is k times
+//! the number of PEs, with no message missing. A resting PE of an exchange resumes only for a message of this round that it has
+//! seen and not taken, and that message is missing until then, so the round is not over. Hence no PE changes the word for a
+//! round that is over.
 //!
-//! The number of messages may be negative for a while, of those that were taken before the sender said that they are sent. The
-//! sum is unique all the same: the numbers of PEs that rest differ by less than a message counts.
+//! The number of messages is negative while messages were recorded as taken and not yet as sent. The sum of both numbers is unique
+//! nevertheless, because the number of resting PEs differs by less than one message counts.
 
 use std::panic::Location;
 
@@ -34,31 +33,31 @@ use crate::initial::zeroed;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Words from one to the next, which are on lines of their own.
+/// Words from one word to the next: each has a cache line of its own.
 const LINE: usize = 16;
 
-/// The word in which every PE is told, behind two that count in turn.
+/// The word that notifies a PE, after the two that count in turn.
 const OVER: usize = 2 * LINE;
 
-/// Of the word that counts: one message, above as many PEs as there may be.
+/// What one message adds to the count: more than the number of PEs.
 const MESSAGE: u64 = 1 << 24;
 
-/// One PE's part in finding out that nobody has anything any more.
+/// One PE's part of the termination detection.
 pub(crate) struct Termination {
     words: SymBox<[Atomic<u64>]>,
     /// PE 0, where the count is.
     home: Pe,
     all: u64,
-    /// Whether a meeting ends each round.
+    /// Whether a barrier ends each round.
     meets: bool,
     /// From 1.
     pub(crate) round: u64,
-    /// Messages sent less messages taken, since this PE has last rested.
+    /// Messages sent less messages taken since this PE's last rest.
     balance: i64,
 }
 
 impl Termination {
-    /// Collective. Rounds are [ended](Self::end) by a meeting, or, if none `meets`, by [`go_on`](Self::go_on).
+    /// Collective. Rounds end by a barrier ([`end`](Self::end)) or, unless `meets`, by [`go_on`](Self::go_on).
     #[track_caller]
     pub(crate) fn new<L: ThreadLevel>(world: &World<L>, meets: bool) -> Result<Self> {
         let (words, all) = (world.alloc(zeroed(OVER + LINE))?, world.n_pes() as u64);
@@ -76,7 +75,7 @@ impl Termination {
         self.balance -= 1;
     }
 
-    /// This PE has nothing, until it [resumes](Self::resume).
+    /// Records that this PE is idle, until it [resumes](Self::resume).
     pub(crate) fn rest(&mut self, token: &impl Stores, pes: impl IntoIterator<Item = Pe>) {
         let change = self.balance.cast_unsigned().wrapping_mul(MESSAGE).wrapping_add(1);
         self.balance = 0;
@@ -90,7 +89,7 @@ impl Termination {
         }
     }
 
-    /// This PE, which rests, is about to take something, or to look for it where another may take it first.
+    /// Records that this resting PE is about to take a message, or to try to steal an item.
     pub(crate) fn resume(&self, token: &impl Stores) {
         token.fetch_add(self.count(), 1_u64.wrapping_neg());
     }
@@ -99,16 +98,16 @@ impl Termination {
         self.words.here(token).index(OVER).__look() == self.round
     }
 
-    /// Another round may begin, without a meeting.
+    /// Begins another round, without a barrier.
     pub(crate) fn go_on(&mut self) {
         self.round += 1;
     }
 
-    /// Meets all PEs, for each of which it is over; the next round may begin.
+    /// Ends the round by a barrier of all PEs.
     pub(crate) fn end<L: ThreadLevel>(&mut self, world: &World<L>, location: &'static Location<'static>) {
         self.round += 1;
         if world.my_pe() == 0 {
-            // Nobody has used it since the round before, whose end all have met in.
+            // Unused since the round before, which ended by a barrier.
             world.set(self.count(), 0);
         }
         let (arguments, subject) =
