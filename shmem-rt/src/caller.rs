@@ -1,49 +1,49 @@
-//! Where a program calls. For one in another language its library finds that out, when it is asked.
+//! The call of the program that issued an operation, for messages. For a program in another language its library finds the call.
 
 use std::fmt;
 use std::panic::Location;
 use std::sync::OnceLock;
 
-/// A file, and a line of it; or the name of a function, and 0.
-pub type Place = (&'static str, u32);
+/// The call that the calling thread is in: a file and a line, or the name of a function and 0.
+type Find = fn() -> Option<(&'static str, u32)>;
 
-/// What finds it out, on the thread that calls.
-static FINDS: OnceLock<fn() -> Option<Place>> = OnceLock::new();
+static FIND: OnceLock<Find> = OnceLock::new();
 
-/// Has places of calls found out by a function, and no longer told as they are in Rust: the program is in C.
+/// Declares that the program is not in Rust, and that `find` finds its calls.
 ///
 /// # Safety
 ///
-/// It must not unwind, nor call this library. It is asked while its thread is in a meeting: who left that by unwinding would
-/// be counted there all the same, come to the next one alone, and write what others read.
-pub unsafe fn find_callers_by(finds: fn() -> Option<Place>) {
-    // The first one stays: it is the only one.
-    let _ = FINDS.set(finds);
+/// `find` must not unwind, nor call this library. It is called while its thread is in a collective: a thread that left it by
+/// unwinding would still be counted there, enter the next one alone, and write what other PEs read.
+pub unsafe fn find_callers_by(find: Find) {
+    // Set once: a process has one library of another language.
+    let _ = FIND.set(find);
 }
 
-/// What finds out where the calling thread's program calls, if calls are not in Rust.
-pub(crate) fn finds() -> Option<fn() -> Option<Place>> {
-    FINDS.get().copied()
+/// The function that finds calls, if the program is not in Rust.
+pub(crate) fn finds() -> Option<Find> {
+    FIND.get().copied()
 }
 
-/// What the names of routines begin with in the language of the program.
+/// The prefix of routine names in the language of the program.
 pub(crate) fn prefix() -> &'static str {
     if finds().is_some() { "shmem_" } else { "" }
 }
 
-/// Where a program calls, to be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Caller {
+/// A call of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallSite {
     pub(crate) file: &'static str,
+    /// 0: `file` is the name of a function.
     pub(crate) line: u32,
 }
 
-impl Caller {
-    /// Of the calling thread's call: of one in Rust, its location.
+impl CallSite {
+    /// The current call of the calling thread; in Rust, `location`.
     pub(crate) fn of(location: &'static Location<'static>) -> Self {
         let (file, line) = match finds() {
             None => (location.file(), location.line()),
-            Some(finds) => finds().unwrap_or(("the program", 0)),
+            Some(find) => find().unwrap_or(("the program", 0)),
         };
         Self { file, line }
     }
@@ -54,7 +54,7 @@ pub(crate) fn at(call: &Location<'_>) -> String {
     format!("{}:{}", call.file(), call.line())
 }
 
-impl fmt::Display for Caller {
+impl fmt::Display for CallSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             0 => f.write_str(self.file),

@@ -1,14 +1,17 @@
-//! Faces for the C library (`shmem-c`), for which levels, kinds and lengths are values, and which keeps by itself what types
-//! keep for a program in Rust.
+//! The interface of the C library (`shmem-c`): levels, kinds and lengths are values, and the caller keeps the rules that types keep
+//! for a program in Rust.
 
 pub mod collective {
     //! Collectives of bytes, on teams.
 
-    pub use crate::caller::{Place, find_callers_by};
+    pub use crate::caller::find_callers_by;
     pub use crate::collective::untyped::{
         Combined, Fold, Places, Strides, alltoall, alltoalls, broadcast, collect, fcollect, fold_ranks,
         reduce,
     };
+
+    /// A call of the program: file and line, or the name of a function and 0.
+    pub type Place = (&'static str, u32);
 }
 
 pub mod context {
@@ -54,12 +57,11 @@ pub mod context {
 }
 
 pub mod globals {
-    //! The globals of a program as a symmetric segment: memory that the process has had before it joined its job.
+    //! The globals of a program as a symmetric segment.
     //!
-    //! The library of the C routines finds the pages of `.data` and `.bss` before `main` and moves them into a memfd, at
-    //! the addresses that they have. The segment made here is that memfd, mapped a second time in the PE's
-    //! slot, at one offset on all PEs: whoever reaches a slot reaches it, other nodes included. That all PEs run one program
-    //! is compared with the rest of what they agree on before the start ([`describe_program`]).
+    //! The C library finds the pages of `.data` and `.bss` before `main` and moves them into a memfd, at their own addresses. The
+    //! segment made here is that memfd, mapped a second time in the PE's slot, at one offset on all PEs, so all PEs reach it. At
+    //! the start all PEs compare that they run one program ([`describe_program`]).
 
     use std::os::fd::OwnedFd;
 
@@ -80,24 +82,24 @@ pub mod globals {
     /// What the segment is called.
     const NAME: &str = "globals of the program";
 
-    /// Says of the program what the start must know, before the process joins its job. The first call counts.
+    /// Describes the program to the start, before the process joins its job. The first call counts.
     pub fn describe_program(program: Program) {
         _ = PROGRAM.set(program);
     }
 
-    /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot; gives its offset there, which is the
-    /// same on all PEs. Collective, and each PE has as many bytes. `names` says for messages where the variable begins that lies at
-    /// an offset, and what it is called.
+    /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot; returns its offset, which is the
+    /// same on all PEs. Collective, with the same `bytes` on all PEs. `names` finds the variable at an offset: its start and its
+    /// name.
     ///
     /// # Errors
     ///
-    /// The same on every PE: the program has not said so many [`globals`](Program::globals), or the memfd cannot be mapped or
-    /// registered with the network.
+    /// The same on every PE: `bytes` are more than [`globals`](Program::globals), or the memfd cannot be mapped or registered with
+    /// the network.
     ///
     /// # Safety
     ///
-    /// From now on operations on raw addresses read and write this memory. Whoever has references to it answers for them:
-    /// whoever starts such an operation must know that nobody has any there, or that they are of atomics.
+    /// From now on operations on raw addresses read and write this memory. A caller of such an operation must ensure that no
+    /// reference to the memory exists meanwhile, except to atomics.
     pub unsafe fn adopt_globals<L: ThreadLevel>(
         world: &World<L>,
         memfd: OwnedFd,
@@ -116,7 +118,7 @@ pub mod globals {
 }
 
 pub mod job {
-    //! What a PE knows of its job, and its end.
+    //! A PE's job: settings, completion, the end.
 
     use shmem_core::heap::Owner;
     use shmem_launch::env::Settings;
@@ -124,21 +126,21 @@ pub mod job {
     use crate::thread::ThreadLevel;
     use crate::world::World;
 
-    /// Ends the job on all PEs, with a message of this one. Of an empty message and code 0, nothing is said.
+    /// Ends the job on all PEs, with a message of this one. An empty message with code 0 is not printed.
     pub fn abort<L: ThreadLevel>(world: &World<L>, code: i32, message: &str) -> ! {
         world.job().abort(code, message)
     }
 
-    /// What the environment says.
+    /// The settings of the environment.
     pub fn settings<L: ThreadLevel>(world: &World<L>) -> &Settings {
         &world.job().settings
     }
 
-    /// Gives back what is owned by its address on all heaps.
+    /// Frees all blocks that are owned by their address, on all heaps.
     ///
     /// # Safety
     ///
-    /// Every PE does so between the same two collectives, and nobody uses such memory any more.
+    /// Every PE calls this between the same two collectives, and no PE uses such memory any more.
     pub unsafe fn free_all<L: ThreadLevel>(world: &World<L>) {
         let mut ledger = world.job().memory.ledger.lock();
         let owned = ledger.allocations().filter(|one| one.owner == Owner::Address);
@@ -152,7 +154,7 @@ pub mod job {
     ///
     /// # Safety
     ///
-    /// No operation of this process goes on, and none begins afterwards.
+    /// No operation of this process is in progress, and none begins afterwards.
     pub unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
         // SAFETY: the caller's promise.
         unsafe { crate::start::leave(world) };

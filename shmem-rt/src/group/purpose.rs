@@ -9,7 +9,7 @@ use shmem_core::sync::STATEMENT_WORDS;
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
 
-use crate::caller::{Place, finds};
+use crate::caller::finds;
 
 /// Bytes of the longest name.
 const NAME: usize = 24;
@@ -149,7 +149,7 @@ thread_local! {
 
 /// The source line of a call that is not in Rust; `None` if calls are in Rust. It is found at the second lookup for a barrier: one in which
 /// a PE sleeps for microseconds must not search debug information.
-fn place(team: usize, count: u64) -> Option<Option<Place>> {
+fn place(team: usize, count: u64) -> Option<Option<(&'static str, u32)>> {
     let finds = finds()?;
     let is_known = ASKED.replace((team, count)) == (team, count);
     Some(is_known.then(finds).flatten())

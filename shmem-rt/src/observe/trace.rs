@@ -19,7 +19,7 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::observe::Call;
 use shmem_launch::bootstrap::Bootstrap;
 
-use crate::caller::Caller;
+use crate::caller::CallSite;
 use crate::error::{ErrorKind, Result};
 
 /// Buffered bytes that cause a write.
@@ -59,7 +59,7 @@ impl Trace {
 
     /// Adds a call that has ended.
     pub(super) fn add(&self, call: &Call<'_>, begun: u64, nanoseconds: u64) {
-        let caller = Caller::of(call.location);
+        let caller = CallSite::of(call.location);
         let mut args = json!({"at": caller.to_string()});
         if let Some(pe) = call.pe {
             args["pe"] = json!(pe.number());

@@ -19,7 +19,7 @@ use super::history::Access;
 use super::report::{Reports, Where};
 use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
 use super::words::Change;
-use crate::caller::{self, Caller};
+use crate::caller::{self, CallSite};
 
 /// The PEs of this node, as the checks see them.
 pub(crate) struct NodePes {
@@ -67,7 +67,7 @@ impl CheckState {
 #[derive(Clone, Copy)]
 struct Seen {
     change: Change,
-    at: Option<(Family, Caller)>,
+    at: Option<(Family, CallSite)>,
 }
 
 impl Checker {
@@ -350,7 +350,8 @@ impl Checked<'_> {
                 own.clock.learn(&word.announced, of);
                 for (seen, change) in seen.iter_mut().zip(&word.changes) {
                     if change.epoch > seen.change.epoch {
-                        *seen = Seen { change: *change, at: Some((call.family, Caller::of(call.location))) };
+                        *seen =
+                            Seen { change: *change, at: Some((call.family, CallSite::of(call.location))) };
                     }
                 }
             }
@@ -409,7 +410,7 @@ impl Checked<'_> {
     }
 
     fn line(&self) -> Where {
-        let site = Site::of(self.call.family, Caller::of(self.call.location));
+        let site = Site::of(self.call.family, CallSite::of(self.call.location));
         Where { pe: self.of.node.numbers[self.of.node.index], site }
     }
 
@@ -420,7 +421,7 @@ impl Checked<'_> {
         }
         let CheckState { sites, site, .. } = &mut *self.state;
         let next = sites.len().min(MOST_SITES - 1) as u32;
-        let caller = Caller::of(self.call.location);
+        let caller = CallSite::of(self.call.location);
         let line = (caller.file.as_ptr().addr(), caller.line, self.call.family);
         let number = *sites.entry(line).or_insert_with(|| {
             self.of.mine(|body| body.sites[next as usize] = Site::of(self.call.family, caller));

@@ -17,7 +17,7 @@ use shmem_launch::bootstrap::Bootstrap;
 use super::clock::Clock;
 use super::history::History;
 use super::words::Words;
-use crate::caller::{self, Caller};
+use crate::caller::{self, CallSite};
 
 /// Lines of a PE that are told apart.
 pub(super) const MOST_SITES: usize = 1024;
@@ -75,7 +75,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn of(family: Family, caller: Caller) -> Self {
+    pub(super) fn of(family: Family, caller: CallSite) -> Self {
         let names = [family.name(), family.routine()];
         let name = names[usize::from(caller::finds().is_some() && !family.routine().is_empty())];
         Self { operation: Text::head(name), file: Text::tail(caller.file), line: caller.line }
