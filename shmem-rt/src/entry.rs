@@ -1,8 +1,7 @@
-//! How a program becomes PEs: `#[shmem::main]`, [`init`].
+//! The entry points of a program: `#[shmem::main]`, [`init`], [`init_with`].
 //!
-//! A process that a launcher started joins its job. A program on its own is one PE, or launches
-//! itself `SHMEM_NPES` times. With `SHMEM_TRANSPORT=loopback` the PEs are threads of one process
-//! instead.
+//! A process that a launcher started joins its job. A program without a launcher is one PE, or launches itself `SHMEM_NPES`
+//! times. With `SHMEM_TRANSPORT=loopback` the PEs are threads of one process.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -23,23 +22,23 @@ use crate::start;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Joins the job that this process was launched into, or makes one of its own.
+/// Joins the job of this process's launcher, or makes a job of one PE.
 ///
-/// When `SHMEM_NPES` asks for several PEs and nobody launched this process, it launches itself and
-/// does not return. `#[shmem::main]` does this, and tells panics with the number of their PE.
+/// Without a launcher and with `SHMEM_NPES`, the process launches itself and does not return. `#[shmem::main]` calls this, and
+/// adds the number of the PE to panics.
 ///
 /// # Errors
 ///
-/// If this process has had a world already, or the environment is malformed. What goes wrong with
-/// memory or between PEs ends the job with one message instead.
+/// If this process has had a world already, or the environment is malformed. Errors of memory or between PEs end the job with one
+/// message instead.
 pub fn init<L: ThreadLevel>() -> Result<World<L>> {
-    // What the program has left to do at its exit is for its PEs.
+    // Handlers at exit are for the PEs, not for their launcher.
     Ok(join()?.unwrap_or_else(|code| exit::end(code.into(), || ())))
 }
 
-/// As [`init`], for processes that have been started by other means than a launcher: by a framework, a scheduler of one's
-/// own, or MPI. `manager` says which process this is, and exchanges some hundred bytes of each with the others.
-/// The program `examples/own-bootstrap.rs` of the repository has one over TCP.
+/// As [`init`], for processes that were not started by a launcher, but by a framework, the program's own scheduler, or MPI. `manager`
+/// numbers the processes, and exchanges some hundred bytes of each with the others. `examples/own-bootstrap.rs` in the repository
+/// has one over TCP.
 ///
 /// ```no_run
 /// # use shmem::prelude::*;
@@ -59,8 +58,8 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
 ///
 /// # Safety
 ///
-/// PEs lend each other references to memory by what they exchange. So the processes of the job are as many as `manager` says, and
-/// each has another number; what one gets is what another one has put; a fence waits for all.
+/// PEs map each other's memory by what they exchange. So `manager` must give the number of processes, and a different number to
+/// each; a get must return what the other process has put; a fence must wait for all processes.
 pub unsafe fn init_with<L: ThreadLevel>(manager: impl ProcessManager + 'static) -> Result<World<L>> {
     let settings = Settings::from_process()?;
     claim::claim()?;
@@ -72,20 +71,20 @@ pub unsafe fn init_with<L: ThreadLevel>(manager: impl ProcessManager + 'static) 
     Ok(start::start(settings, std::sync::Arc::new(managed)))
 }
 
-/// Whether this process is in its job: from the end of `init` on, as long as the [`World`] lives. There is
-/// no second one afterwards, so what is false after it was true stays false.
+/// Whether this process is in its job: from the end of `init` on, as long as the [`World`] lives. A process has one world, so once
+/// this is false again it stays false.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_query_initialized`.
 pub fn initialized() -> bool {
     claim::worlds() > 0
 }
 
-/// Joins the job; or gives the code with which it has ended, if this process was the launcher of its own program.
+/// Joins the job; or returns the exit code of the job that this process has launched.
 fn join<L: ThreadLevel>() -> Result<std::result::Result<World<L>, u8>> {
     let settings = Settings::from_process()?;
     claim::claim()?;
-    // SAFETY: the claim was taken just now, by which there is one world in a process; who sets the environment of a PE
-    // names its libpmix.
+    // SAFETY: the claim was taken just now, so this is the one world of the process; the environment that names libpmix is
+    // trusted, as for every library that a process loads.
     let connected = unsafe { bootstrap::connect(&settings) };
     match connected.map_err(Error::launcher)? {
         Connection::Joined(bootstrap) => {
@@ -98,13 +97,13 @@ fn join<L: ThreadLevel>() -> Result<std::result::Result<World<L>, u8>> {
     }
 }
 
-/// What the body of a program may return.
+/// The result of a program's body.
 #[diagnostic::on_unimplemented(
     message = "a body of `#[shmem::main]` or `#[shmem::test]` cannot return `{Self}`",
     note = "return nothing, or a `Result<(), E>` whose error can be displayed"
 )]
 pub trait Outcome {
-    /// The error, in words, with the place of the call that failed where it is known.
+    /// The error as text, with the failed call if it is known.
     fn error(self) -> Option<String>;
 }
 
@@ -124,7 +123,7 @@ impl<E: Display + 'static> Outcome for std::result::Result<(), E> {
     }
 }
 
-/// The call that failed, of an error of this library, also in the boxes that `?` puts it into.
+/// The failed call of an error of this library, also inside a boxed error.
 fn call_of(error: &dyn Any) -> Option<&'static Location<'static>> {
     type Boxed = Box<dyn std::error::Error>;
     type Shared = Box<dyn std::error::Error + Send + Sync>;
@@ -134,7 +133,7 @@ fn call_of(error: &dyn Any) -> Option<&'static Location<'static>> {
     ours?.location()
 }
 
-/// Runs a program: what `#[shmem::main]` makes of `main`. An error of the body ends the job.
+/// The expansion of `#[shmem::main]`: runs `body` as a PE. An error of the body ends the job.
 #[track_caller]
 pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCode {
     let place = Location::caller();
@@ -164,10 +163,10 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
     }
 }
 
-/// Ends a process that has not become a PE.
+/// Reports the error of a process that has not become a PE.
 fn refuse(error: &Error) -> ExitCode {
     const CODE: u8 = 2;
-    // All PEs have the same environment: their launcher says once what each of them would say.
+    // All PEs have the same environment, so their launcher prints the error once.
     if matches!(error.kind(), ErrorKind::Environment(_)) && claim::claim().is_ok() {
         // SAFETY: the claim was taken just now: there is no world in this process, and there will be none.
         if let Ok(Some(job)) = unsafe { Local::connect() } {

@@ -1,4 +1,4 @@
-//! Giving memory back: at once, or when all PEs have dropped it.
+//! Freeing memory: at once, or after all PEs have dropped the handle.
 
 use shmem_core::array::{NumaArray, Storage};
 use shmem_core::context::Initiator;
@@ -15,16 +15,16 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Gives memory back at once: a [`SymBox`], a [`NumaArray`], or an address from `malloc`, `align`, `calloc` or
-    /// `realloc`. Collective. (Dropping a `SymBox` gives it back later, without a barrier.)
+    /// Frees memory at once: a [`SymBox`], a [`NumaArray`], or an address from `malloc`, `align`, `calloc` or
+    /// `realloc`. Collective. (Dropping a `SymBox` frees it later, without a barrier.)
     ///
     /// # Errors
     ///
-    /// If an address is not that of a block that is in use; the message says what is there.
+    /// If an address is not that of an allocated block; the message names what is there.
     ///
     /// # Panics
     ///
-    /// If the address is no symmetric one at all.
+    /// If the address is not symmetric.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_free`.
     #[track_caller]
@@ -45,10 +45,9 @@ impl<L: ThreadLevel> World<L> {
             self.job().memory.ledger.lock().free_at(arguments[1] as usize)?;
             return Ok(());
         }
-        // The handle is gone. If all PEs have given up theirs, the memory is reclaimed now, and not while an object that
-        // had a name has another handle.
+        // This PE's handle is dropped. The memory is reclaimed now, unless a named object has another handle.
         self.reclaim_for(&agreed);
-        // Who returns may count on the memory being free: all have let go of it.
+        // The memory is free on all PEs when this returns.
         agreed.again();
         match self.job().memory.ledger.lock().get(arguments[1]) {
             Some(Allocation { owner: Owner::Name, id, .. }) => {
@@ -58,29 +57,28 @@ impl<L: ThreadLevel> World<L> {
         }
     }
 
-    /// Makes the memory of handles that all PEs have dropped usable again. Collective; also part of
-    /// every allocation.
+    /// Frees the memory of handles that all PEs have dropped. Collective; also part of every allocation.
     #[track_caller]
     pub fn reclaim(&self) {
         let purpose = Purpose::of_memory("reclaim", &[], &String::new);
         self.reclaim_for(&self.team().agree_on(self.endpoint(), &purpose));
     }
 
-    /// Frees what all PEs have dropped, as each of them tells.
+    /// Frees what all PEs have dropped, by an intersection of their bitmaps.
     pub(crate) fn reclaim_for(&self, agreed: &Agreed<'_>) {
         let (mut first, mut words) = (0, self.job().memory.ledger.lock().words());
         while words > 0 {
             let mut window =
                 self.job().memory.ledger.lock().pending_bitmap(first, words.min(SCRATCH_BYTES / 8));
-            // Not before: another thread may have written an object and dropped it just now.
+            // After the bitmap was taken: another thread may have written an object and dropped it just before.
             self.job().quiet_all();
             let bytes = bytemuck::cast_slice_mut(&mut window);
             agreed.reduce(bytes, |a: u64, b| a & b);
             let reclaimed = self.job().memory.ledger.lock().reclaim(first, &window).unwrap_or_else(|error| {
                 self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
             });
-            // SAFETY: these have been dropped on all PEs, as each has told in this agreed collective (`Agreed`, 2), and
-            // was quiet before it told that.
+            // SAFETY: these were dropped on all PEs, as the bitmap of each says in this agreed collective (`Agreed`, 2), and each
+            // PE was quiet before it gave its bitmap.
             unsafe { segments::settle(self.job(), &reclaimed.freed) };
             words = words.saturating_sub(window.len());
             if reclaimed.next == 0 {
@@ -91,7 +89,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// What [`World::free`] takes: a [`SymBox`], a [`NumaArray`] or a [`SymAddr`].
+/// The argument of [`World::free`]: a [`SymBox`], a [`NumaArray`] or a [`SymAddr`].
 pub trait Free: sealed::Sealed {
     #[doc(hidden)]
     fn into_block(self) -> Block;

@@ -1,7 +1,6 @@
-//! What a heap object begins as.
+//! Initial contents of heap objects.
 //!
-//! Its memory is new to its owner, but a raw address may lead there: it is written as all symmetric memory is
-//! (`shmem_core::shared`).
+//! A raw address may still lead to the memory of a new object, so it is written by `shmem_core::shared`.
 
 use shmem_core::data::{Contents, PlainData, SymmetricData};
 use shmem_core::shared;
@@ -11,7 +10,7 @@ use shmem_core::shared;
 ///
 /// # Safety
 ///
-/// `write` must initialise all `items`, by accesses that may meet those of others.
+/// `write` must initialise all `items`, by accesses that may overlap those of other PEs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a symmetric object begins as",
     note = "allocate `[0.0; N]`, a `Vec`, `shmem::filled(0.0, n)`, `shmem::zeroed(n)`, or `shmem::value(x)` for a single value"
@@ -23,11 +22,11 @@ pub unsafe trait Initial {
     /// Number of items.
     fn items(&self) -> usize;
 
-    /// Writes the items, at the same time as others may access them.
+    /// Writes the items; other PEs may access them meanwhile.
     ///
     /// # Safety
     ///
-    /// `to` must be aligned, and writable for as many.
+    /// `to` must be aligned, and writable for all items.
     unsafe fn write(self, to: *mut <Self::Contents as Contents>::Item);
 }
 
@@ -109,7 +108,7 @@ unsafe impl<T: PlainData> Initial for Filled<T> {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // Of elements without bytes there may be more than any loop comes to the end of.
+        // The number of elements without bytes has no limit.
         let written = if size_of::<T>() == 0 { 0 } else { self.1 };
         for i in 0..written {
             // SAFETY: below the length for which `to` is writable (caller).

@@ -1,13 +1,11 @@
 //! Locks of the job.
 //!
-//! The PEs that want a lock form a queue. Its last PE stands in a word of the lock's home, a PE that follows
-//! from where the lock lies; who comes puts itself there, and finds who came before. It tells that one, and
-//! waits for a word of its own until the lock is left to it. So each PE waits on its own memory, asleep if
-//! it takes long, and is woken once; and PEs get the lock in the order in which they came. This is the
-//! queue of Mellor-Crummey and Scott, with one place for each PE. Threads of one PE take their turns at
-//! that place in front of it, by tickets.
+//! An MCS queue (Mellor-Crummey and Scott 1991), with one node for each PE. The last PE of the queue is in a word of the lock's
+//! home, a PE that follows from the lock's offset. A PE that wants the lock swaps itself in there, tells its predecessor, and
+//! waits for a word of its own memory until the predecessor releases the lock. So each PE waits on its own memory and is woken
+//! once, and PEs get the lock in the order in which they came. Threads of one PE take turns by tickets.
 //!
-//! Whoever leaves a lock has made all it has done visible before.
+//! A release completes all operations of the PE before.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +53,7 @@ impl<L: ThreadLevel> World<L> {
         LockGuard { queue, location, _thread: HeldLock::HERE }
     }
 
-    /// Takes a lock if nobody holds it or waits for it; `None` otherwise.
+    /// Takes a lock if no PE holds it or waits for it; `None` otherwise.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test_lock`.
     #[track_caller]
@@ -66,7 +64,7 @@ impl<L: ThreadLevel> World<L> {
     }
 
     /// Waits for a lock and holds it until [`clear_lock`](Self::clear_lock), for programs whose locks do not
-    /// follow blocks. See [`lock`](Self::lock).
+    /// follow blocks.
     ///
     /// # Panics
     ///
@@ -78,7 +76,7 @@ impl<L: ThreadLevel> World<L> {
         std::mem::forget(self.lock(lock));
     }
 
-    /// Takes a lock, as [`set_lock`](Self::set_lock), if nobody holds it or waits for it; says whether it has.
+    /// Takes a lock, as [`set_lock`](Self::set_lock), if no PE holds it or waits for it; returns whether it did.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test_lock`, which is 0 where this is `true`.
     #[track_caller]
@@ -86,8 +84,8 @@ impl<L: ThreadLevel> World<L> {
         self.try_lock(lock).map(std::mem::forget).is_some()
     }
 
-    /// Leaves a lock that [`set_lock`](Self::set_lock) or [`test_lock`](Self::test_lock) has taken. All that
-    /// this PE has done is visible to who gets it next.
+    /// Releases a lock that [`set_lock`](Self::set_lock) or [`test_lock`](Self::test_lock) has taken. The next holder sees all
+    /// that this PE has written.
     ///
     /// # Panics
     ///
@@ -108,7 +106,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// What [`World::lock`](World::lock) takes: `&LOCK`, or `(&LOCKS, k)` for one of an array of locks.
+/// The argument of [`World::lock`](World::lock): `&LOCK`, or `(&LOCKS, k)` for one of an array of locks.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a lock",
     label = "not a lock",
@@ -158,11 +156,11 @@ impl<'a> LockPlace<'a> for (&'a SymBox<[Lock]>, usize) {
     }
 }
 
-/// A lock that is held. Dropping it leaves the lock, and makes what this PE has done visible before.
+/// A lock that is held. Dropping it completes what this PE has written, and releases the lock.
 #[must_use = "the lock is left when the guard is dropped"]
 pub struct LockGuard<'a, L: ThreadLevel> {
     queue: Queue<'a, L>,
-    /// Where it was got.
+    /// The call that took the lock.
     location: &'static Location<'static>,
     /// Makes the guard `!Send`: only the thread that took the lock may drop it.
     _thread: HeldLock,
@@ -170,7 +168,7 @@ pub struct LockGuard<'a, L: ThreadLevel> {
 
 impl<L: ThreadLevel> Drop for LockGuard<'_, L> {
     fn drop(&mut self) {
-        // Leaving it twice would leave it for somebody else, or wait for nobody.
+        // A second release would release it for another holder, or wait without end.
         if self.queue.mine(LockWord::Thread) != thread_number() {
             return self.queue.taken_away(self.location);
         }
@@ -184,7 +182,7 @@ impl<L: ThreadLevel> std::fmt::Debug for LockGuard<'_, L> {
     }
 }
 
-/// The PEs that want a lock, as one of them.
+/// The queue of a lock, as the calling PE uses it.
 struct Queue<'a, L: ThreadLevel> {
     world: &'a World<L>,
     lock: On<'a, Lock>,
@@ -195,8 +193,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         Self { world, lock: lock.__on(world.me()) }
     }
 
-    /// Carries out an operation on the lock, and tells the observer, if there is one: of the operation, not of
-    /// those that it is made of.
+    /// Carries out an operation on the lock. An observer is told of it as one operation, without the atomics in it.
     fn tell<R>(
         &self,
         family: Family,
@@ -230,7 +227,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.hold(thread, location);
     }
 
-    /// Takes the lock if nobody wants it.
+    /// Takes the lock if the queue is empty.
     fn test(&self, location: &'static Location<'static>) -> bool {
         let served = self.mine(LockWord::Served);
         if self.world.compare_swap(self.my(LockWord::Tickets), served, served + 1) != served {
@@ -245,7 +242,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         free
     }
 
-    /// Says who holds the lock, and where it has got it.
+    /// Records the holder of the lock, and its call.
     fn hold(&self, thread: u64, location: &'static Location<'static>) {
         let me = self.world.me();
         let file = Text::<LOCK_FILE_BYTES>::tail(location.file());
@@ -254,7 +251,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.set(self.my(LockWord::Thread), thread);
     }
 
-    /// Leaves the lock to who is next.
+    /// Releases the lock to the next in the queue.
     fn clear(&self, location: &'static Location<'static>) {
         self.world.job().quiet_all();
         self.world.set(self.my(LockWord::Thread), 0);
@@ -263,14 +260,14 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
             self.world.inc(self.my(LockWord::Served));
             return;
         }
-        // Who is behind has come, and is about to say so.
+        // The successor is in the queue, and is about to write itself into `Behind`.
         self.wait(location, || !nobody_behind());
         let behind = self.world.swap(self.my(LockWord::Behind), 0);
         self.world.set(self.word(self.pe(behind), LockWord::Granted), 1);
         self.world.inc(self.my(LockWord::Served));
     }
 
-    /// Says that a guard has no lock any more. Not while unwinding: one panic is enough.
+    /// Panics because a guard has no lock any more, unless the thread unwinds already.
     #[cold]
     fn taken_away(&self, location: &'static Location<'static>) {
         assert!(
@@ -286,9 +283,9 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         wait_for(self.world.endpoint(), "lock", location, None, done, || self.situation());
     }
 
-    /// Which lock it is, and who holds it now, for who waits.
+    /// The lock and its holder, for the message about a wait.
     fn situation(&self) -> String {
-        // From this PE on towards the head of the queue. It moves meanwhile: then nobody is named.
+        // From this PE towards the head of the queue. If the queue moves meanwhile, no holder is named.
         let mut pe = self.world.me();
         for _ in 0..self.world.n_pes() {
             if self.world.fetch(self.word(pe, LockWord::Thread)) != 0 {
@@ -302,7 +299,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.name()
     }
 
-    /// Where a PE has got the lock.
+    /// The call by which a PE has taken the lock.
     fn place_of(&self, pe: Pe) -> String {
         let mut file = [0; LOCK_FILE_BYTES];
         self.world.get(&mut file, self.file(pe));
@@ -332,13 +329,13 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.fetch(self.my(word))
     }
 
-    /// The word of the last PE in the queue. Different locks have different homes.
+    /// The word of the last PE in the queue, at the lock's home.
     fn last(&self) -> On<'a, Atomic<u64>> {
         let home = self.lock.offset() / size_of::<Lock>() % self.world.n_pes();
         self.word(self.pe(home as u64 + 1), LockWord::Last)
     }
 
-    /// This PE, as it stands in words: 0 is nobody.
+    /// This PE's number in words, where 0 is none.
     fn me(&self) -> u64 {
         self.world.my_pe() as u64 + 1
     }

@@ -1,4 +1,4 @@
-//! PEs in an order.
+//! Views of the PEs of a job or a team.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,14 +7,13 @@ use std::ops::{Index, Range};
 
 use shmem_core::indexed::Ranked;
 use shmem_core::pe::Pe;
+use shmem_core::text::counted;
 
 use crate::members::Members;
 
 /// PEs in an order: those of a job by their numbers, those of a team by their ranks.
 ///
-/// It is a view, as a slice is: taking one costs nothing, whatever the number of PEs. A team whose ranks follow a stride
-/// keeps no list of its members, so there is no slice to be had; [`get`](Self::get), an index and [`iter`](Self::iter) find
-/// them.
+/// A view like a slice. It is no slice, because a team whose ranks follow a stride has no list of its members.
 ///
 /// ```
 /// use shmem::prelude::*;
@@ -41,12 +40,12 @@ impl<'a> Pes<'a> {
         Self(members)
     }
 
-    /// How many there are.
+    /// Number of PEs.
     pub fn len(self) -> usize {
         self.0.size()
     }
 
-    /// Whether there are none. A job and a team have at least one.
+    /// Always `false`: a job and a team have at least one PE.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -56,7 +55,7 @@ impl<'a> Pes<'a> {
         self.0.get(index).copied()
     }
 
-    /// One after the other.
+    /// The PEs in order.
     pub fn iter(self) -> PesIter<'a> {
         PesIter { pes: self.0, left: 0..self.len() }
     }
@@ -82,14 +81,7 @@ impl Index<usize> for Pes<'_> {
 #[cold]
 #[track_caller]
 fn refuse(index: usize, count: usize) -> ! {
-    match count {
-        0 => panic!("no PE has the index {index}: there are none"),
-        1 => panic!("no PE has the index {index}: there is one PE, whose index is 0"),
-        _ => panic!(
-            "no PE has the index {index}: there are {count}, whose indices run from 0 to {}",
-            count - 1
-        ),
-    }
+    panic!("no PE has the index {index}: the indices of {} run from 0 to {}", counted(count, "PE"), count - 1)
 }
 
 impl<'a> IntoIterator for Pes<'a> {
@@ -132,7 +124,7 @@ impl fmt::Debug for Pes<'_> {
     }
 }
 
-/// PEs one after the other, from both ends: what [`Pes::iter`] gives.
+/// The iterator of [`Pes::iter`].
 #[derive(Clone)]
 pub struct PesIter<'a> {
     pes: &'a Members,
@@ -149,10 +141,6 @@ impl Iterator for PesIter<'_> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.left.size_hint()
-    }
-
-    fn nth(&mut self, n: usize) -> Option<Pe> {
-        self.left.nth(n).map(|index| self.pes.member(index))
     }
 }
 

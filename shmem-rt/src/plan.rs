@@ -1,10 +1,9 @@
-//! Lists of elements that are read again and again: sorted once, and only values travel.
+//! Plans: lists of elements that are gathered repeatedly (inspector and executor; Saltz et al. 1991).
 //!
-//! Making a plan tells every PE which of its elements others want; from then on nobody asks. Each PE sends what is
-//! wanted of it when it comes to the call, as a [`Halo`](crate::Halo) sends the edges of a grid: in fact a plan is one, with
-//! an edge for each pair of PEs of which one wants something, whose cells are the elements. So nobody meets, owners may change
-//! their elements as soon as they have called, and values may come from an object, from an open phase, or from memory of
-//! the program's own.
+//! Making a plan tells every PE which of its elements the others want. From then on each PE sends these values when it calls the
+//! plan. A plan is a [`Halo`](crate::Halo) with an edge for each pair of PEs of which one wants elements of the other. So a call
+//! is no barrier, owners may change their elements after their call, and values may come from an object, an open phase, or
+//! private memory.
 
 use std::fmt;
 
@@ -23,8 +22,8 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a plan of a list of elements that all PEs will read many times. Collective: every PE gives a list of its own, which
-    /// may be empty, of the same object.
+    /// Makes a plan of a list of elements that is read many times. Collective: every PE gives a list of its own, which may be empty,
+    /// of the same object.
     ///
     /// A sparse matrix times a vector, of which each PE has some rows and elements:
     ///
@@ -54,11 +53,11 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If there is no room for what is to come: the same error on every PE.
+    /// If there is no room for the values: the same error on every PE.
     ///
     /// # Panics
     ///
-    /// If an index is beyond the end, or another PE wants an element that this PE has not: then they plan for different objects.
+    /// If an index is beyond the end, or another PE wants an element that this PE does not have: then the objects differ.
     #[track_caller]
     pub fn plan<T, D, X>(&self, list: Listed<'_, &Over<'_, T, D>, X>) -> Result<Plan<T>>
     where
@@ -73,12 +72,12 @@ impl<L: ThreadLevel> World<L> {
             let size = show_size(size_of::<T>() as u64);
             format!("{} of {size} over {}", counted(over.len(), "element"), counted(over.pes().len(), "PE"))
         };
-        // Not how many there are: who is not in the team of an object has another one to give its empty list of.
+        // Not the number of elements: a PE outside the object's team gives an empty list of another object.
         let arguments = [size_of::<T>() as u64, align_of::<T>() as u64];
         let purpose = Purpose::of_memory("plan", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
 
-        // What this PE wants of whom, and who wants what of it.
+        // Exchange of the wanted elements.
         let counts: Vec<usize> = wanted.iter().map(Vec::len).collect();
         let mut given = Vec::new();
         let came = self.alltoallv(&wanted.concat(), &counts, &mut given);
@@ -88,7 +87,7 @@ impl<L: ThreadLevel> World<L> {
             );
         }
         let neighbours: Vec<usize> = (0..pes).filter(|pe| counts[*pe] + came[*pe] > 0).collect();
-        // Which number the edge to each PE has, as that one is to know.
+        // Exchange of the numbers of edges.
         let mut numbers = vec![0; pes];
         neighbours.iter().enumerate().for_each(|(number, pe)| numbers[*pe] = number);
         let mut opposite = vec![0; pes];
@@ -107,14 +106,14 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Which elements of each PE a list names, in their order there, each once; and for each index its place among all of these.
+/// The elements of each PE that a list names, sorted, each once; and for each index its position among all of these.
 #[track_caller]
 fn sorted<T: SymmetricData, D: Distribution>(
     over: &Over<'_, T, D>,
     indices: impl Iterator<Item = usize>,
     pes: usize,
 ) -> (Vec<Vec<u64>>, Vec<u32>) {
-    // No closure: in one, a panic tells this line, and not the program's.
+    // No closure: in a closure a panic names this line, not the caller's.
     let (len, mut sorted) = (over.len(), Vec::with_capacity(indices.size_hint().0));
     for (position, index) in indices.enumerate() {
         assert!(
@@ -137,26 +136,27 @@ fn sorted<T: SymmetricData, D: Distribution>(
     (elements, places)
 }
 
-/// A list of elements whose values come again and again: from [`World::plan`].
+/// A list of elements that is gathered repeatedly. From [`World::plan`].
 ///
-/// All PEs call its methods equally often, as they exchange halos, though not at the same time. A value is what it was when its
-/// owner came to the call, and the owner may change it afterwards. Each element travels once, however often it is in the list.
+/// All PEs call its methods equally often, not necessarily at the same time. A value is that at the owner's call, and the owner may
+/// change it afterwards. Each element is sent once, however often the list has it.
 pub struct Plan<T> {
     me: Pe,
-    /// Which of its elements others want: those of one neighbour behind those of another one.
+    /// Elements of this PE that others want: those of the first neighbour, then of the second, ..
     given: Vec<usize>,
-    /// How many each neighbour wants.
+    /// Number of elements that each neighbour wants.
     counts: Vec<usize>,
     halo: Halo<T>,
-    /// What is sent.
+    /// Values to send.
     packed: Vec<T>,
-    /// What has come, each once.
+    /// Received values, each once.
     found: Vec<T>,
+    /// For each index of the list its position in `found`.
     places: Vec<u32>,
 }
 
 impl<T: PlainData> Plan<T> {
-    /// How many indices the list has.
+    /// Number of indices in the list.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -166,18 +166,17 @@ impl<T: PlainData> Plan<T> {
         self.places.is_empty()
     }
 
-    /// How many elements the list has, each of them counted once.
+    /// Number of different elements in the list.
     pub fn elements(&self) -> usize {
         self.found.len()
     }
 
-    /// Where the value of each index of the list is among those that [`bring`](Self::bring) gives: for who keeps these numbers in
-    /// place of the list.
+    /// For each index of the list, the position of its value in the result of [`bring`](Self::bring).
     pub fn places(&self) -> &[u32] {
         &self.places
     }
 
-    /// Brings the value of each element of the list once, as they are in an object, of which `part` is what the calling PE has.
+    /// Gets the value of each different element of the list. `part` is the calling PE's part of the object.
     ///
     /// # Panics
     ///
@@ -194,9 +193,8 @@ impl<T: PlainData> Plan<T> {
         &self.found
     }
 
-    /// The same of values that are elsewhere: `part` has those that the calling PE has of the object, such as a phase opens them.
-    /// What is exchanged goes through the world, a context, or what [`World::local_with_exchanges`]
-    /// gives.
+    /// Like [`bring`](Self::bring), with the calling PE's part in any memory, such as a reference of a phase. The token is the world, a
+    /// context, or the phase of [`World::local_with_exchanges`].
     ///
     /// # Panics
     ///
@@ -211,11 +209,11 @@ impl<T: PlainData> Plan<T> {
         &self.found
     }
 
-    /// Reads the elements of the list: `into[k]` becomes that of index `k`. `part` is what the calling PE has of the object.
+    /// Gathers the elements of the list: `into[k]` becomes the element of index `k`. `part` is the calling PE's part of the object.
     ///
     /// # Panics
     ///
-    /// If there is not one place for each index, and as [`bring`](Self::bring).
+    /// If `into` does not have the length of the list, and as [`bring`](Self::bring).
     #[track_caller]
     pub fn gather(&mut self, token: &(impl Stores + ?Sized), into: &mut [T], part: On<'_, [T]>) {
         self.check(into.len());
@@ -223,11 +221,11 @@ impl<T: PlainData> Plan<T> {
         self.spread(into);
     }
 
-    /// The same of values that are elsewhere; see [`bring_from`](Self::bring_from).
+    /// Like [`gather`](Self::gather), with the calling PE's part in any memory; see [`bring_from`](Self::bring_from).
     ///
     /// # Panics
     ///
-    /// If there is not one place for each index, and as [`bring_from`](Self::bring_from).
+    /// If `into` does not have the length of the list, and as [`bring_from`](Self::bring_from).
     #[track_caller]
     pub fn gather_from(&mut self, token: &(impl HaloToken + ?Sized), into: &mut [T], part: &[T]) {
         self.check(into.len());
@@ -261,7 +259,7 @@ impl<T: PlainData> Plan<T> {
         }
     }
 
-    /// Others want elements of `part`: how many it has to have at least.
+    /// Requires that a part of `len` elements has all that other PEs want.
     #[track_caller]
     fn check_part(&self, len: usize) {
         if let Some(element) = self.given.iter().find(|element| **element >= len) {
