@@ -66,16 +66,12 @@ impl std::error::Error for Error {
 
 /// What can go wrong in the control plane.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// There is no such PE.
     #[error("there is no PE {number}: {}; ask for one of these, or start more with `shmrun -n`", all_of(*.count))]
-    NoSuchPe {
-        /// The number asked for.
-        number: usize,
-        /// Number of PEs.
-        count: usize,
-    },
+    NoSuchPe { number: usize, count: usize },
     /// This process has, or had, a world: there is one per process, ever.
     #[error(
         "this process has joined its job already; there is one world per process, ever, so `main`, `init` \
@@ -115,16 +111,7 @@ pub enum ErrorKind {
         "partition {partition} was not persisted: flushing the file of PE {pe} failed ({reason}); the file has persist \
          {last}, the job can go on, and nothing it does from now on is kept"
     )]
-    NotPersisted {
-        /// The partition: ID and name.
-        partition: String,
-        /// The PE whose file it was.
-        pe: usize,
-        /// What the system said.
-        reason: String,
-        /// The number of the last persist; 0: none.
-        last: u64,
-    },
+    NotPersisted { partition: String, pe: usize, reason: String, last: u64 },
     /// A name of an object cannot be used.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -155,6 +142,7 @@ fn all_of(count: usize) -> String {
 
 /// An error of contexts, domains and registered threads. The program can go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum ContextError {
     /// No unit is left that may serve.
@@ -163,51 +151,28 @@ pub enum ContextError {
          ({holders}){kept}; {remedy}"
     )]
     Exhausted {
-        /// What was asked for.
         what: String,
-        /// How many are in use.
         used: usize,
-        /// How many this PE has.
         limit: usize,
-        /// Who has them.
         holders: String,
-        /// What hints keep for others.
         kept: String,
-        /// What to do.
         remedy: &'static str,
     },
     /// Hints cannot change while contexts or domains live that were granted under the earlier ones.
     #[error("the hints of domains cannot change while {live}; destroy them first")]
-    Live {
-        /// What lives, and where it was created.
-        live: String,
-    },
+    Live { live: String },
     /// The limit of registered threads is reached.
     #[error(
         "{thread} cannot be registered: {registered} of {limit} threads are (SHMEM_MAX_NUM_THREADS); drop a \
          registration, or raise the limit"
     )]
-    Threads {
-        /// The thread, by its name.
-        thread: String,
-        /// How many are registered.
-        registered: usize,
-        /// How many may be.
-        limit: usize,
-    },
+    Threads { thread: String, registered: usize, limit: usize },
     /// A thread was registered twice.
     #[error(
         "{thread} is registered already, as number {number}, at {file}:{line}; use that registration",
         file = at.file(), line = at.line()
     )]
-    Registered {
-        /// The thread, by its name.
-        thread: String,
-        /// Its number.
-        number: usize,
-        /// The call that registered it.
-        at: &'static Location<'static>,
-    },
+    Registered { thread: String, number: usize, at: &'static Location<'static> },
 }
 
 /// A name cannot be used, or another object has it.
@@ -240,6 +205,7 @@ pub enum NameError {
 
 /// An error of teams. The same value on every member of the team.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum TeamError {
     /// More contexts than the team was made for.
@@ -247,10 +213,7 @@ pub enum TeamError {
         "no further context of this team: it was made for {limit}; drop one, or make the team with \
          `TeamConfig::with_contexts`"
     )]
-    Contexts {
-        /// How many it was made for.
-        limit: usize,
-    },
+    Contexts { limit: usize },
     /// A team cannot be made or destroyed, or its memory has no room.
     #[error("{0}")]
     Refused(String),
