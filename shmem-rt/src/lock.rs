@@ -21,7 +21,8 @@ use crate::thread::{HeldLock, ThreadLevel};
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Waits for a lock, and holds it until the guard is dropped. Not collective.
+    /// Waits for a lock, and holds it until the guard is dropped. Not collective. A program whose locks do not follow blocks keeps
+    /// the guard in an `Option`.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -45,7 +46,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// If the calling thread holds it already.
     ///
-    /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
+    /// Source: OpenSHMEM 1.6, `shmem_set_lock`, `shmem_clear_lock`.
     #[track_caller]
     pub fn lock<'a>(&'a self, lock: impl LockPlace<'a>) -> LockGuard<'a, L> {
         let (queue, location) = (Queue::of(self, lock), Location::caller());
@@ -61,48 +62,6 @@ impl<L: ThreadLevel> World<L> {
         let (queue, location) = (Queue::of(self, lock), Location::caller());
         let has = queue.tell(Family::TryLock, location, Queue::test);
         has.then(|| LockGuard { queue, location, _thread: HeldLock::HERE })
-    }
-
-    /// Waits for a lock and holds it until [`clear_lock`](Self::clear_lock), for programs whose locks do not
-    /// follow blocks.
-    ///
-    /// # Panics
-    ///
-    /// If the calling thread holds it already.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
-    #[track_caller]
-    pub fn set_lock<'a>(&'a self, lock: impl LockPlace<'a>) {
-        std::mem::forget(self.lock(lock));
-    }
-
-    /// Takes a lock, as [`set_lock`](Self::set_lock), if no PE holds it or waits for it; returns whether it did.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_test_lock`, which is 0 where this is `true`.
-    #[track_caller]
-    pub fn test_lock<'a>(&'a self, lock: impl LockPlace<'a>) -> bool {
-        self.try_lock(lock).map(std::mem::forget).is_some()
-    }
-
-    /// Releases a lock that [`set_lock`](Self::set_lock) or [`test_lock`](Self::test_lock) has taken. The next holder sees all
-    /// that this PE has written.
-    ///
-    /// # Panics
-    ///
-    /// If the calling PE does not hold it.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_clear_lock`.
-    #[track_caller]
-    pub fn clear_lock<'a>(&'a self, lock: impl LockPlace<'a>) {
-        let queue = Queue::of(self, lock);
-        self.endpoint().require_open(Location::caller());
-        assert!(
-            queue.mine(LockWord::Thread) != 0,
-            "`clear_lock({})`: PE {} does not hold the lock",
-            queue.name(),
-            self.me()
-        );
-        queue.tell(Family::ClearLock, Location::caller(), Queue::clear);
     }
 }
 
@@ -168,10 +127,6 @@ pub struct LockGuard<'a, L: ThreadLevel> {
 
 impl<L: ThreadLevel> Drop for LockGuard<'_, L> {
     fn drop(&mut self) {
-        // A second release would release it for another holder, or wait without end.
-        if self.queue.mine(LockWord::Thread) != thread_number() {
-            return self.queue.taken_away(self.location);
-        }
         self.queue.tell(Family::ClearLock, self.location, Queue::clear);
     }
 }
@@ -265,18 +220,6 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         let behind = self.world.swap(self.my(LockWord::Behind), 0);
         self.world.set(self.word(self.pe(behind), LockWord::Granted), 1);
         self.world.inc(self.my(LockWord::Served));
-    }
-
-    /// Panics because a guard has no lock any more, unless the thread unwinds already.
-    #[cold]
-    fn taken_away(&self, location: &'static Location<'static>) {
-        assert!(
-            std::thread::panicking(),
-            "the guard of `lock({})` at {} does not hold the lock any more: it was left by `clear_lock`, \
-             which is for locks that `set_lock` or `test_lock` has taken",
-            self.name(),
-            at(location)
-        );
     }
 
     fn wait(&self, location: &'static Location<'static>, done: impl FnMut() -> bool) {

@@ -127,8 +127,7 @@ macro_rules! every_operation {
             used.context.bind(world);
             world.lock(&LOCK);
             world.try_lock(&LOCK);
-            world.set_lock(&LOCK);
-            world.clear_lock(&LOCK);
+            world.lock(&LOCK);
             world.barrier_all();
             world.sync_all();
             used.team.sync(world);
