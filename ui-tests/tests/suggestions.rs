@@ -54,10 +54,10 @@ const FUNCTIONS: [&str; 2] = [
 ];
 
 /// A place in a program, `$`, and what messages tell one to write there.
-type Place = (&'static str, &'static [&'static str]);
+type Suggested = (&'static str, &'static [&'static str]);
 
 /// Places in the first of the functions.
-const STATEMENTS: &[Place] = &[
+const STATEMENTS: &[Suggested] = &[
     (
         "$",
         &[
@@ -97,13 +97,13 @@ const STATEMENTS: &[Place] = &[
 ];
 
 /// Places in the second.
-const TURNS: &[Place] = &[
+const TURNS: &[Suggested] = &[
     ("$", &["let turn = domain.turn(world);"]),
     ("let turn = domain.turn(world); $", &["turn.bind(&context)"]),
 ];
 
 /// Places that stand for themselves.
-const ITEMS: &[Place] = &[
+const ITEMS: &[Suggested] = &[
     (
         "#[symmetric] static GRID: [[f64; N]; 16];
         fn written(world: &World, pe: Pe, column: &[f64; 8]) { strided!(world, $ = column[..]); }",
@@ -146,7 +146,7 @@ const ITEMS: &[Place] = &[
 
 /// All suggestions, each with the program that it makes.
 fn programs() -> Vec<(&'static str, String)> {
-    let of = |frame: &'static str, places: &'static [Place]| {
+    let of = |frame: &'static str, places: &'static [Suggested]| {
         places.iter().flat_map(move |(place, suggestions)| {
             let program = frame.replace('$', place);
             suggestions.iter().map(move |suggestion| (*suggestion, program.replace('$', suggestion)))

@@ -1,11 +1,23 @@
 //! Random choices that are the same on every PE.
 
-/// A small generator: from equal numbers it throws equally on all PEs.
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// A linear congruential generator: from equal numbers it throws equally on all PEs.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
+    /// A number below `n`.
+    pub(crate) fn below<N: TryInto<u64, Error: Debug> + TryFrom<u64, Error: Debug>>(&mut self, n: N) -> N {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
+        let n: u64 = n.try_into().expect("a number that is not negative");
+        N::try_from((self.0 >> 33) % n).expect("a number below one of its type")
+    }
+
+    /// A part of a list of so many.
+    #[allow(dead_code, reason = "not every program asks for parts")]
+    pub(crate) fn range(&mut self, len: usize) -> Range<usize> {
+        let first = self.below(len + 1);
+        first..first + self.below(len - first + 1)
     }
 }

@@ -25,14 +25,14 @@ impl Message {
 }
 
 /// Whom each PE sends messages to, in order: the same on all PEs.
-pub(crate) struct Plan(Vec<Vec<usize>>);
+pub(crate) struct Deliveries(Vec<Vec<usize>>);
 
-impl Plan {
+impl Deliveries {
     /// Each PE has one of these numbers of messages.
     pub(crate) fn draw(dice: &mut Dice, pes: usize, counts: [u64; 3]) -> Self {
         let mut list = || {
             let count = counts[dice.below(3) as usize];
-            (0..count).map(|_| dice.below(pes as u64) as usize).collect()
+            (0..count).map(|_| dice.below(pes)).collect()
         };
         Self((0..pes).map(|_| list()).collect())
     }
@@ -65,7 +65,7 @@ fn every_message_comes_once_and_in_order(world: &mut World) {
     for capacity in [1, 2, 3, 5, 40] {
         let mut channel = world.channel::<Message>(capacity).unwrap();
         for _ in 0..2 {
-            let plan = Plan::draw(&mut dice, world.n_pes(), [0, 40, 150]);
+            let plan = Deliveries::draw(&mut dice, world.n_pes(), [0, 40, 150]);
             plan.comes(world, |take| {
                 for (there, message) in plan.messages(world) {
                     if message.number % 3 > 0 || !channel.try_send(world, there, message) {
@@ -94,14 +94,14 @@ fn tree(seed: usize, items: usize) -> Vec<Vec<u64>> {
     let mut children = vec![Vec::new(); items];
     for item in 1..items {
         let spread = [item, 3.min(item), 1][seed % 3];
-        children[item - 1 - dice.below(spread as u64) as usize].push(item as u64);
+        children[item - 1 - dice.below(spread)].push(item as u64);
     }
     children
 }
 
 /// Whom an item goes to, where the program says so.
 pub(crate) fn home(world: &World, item: u64) -> Pe {
-    world.pes()[Dice(item).below(world.n_pes() as u64) as usize]
+    world.pes()[Dice(item).below(world.n_pes())]
 }
 
 /// Does an item, and gives those that it leads to.

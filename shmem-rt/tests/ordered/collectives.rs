@@ -1,11 +1,5 @@
 //! Histories of collectives: random teams come and go, and call or start what members call together, in all forms and
-//! lengths, each at its own pace. What a loop over the members gives is what they must give. By hand:
-//!
-//! ```text
-//! HISTORIES=200 cargo test -p shmem-rt --test ordered -- collectives::     so many for each number of PEs
-//! HISTORY=1000                                                             from this number on
-//! HISTORY_TRACE=1                                                          each call is told before it is made
-//! ```
+//! lengths, each at its own pace. What a loop over the members gives is what they must give.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -32,11 +26,6 @@ const TEAMS: usize = 4;
 struct Made {
     groups: Vec<Vec<usize>>,
     mine: Option<Team>,
-}
-
-fn number(variable: &str) -> Option<u64> {
-    let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("`{variable}={text}` is no number")))
 }
 
 #[shmem::test(pes = [1, 2, 3, 4, 5])]
@@ -92,12 +81,10 @@ fn a_few_bytes_are_read_where_they_lie_where_that_is_asked_for(world: &mut World
     assert_eq!(world.g(object.on(world.me())), 7);
 }
 
-/// Plays histories of these collectives, of up to `most` bytes of each PE: those that the environment names, or as many as are
-/// usual.
-pub(crate) fn play(world: &World, of: &[What], usual: u64, most: usize) {
-    let first = number("HISTORY").unwrap_or(0);
+/// Plays so many histories of these collectives, of up to `most` bytes of each PE.
+pub(crate) fn play(world: &World, of: &[What], count: u64, most: usize) {
     let room = Room::new(world, most);
-    for seed in first..first + number("HISTORIES").unwrap_or(usual) {
+    for seed in 0..count {
         let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ world.n_pes() as u64);
         // How long this PE takes, and in which order it waits for what it has started, is its own.
         let mut pace = Dice(seed << 8 ^ world.my_pe() as u64);
@@ -127,12 +114,11 @@ fn chapter(
 ) {
     let me = world.my_pe();
     let everybody: Vec<usize> = (0..world.n_pes()).collect();
-    let tells = std::env::var_os("HISTORY_TRACE").is_some();
     let mut under_way: Vec<(Box<dyn UnderWay + '_>, String)> = Vec::new();
     for step in 0..=STEPS {
         // In the end for all.
         while !under_way.is_empty() && (step == STEPS || pace.below(3) == 0) {
-            let (started, what) = under_way.remove(pace.below(under_way.len() as u64) as usize);
+            let (started, what) = under_way.remove(pace.below(under_way.len()));
             match pace.below(4) {
                 0 => while !started.is_complete() {},
                 1 => _ = started.is_complete(),
@@ -150,9 +136,6 @@ fn chapter(
             }
         };
         let told = format!("{title}, step {step}: {call:?} among {members:?}, started {starts}");
-        if tells {
-            eprintln!("PE {me}: {told}");
-        }
         dawdle(pace);
         match starts.then(|| start(world, team, members, room, &call)).flatten() {
             Some(started) => under_way.push((started, told)),
@@ -174,14 +157,14 @@ fn split(world: &World, dice: &mut Dice) -> Made {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let plain = TeamConfig::default();
     let (groups, mine) = if dice.below(3) == 0 {
-        let (start, stride) = (dice.below(pes as u64) as usize, [-2, -1, 1, 2][dice.below(4) as usize]);
+        let (start, stride) = (dice.below(pes), [-2, -1, 1, 2][dice.below(4) as usize]);
         let next = |pe: &usize| pe.checked_add_signed(stride).filter(|pe| *pe < pes);
         let mut group: Vec<usize> = std::iter::successors(Some(start), next).collect();
-        group.truncate(1 + dice.below(group.len() as u64) as usize);
+        group.truncate(1 + dice.below(group.len()));
         let mine = world.team().split_strided(world, start, stride, group.len(), &plain).unwrap();
         (vec![group], mine)
     } else {
-        let colours: Vec<Option<u64>> = (0..pes).map(|_| dice.below(3).checked_sub(1)).collect();
+        let colours: Vec<Option<u64>> = (0..pes).map(|_| dice.below(3_u64).checked_sub(1)).collect();
         let keys: Vec<i64> = (0..pes).map(|_| dice.below(9) as i64).collect();
         let group = |colour: u64| -> Vec<usize> {
             let mut group: Vec<usize> = (0..pes).filter(|pe| colours[*pe] == Some(colour)).collect();

@@ -3,7 +3,7 @@
 use shmem::Outbox;
 use shmem::prelude::*;
 
-use crate::channel::{Message, Plan, each_is_done_once, home};
+use crate::channel::{Deliveries, Message, each_is_done_once, home};
 use crate::dice::Dice;
 use crate::panics::refused;
 
@@ -17,7 +17,7 @@ fn every_item_is_handled_once_and_in_order(world: &mut World) {
     for bytes in ROOMS {
         let mut exchange = world.exchange::<Message>(ExchangeOptions::with_bytes(bytes)).unwrap();
         for _ in 0..4 {
-            let plan = Plan::draw(&mut dice, world.n_pes(), [0, 3, 400]);
+            let plan = Deliveries::draw(&mut dice, world.n_pes(), [0, 3, 400]);
             plan.comes(world, |handle| exchange.run(world, plan.messages(world), handle));
         }
     }
@@ -49,7 +49,7 @@ fn every_query_is_answered(world: &mut World) {
         for round in 0..most + 3 {
             let count = if round < most { round } else { [300, 0, 1][(round + me) % 3] };
             let mut dice = Dice((round * pes + me) as u64);
-            let mut query = || (dice.below(pes as u64) as usize, dice.below(1 << 16) as u16);
+            let mut query = || (dice.below(pes), dice.below(1 << 16) as u16);
             let queries: Vec<(usize, u16)> = (0..count).map(|_| query()).collect();
             let mut found = vec![None; count];
             exchange.ask(

@@ -104,7 +104,7 @@ pub(crate) fn updates<V: AmoValue, D: Distribution>(
     }
     world.barrier_all();
     let mut dice = Dice(words.len() as u64);
-    let mut below = |n: usize| dice.below(n as u64) as usize;
+    let mut below = |n: usize| dice.below(n);
     for round in 0..4 * ways.len() {
         let number = |index: usize| (index + round) % operations.len();
         for pe in 0..world.n_pes() {

@@ -20,14 +20,10 @@ fn write_and_read<const BYTES: usize, D: Distribution>(world: &World, distributi
     let object = world.alloc(zeroed::<[u8; BYTES]>((60_000 / BYTES).clamp(3, SHARE))).unwrap();
     let over = object.over(world.team(), distribution);
     let (me, pes, len) = (world.my_pe(), world.n_pes(), over.len());
-    let range = |dice: &mut Dice| {
-        let first = dice.below(len as u64 + 1) as usize;
-        first..first + dice.below((len - first) as u64 + 1) as usize
-    };
     let (mut dice, mut own, mut model) = (Dice(len as u64), Dice(me as u64), vec![0; len]);
     for round in 1..=6 {
         // At first all but some.
-        let written = if round == 1 { 0..len } else { range(&mut dice) };
+        let written = if round == 1 { 0..len } else { dice.range(len) };
         let written: Vec<usize> = written.filter(|index| round > 1 || !index.is_multiple_of(5)).collect();
         written.iter().for_each(|index| model[*index] = round);
         let of = |index: &usize| element::<BYTES>(*index, round);
@@ -49,7 +45,7 @@ fn write_and_read<const BYTES: usize, D: Distribution>(world: &World, distributi
             let mut both = wanted.iter().zip(found);
             both.all(|(index, found)| *found == element(*index as usize, model[*index as usize]))
         };
-        let read = range(&mut own);
+        let read = own.range(len);
         let mut found = vec![[9; BYTES]; read.len()];
         over.read(world, read.start, &mut found);
         let wanted: Vec<u64> = read.clone().map(|index| index as u64).collect();

@@ -3,7 +3,7 @@
 use shmem::prelude::*;
 
 use crate::collectives::play;
-use crate::together::{Call, EXACT, Form, Kind, MOVES, Room, TOTALS, What, make};
+use crate::together::{Call, EXACT, Form, ItemType, MOVES, Room, TOTALS, What, make};
 
 const WINDOWS: usize = 2_500_000;
 
@@ -45,7 +45,7 @@ fn each_way<L: ThreadLevel>(world: &World<L>, team: &Team, room: &Room, bytes: u
     let (members, items) = (Vec::from_iter(team.pes().iter().map(Pe::number)), bytes / 8);
     let all = [(Broadcast, items), (Sum, items), (Fcollect, items / members.len()), (Alltoall, items)];
     for (what, len) in all {
-        let call = Call { what, kind: Kind::F64, form: Form::Slice, len, seed: bytes as u64 };
+        let call = Call { what, kind: ItemType::F64, form: Form::Slice, len, seed: bytes as u64 };
         make(world, team, &members, room, &call);
     }
 }

@@ -94,22 +94,13 @@ fn pools_serve_all_arrays_of_their_partition(world: &mut World) {
 }
 
 /// Reads and writes places of arrays through the network's path and through the own copy, and the same elements of a list.
-struct Parts<'w> {
+struct ArrayPlaces<'w> {
     world: &'w World,
     dice: Dice,
     next: u64,
 }
 
-impl Parts<'_> {
-    fn below(&mut self, n: usize) -> usize {
-        self.dice.below(n as u64) as usize
-    }
-
-    fn range(&mut self, len: usize) -> std::ops::Range<usize> {
-        let first = self.below(len + 1);
-        first..first + self.below(len - first + 1)
-    }
-
+impl ArrayPlaces<'_> {
     fn part<const D: usize>(
         &mut self,
         there: ArrayOn<'_, u64, D>,
@@ -123,7 +114,7 @@ impl Parts<'_> {
         here.copy_to(&mut other);
         assert_eq!((&one[..], &other[..]), (&*model, &*model));
         self.next += 1_000_000;
-        let way = self.below(3);
+        let way = self.dice.below(3);
         model.iter_mut().zip(0..).for_each(|(new, i)| *new = self.next + if way == 0 { 0 } else { i });
         match way {
             0 => here.fill(self.next),
@@ -136,7 +127,7 @@ impl Parts<'_> {
         assert_eq!((self.world.g(there), here.load()), (*model, *model));
         self.next += 1;
         *model = self.next;
-        if self.below(2) == 0 { self.world.p(there, self.next) } else { here.store(self.next) }
+        if self.dice.below(2) == 0 { self.world.p(there, self.next) } else { here.store(self.next) }
     }
 }
 
@@ -144,10 +135,10 @@ impl Parts<'_> {
 #[shmem::test(pes = 1)]
 fn parts_of_arrays_are_those_of_a_list(world: &mut World) {
     let me = world.me();
-    let mut parts = Parts { world, dice: Dice(71), next: 0 };
+    let mut parts = ArrayPlaces { world, dice: Dice(71), next: 0 };
     for kind in StorageKind::ALL.into_iter().cycle().take(4 * 6) {
-        let [n, m, l] = [(); 3].map(|()| parts.below(9) + 1);
-        let chunks = parts.below(n.max(m).max(l)) + 1;
+        let [n, m, l] = [(); 3].map(|()| parts.dice.below(9) + 1);
+        let chunks = parts.dice.below(n.max(m).max(l)) + 1;
         let array = world.array([n * m * l]).storage_kind(kind).chunks(chunks.min(n * m * l));
         let line = array.from_fn(|[i]| i as u64).unwrap();
         let cube = world.array([n, m, l]).storage_kind(kind).chunks(chunks);
@@ -155,12 +146,12 @@ fn parts_of_arrays_are_those_of_a_list(world: &mut World) {
         let mut a: Vec<u64> = (0..(n * m * l) as u64).collect();
         let mut c = a.clone();
         for _ in 0..12 {
-            let (i, j, k) = (parts.below(n), parts.below(m), parts.below(l));
+            let (i, j, k) = (parts.dice.below(n), parts.dice.below(m), parts.dice.below(l));
             let (there, here) = (line.on(me), line.here(world));
             parts.part(there, here, &mut a);
             parts.element(there.index(i), here.index(i), &mut a[i]);
-            let range = parts.range(n);
-            let inside = parts.range(range.len());
+            let range = parts.dice.range(n);
+            let inside = parts.dice.range(range.len());
             let both = range.start + inside.start..range.start + inside.end;
             let (there, here) = (there.index(range.clone()), here.index(range));
             let (there, here) = (there.index(inside.clone()), here.index(inside));
@@ -173,7 +164,7 @@ fn parts_of_arrays_are_those_of_a_list(world: &mut World) {
             let (there, here) = (cube.on(me), cube.here(world));
             parts.part(there.index(i), here.index(i), &mut c[i * m * l..(i + 1) * m * l]);
             parts.part(there.index(i).index(j), here.index(i).index(j), &mut c[(i * m + j) * l..][..l]);
-            let rows = parts.range(n);
+            let rows = parts.dice.range(n);
             let of = rows.start * m * l..rows.end * m * l;
             parts.part(there.index(rows.clone()), here.index(rows), &mut c[of]);
             let at = (i * m + j) * l + k;
@@ -191,19 +182,19 @@ fn parts_of_arrays_are_those_of_a_list(world: &mut World) {
 
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C, align(128))]
-struct Line([u64; 16]);
+struct Aligned128([u64; 16]);
 
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C, align(8192))]
-struct Wide([[u64; 16]; 64]);
+struct Aligned8192([[u64; 16]; 64]);
 
 /// Slid or not, in whatever piece: each element is aligned.
 #[shmem::test(pes = 2)]
 fn elements_are_aligned(world: &mut World) {
     for kind in StorageKind::ALL {
         for chunks in [1, 2, 3, 7] {
-            let lines = world.array([701]).storage_kind(kind).chunks(chunks).zeroed::<Line>().unwrap();
-            let wide = world.array([2, 9]).storage_kind(kind).chunks(chunks).zeroed::<Wide>().unwrap();
+            let lines = world.array([701]).storage_kind(kind).chunks(chunks).zeroed::<Aligned128>().unwrap();
+            let wide = world.array([2, 9]).storage_kind(kind).chunks(chunks).zeroed::<Aligned8192>().unwrap();
             world.local((&lines, &wide), |(mut lines, mut wide)| {
                 assert!(lines.iter_mut().all(|line| (&raw const *line).addr().is_multiple_of(128)));
                 assert!(wide.iter_mut().all(|one| (&raw const *one).addr().is_multiple_of(8192)));

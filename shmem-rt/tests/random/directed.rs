@@ -7,12 +7,13 @@ use shmem::{TeamConfig, zeroed};
 
 use super::direct;
 use super::step::{
-    Act, Element, End, HALOS, Home, Op, Pes, Program, Slot, Step, Stray, Stream, TEAMS, Token, Way,
+    Act, Element, End, HALOS, Home, Op, Pes, Program, ProgramStep, SlotNumber, Stray, Stream, TEAMS, Token,
+    Way,
 };
 
 const ALL: Pes = Pes(0b11);
-const HALO: Slot = HALOS.start;
-const TEAM: Slot = TEAMS.start;
+const HALO: SlotNumber = HALOS.start;
+const TEAM: SlotNumber = TEAMS.start;
 
 /// Bytes of what takes long to be copied.
 const LARGE: usize = 48 << 20;
@@ -21,8 +22,8 @@ fn stray(pe: usize, target: usize, bytes: usize) -> Stray {
     Stray { pe, address: 0, delta: 0, bytes, target, get: false }
 }
 
-fn phase(slot: Slot, seed: u64, strays: Vec<Stray>) -> Step {
-    Step::Phase { slot, frozen: false, seed, strays, around: [Vec::new(), Vec::new()] }
+fn phase(slot: SlotNumber, seed: u64, strays: Vec<Stray>) -> ProgramStep {
+    ProgramStep::Phase { slot, frozen: false, seed, strays, around: [Vec::new(), Vec::new()] }
 }
 
 /// The memory of an array goes while other threads, of both PEs, write to all of it by its address; then ghost cells
@@ -32,21 +33,21 @@ fn memory_goes(storage: StorageKind) -> Program {
     let round = |seed: u64| {
         let ring = vec![vec![Some((1, 0, 30_000))], vec![Some((0, 0, 30_000))]];
         [
-            Step::Alloc { slot: 4, home: array, element: Element::Number, len: LARGE / 8, seed },
-            Step::Keep { slot: 4, address: 0, byte: 0 },
-            Step::Beside {
+            ProgramStep::Alloc { slot: 4, home: array, element: Element::Number, len: LARGE / 8, seed },
+            ProgramStep::Keep { slot: 4, address: 0, byte: 0 },
+            ProgramStep::Beside {
                 strays: vec![stray(0, 0, LARGE), stray(0, 1, LARGE), stray(1, 1, LARGE)],
                 steps: vec![
-                    Step::Drop { slot: 4, pes: ALL, forget: false },
-                    Step::Reclaim,
-                    Step::Halo { slot: HALO, element: Element::Number, edges: ring },
-                    Step::Exchange {
+                    ProgramStep::Drop { slot: 4, pes: ALL, forget: false },
+                    ProgramStep::Reclaim,
+                    ProgramStep::Halo { slot: HALO, element: Element::Number, edges: ring },
+                    ProgramStep::Exchange {
                         slot: HALO,
                         seed,
-                        end: End::Finished(vec![Step::Reclaim, Step::Reclaim]),
+                        end: End::Finished(vec![ProgramStep::Reclaim, ProgramStep::Reclaim]),
                     },
-                    Step::Drop { slot: HALO, pes: ALL, forget: false },
-                    Step::Reclaim,
+                    ProgramStep::Drop { slot: HALO, pes: ALL, forget: false },
+                    ProgramStep::Reclaim,
                 ],
             },
         ]
@@ -67,13 +68,22 @@ fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
     let mut program = Vec::new();
     for seed in 0..4 {
         program.extend([
-            Step::Partition { slot: 0, bytes: (LARGE + (1 << 20)) as u64 },
-            Step::Alloc { slot: 4, home: Home::Heap(Some(0)), element: Element::Byte, len: LARGE, seed },
-            Step::Keep { slot: 4, address: 0, byte: 0 },
-            Step::Free { slot: 4 },
-            Step::DropPartition { slot: 0 },
+            ProgramStep::Partition { slot: 0, bytes: (LARGE + (1 << 20)) as u64 },
+            ProgramStep::Alloc {
+                slot: 4,
+                home: Home::Heap(Some(0)),
+                element: Element::Byte,
+                len: LARGE,
+                seed,
+            },
+            ProgramStep::Keep { slot: 4, address: 0, byte: 0 },
+            ProgramStep::Free { slot: 4 },
+            ProgramStep::DropPartition { slot: 0 },
             // Nothing may be left of it, and an address of it leads nowhere.
-            Step::Beside { strays: vec![stray(0, 1, 64), stray(1, 0, LARGE)], steps: vec![Step::Reclaim] },
+            ProgramStep::Beside {
+                strays: vec![stray(0, 1, 64), stray(1, 0, LARGE)],
+                steps: vec![ProgramStep::Reclaim],
+            },
         ]);
     }
     direct(world, &program);
@@ -99,10 +109,10 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
     let edges = [Edge::new(world.me(), 1, 1), Edge::new(world.me(), 0, 1)];
     assert!(world.halo::<Vast>(&edges).is_err(), "cells aligned to 8 MiB cannot be placed");
     let program = vec![
-        Step::Split { slot: TEAM, parent: None, wishes: vec![(Some(1), 0); 2] },
+        ProgramStep::Split { slot: TEAM, parent: None, wishes: vec![(Some(1), 0); 2] },
         // The memory of the team begins elsewhere then.
-        Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Three, len: 5, seed: 1 },
-        Step::Alloc { slot: 5, home: Home::Team(TEAM), element: Element::Page, len: 2, seed: 2 },
+        ProgramStep::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Three, len: 5, seed: 1 },
+        ProgramStep::Alloc { slot: 5, home: Home::Team(TEAM), element: Element::Page, len: 2, seed: 2 },
         phase(5, 3, Vec::new()),
     ];
     direct(world, &program);
@@ -113,9 +123,9 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
 fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
     let stray = |back: isize| Stray { delta: -back, ..stray(1, 0, 1 << 16) };
     let program = vec![
-        Step::Keep { slot: 1, address: 0, byte: 0 },
-        Step::Split { slot: TEAM, parent: None, wishes: vec![(Some(0), 0), (None, 0)] },
-        Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Number, len: 500, seed: 1 },
+        ProgramStep::Keep { slot: 1, address: 0, byte: 0 },
+        ProgramStep::Split { slot: TEAM, parent: None, wishes: vec![(Some(0), 0), (None, 0)] },
+        ProgramStep::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Number, len: 500, seed: 1 },
         phase(4, 2, [1 << 20, 1 << 23, 1 << 26].map(stray).to_vec()),
     ];
     direct(world, &program);
@@ -128,5 +138,5 @@ fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
     let write = |pe: usize| Op { slot: 1, pe: 1 - pe, act: act(pe as u64) };
     let stream = |pe: usize| Stream { pe, token: Token::Leaked, ops: vec![write(pe)] };
     let around = [vec![stream(0), stream(1)], Vec::new()];
-    direct(world, &vec![Step::Phase { slot: 1, frozen: false, seed: 7, strays: Vec::new(), around }]);
+    direct(world, &vec![ProgramStep::Phase { slot: 1, frozen: false, seed: 7, strays: Vec::new(), around }]);
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::model::{Cell, Model, UNKNOWN};
-use super::step::{Act, Op, Part, SIGNALS, Slot, Stream, Way, bytes};
+use super::step::{Act, ElementRange, Op, SIGNALS, SlotNumber, Stream, Way, bytes};
 
 /// What a thread is expected to read, operation by operation.
 pub(crate) type Reads = Vec<Option<Vec<Cell>>>;
@@ -53,11 +53,11 @@ struct Change {
 
 struct Epoch<'m> {
     model: &'m Model,
-    changes: HashMap<(Slot, usize), Vec<Change>>,
+    changes: HashMap<(SlotNumber, usize), Vec<Change>>,
 }
 
 impl Epoch<'_> {
-    fn changes(&mut self, slot: Slot, pe: usize) -> &mut [Change] {
+    fn changes(&mut self, slot: SlotNumber, pe: usize) -> &mut [Change] {
         let model = self.model;
         self.changes.entry((slot, pe)).or_insert_with(|| {
             let mut changes = vec![Change::default(); model.contents(slot, pe).len()];
@@ -73,7 +73,7 @@ impl Epoch<'_> {
     }
 
     /// The changes of each byte of a part, with what was there before.
-    fn part(&mut self, (slot, pe, at): Part) -> impl Iterator<Item = (&mut Change, Cell)> {
+    fn part(&mut self, (slot, pe, at): ElementRange) -> impl Iterator<Item = (&mut Change, Cell)> {
         let model = self.model;
         let element = model.thing(slot).map_or(0, |object| object.element.bytes());
         // Nothing of what is too large to be modelled.
@@ -142,7 +142,7 @@ impl Epoch<'_> {
         }
     }
 
-    fn write(&mut self, to: Part, quiets: u32, values: Vec<Cell>) {
+    fn write(&mut self, to: ElementRange, quiets: u32, values: Vec<Cell>) {
         for ((change, _), value) in self.part(to).zip(values) {
             let ordered = change.quiet == 0 || change.quiet < quiets;
             change.value = if change.writer != u32::MAX && ordered { value } else { UNKNOWN };
@@ -151,7 +151,7 @@ impl Epoch<'_> {
     }
 
     /// Adds to a word; what was there. Additions of several threads commute.
-    fn add(&mut self, word: Part, thread: &Thread, number: u64) -> Vec<Cell> {
+    fn add(&mut self, word: ElementRange, thread: &Thread, number: u64) -> Vec<Cell> {
         let mut changes: Vec<_> = self.part(word).collect();
         let Change { writer, quiet, .. } = *changes[0].0;
         let now = changes.iter().map(|(change, before)| if quiet == 0 { *before } else { change.value });

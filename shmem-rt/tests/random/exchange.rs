@@ -9,7 +9,7 @@ use shmem::{HaloToken, PlainData, Result};
 
 use super::machine::{Item, Machine};
 use super::panics;
-use super::step::{self, End, Slot, items};
+use super::step::{self, End, SlotNumber, items};
 
 /// A halo of any cells: exchanges these, and shows the ghost cells of an exchange that is finished.
 pub(super) type Halo = dyn FnMut(&World<Multiple>, &[Vec<u8>], &End, &mut dyn FnMut(&Ghosts<'_>)) + Sync;
@@ -86,7 +86,7 @@ fn inside<T>(matrix: &mut [T], cells: usize) -> impl Iterator<Item = &mut T> {
 impl Machine {
     /// One exchange, whose ghost cells are those of the model as long as they are held; and if that is finished, two more, without
     /// a barrier between them.
-    pub(super) fn exchange(&mut self, world: &World<Multiple>, slot: Slot, seed: u64, end: &End) {
+    pub(super) fn exchange(&mut self, world: &World<Multiple>, slot: SlotNumber, seed: u64, end: &End) {
         self.exchange_once(world, slot, seed, end);
         if let End::Finished(_) = end
             && !self.model.thing(slot).is_some_and(|halo| halo.abandoned)
@@ -97,7 +97,7 @@ impl Machine {
         world.barrier_all();
     }
 
-    fn exchange_once(&mut self, world: &World<Multiple>, slot: Slot, seed: u64, end: &End) {
+    fn exchange_once(&mut self, world: &World<Multiple>, slot: SlotNumber, seed: u64, end: &End) {
         let Some(Item::Halo(mut halo)) = self.items[slot].take() else {
             panic!("no halo {slot}, as the model says")
         };

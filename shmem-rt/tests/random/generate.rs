@@ -4,8 +4,8 @@ use shmem::array::StorageKind;
 
 use super::model::Model;
 use super::step::{
-    ADDRESSES, Act, Edge, Element, End, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, STATICS, Slot,
-    Step, Stray, Stream, TEAMS, Token, Way,
+    ADDRESSES, Act, Edge, Element, End, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, ProgramStep,
+    STATICS, SlotNumber, Stray, Stream, TEAMS, Token, Way,
 };
 use crate::dice::Dice;
 use crate::together::{ALL, Call, MOST};
@@ -36,7 +36,7 @@ struct Draw {
 
 impl Draw {
     fn below(&mut self, n: usize) -> usize {
-        self.dice.below(n as u64) as usize
+        self.dice.below(n)
     }
 
     fn one_in(&mut self, n: usize) -> bool {
@@ -51,79 +51,76 @@ impl Draw {
         list[self.below(list.len())]
     }
 
-    fn range(&mut self, of: usize) -> std::ops::Range<usize> {
-        let first = self.below(of + 1);
-        first..first + self.below(of - first + 1)
-    }
-
     /// Some of the PEs, mostly all.
     fn some(&mut self) -> Pes {
         let all = Pes::all(self.pes);
         if self.one_in(2) { all } else { Pes(1 + self.below(all.0 as usize) as u32) }
     }
 
-    fn team(&mut self) -> Slot {
+    fn team(&mut self) -> SlotNumber {
         self.below(TEAMS.len()) + TEAMS.start
     }
 
-    fn halo_slot(&mut self) -> Slot {
+    fn halo_slot(&mut self) -> SlotNumber {
         self.below(HALOS.len()) + HALOS.start
     }
 
     /// A slot, mostly of an object that is there.
-    fn object(&mut self) -> Slot {
+    fn object(&mut self) -> SlotNumber {
         let slot = self.below(OBJECTS.end);
         if self.model.thing(slot).is_some() || self.one_in(4) { slot } else { self.below(OBJECTS.end) }
     }
 
     /// Carries a step out on the model, if it is allowed.
-    fn taken(&mut self, step: Step, shared: bool) -> Option<Step> {
+    fn taken(&mut self, step: ProgramStep, shared: bool) -> Option<ProgramStep> {
         self.model.allows(&step, shared).then(|| {
             self.model.apply(&step);
             step
         })
     }
 
-    fn step(&mut self) -> Step {
+    fn step(&mut self) -> ProgramStep {
         match self.below(30) {
             0..=4 => self.alloc(),
-            5..=8 => Step::Epoch { streams: self.streams() },
+            5..=8 => ProgramStep::Epoch { streams: self.streams() },
             9..=10 => {
                 let (strays, count) = (self.strays(), 3 + self.below(6));
-                Step::Beside { strays, steps: self.inner(count, true) }
+                ProgramStep::Beside { strays, steps: self.inner(count, true) }
             }
             11..=14 => self.phase(),
             15..=16 => self.exchange(),
             17 => self.halo(),
             18 => self.split(),
-            19 if self.one_in(2) => Step::DropPartition { slot: self.below(PARTITIONS) },
-            19 => Step::Partition { slot: self.below(PARTITIONS), bytes: 1 + self.below(1 << 18) as u64 },
-            20 => Step::Drop { slot: self.halo_slot(), pes: self.some(), forget: self.one_in(6) },
-            21 => Step::Drop { slot: self.team(), pes: self.some(), forget: false },
+            19 if self.one_in(2) => ProgramStep::DropPartition { slot: self.below(PARTITIONS) },
+            19 => {
+                ProgramStep::Partition { slot: self.below(PARTITIONS), bytes: 1 + self.below(1 << 18) as u64 }
+            }
+            20 => ProgramStep::Drop { slot: self.halo_slot(), pes: self.some(), forget: self.one_in(6) },
+            21 => ProgramStep::Drop { slot: self.team(), pes: self.some(), forget: false },
             _ => self.inner_step(),
         }
     }
 
-    fn inner_step(&mut self) -> Step {
+    fn inner_step(&mut self) -> ProgramStep {
         match self.below(12) {
             0..=1 => self.alloc(),
-            2..=4 => Step::Drop { slot: self.object(), pes: self.some(), forget: self.one_in(12) },
-            5 => Step::Free { slot: self.object() },
-            6..=7 => Step::Reclaim,
+            2..=4 => ProgramStep::Drop { slot: self.object(), pes: self.some(), forget: self.one_in(12) },
+            5 => ProgramStep::Free { slot: self.object() },
+            6..=7 => ProgramStep::Reclaim,
             8..=9 => {
                 let byte = if self.one_in(2) { 0 } else { self.below(64) };
-                Step::Keep { slot: self.object(), address: self.below(ADDRESSES), byte }
+                ProgramStep::Keep { slot: self.object(), address: self.below(ADDRESSES), byte }
             }
-            10 => Step::Epoch { streams: self.streams() },
+            10 => ProgramStep::Epoch { streams: self.streams() },
             _ => {
                 let team = if self.one_in(2) { None } else { Some(self.team()) };
                 let most = if self.one_in(8) { MOST } else { 200 };
-                Step::Together { team, call: Call::draw(&mut self.dice, ALL, most) }
+                ProgramStep::Together { team, call: Call::draw(&mut self.dice, ALL, most) }
             }
         }
     }
 
-    fn inner(&mut self, count: usize, exchanges: bool) -> Vec<Step> {
+    fn inner(&mut self, count: usize, exchanges: bool) -> Vec<ProgramStep> {
         let (before, mut steps) = (self.model.clone(), Vec::new());
         for _ in 0..count * 4 {
             let step = match self.below(8) {
@@ -139,7 +136,7 @@ impl Draw {
         steps
     }
 
-    fn alloc(&mut self) -> Step {
+    fn alloc(&mut self) -> ProgramStep {
         let free = (STATICS.len()..OBJECTS.end).find(|slot| self.model.thing(*slot).is_none());
         let slot = free.unwrap_or(STATICS.len() + self.below(OBJECTS.end - STATICS.len()));
         let home = match self.below(9) {
@@ -165,7 +162,7 @@ impl Draw {
             _ if self.one_in(10) => self.below(2),
             _ => self.below(200),
         };
-        Step::Alloc { slot, home, element, len, seed: self.seed() }
+        ProgramStep::Alloc { slot, home, element, len, seed: self.seed() }
     }
 
     fn streams(&mut self) -> Vec<Stream> {
@@ -184,7 +181,7 @@ impl Draw {
     fn op(&mut self, me: usize) -> Op {
         let (slot, pe) = (self.object(), if self.one_in(3) { me } else { self.below(self.pes) });
         let (element, len) = self.model.thing(slot).map_or((Element::Byte, 0), |it| (it.element, it.len));
-        let (at, way) = (self.range(len.min(4096)), self.of(Way::ALL));
+        let (at, way) = (self.dice.range(len.min(4096)), self.of(Way::ALL));
         let act = match self.below(12) {
             0..=9 if element == Element::Word => {
                 Act::Add(self.below(len.max(1)), self.seed(), self.one_in(3))
@@ -200,7 +197,8 @@ impl Draw {
     }
 
     fn strays(&mut self) -> Vec<Stray> {
-        let kept: Vec<Slot> = (0..ADDRESSES).filter(|slot| self.model.addresses[*slot].is_some()).collect();
+        let kept: Vec<SlotNumber> =
+            (0..ADDRESSES).filter(|slot| self.model.addresses[*slot].is_some()).collect();
         let count = if kept.is_empty() { 0 } else { 1 + self.below(4) };
         let strays = (0..count).map(|_| {
             let bytes = match self.below(6) {
@@ -221,11 +219,11 @@ impl Draw {
         strays.collect()
     }
 
-    fn phase(&mut self) -> Step {
+    fn phase(&mut self) -> ProgramStep {
         let fits = OBJECTS.filter(|slot| self.model.may_open(*slot));
         let is_of_teams =
-            |slot: &Slot| self.model.thing(*slot).is_some_and(|thing| thing.home.team().is_some());
-        let (of_teams, others): (Vec<Slot>, Vec<Slot>) = fits.partition(is_of_teams);
+            |slot: &SlotNumber| self.model.thing(*slot).is_some_and(|thing| thing.home.team().is_some());
+        let (of_teams, others): (Vec<SlotNumber>, Vec<SlotNumber>) = fits.partition(is_of_teams);
         // Those of teams, if there are any, as often as all others.
         let (slot, strays) = match of_teams.is_empty() || self.one_in(2) {
             true => (self.of(&others), Vec::new()),
@@ -236,17 +234,17 @@ impl Draw {
             // Who is no member meets nobody between what others do before it and what it does behind it.
             around[1].clear();
         }
-        Step::Phase { slot, frozen: self.one_in(3), seed: self.seed(), strays, around }
+        ProgramStep::Phase { slot, frozen: self.one_in(3), seed: self.seed(), strays, around }
     }
 
-    fn split(&mut self) -> Step {
+    fn split(&mut self) -> ProgramStep {
         let (slot, parent) = (self.team(), if self.one_in(3) { Some(self.team()) } else { None });
         let colour = |colour: usize| colour.checked_sub(1).map(|colour| colour as u64);
         let wishes = (0..self.pes).map(|_| (colour(self.below(4)), self.below(5) as i64 - 2));
-        Step::Split { slot, parent, wishes: wishes.collect() }
+        ProgramStep::Split { slot, parent, wishes: wishes.collect() }
     }
 
-    fn halo(&mut self) -> Step {
+    fn halo(&mut self) -> ProgramStep {
         let slot = HALOS.clone().find(|slot| self.model.thing(*slot).is_none()).unwrap_or(HALOS.start);
         let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); self.pes];
         for _ in 0..1 + self.below(2 * self.pes) {
@@ -261,16 +259,16 @@ impl Draw {
             edges[b].push(Some((a, first, back)));
         }
         let element = self.of(&[Element::Byte, Element::Number, Element::Three]);
-        Step::Halo { slot, element, edges }
+        ProgramStep::Halo { slot, element, edges }
     }
 
-    fn exchange(&mut self) -> Step {
+    fn exchange(&mut self) -> ProgramStep {
         let count = self.below(4);
         let end = match self.below(16) {
             0 => End::Forgotten,
             1 => End::Unwound,
             _ => End::Finished(self.inner(count, false)),
         };
-        Step::Exchange { slot: self.halo_slot(), seed: self.seed(), end }
+        ProgramStep::Exchange { slot: self.halo_slot(), seed: self.seed(), end }
     }
 }

@@ -17,8 +17,8 @@ use super::model::{Cell, Model, UNKNOWN};
 use super::object::{News, Object, Opened, Phase, Transfer, Words, boxed, numbers, of_element};
 use super::panics;
 use super::step::{
-    Act, Element, End, Home, OBJECTS, Op, PARTITIONS, SIGNALS, STATICS, Slot, Step, Stray, Stream, Token,
-    Way, bytes, items, of,
+    Act, Element, End, Home, OBJECTS, Op, PARTITIONS, ProgramStep, SIGNALS, STATICS, SlotNumber, Stray,
+    Stream, Token, Way, bytes, items, of,
 };
 use crate::together::{Call, Room, make, start};
 
@@ -55,7 +55,7 @@ pub(crate) struct Machine {
     trace: bool,
 }
 
-pub(crate) fn run(world: &mut World<Multiple>, program: &[Step], trace: bool) {
+pub(crate) fn run(world: &mut World<Multiple>, program: &[ProgramStep], trace: bool) {
     let mut machine = Machine::new(world, trace);
     for (number, step) in program.iter().enumerate() {
         if !machine.model.allows(step, false) {
@@ -110,7 +110,7 @@ impl Machine {
         world.barrier_all();
     }
 
-    fn object(&self, slot: Slot) -> Option<&dyn Object> {
+    fn object(&self, slot: SlotNumber) -> Option<&dyn Object> {
         match &self.items[slot] {
             Some(Item::Object(object)) => Some(&**object),
             _ => None,
@@ -118,7 +118,7 @@ impl Machine {
     }
 
     /// That of this PE, if it has one: of a split, or of all PEs.
-    fn team<'a>(&'a self, world: &'a World<Multiple>, slot: Option<Slot>) -> Option<&'a Team> {
+    fn team<'a>(&'a self, world: &'a World<Multiple>, slot: Option<SlotNumber>) -> Option<&'a Team> {
         match slot.map(|slot| &self.items[slot]) {
             None => Some(world.team()),
             Some(Some(Item::Team(team))) => Some(team),
@@ -126,10 +126,10 @@ impl Machine {
         }
     }
 
-    fn step(&mut self, world: &mut World<Multiple>, step: &Step) {
+    fn step(&mut self, world: &mut World<Multiple>, step: &ProgramStep) {
         match step {
-            Step::Beside { strays, steps } => self.beside(world, strays, steps),
-            Step::Phase { slot, frozen, seed, strays, around: [before, after] } => {
+            ProgramStep::Beside { strays, steps } => self.beside(world, strays, steps),
+            ProgramStep::Phase { slot, frozen, seed, strays, around: [before, after] } => {
                 world.barrier_all();
                 self.model.stray(strays);
                 self.streams(world, before, false);
@@ -140,7 +140,7 @@ impl Machine {
                 self.model.stray(&[]);
                 self.settle(world);
             }
-            Step::DropPartition { slot } => {
+            ProgramStep::DropPartition { slot } => {
                 let id = self.partitions[*slot].expect("a partition of the model");
                 // Something may be left in it that a PE has forgotten.
                 if world.drop_partition(id).is_ok() {
@@ -153,57 +153,60 @@ impl Machine {
     }
 
     /// A step that leaves the world shared.
-    fn shared(&mut self, world: &World<Multiple>, step: &Step) {
+    fn shared(&mut self, world: &World<Multiple>, step: &ProgramStep) {
         match step {
-            Step::Alloc { slot, home, element, len, seed } => {
+            ProgramStep::Alloc { slot, home, element, len, seed } => {
                 if !self.alloc(world, *slot, *home, *element, *len, *seed) {
                     return;
                 }
             }
-            Step::Drop { slot, pes, forget } => {
+            ProgramStep::Drop { slot, pes, forget } => {
                 self.forgets |= forget;
                 let item = self.items[*slot].take_if(|_| pes.has(self.me));
                 if *forget { std::mem::forget(item) } else { drop(item) }
             }
-            Step::Free { slot } => {
+            ProgramStep::Free { slot } => {
                 if let Some(Item::Object(object)) = self.items[*slot].take() {
                     object.free(world).expect("what is held can be freed");
                 }
             }
-            Step::Reclaim => world.reclaim(),
-            Step::Epoch { streams } => {
+            ProgramStep::Reclaim => world.reclaim(),
+            ProgramStep::Epoch { streams } => {
                 // Nobody writes to what another one is still comparing.
                 world.barrier_all();
                 self.streams(world, streams, true);
                 return self.settle(world);
             }
-            Step::Together { team, call } => self.together(world, *team, call),
-            Step::Split { slot, parent, wishes } => self.split(world, *slot, *parent, wishes),
-            Step::Halo { slot, element, edges } => {
+            ProgramStep::Together { team, call } => self.together(world, *team, call),
+            ProgramStep::Split { slot, parent, wishes } => self.split(world, *slot, *parent, wishes),
+            ProgramStep::Halo { slot, element, edges } => {
                 let made = of_element!(*element, Cell => halo::<Cell>(world, &edges[self.me]));
                 self.items[*slot] = Some(Item::Halo(made.expect("edges that fit together")));
             }
-            Step::Exchange { slot, seed, end } => {
+            ProgramStep::Exchange { slot, seed, end } => {
                 self.exchange(world, *slot, *seed, end);
                 if matches!(end, End::Finished(_)) {
                     return;
                 }
                 self.forgets = true;
             }
-            Step::Partition { slot, bytes } => {
+            ProgramStep::Partition { slot, bytes } => {
                 let made = world.create_partition(NewPartition::new(*bytes));
                 self.partitions[*slot] = Some(made.expect("there is room for a partition").id());
             }
-            Step::Keep { .. } | Step::Beside { .. } | Step::Phase { .. } | Step::DropPartition { .. } => {}
+            ProgramStep::Keep { .. }
+            | ProgramStep::Beside { .. }
+            | ProgramStep::Phase { .. }
+            | ProgramStep::DropPartition { .. } => {}
         }
         self.model.apply(step);
         match step {
-            Step::Alloc { slot, .. } => {
+            ProgramStep::Alloc { slot, .. } => {
                 let spans = self.object(*slot).map(|object| object.spans(world, self.base));
                 self.model.placed(*slot, spans.unwrap_or_default());
                 self.check(world);
             }
-            Step::Keep { slot, address, .. } => {
+            ProgramStep::Keep { slot, address, .. } => {
                 let kept = self.address(*address).expect("it was kept");
                 // What goes with its handle has no address. The number that it would have is tried all the same.
                 let goes = self.model.thing(*slot).is_some_and(
@@ -215,7 +218,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn inner(&mut self, world: &World<Multiple>, steps: &[Step]) {
+    pub(super) fn inner(&mut self, world: &World<Multiple>, steps: &[ProgramStep]) {
         for step in steps {
             if !self.model.allows(step, true) {
                 continue;
@@ -231,7 +234,7 @@ impl Machine {
     fn alloc(
         &mut self,
         world: &World<Multiple>,
-        slot: Slot,
+        slot: SlotNumber,
         home: Home,
         element: Element,
         len: usize,
@@ -335,7 +338,7 @@ impl Machine {
     }
 
     fn op(&self, world: &World<Multiple>, token: &dyn Stores, op: &Op, expected: Option<&[Cell]>) {
-        let object = |slot: Slot| self.object(slot).expect("the model says that it is held");
+        let object = |slot: SlotNumber| self.object(slot).expect("the model says that it is held");
         let (it, pe) = (|| object(op.slot), world.pe(op.pe).expect("a PE of the program"));
         let transfer = |at: &Range<usize>, way: Way| {
             let pe = if way == Way::Here { world.me() } else { pe };
@@ -393,11 +396,11 @@ impl Machine {
     }
 
     /// The number of an address that was kept.
-    fn address(&self, slot: Slot) -> Option<usize> {
+    fn address(&self, slot: SlotNumber) -> Option<usize> {
         self.model.addresses[slot].map(|offset| self.base + offset)
     }
 
-    fn beside(&mut self, world: &World<Multiple>, strays: &[Stray], steps: &[Step]) {
+    fn beside(&mut self, world: &World<Multiple>, strays: &[Stray], steps: &[ProgramStep]) {
         world.barrier_all();
         self.model.stray(strays);
         let over = AtomicBool::new(false);
@@ -426,7 +429,7 @@ impl Machine {
         self.settle(world);
     }
 
-    fn together(&self, world: &World<Multiple>, slot: Option<Slot>, call: &Call) {
+    fn together(&self, world: &World<Multiple>, slot: Option<SlotNumber>, call: &Call) {
         let Some(team) = self.team(world, slot) else { return };
         let all = (0..self.model.pes).collect();
         let members = match slot.and_then(|slot| self.model.thing(slot)) {
@@ -449,8 +452,8 @@ impl Machine {
     fn split(
         &mut self,
         world: &World<Multiple>,
-        slot: Slot,
-        parent: Option<Slot>,
+        slot: SlotNumber,
+        parent: Option<SlotNumber>,
         wishes: &[(Option<u64>, i64)],
     ) {
         let (groups, (colour, key)) = (self.model.groups_of(parent, wishes), wishes[self.me]);
@@ -461,7 +464,7 @@ impl Machine {
         self.items[slot] = team.map(Item::Team);
     }
 
-    fn phase(&self, world: &mut World<Multiple>, slot: Slot, frozen: bool, seed: u64) {
+    fn phase(&self, world: &mut World<Multiple>, slot: SlotNumber, frozen: bool, seed: u64) {
         let of_teams = self.model.thing(slot).and_then(|object| object.home.team());
         let team = match of_teams.map(|split| &self.items[split]) {
             Some(Some(Item::Team(team))) => Some(team),
@@ -480,7 +483,7 @@ impl Machine {
     }
 
     /// Compares what a phase has opened with the model, overwrites it from a seed, and checks that no other PE does.
-    fn visit(&self, opened: &mut Opened<'_>, slot: Slot, news: Option<u64>) {
+    fn visit(&self, opened: &mut Opened<'_>, slot: SlotNumber, news: Option<u64>) {
         let found = opened(None);
         compare(&found, self.model.contents(slot, self.me), || {
             format!("object {slot} of PE {} in a phase", self.me)

@@ -35,7 +35,7 @@ use shmem::__private::test;
 use shmem::World;
 use shmem::thread::Multiple;
 
-use step::{Program, Step};
+use step::{Program, ProgramStep};
 
 /// Programs of a test by default.
 const DEFAULT: u64 = 12;
@@ -129,7 +129,7 @@ fn short(said: &str) -> String {
     lines.map(|line| line.chars().take(400).collect::<String>() + "\n").collect()
 }
 
-fn selected<'p>(program: &'p Program, steps: &str) -> impl Iterator<Item = &'p Step> {
+fn selected<'p>(program: &'p Program, steps: &str) -> impl Iterator<Item = &'p ProgramStep> {
     let number =
         |text: &str| text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is no number of a step"));
     let steps: Vec<usize> = steps.split(',').map(number).collect();

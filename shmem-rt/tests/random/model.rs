@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::step::{
-    ADDRESSES, Act, Edge, Element, End, Home, Op, PARTITIONS, Pes, SIGNALS, STATICS, Slot, Step, Stray,
-    bytes, of,
+    ADDRESSES, Act, Edge, Element, End, Home, Op, PARTITIONS, Pes, ProgramStep, SIGNALS, STATICS, SlotNumber,
+    Stray, bytes, of,
 };
 
 /// A byte, or [`UNKNOWN`].
@@ -110,20 +110,20 @@ impl Model {
         model
     }
 
-    pub(crate) fn thing(&self, slot: Slot) -> Option<&Thing> {
+    pub(crate) fn thing(&self, slot: SlotNumber) -> Option<&Thing> {
         self.things[slot].as_ref()
     }
 
-    fn is(&self, slot: Slot, fits: impl Fn(&Thing) -> bool) -> bool {
+    fn is(&self, slot: SlotNumber, fits: impl Fn(&Thing) -> bool) -> bool {
         self.thing(slot).is_some_and(fits)
     }
 
-    pub(crate) fn contents(&self, slot: Slot, pe: usize) -> &[Cell] {
+    pub(crate) fn contents(&self, slot: SlotNumber, pe: usize) -> &[Cell] {
         self.thing(slot).and_then(|object| object.contents.get(pe)).map_or(&[], Vec::as_slice)
     }
 
     /// Notes where the library has put an object.
-    pub(crate) fn placed(&mut self, slot: Slot, spans: Vec<Span>) {
+    pub(crate) fn placed(&mut self, slot: SlotNumber, spans: Vec<Span>) {
         if let Some(object) = &mut self.things[slot] {
             object.spans = spans;
         }
@@ -131,21 +131,21 @@ impl Model {
     }
 
     /// Whether every PE can carry the step out. `shared`: the world is shared, so phases cannot begin.
-    pub(crate) fn allows(&self, step: &Step, shared: bool) -> bool {
-        let free = |slot: &Slot| self.things[*slot].is_none();
-        let team = |slot: &Option<Slot>| slot.is_none_or(|slot| self.is(slot, Thing::is_held_by_all));
+    pub(crate) fn allows(&self, step: &ProgramStep, shared: bool) -> bool {
+        let free = |slot: &SlotNumber| self.things[*slot].is_none();
+        let team = |slot: &Option<SlotNumber>| slot.is_none_or(|slot| self.is(slot, Thing::is_held_by_all));
         match step {
-            Step::Reclaim | Step::Epoch { .. } => true,
-            Step::Beside { .. } => !shared,
-            Step::Together { team: of, .. } => team(of),
-            Step::Halo { slot, .. } => free(slot),
-            Step::Exchange { slot, .. } => self.is(*slot, Thing::is_held_by_all),
-            Step::Partition { slot, .. } => !self.partitions[*slot],
-            Step::DropPartition { slot } => {
+            ProgramStep::Reclaim | ProgramStep::Epoch { .. } => true,
+            ProgramStep::Beside { .. } => !shared,
+            ProgramStep::Together { team: of, .. } => team(of),
+            ProgramStep::Halo { slot, .. } => free(slot),
+            ProgramStep::Exchange { slot, .. } => self.is(*slot, Thing::is_held_by_all),
+            ProgramStep::Partition { slot, .. } => !self.partitions[*slot],
+            ProgramStep::DropPartition { slot } => {
                 let lies_in_it = |thing: &Thing| thing.home == Home::Heap(Some(*slot));
                 !shared && self.partitions[*slot] && !self.things.iter().flatten().any(lies_in_it)
             }
-            Step::Alloc { slot, home, element, len, .. } => {
+            ProgramStep::Alloc { slot, home, element, len, .. } => {
                 free(slot)
                     && match home {
                         Home::Heap(partition) => partition.is_none_or(|slot| self.partitions[slot]),
@@ -154,20 +154,22 @@ impl Model {
                         Home::Static | Home::Split | Home::Halo => false,
                     }
             }
-            Step::Drop { slot, pes, .. } => self
+            ProgramStep::Drop { slot, pes, .. } => self
                 .is(*slot, |thing| thing.home != Home::Static && thing.held.0 & pes.0 == pes.0 && pes.0 != 0),
-            Step::Free { slot } => self.is(*slot, |thing| {
+            ProgramStep::Free { slot } => self.is(*slot, |thing| {
                 matches!(thing.home, Home::Heap(_) | Home::Array(..)) && thing.is_held_by_all()
             }),
-            Step::Keep { slot, byte, .. } => self.is(*slot, |object| {
+            ProgramStep::Keep { slot, byte, .. } => self.is(*slot, |object| {
                 !matches!(object.home, Home::Team(_)) && object.is_held_by_all() && *byte < object.bytes()
             }),
-            Step::Split { slot, parent, .. } => free(slot) && parent.as_ref() != Some(slot) && team(parent),
-            Step::Phase { slot, .. } => !shared && self.may_open(*slot),
+            ProgramStep::Split { slot, parent, .. } => {
+                free(slot) && parent.as_ref() != Some(slot) && team(parent)
+            }
+            ProgramStep::Phase { slot, .. } => !shared && self.may_open(*slot),
         }
     }
 
-    pub(crate) fn may_open(&self, slot: Slot) -> bool {
+    pub(crate) fn may_open(&self, slot: SlotNumber) -> bool {
         self.is(slot, |object| {
             object.is_held_by_all()
                 && match object.home {
@@ -198,9 +200,9 @@ impl Model {
     }
 
     /// Carries a step out. What strays reach meanwhile is unknown.
-    pub(crate) fn apply(&mut self, step: &Step) {
+    pub(crate) fn apply(&mut self, step: &ProgramStep) {
         match step {
-            Step::Alloc { slot, home, element, len, seed } => {
+            ProgramStep::Alloc { slot, home, element, len, seed } => {
                 let mut object = Thing::new(*home, self.groups(home.team()), *element, *len);
                 let first = match (object.is_bulk(), element) {
                     (true, _) => Vec::new(),
@@ -212,53 +214,53 @@ impl Model {
                 object.contents = (0..self.pes).map(of_pe).collect();
                 self.things[*slot] = Some(object);
             }
-            Step::Drop { slot, pes, .. } => {
+            ProgramStep::Drop { slot, pes, .. } => {
                 if let Some(thing) = &mut self.things[*slot] {
                     thing.held.0 &= !pes.0;
                 }
                 self.things[*slot].take_if(|thing| thing.held.0 == 0);
             }
-            Step::Free { slot } => self.things[*slot] = None,
-            Step::Keep { slot, address, byte } => {
+            ProgramStep::Free { slot } => self.things[*slot] = None,
+            ProgramStep::Keep { slot, address, byte } => {
                 self.addresses[*address] = self.thing(*slot).map(|kept| kept.offset_of(*byte));
             }
-            Step::Epoch { streams } => drop(self.epoch(streams)),
-            Step::Split { slot, parent, wishes } => {
+            ProgramStep::Epoch { streams } => drop(self.epoch(streams)),
+            ProgramStep::Split { slot, parent, wishes } => {
                 let groups = self.groups_of(*parent, wishes);
                 if !groups.is_empty() {
                     self.things[*slot] = Some(Thing::new(Home::Split, groups, Element::Byte, 0));
                 }
             }
-            Step::Phase { slot, frozen, seed, around: [before, after], .. } => {
+            ProgramStep::Phase { slot, frozen, seed, around: [before, after], .. } => {
                 self.epoch(before);
                 self.opened(*slot, *frozen, *seed);
                 self.epoch(after);
             }
-            Step::Halo { slot, element, edges } => {
+            ProgramStep::Halo { slot, element, edges } => {
                 let halo = Thing::new(Home::Halo, self.groups(None), *element, 0);
                 self.things[*slot] = Some(Thing { edges: edges.clone(), ..halo });
             }
-            Step::Exchange { slot, end: End::Forgotten | End::Unwound, .. } => {
+            ProgramStep::Exchange { slot, end: End::Forgotten | End::Unwound, .. } => {
                 if let Some(halo) = &mut self.things[*slot] {
                     halo.abandoned = true;
                 }
             }
-            Step::Partition { slot, .. } => self.partitions[*slot] = true,
-            Step::DropPartition { slot } => self.partitions[*slot] = false,
-            Step::Beside { steps, .. } | Step::Exchange { end: End::Finished(steps), .. } => {
+            ProgramStep::Partition { slot, .. } => self.partitions[*slot] = true,
+            ProgramStep::DropPartition { slot } => self.partitions[*slot] = false,
+            ProgramStep::Beside { steps, .. } | ProgramStep::Exchange { end: End::Finished(steps), .. } => {
                 for step in steps {
                     if self.allows(step, true) {
                         self.apply(step);
                     }
                 }
             }
-            Step::Reclaim | Step::Together { .. } => {}
+            ProgramStep::Reclaim | ProgramStep::Together { .. } => {}
         }
         self.spoil();
     }
 
     /// The teams of a split; of none, all PEs.
-    fn groups(&self, split: Option<Slot>) -> Vec<Vec<usize>> {
+    fn groups(&self, split: Option<SlotNumber>) -> Vec<Vec<usize>> {
         match split {
             Some(slot) => self.thing(slot).map(|teams| teams.groups.clone()).unwrap_or_default(),
             None => vec![(0..self.pes).collect()],
@@ -266,7 +268,11 @@ impl Model {
     }
 
     /// The groups of a split, in the order of ranks.
-    pub(crate) fn groups_of(&self, parent: Option<Slot>, wishes: &[(Option<u64>, i64)]) -> Vec<Vec<usize>> {
+    pub(crate) fn groups_of(
+        &self,
+        parent: Option<SlotNumber>,
+        wishes: &[(Option<u64>, i64)],
+    ) -> Vec<Vec<usize>> {
         let mut groups = Vec::new();
         for mut parent in self.groups(parent) {
             // Equal keys keep the order of the parent's ranks.
@@ -279,7 +285,7 @@ impl Model {
     }
 
     /// The cells that a PE sends over one of its edges in an exchange.
-    pub(crate) fn cells(&self, slot: Slot, seed: u64, pe: usize, edge: usize) -> Vec<u8> {
+    pub(crate) fn cells(&self, slot: SlotNumber, seed: u64, pe: usize, edge: usize) -> Vec<u8> {
         let Some(halo) = self.thing(slot) else { return Vec::new() };
         let Some((other, opposite, _)) = halo.edges[pe][edge] else { return Vec::new() };
         let cells = halo.edges[other][opposite].map_or(0, |(.., cells)| cells);
@@ -321,7 +327,7 @@ impl Model {
     }
 
     /// A phase has opened an object: unless it was frozen, each PE that holds it has written all of it.
-    pub(super) fn opened(&mut self, slot: Slot, frozen: bool, seed: u64) {
+    pub(super) fn opened(&mut self, slot: SlotNumber, frozen: bool, seed: u64) {
         let Some(object) = self.things[slot].as_mut().filter(|_| !frozen) else { return };
         for (pe, cells) in object.contents.iter_mut().enumerate().filter(|(pe, _)| object.held.has(*pe)) {
             let news = bytes(of(seed, pe), cells.len());

@@ -10,14 +10,14 @@ use shmem::array::StorageKind;
 use crate::together::Call;
 
 /// A number in [`OBJECTS`], [`TEAMS`] or [`HALOS`], or of a partition or an address.
-pub(crate) type Slot = usize;
+pub(crate) type SlotNumber = usize;
 
 /// Slots of objects. The first ones are static.
-pub(crate) const OBJECTS: Range<Slot> = 0..14;
-pub(crate) const TEAMS: Range<Slot> = 14..17;
-pub(crate) const HALOS: Range<Slot> = 17..20;
+pub(crate) const OBJECTS: Range<SlotNumber> = 0..14;
+pub(crate) const TEAMS: Range<SlotNumber> = 14..17;
+pub(crate) const HALOS: Range<SlotNumber> = 17..20;
 /// The counter of signals, which no step names.
-pub(crate) const SIGNALS: Slot = HALOS.end;
+pub(crate) const SIGNALS: SlotNumber = HALOS.end;
 pub(crate) const PARTITIONS: usize = 3;
 pub(crate) const ADDRESSES: usize = 8;
 
@@ -25,7 +25,7 @@ pub(crate) const ADDRESSES: usize = 8;
 pub(crate) const STATICS: [(Element, usize); 3] =
     [(Element::Byte, 256), (Element::Number, 64), (Element::Number, 32)];
 
-pub(crate) type Program = Vec<Step>;
+pub(crate) type Program = Vec<ProgramStep>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
@@ -52,11 +52,11 @@ impl Element {
 pub(crate) enum Home {
     Static,
     /// The heap of the default partition, or of a partition of the program.
-    Heap(Option<Slot>),
+    Heap(Option<SlotNumber>),
     /// An array of so many chunks.
     Array(StorageKind, usize),
     /// The memory of the teams of a split.
-    Team(Slot),
+    Team(SlotNumber),
     /// None: the slot holds the teams of a split.
     Split,
     /// None: the slot holds a halo.
@@ -65,7 +65,7 @@ pub(crate) enum Home {
 
 impl Home {
     /// The split whose teams allocated the object.
-    pub(crate) fn team(self) -> Option<Slot> {
+    pub(crate) fn team(self) -> Option<SlotNumber> {
         if let Self::Team(slot) = self { Some(slot) } else { None }
     }
 }
@@ -144,7 +144,7 @@ impl Way {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
-    pub(crate) slot: Slot,
+    pub(crate) slot: SlotNumber,
     pub(crate) pe: usize,
     pub(crate) act: Act,
 }
@@ -154,19 +154,19 @@ pub(crate) enum Act {
     Write(Range<usize>, Way, u64),
     Read(Range<usize>, Way),
     /// `put_from` the first elements of the own copy of another object.
-    PutFrom(Slot, usize),
-    GetInto(Slot, usize),
+    PutFrom(SlotNumber, usize),
+    GetInto(SlotNumber, usize),
     /// Adds a number to a word, atomically, and fetches what was there or not.
     Add(usize, u64, bool),
     Quiet,
     Fence,
 }
 
-pub(crate) type Part = (Slot, usize, Range<usize>);
+pub(crate) type ElementRange = (SlotNumber, usize, Range<usize>);
 
 impl Op {
     /// What it reads and what it writes, carried out by `me`.
-    pub(crate) fn parts(&self, me: usize) -> (Option<Part>, Option<Part>) {
+    pub(crate) fn parts(&self, me: usize) -> (Option<ElementRange>, Option<ElementRange>) {
         let on = |pe: usize, at: Range<usize>| Some((self.slot, pe, at));
         let of = |way: Way| if way == Way::Here { me } else { self.pe };
         match &self.act {
@@ -191,7 +191,7 @@ pub(crate) struct Stream {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stray {
     pub(crate) pe: usize,
-    pub(crate) address: Slot,
+    pub(crate) address: SlotNumber,
     pub(crate) delta: isize,
     pub(crate) bytes: usize,
     pub(crate) target: usize,
@@ -205,7 +205,7 @@ pub(crate) type Edge = Option<(usize, usize, usize)>;
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     /// It is finished; the ghost cells are held while these steps are carried out.
-    Finished(Vec<Step>),
+    Finished(Vec<ProgramStep>),
     /// The flight is forgotten: no exchange is possible after it.
     Forgotten,
     /// A panic unwinds the flight.
@@ -213,36 +213,36 @@ pub(crate) enum End {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum ProgramStep {
     /// Allocates an object whose elements are those of the seed, on every PE.
-    Alloc { slot: Slot, home: Home, element: Element, len: usize, seed: u64 },
+    Alloc { slot: SlotNumber, home: Home, element: Element, len: usize, seed: u64 },
     /// Drops or forgets the handles of these PEs: of an object, of teams or of a halo.
-    Drop { slot: Slot, pes: Pes, forget: bool },
+    Drop { slot: SlotNumber, pes: Pes, forget: bool },
     /// Frees an object, on all PEs.
-    Free { slot: Slot },
+    Free { slot: SlotNumber },
     /// Reclaims what all have dropped.
     Reclaim,
     /// Keeps the address of a byte.
-    Keep { slot: Slot, address: Slot, byte: usize },
+    Keep { slot: SlotNumber, address: SlotNumber, byte: usize },
     /// Threads of all PEs, which write, read and update.
     Epoch { streams: Vec<Stream> },
     /// Steps that are carried out beside stray accesses.
-    Beside { strays: Vec<Stray>, steps: Vec<Step> },
+    Beside { strays: Vec<Stray>, steps: Vec<ProgramStep> },
     /// A collective of all PEs, or of the teams of a split.
-    Together { team: Option<Slot>, call: Call },
+    Together { team: Option<SlotNumber>, call: Call },
     /// Splits the team of all PEs, or the teams of another split, by the colour and the key of each PE.
-    Split { slot: Slot, parent: Option<Slot>, wishes: Vec<(Option<u64>, i64)> },
+    Split { slot: SlotNumber, parent: Option<SlotNumber>, wishes: Vec<(Option<u64>, i64)> },
     /// `local` or `frozen` of the world and an object; for an object of teams, of its teams, while the other PEs are astray. No
     /// barrier separates it from the streams before and after it.
-    Phase { slot: Slot, frozen: bool, seed: u64, strays: Vec<Stray>, around: [Vec<Stream>; 2] },
+    Phase { slot: SlotNumber, frozen: bool, seed: u64, strays: Vec<Stray>, around: [Vec<Stream>; 2] },
     /// A halo with these edges of each PE.
-    Halo { slot: Slot, element: Element, edges: Vec<Vec<Edge>> },
+    Halo { slot: SlotNumber, element: Element, edges: Vec<Vec<Edge>> },
     /// One exchange.
-    Exchange { slot: Slot, seed: u64, end: End },
+    Exchange { slot: SlotNumber, seed: u64, end: End },
     /// Creates a partition of so many bytes.
-    Partition { slot: Slot, bytes: u64 },
+    Partition { slot: SlotNumber, bytes: u64 },
     /// Drops it, if nothing is left in it.
-    DropPartition { slot: Slot },
+    DropPartition { slot: SlotNumber },
 }
 
 /// So many bytes of a seed.

@@ -29,13 +29,13 @@ macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident: $t:ty;)*) => {
         /// What data are made of.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Kind {
+        pub(crate) enum ItemType {
             $($(#[$doc])* $name,)*
         }
 
-        pub(super) const KINDS: &[Kind] = &[$(Kind::$name,)*];
+        pub(super) const ITEM_TYPES: &[ItemType] = &[$(ItemType::$name,)*];
 
-        impl Kind {
+        impl ItemType {
             pub(super) fn bytes(self) -> usize {
                 match self {
                     $(Self::$name => size_of::<$t>(),)*
@@ -76,7 +76,7 @@ kinds! {
 /// So many of the first kinds are integers, numbers, or anything.
 pub(super) const INTEGERS: usize = 4;
 pub(super) const NUMBERS: usize = 6;
-pub(super) const ANY: usize = KINDS.len();
+pub(super) const ANY: usize = ITEM_TYPES.len();
 
 /// Objects of each kind, with place for what calls give, or for less: then these give a slice.
 pub(crate) struct Room(HashMap<TypeId, Box<dyn Any + Send + Sync>>);

@@ -3,14 +3,14 @@
 use shmem::thread::ThreadLevel;
 use shmem::{BitNumber, Here, Number, Pe, PlainData, Started, Team, TeamBox, World, zeroed};
 
-use super::item::{INTEGERS, Item, Kind, Large, NUMBERS, Room};
+use super::item::{INTEGERS, Item, ItemType, Large, NUMBERS, Room};
 use super::{Call, Form, What, len_between, mixed};
 
 /// Calls a method for the type of a call's items.
 macro_rules! of_kind {
     ($maker:ident.$method:ident: $($kind:ident $t:ty),* $(; $other:pat => $then:expr)?) => {
         match $maker.call.kind {
-            $(Kind::$kind => $maker.$method::<$t>(),)*
+            $(ItemType::$kind => $maker.$method::<$t>(),)*
             $($other => $then,)?
         }
     };

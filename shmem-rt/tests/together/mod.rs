@@ -6,8 +6,8 @@ mod item;
 pub(crate) mod make;
 
 use crate::dice::Dice;
-use item::{ANY, INTEGERS, KINDS, NUMBERS};
-pub(crate) use item::{Kind, Room};
+use item::{ANY, INTEGERS, ITEM_TYPES, NUMBERS};
+pub(crate) use item::{ItemType, Room};
 pub(crate) use make::{make, start};
 
 /// Most bytes that a PE gives.
@@ -29,8 +29,8 @@ macro_rules! collectives {
 
         impl What {
             /// The kinds of data that it takes.
-            fn kinds(self) -> &'static [Kind] {
-                let of_groups = [$(($group, &KINDS[..$kinds])),*];
+            fn kinds(self) -> &'static [ItemType] {
+                let of_groups = [$(($group, &ITEM_TYPES[..$kinds])),*];
                 of_groups.iter().find(|(group, _)| group.contains(&self)).map_or(&[], |(_, kinds)| kinds)
             }
         }
@@ -68,7 +68,7 @@ const FORMS: [Form; 4] = [Form::Slice, Form::Value, Form::Object, Form::OfTeam];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     pub(crate) what: What,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ItemType,
     pub(crate) form: Form,
     /// Items of each member; where lengths may differ, of none more.
     pub(crate) len: usize,
@@ -79,22 +79,21 @@ pub(crate) struct Call {
 impl Call {
     /// One of these collectives, with up to `most` bytes of each member.
     pub(crate) fn draw(dice: &mut Dice, of: &[What], most: usize) -> Self {
-        let mut below = |n: usize| dice.below(n as u64) as usize;
-        let what = of[below(of.len())];
+        let what = of[dice.below(of.len())];
         let kinds = what.kinds();
-        let kind = kinds[below(kinds.len())];
-        let form = FORMS[below(FORMS.len())];
+        let kind = kinds[dice.below(kinds.len())];
+        let form = FORMS[dice.below(FORMS.len())];
         let powers = (most / 64).ilog2() as usize + 1;
-        let bytes = match below(8) {
+        let bytes = match dice.below(8) {
             0 => 0,
             1 => kind.bytes(),
-            2..=3 => below(128),
+            2..=3 => dice.below(128),
             // About the lengths at which ways change.
-            4..=5 => ((64 << below(powers)) + below(3) * kind.bytes()).saturating_sub(kind.bytes()),
-            6 => below(16 << 10),
-            _ => below(most + 1),
+            4..=5 => ((64 << dice.below(powers)) + dice.below(3) * kind.bytes()).saturating_sub(kind.bytes()),
+            6 => dice.below(16 << 10),
+            _ => dice.below(most + 1),
         };
-        let seed = below(1 << 30) as u64;
+        let seed = dice.below(1 << 30);
         Self { what, kind, form, len: bytes.min(most) / kind.bytes(), seed }
     }
 

@@ -27,7 +27,7 @@ fn are_moved<'o, T: PlainData + PartialEq + Debug>(
     let len = place(east).len();
     let mut model = vec![vec![of(0); len]; pes];
     let mut dice = Dice(len as u64);
-    let mut below = |n: usize| dice.below(n as u64) as usize;
+    let mut below = |n: usize| dice.below(n);
     world.put(place(world.me()), &model[me]);
     for round in 1..9 {
         world.barrier_all();
