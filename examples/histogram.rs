@@ -4,8 +4,8 @@
 //! receives anything, and no addition is lost, however many PEs come to a bin at a time. (With few bins, each
 //! PE would count for itself, and `world.sum` add up the counts.)
 //!
-//! The additions go in lists of bins, which is as simple as one by one and many times faster between nodes. `--single` has them
-//! one by one.
+//! The additions go in lists of bins (`add_each`), which is as simple as one by one (`world.add(all.locate(bin), 1)`) and many
+//! times faster between nodes.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin histogram
@@ -28,10 +28,6 @@ struct Options {
     /// Samples, of all PEs together.
     #[arg(long, default_value_t = 1 << 22)]
     samples: u32,
-
-    /// Add one by one, and not in lists.
-    #[arg(long)]
-    single: bool,
 }
 
 /// Samples of a list: enough for each PE to get many, and few enough to stay in a cache.
@@ -72,10 +68,6 @@ fn count(world: &World, counts: &SymBox<[Atomic<u64>]>, options: &Options) {
     let bins = options.bins as usize;
     let all = counts.over(world.team(), Block::of(bins));
     let mut numbers = share(options.samples as usize, world.n_pes(), world.my_pe());
-    if options.single {
-        numbers.for_each(|number| world.add(all.locate(bin(number, bins) as usize), 1));
-        return;
-    }
     let mut list = Vec::with_capacity(LIST);
     while !numbers.is_empty() {
         list.clear();

@@ -1,9 +1,8 @@
 //! A sparse matrix times a vector, again and again: elements that other PEs have of the vector, by a plan.
 //!
-//! Rows of the matrix and elements of the vector are dealt out to the PEs. Which elements a PE needs follows from the columns of its
-//! rows, and does not change. So all of them plan once, and in each step every PE sends what others need of it: no index
-//! travels, and nobody waits for anybody else. `--by list` reads the elements of all entries anew in each step, and `--by single` one
-//! by one.
+//! Rows of the matrix and elements of the vector are dealt out to the PEs. Which elements a PE needs follows from the columns of
+//! its rows, and does not change. So all PEs plan once. In each step, every PE sends the elements that others need: no index
+//! travels, and no PE waits for one that it needs nothing of.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin spmv
@@ -12,7 +11,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use shmem::prelude::*;
 use shmem_examples::{checksum, options};
 
@@ -27,20 +26,6 @@ struct Options {
     /// How often the vector is multiplied.
     #[arg(long, default_value_t = 20)]
     steps: u32,
-
-    /// How elements of other PEs come.
-    #[arg(long, value_enum, default_value_t = Way::Plan)]
-    by: Way,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Way {
-    /// Each once, sent by who has it.
-    Plan,
-    /// For each entry, in one call.
-    List,
-    /// For each entry, one by one.
-    Single,
 }
 
 #[shmem::main]
@@ -53,38 +38,15 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let rows = rows_of(&mine, n);
 
     let start = Instant::now();
-    let mut brought = rows.columns.len();
-    match options.by {
-        Way::Plan => {
-            let mut plan = world.plan(vector.over(world.team(), distribution).at(&rows.columns))?;
-            brought = plan.elements();
-            let places: Vec<u32> = plan.places().to_vec();
-            for _ in 0..options.steps {
-                known = rows.times(&places, plan.bring_from(world, &known));
-            }
-        }
-        way => {
-            let mut entries = vec![0.0; rows.columns.len()];
-            let places: Vec<u32> = (0..entries.len() as u32).collect();
-            for _ in 0..options.steps {
-                // All have read the elements of the step before where the phase begins, and all have written theirs where it ends.
-                world.local(&vector, |elements| elements[..known.len()].copy_from_slice(&known));
-                let elements = vector.over(world.team(), distribution);
-                if let Way::List = way {
-                    world.gather(&mut entries, elements.at(&rows.columns));
-                } else {
-                    for (entry, column) in entries.iter_mut().zip(&rows.columns) {
-                        *entry = world.g(elements.locate(*column));
-                    }
-                }
-                known = rows.times(&places, &entries);
-            }
-        }
+    let mut plan = world.plan(vector.over(world.team(), distribution).at(&rows.columns))?;
+    let places: Vec<u32> = plan.places().to_vec();
+    for _ in 0..options.steps {
+        known = rows.times(&places, plan.bring_from(world, &known));
     }
     let seconds = start.elapsed().as_secs_f64();
 
     let mine = checksum(mine.into_iter().zip(known));
-    let [checksum, entries, brought] = world.sum([mine, rows.columns.len() as u64, brought as u64]);
+    let [checksum, entries, brought] = world.sum([mine, rows.columns.len() as u64, plan.elements() as u64]);
     if me == 0 {
         println!(
             "{n} rows of {entries} entries, {} steps in {seconds:.3} s; {brought} elements read in each",

@@ -2,7 +2,7 @@
 //!
 //! Vertices are dealt out to the PEs, and each knows its neighbours with smaller numbers. Two of these, `j` and `k`, are a
 //! triangle with it if they are neighbours: which the owner of `j` knows. So each pair is an item for that owner, which looks
-//! it up and counts: nothing comes back, and only the count is summed. `--single` gets the neighbours of `j` instead, pair by pair.
+//! it up and counts: nothing comes back, and only the count is summed.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin triangles
@@ -25,10 +25,6 @@ struct Options {
     /// Neighbours with smaller numbers that a vertex has at most.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     degree: u32,
-
-    /// Get what other PEs know, vertex by vertex.
-    #[arg(long)]
-    single: bool,
 }
 
 #[shmem::main]
@@ -44,26 +40,11 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
         row.iter().enumerate().flat_map(move |(at, j)| row[..at].iter().map(move |k| [*j, *k]))
     });
 
-    let mut exchange = world.exchange::<[u32; 2]>(ExchangeOptions::default())?;
-    let table = world.alloc(shmem::filled([u32::MAX; ROW], (vertices as usize).div_ceil(pes)))?;
-    if options.single {
-        let padded =
-            rows.iter().map(|row| std::array::from_fn(|at| row.get(at).copied().unwrap_or(u32::MAX)));
-        padded.enumerate().for_each(|(at, row)| table.here(world).index(at).store(row));
-    }
-    world.barrier_all();
     let mut triangles = 0_u64;
-    if options.single {
-        for [j, k] in pairs {
-            let (pe, at) = owner(j);
-            triangles += u64::from(world.g(table.on(all[pe]).index(at)).contains(&k));
-        }
-    } else {
-        let items = pairs.map(|[j, k]| (all[owner(j).0], [j, k]));
-        exchange.run(world, items, |_from, [j, k]| {
-            triangles += u64::from(rows[owner(j).1].binary_search(&k).is_ok());
-        });
-    }
+    let items = pairs.map(|[j, k]| (all[owner(j).0], [j, k]));
+    world.exchange::<[u32; 2]>(ExchangeOptions::default())?.run(world, items, |_from, [j, k]| {
+        triangles += u64::from(rows[owner(j).1].binary_search(&k).is_ok());
+    });
     let triangles = world.sum(triangles);
     let edges = world.sum(rows.iter().map(Vec::len).sum::<usize>());
     if me == 0 {
@@ -72,13 +53,9 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Neighbours that can be got at once.
-const ROW: usize = 64;
-
 /// The neighbours of a vertex that have smaller numbers, in order: few of many, so that there are triangles.
 fn neighbours(vertex: u32, degree: u32) -> Vec<u32> {
     let near = |k: u32| (mixed(u64::from(vertex) << 32 | u64::from(k)) >> 7) % u64::from(4 * degree) + 1;
-    let degree = degree.min(ROW as u32);
     let mut found: Vec<u32> = (0..degree).filter_map(|k| vertex.checked_sub(near(k) as u32)).collect();
     found.sort_unstable();
     found.dedup();
