@@ -1,6 +1,5 @@
-//! PEs that come for different things whose hashes are equal are found all the same, on the node and between nodes; and
-//! what is said of PEs in different collectives, wherever they are.
-//! PEs are processes or, over loopback, threads.
+//! PEs that call different collectives: the job ends with one message, on a node and between nodes, also if the hashes of both calls
+//! are equal. PEs are processes or, over loopback, threads.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +20,7 @@ static TABLE: [u64; 16];
 #[symmetric]
 static OTHER: [u64; 16];
 
-/// Elements of each PE of which none fit a meeting, and all an object that is written where it lies.
+/// Elements of each PE: too many for a barrier round, and enough for a direct form.
 const MANY: usize = 1 << 15;
 
 #[symmetric]
@@ -31,7 +30,7 @@ static WIDE: [u64; 4 * (MANY + 16)];
 #[symmetric]
 static OUT: [u64; 4 * (MANY + 16)];
 
-/// Items of no bytes whose `fcollect` has the hash of a halo of cells like `f64`.
+/// Number of items of no bytes whose `fcollect` has the hash of a halo of `f64`.
 const ITEMS: usize = 1_280_743_731;
 
 #[shmem::collective]
@@ -46,7 +45,7 @@ fn opens_one(world: &mut World<Multiple>, is_array: bool) -> Result<()> {
     Ok(())
 }
 
-/// What the checked barrier has of an operation with arguments: all that it has, if nothing is stated.
+/// The hash by which the checked barrier compares an operation and its arguments.
 fn hash(name: &str, arguments: &[u64]) -> u64 {
     fingerprint_of_words(name.as_bytes().chunks(8).map(word).chain(arguments.iter().copied())) >> 32
 }
@@ -57,10 +56,10 @@ fn word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Two different numbers for which two hashes are equal.
+/// Two different numbers with equal hashes.
 fn equal(one: impl Fn(u64) -> u64, other: impl Fn(u64) -> u64) -> (u64, u64) {
     let mut seen = HashMap::new();
-    // Scattered over 23 bits: hashes of numbers that follow each other rarely meet.
+    // Scattered over 23 bits: hashes of consecutive numbers rarely collide.
     for number in (1..1_000_000_u64).map(|k| k.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 41) {
         if let Some(found) = seen.get(&other(number)).filter(|found| **found != number) {
             return (*found, number);
@@ -70,28 +69,28 @@ fn equal(one: impl Fn(u64) -> u64, other: impl Fn(u64) -> u64) -> (u64, u64) {
     panic!("so many numbers of 32 bits are not all different");
 }
 
-/// A collective that says nothing of its purpose but a hash. Who comes back from it does not come to another one.
+/// A collective that compares nothing but a hash. A PE that returns from it calls no other collective.
 fn collect_nothing(world: &World<Multiple>, team: &Team, items: usize) {
     let (mine, mut all) = ([[0_u8; 0]; ITEMS], [[0_u8; 0]; 4 * ITEMS]);
     team.fcollect(world, &mine[..items], &mut all[..items * team.size()]);
     NEVER.wait_until(world, eq(1));
 }
 
-/// Fills what members contribute to collectives with what would be right for a halo of `f64`: the greatest of each
-/// argument, and what is the least with its bits turned.
+/// Fills the members' scratch with the values that agree for a halo of `f64`: the maximum of each argument, and of its
+/// complement.
 fn fill_scratch(world: &World<Multiple>) {
     for _ in 0..4 {
         world.max(&mut [2, !2, 8, !8, 8, !8, 0, !0, 0, !0_u64]);
     }
 }
 
-/// What PE 0 comes for, which is the first, and what the others come for; and what is said of both.
+/// The calls of PE 0 (`true`) and of the others, and how the message describes both.
 struct Difference {
     come: fn(&mut World<Multiple>, bool),
     said: [&'static str; 2],
 }
 
-/// Rows of what PE 0 comes for and what others do; or of one expression, which asks who is the first.
+/// Rows with the call of PE 0 and that of the others; or with one expression that asks whether the PE is the first.
 macro_rules! differences {
     ($list:ident: |$world:ident, $first:ident| $($one:expr $(, $others:expr)? => [$a:expr, $b:expr];)*) => {
         const $list: &[Difference] = &[$(Difference {
@@ -116,7 +115,7 @@ fn of_two<T>(is_first: bool, mut make: impl FnMut() -> T) -> T {
     if is_first { one } else { two }
 }
 
-// Different things whose hashes are equal.
+// Different calls with equal hashes.
 differences! { COLLIDING: |world, first|
     collect_nothing(world, world.team(), ITEMS), {
         assert_eq!(hash("halo", &[8, 8]), hash("fcollect", &[ITEMS as u64, 0]));
@@ -124,7 +123,7 @@ differences! { COLLIDING: |world, first|
     } => ["fcollect(", "halo(cells of 8 bytes)"];
     {
         let (items, bytes) = equal(|n| hash("fcollect", &[n, 0]), |n| hash("alloc", &[n, 64]));
-        // At the same meeting of a team that has the same words.
+        // In the same round of a team in the same slot.
         let before = all(world);
         drop(before.alloc(world, zeroed::<u8>(bytes as usize)).unwrap());
         drop(before);
@@ -187,15 +186,15 @@ differences! { OF_DATA: |world, first|
     world.alltoall(&vec![1_u32; world.n_pes()], &mut vec![0; world.n_pes()]),
         world.alltoall(&vec![1_u64; world.n_pes()], &mut vec![0; world.n_pes()])
         => ["alltoall(1 x u32)", "alltoall(1 x u64)"];
-    // Each has as many as it likes.
+    // Lengths may differ.
     world.collect(&[1_u32]), world.collect(&[1_u64]) => ["collect(", "collect("];
-    // At the lines of the program, also where the library has closures between.
+    // The line is that of the program, although the library calls through closures.
     world.collect_into(&[1_u32][..], &mut [0_u32; 8][..]), world.collect_into(&[1_u64][..], &mut [0_u64; 8][..])
         => ["collect_into(1 x u32)` at shmem-rt/tests/jobs/", "collect_into(1 x u64)` at shmem-rt/tests/jobs/"];
-    // As many bytes, by operations whose types are called alike.
+    // Equal numbers of bytes, and operations whose types have equal names.
     world.reduce(vec![1_u32; 2], |a, b| a ^ b), world.reduce(vec![1_u64], |a, b| a ^ b)
         => ["reduce(2 x u32)", "reduce(1 x u64)"];
-    // As many bytes of numbers that are added up otherwise.
+    // Equal numbers of bytes, and different additions.
     world.sum(&mut 1_i64), world.sum(&mut 1.0_f64) => ["sum(1 x i64)", "sum(1 x f64)"];
     world.reduce(&mut [1_u64; 3][..], u64::min),
         world.reduce(&mut [1_u64; 3][..], u64::max)
@@ -206,10 +205,10 @@ differences! { OF_DATA: |world, first|
         => ["start_sum(3 x u8)` at ", "start_sum(4 x u8)` at "];
     drop(world.start_broadcast(1_u64, world.pes()[1])), drop(world.start_broadcast(1_u64, world.pes()[0]))
         => ["start_broadcast(8 bytes from PE 1)` at ", "start_broadcast(8 bytes from PE 0)` at "];
-    // With the first or with the second, whichever is heard of first.
+    // Either of the two may be reported.
     drop((world.start_sum(1_u32), world.start_max(1_u32))), drop((world.start_max(1_u32), world.start_sum(1_u32)))
         => ["start_", "start_"];
-    // One that starts before those who block, one that has started behind, and one that alone has started.
+    // Against blocking calls: started instead, started before, and started by one PE alone.
     world.start_sum(1_u32).wait(), world.sync_all() => ["start_sum(1 x u32", "sync` at "];
     {
         let before = first.then(|| world.start_sum(1_u32));
@@ -223,8 +222,7 @@ differences! { OF_DATA: |world, first|
     } => ["", "max(1 x u8)` at "];
 }
 
-// Data that go with the words of a meeting, behind it, or in an object that is written where it lies: other forms, lengths, roots and
-// places.
+// Forms, lengths, roots and places differ, of data that travel with the barrier round, behind it, or are written directly.
 differences! { OF_FORMS: |world, first|
     world.broadcast(&mut [1_u64][..], world.pes()[1]), world.broadcast(&mut much(0)[..], world.pes()[1])
         => ["broadcast(8", "broadcast(256K from PE 1)"];
@@ -261,7 +259,7 @@ fn out(world: &World<Multiple>, from: usize) -> Here<'_, [u64]> {
     OUT.here(world).index(from..from + MANY * world.n_pes())
 }
 
-// Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.
+// Between nodes, `alltoall` sends other messages than other collectives.
 differences! { OF_EXCHANGES: |world, first|
     world.sync_all(), exchange(world, 1) => ["sync` at", "alltoall(1 x u8)` at"];
     exchange(world, 1), world.sum_exscan(1.0) => ["alltoall(1 x u8)` at", "sum_exscan(1 x f64)` at"];
@@ -274,7 +272,7 @@ fn exchange(world: &World<Multiple>, each: usize) {
     world.alltoall(&vec![1_u8; items], &mut vec![0; items]);
 }
 
-// Some differ in what is not shown.
+// Where the message of PE 0 is empty, the calls differ in arguments that are not shown.
 differences! { OF_MEMORY: |world, first|
     world.alloc(zeroed::<u8>(101)).map(drop), world.alloc(zeroed::<u8>(100)).map(drop)
         => ["alloc(101 bytes in partition `default`)", "alloc(100 bytes in partition `default`)"];
@@ -329,13 +327,13 @@ fn run(world: &mut World<Multiple>) {
         return run_by_name(&scenario, world, first);
     };
     (differences().nth(number.parse().unwrap()).unwrap().come)(world, first);
-    // Nobody is here who could have been found.
+    // No PE gets here.
     world.barrier_all();
 }
 
 fn run_by_name(scenario: &str, world: &mut World<Multiple>, first: bool) {
     match scenario {
-        // With the barrier, and as chunks come.
+        // Data in the barrier round, and data in chunks.
         "operation" => {
             let fails = || world.reduce([1_u64; 3], |_, _| panic!("the operation fails"));
             let _ = catch_unwind(AssertUnwindSafe(fails));
@@ -372,7 +370,7 @@ fn scenario() {
     }
 }
 
-/// How PEs meet: how many they are, how on the node, and where the nodes are.
+/// Number of PEs, barrier algorithm of a node, and nodes of the loopback transport.
 type Way = (usize, &'static str, Option<&'static str>);
 
 const WAYS: [Way; 6] = [
@@ -384,7 +382,7 @@ const WAYS: [Way; 6] = [
     (5, "auto", Some("*x1")),
 ];
 
-/// Runs a job that must fail, before any PE has come to the end, and gives all that it has said.
+/// Runs a job that must fail before any PE gets to the end. Returns all that it has printed.
 #[track_caller]
 fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
     let processes = if hosts.is_some() { 1 } else { pes };
@@ -403,8 +401,7 @@ fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
     said
 }
 
-/// PE 0 and the others are found in what they have come for: one message has both, and their lines. Of PE 0 there is nothing where
-/// they differ in what is not shown.
+/// One message describes the calls of PE 0 and of the others, with their lines.
 #[track_caller]
 fn are_told(scenario: &str, ways: &[Way], [first, others]: [&str; 2]) {
     for way in ways {
@@ -426,7 +423,7 @@ fn different_things_are_told_apart_wherever_pes_are_and_if_hashes_are_equal() {
     let of_memory = of_data + OF_EXCHANGES.len();
     for (number, Difference { said, .. }) in differences().enumerate() {
         let ways = match number {
-            // In one way each, in turn.
+            // Each in one way, in turn.
             _ if number >= of_memory => &WAYS[number % WAYS.len()..][..1],
             _ if number >= of_data => &WAYS[..],
             _ => &WAYS[..4],
@@ -461,7 +458,7 @@ fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
     }
 }
 
-/// One inside the other one, whichever comes first. (Of two threads: `racing::context`.)
+/// One inside the other. (By two threads: `racing::context`.)
 #[test]
 fn two_collectives_of_a_team_at_a_time_are_told_with_both_lines_and_what_to_do() {
     for way in &WAYS[1..3] {

@@ -1,5 +1,5 @@
-//! Checked mode: each kind of mistake, planted and found with the lines of both calls. (In programs without one, which are all of
-//! `ordered`, nothing is found: `ci/check.sh`.)
+//! Checked mode reports each kind of mistake with the lines of both calls. (It finds nothing in the programs of `ordered`:
+//! `ci/check.sh`.)
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,8 +18,8 @@ static FLAG: Signal;
 #[symmetric]
 static TURN: Atomic<u64>;
 
-/// What PE `me` of three does, with one mistake or with none; and what is reported of the mistake, in which `<remark>` is the line
-/// that ends with that remark.
+/// A program of PE `me` of three with one mistake or none, and parts of the report. `<remark>` stands for the line that ends with that
+/// remark.
 struct Program {
     run: fn(&World, usize),
     reported: &'static [&'static str],
@@ -58,8 +58,7 @@ programs! {
             DATA.here(world).index(5).load(); // sync: read
         }
     } => ["PE 0 in `p` at <sync: put>", "PE 1 in `here load` at <sync: read>", "nothing orders them", "of PE 1"];
-    // None: columns beside each other; writes when the PE before has, through two more words and without a barrier; and buffers that
-    // are used behind a quiet.
+    // No mistake: columns beside each other; writes in turn, ordered by an atomic word; buffers that are used after a quiet.
     |world, me| if me != 1 {
         world.iput(DATA.on(one(world)).index(me / 2..), &[1; 7], 8, 1, 7);
     } => [];
@@ -76,7 +75,7 @@ programs! {
         world.quiet();
         DATA.here(world).index(9).store(DATA.here(world).index(17).load());
     } => [];
-    // What a fence orders: a flag behind its data, and signals that add up.
+    // No mistake: a fence orders a flag behind its data, and added signals.
     |world, me| match me {
         0 => {
             world.put(DATA.on(one(world)).index(..8), &[1; 8]);
@@ -101,7 +100,7 @@ programs! {
         },
         _ => {}
     } => [];
-    // A flag in front of its data.
+    // A flag that may overtake its data.
     |world, me| match me {
         0 => {
             world.put(DATA.on(one(world)).index(..8), &[1; 8]); // early: put
@@ -131,7 +130,7 @@ programs! {
         "PE 0 in `put` at <context: put>", "PE 1 in `here load` at <context: read>", "`wait_until` at <context: wait>", "DATA",
         "`signal_set` at <context: flag>",
     ];
-    // A signal says nothing of other puts.
+    // A signal orders its own data only.
     |world, me| match me {
         0 => for slot in 0..4 {
             let place = DATA.on(one(world)).index(8 * slot..8 * slot + 8);
@@ -164,7 +163,7 @@ fn one(world: &World) -> Pe {
     world.pe(1).unwrap()
 }
 
-/// Variable with a directory, in which PE 0 makes a file when it has done its part of a program.
+/// Variable with a directory. PE 0 creates a file in it at the end of its part of a program.
 const DONE: &str = "CHECK_DONE";
 
 fn done(program: usize) -> std::path::PathBuf {
@@ -173,7 +172,7 @@ fn done(program: usize) -> std::path::PathBuf {
 
 thread_local!(static NOW: std::cell::Cell<usize> = const { std::cell::Cell::new(0) });
 
-/// Later than what PE 0 does, by no means that the library could see.
+/// Waits until PE 0 has done its part, by means that the library does not see.
 fn later() {
     while !done(NOW.get()).exists() {
         std::thread::sleep(Duration::from_millis(5));
@@ -199,7 +198,7 @@ fn scenario() {
     }
 }
 
-/// How a job of three PEs ends, and the lines that were said of mistakes.
+/// Runs a job of three PEs. Returns its outcome, and the lines that report mistakes.
 fn job(scenario: &str, choice: &str) -> (Outcome, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
     let job = scenario::job("check", scenario, 3).env("SHMEM_CHECK", choice);
@@ -210,7 +209,7 @@ fn job(scenario: &str, choice: &str) -> (Outcome, Vec<String>) {
     (outcome, reports)
 }
 
-/// A text in which `<remark>` is the line of this file that ends with it, as reports name it.
+/// Replaces `<remark>` by the file and line that ends with this remark.
 fn placed(text: &str) -> String {
     let Some((head, rest)) = text.split_once('<') else { return text.to_owned() };
     let (remark, tail) = rest.split_once('>').unwrap();

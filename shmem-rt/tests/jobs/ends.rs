@@ -1,5 +1,4 @@
-//! The life of a process in its job, joined once and left once; and what is said when `main` of a program panics or returns an
-//! error.
+//! How a process joins and leaves its job, and what is printed when `main` panics or returns an error.
 
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
@@ -47,7 +46,7 @@ fn scenario() {
     }
 }
 
-/// Each piece that PEs and their launcher, which is one more copy of the program, write to standard error.
+/// Runs a job whose launcher is a copy of this program. Returns each write to standard error.
 fn pieces(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let (ours, theirs) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
@@ -57,7 +56,7 @@ fn pieces(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
     command.envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr::<OwnedFd>(theirs);
     let mut child = command.spawn().unwrap();
-    // Its copy of the other end: without that it is closed when all have ended.
+    // Closes our copy of the other end, so that reading ends with the job.
     drop(command);
     let mut pieces = Vec::new();
     let mut bytes = vec![0; 1 << 16];
@@ -79,7 +78,7 @@ fn a_panic_is_one_piece_and_names_its_pe() {
     // The first may end the job before the last has come to it.
     let panics: Vec<&String> = all.iter().filter(|piece| piece.contains("panicked at")).collect();
     assert!((1..=4).contains(&panics.len()), "{all:?}");
-    // They panic at the same place: the first says how it came there.
+    // All panic at the same place: only the first one prints the note.
     assert_eq!(panics.iter().filter(|panic| panic.contains(NOTE)).count(), 1, "{all:?}");
     for panic in panics {
         let (between, end) = if panic.contains(NOTE) { (":\n", NOTE) } else { (", too: ", "") };
@@ -89,7 +88,7 @@ fn a_panic_is_one_piece_and_names_its_pe() {
         assert!(head.contains("panicked at shmem-rt/tests/jobs/ends.rs:"), "{panic}");
         assert_eq!(rest, format!("{pe}\nsecond line\n{end}"));
     }
-    // The calls that led to it are in the same piece.
+    // The backtrace is part of the same write.
     let all = pieces("panic", &[("RUST_BACKTRACE", "1")]);
     let mut frames = all.iter().filter_map(|piece| piece.split_once("second line\nstack backtrace:\n"));
     let (Some((_, one)), None) = (frames.next(), frames.next()) else { panic!("{all:?}") };
@@ -101,7 +100,7 @@ fn a_panic_is_one_piece_and_names_its_pe() {
     assert!(!all.iter().any(|piece| piece.contains(": thread '")), "{all:?}");
 }
 
-/// By the error or the mistake, the code and what the report says, of PE 1 or of all.
+/// Scenario, transport, exit code, and parts of the report.
 #[test]
 fn an_error_of_main_and_one_of_the_environment_are_said_once() {
     let no_pe = format!("ends.rs:{}: there is no PE 9: the job has 3", program::NO_PE);
@@ -133,7 +132,7 @@ fn an_error_of_main_and_one_of_the_environment_are_said_once() {
     }
 }
 
-/// There PEs are threads of one process, which ends with the first that exits.
+/// PEs are threads of one process there, and the first exit ends all of them.
 #[test]
 fn who_exits_over_loopback_before_its_job_is_over_is_told() {
     for (scenario, code, told) in
@@ -153,7 +152,7 @@ fn who_exits_over_loopback_before_its_job_is_over_is_told() {
     }
 }
 
-/// The call is known however deep in the library an error came to be, and `unwrap` shows the sentence.
+/// An error has the location of the program's call, and `unwrap` prints its message.
 #[shmem::test(pes = 2)]
 fn an_error_knows_its_call(world: &mut World) {
     fn known<T>(failed: Result<T>, line: u32, said: &str) {
@@ -181,7 +180,7 @@ fn a_program_that_a_pe_starts_is_a_job_of_its_own() {
     assert!(!scenario::said(&outcome).contains("was refused"), "{outcome:?}");
 }
 
-/// The only test in which the process of the tests has a world itself: it has one, ever.
+/// The only test whose own process has a world: a process has one, ever.
 #[test]
 fn a_process_is_in_its_job_as_long_as_it_has_its_world() {
     assert!(!initialized());

@@ -1,4 +1,4 @@
-//! Jobs in strange environments start, or end with one message: no crash, no panic, no silence.
+//! Jobs in unusual environments start, or end with one message and without a panic.
 
 use std::process::Command;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn scenario() {
         std::process::exit(2);
     });
     let next = world.pe((world.my_pe() + 1) % world.n_pes()).unwrap();
-    // Uses what most of the variables speak of: the heap, arrays, teams, strided transfers.
+    // Uses the subjects of most variables: the heap, arrays, strided transfers.
     let array = world.array([100]).zeroed::<u8>();
     world.iput(WORDS.on(next).index(..), &[7; 16], 4, 1, 16);
     world.barrier_all();
@@ -31,7 +31,6 @@ fn scenario() {
     world.local(&WORDS, |words| assert!((0..64).all(|at| words[at] == if at % 4 == 0 { 7 } else { 0 })));
 }
 
-/// Tools that run programs on a processor of their own.
 #[test]
 fn programs_run_under_valgrind() {
     if Command::new("valgrind").arg("--version").output().is_err() {
@@ -87,7 +86,7 @@ fn every_environment_that_is_kept_is_a_job_or_one_message() {
             continue;
         }
         refused += 1;
-        // Before they have joined all PEs say the same; behind that one of them speaks for all.
+        // Before they join, all PEs print the error; after that, one PE prints it for all.
         let (alone, together) =
             (printed.contains("refused: "), outcome.report.matches("ended the job with code").count());
         assert!(alone || together == 1, "{said}");
@@ -102,8 +101,7 @@ fn sleeps() -> u64 {
     count.unwrap().trim().parse().unwrap()
 }
 
-/// They neither keep each other from running nor have the kernel wake them each time: what others on the CPU do may
-/// disturb a run.
+/// PEs on one CPU yield to each other in barriers, and rarely sleep. Other processes may disturb a run.
 #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
 fn whoever_waits_yields_to_the_pe_on_its_cpu(world: &mut World) {
     const BARRIERS: u64 = 500;

@@ -1,6 +1,4 @@
-//! What users see when a job goes wrong: one message, a code, and no hang.
-//!
-//! What PEs that do different things are told, on a node and between nodes, is in `agreement`.
+//! A job that fails ends with one message and a code. (PEs in different collectives: `agreement`.)
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -21,10 +19,11 @@ static READY: Signal;
 #[symmetric]
 static LOCK: Lock;
 
-/// What a PE says whose thread-locals are destroyed.
+/// Printed by a PE whose thread-locals are destroyed.
 const DESTROYED: &str = "a thread-local was destroyed";
 
-/// What an exit of the program destroys, and no end that the library makes: transfers may still write there.
+/// A thread-local that only an exit of the program destroys. When the library ends a process, transfers may still write to
+/// thread-locals.
 struct Kept;
 
 impl Drop for Kept {
@@ -35,7 +34,7 @@ impl Drop for Kept {
 
 thread_local!(static KEPT: Kept = const { Kept });
 
-/// On one PE, returns when all others have come to where they wait; on those, at once.
+/// Returns at once, but on PE `one` when all other PEs sleep.
 fn others_wait_for(one: usize, world: &World) {
     let one = world.pe(one).unwrap();
     if one == world.me() {
@@ -51,8 +50,8 @@ fn die() -> ! {
     unreachable!()
 }
 
-/// Runs a job that must fail, and not because its time is over; gives also what was said, by the launcher and by all PEs.
-/// The PE that has ended it has destroyed nothing.
+/// Runs a job that must fail before its time limit. Returns its outcome, and all that the launcher and the PEs have printed. The PE
+/// that has ended the job has destroyed no thread-local.
 #[track_caller]
 fn fails(job: Launch) -> (Outcome, String) {
     let outcome = job.run().unwrap();
@@ -93,7 +92,7 @@ fn scenario() {
     }
 }
 
-/// A program of so many PEs that fails with a code; what the report says, and what is said besides, by anybody.
+/// A program that fails: its PEs, its exit code, parts of the report, and parts of all output.
 struct Failing {
     name: &'static str,
     run: fn(&mut World),
@@ -138,7 +137,7 @@ failing! {
         READY.wait_until(world, eq(1));
     } => 2, 101, ["PE 1"], ["out of range", "PE 0 waits in `wait_until(READY == 1, is 0)` at"];
 
-    // Catching it does not give the world back: other PEs still hold references.
+    // A caught panic would give the world back, while other PEs still hold references.
     "a panic that is caught outside of a phase" |world| {
         let me = world.my_pe();
         let open = || world.local(&GRID, |_| assert!(me != 0, "the body fails"));
@@ -153,7 +152,7 @@ failing! {
     } => 4, 101, [],
         ["the body fails", "a panic inside `local(4 x u64, allocated by a team at", "failure.rs:", "ends the job"];
 
-    // Caught, PE 0 would make the array again while the others wait for it to have made it.
+    // PE 0 would make the array again, while the others wait for it.
     "a panic that is caught in first elements" |world| {
         let me = world.my_pe();
         for _ in 0..2 {
@@ -284,7 +283,7 @@ fn a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_
     }
 }
 
-/// Of the environment of one PE or of all, and of limits of the process.
+/// Settings of one PE or of all, and limits of the process.
 #[test]
 fn what_a_job_cannot_start_with_is_one_error() {
     let below = |line: &str| {
@@ -308,7 +307,7 @@ fn what_a_job_cannot_start_with_is_one_error() {
     succeeds(below("ulimit -v 4000000; export SHMEM_LATER_SIZE=0"));
 }
 
-/// What the shell does before, or a setting of PE 1 alone; and what is said of it.
+/// A command of the shell, or a setting of PE 1 alone; and parts of the message.
 const REFUSED: &[(&str, &[&str])] = &[
     ("SHMEM_SYMMETRIC_SIZE=8M", &["partition 1", "8M", "64M"]),
     ("SHMEM_CHECK=1", &["asked to observe", "SHMEM_CHECK", "nothing"]),
@@ -348,7 +347,7 @@ const REFUSED: &[(&str, &[&str])] = &[
 /// Set in PEs of which one holds its standard output.
 const HELD: &str = "FAILURE_HELD";
 
-/// Whether this machine has what others have not.
+/// Whether this machine has fast memory.
 fn has_fast_memory() -> bool {
     let has = !Machine::default().topology().of_kind(Kind::FastMem, 0).is_empty();
     if has {

@@ -1,5 +1,5 @@
-//! A process that ends inside a phase or a collective: destructors of its thread-locals may have the world, and are refused in a
-//! phase.
+//! A process that exits inside a phase or a collective. Destructors of its thread-locals may own the world: their operations are
+//! refused inside a phase.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,8 +15,8 @@ static GRID: [f64; 8];
 
 const REFUSED: &str = "PE 0 is in `local(GRID)` at shmem-rt/tests/jobs/phase_exit.rs:";
 
-/// A world that a thread-local owns, which a process that ends inside a phase drops before its frames. The scenario says what
-/// the destructor does with it.
+/// A world that a thread-local owns. A process that exits inside a phase drops it while the phase is open. The scenario names what the
+/// destructor does.
 struct Owner {
     world: World,
     used: Used,
@@ -39,7 +39,7 @@ impl Drop for Owner {
     }
 }
 
-/// Says which operations are not refused.
+/// Prints each operation that is not refused.
 macro_rules! refused {
     ($($operation:expr;)*) => {$({
         let tried = catch_unwind(AssertUnwindSafe(|| _ = $operation));
@@ -62,7 +62,7 @@ fn scenario() {
     let me = world.my_pe();
     let used = Used::new(&world);
     if me == 0 {
-        // Nobody else comes to that.
+        // The other PE does not join this barrier.
         std::mem::forget(used.team.start_barrier(&world));
     }
     let exit = || {
@@ -87,7 +87,7 @@ fn scenario() {
 #[test]
 fn a_process_that_ends_inside_a_phase_ends_the_job_with_one_message() {
     let early = "exited with code 0 before it left the job";
-    // What the report says, and what PE 0 says besides, once.
+    // Scenario, exit code, a part of the report, and what PE 0 prints once.
     for (then, code, reported, part) in [
         ("all", 1, "PE 0", "all were tried"),
         ("put", 134, "PE 0", REFUSED),

@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// Seconds after which a job hangs, and ends with [`HANGS`]; its programs wait longer.
+/// Seconds after which `timeout` ends a job with [`HANGS`]. Programs that wait do so for longer.
 const LIMIT: &str = "300";
 
-/// What `timeout` ends with then.
+/// Exit code of `timeout` then.
 const HANGS: i32 = 124;
 
 thread_local! {
-    /// Of each test its own: where two jobs of one user begin at the same time, `mpirun` fails to make the directory that
-    /// both want.
+    /// A directory for each test: `mpirun` fails if two jobs of a user create the same directory at the same time.
     static DIRECTORY: TempDir = tempfile::tempdir().unwrap();
 }
 
@@ -48,7 +47,7 @@ fn itself(command: &mut Command, name: &str) {
     command.env(programs::NAME, name).env("RUST_BACKTRACE", "0").stdin(Stdio::null());
 }
 
-/// The same under MPICH's `mpiexec`, which speaks PMI-1 over a socket that it leaves to the PEs, or to which they connect.
+/// The same under MPICH's `mpiexec`, which speaks PMI-1 over an inherited socket, or over one that PEs connect to.
 fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
     Command::new("mpiexec.hydra").arg("--version").output().ok()?;
     let mut command = Command::new("timeout");
@@ -57,7 +56,7 @@ fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
     Some(command)
 }
 
-/// Runs it by the launchers that are there, and says which are not.
+/// Runs a program by all installed launchers.
 fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
     let launchers = [
         ("mpirun of Open MPI", mpirun(pes, name)),
@@ -91,7 +90,7 @@ fn pes_meet_and_share_memory_beside_what_they_start() {
         (2, "bootstrap", " of 2 on [0"),
         (5, "bootstrap", " of 5 on [0"),
         (4, "ring", " of 4 has its neighbour's"),
-        // What a PE starts does not pose as the PE.
+        // A process that a PE starts is not taken for the PE.
         (2, "start-another", " of 2 has its neighbour's"),
     ] {
         for output in run_by_all(pes, name) {
@@ -100,14 +99,14 @@ fn pes_meet_and_share_memory_beside_what_they_start() {
     }
 }
 
-/// With its code and one message; nothing is left. (Of the last PE of several hosts: `ci/hosts.sh`.)
+/// The job ends with the code and one message, and no process is left. (On several hosts: `ci/hosts.sh`.)
 #[test]
 fn an_abort_and_a_death_end_the_job() {
     let is_left = |pid: &str| {
         let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
         line.unwrap_or_default().contains("program")
     };
-    // The second one by all PEs at once.
+    // In the second row all PEs abort at once.
     for (name, who) in [("abort-0", Some("PE 0 ")), ("abort", Some("")), ("die-0", None), ("die-3", None)] {
         for output in run_by_all(4, name) {
             let (said, code) = (text(&output.stderr), output.status.code());
@@ -119,7 +118,7 @@ fn an_abort_and_a_death_end_the_job() {
                 None => assert!(!output.status.success() && code != Some(HANGS), "{}: {said}", output.status),
             }
             for pid in text(&output.stdout).lines().filter_map(|line| line.strip_prefix("pid ")) {
-                // On a busy machine it takes a while until one that was killed is gone.
+                // A killed process may exist for a while.
                 let is_gone = (0..300).any(|look| {
                     std::thread::sleep(Duration::from_millis(if look == 0 { 0 } else { 100 }));
                     !is_left(pid)
@@ -143,7 +142,7 @@ fn a_library_that_is_not_there_is_one_clear_error() {
 fn without_its_launcher_a_process_is_one_pe() {
     let mut command = Command::new("timeout");
     itself(command.arg(LIMIT), "ring");
-    // What a launcher leaves in the environment of a script, for example, whose programs have not its socket.
+    // Variables that a launcher leaves to programs of a script, without its socket.
     command.envs([("PMI_FD", "77"), ("PMI_RANK", "1"), ("PMI_SIZE", "4")]);
     let output = command.output().unwrap();
     assert_success(&output, "PE 0 of 1 has its neighbour's", 1);
@@ -160,7 +159,7 @@ fn without_its_launcher_a_process_is_one_pe() {
 #[test]
 fn processes_that_do_not_find_their_launcher_are_explained_once() {
     let Some(command) = mpirun(3, "ring") else { return };
-    // As a launcher that was built without PMIx.
+    // Like a launcher that was built without PMIx.
     let words: Vec<_> = command.get_args().map(std::ffi::OsStr::to_owned).collect();
     let place = words.iter().position(|word| *word == std::env::current_exe().unwrap()).unwrap();
     let mut without = Command::new("timeout");

@@ -1,5 +1,5 @@
-//! Jobs in which nobody can go on end, and say who waits where; jobs in which somebody may still act do not, however
-//! long it takes.
+//! A job in which all PEs wait for each other ends, and says where each PE waits. A job in which a thread, a child or a signal handler
+//! may still act does not end, however long it waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,7 +20,7 @@ static FIRST: Lock;
 #[symmetric]
 static SECOND: Lock;
 
-/// Much longer than it takes to find out that nobody can go on, on one host and on several.
+/// Much longer than the detection of a standstill takes, on one host and on several.
 const LONG: Duration = Duration::from_secs(4);
 const LONG_APART: Duration = Duration::from_secs(10);
 
@@ -29,13 +29,13 @@ const SHM: &[(&str, &str)] = &[("SHMEM_TRANSPORT", "shm")];
 /// Threads of one process, each on a node of its own.
 const LOOPBACK: &[(&str, &str)] = &[("SHMEM_TRANSPORT", "loopback")];
 
-/// On so many hosts, of so many PEs each.
+/// Hosts, and PEs of each, as `SHMRUN_HOSTS_AS` has them.
 const fn apart(hosts: &'static str) -> [(&'static str, &'static str); 2] {
     [("SHMEM_TRANSPORT", "auto"), ("SHMRUN_HOSTS_AS", hosts)]
 }
 
-/// Runs a test that must fail as each of these jobs, of so many PEs in such an environment, and looks at what it says.
-/// Only where there is no libfabric, what needs it passes.
+/// Runs a program that must stand still as each of these jobs, and checks its message. Jobs that need libfabric are skipped
+/// without it.
 #[track_caller]
 fn stand<L: ThreadLevel>(
     name: &str,
@@ -57,7 +57,7 @@ fn stand<L: ThreadLevel>(
             assert!(![SHM, LOOPBACK].contains(environment), "it passes");
             continue;
         };
-        // What PEs that are threads print has their process's number before it.
+        // Output of PEs that are threads begins with the number of their process.
         let said =
             panic.downcast_ref::<String>().map(|said| said.replace("\n[0] ", "\n")).unwrap_or_default();
         assert_says(&said, &["failed with code 1: PE 0 (pid ", "no PE can go on: all of them wait"]);
@@ -65,8 +65,7 @@ fn stand<L: ThreadLevel>(
     }
 }
 
-/// Programs of three PEs in which all wait at last, on one host, with one of them on another, and as threads of one process; and
-/// what is said of them.
+/// Programs that stand still, the jobs in which each runs, and parts of the message.
 macro_rules! stands {
     ($($(#[$doc:meta])* $name:ident: $level:ty, $jobs:expr, |$world:ident| $body:expr => $parts:expr;)*) => {$(
         $(#[$doc])*
@@ -125,7 +124,7 @@ stands! {
         let mut channel = world.channel::<u64>(2).unwrap();
         let (_, east) = world.ring_neighbours();
         if world.my_pe() == 2 {
-            // Never: all that could come would come from PE 1.
+            // Never: only PE 1 could send to it, and PE 1 waits.
             channel.recv(world);
         } else {
             let to = if world.my_pe() == 1 { world.pe(0).unwrap() } else { east };
@@ -178,7 +177,7 @@ stands! {
             READY.wait_until(world, eq(2));
         });
     } => ["(one of 2 threads, all of which wait)"];
-    /// As `shmrun --hosts-as 2x1` starts them, and more of them; on four hosts one is asked by one that is asked itself.
+    /// On four hosts, a host that asks another one whether it waits is asked itself.
     hosts_that_wait_for_each_other: Single, &[(2, &apart("2x1")), (4, &apart("2x2")), (4, &apart("4x1"))], |world| {
         let (_, east) = world.ring_neighbours();
         READY.wait_until(world, eq(1));
@@ -186,7 +185,7 @@ stands! {
     } => ["\n  PEs 0", &*format!(" wait in `wait_until(READY == 1, is 0)` {HERE}")];
 }
 
-/// Programs of so many PEs, in such an environment, that go on in the end.
+/// Programs that wait for long and then go on.
 macro_rules! goes_on {
     ($($(#[$doc:meta])* $name:ident: $pes:literal, $level:ty, [$($variable:literal = $value:literal),*], $body:expr;)*) => {$(
         $(#[$doc])*
@@ -201,7 +200,7 @@ goes_on! {
     a_thread_that_does_not_wait_may_act: 2, Multiple, ["SHMEM_TRANSPORT" = "shm"], one_that_does_not_wait_acts;
     a_thread_beside_pes_that_are_threads_may_act: 2, Multiple, ["SHMEM_TRANSPORT" = "loopback"],
         one_that_does_not_wait_acts;
-    /// The message about a long wait needs nothing that a thread of the program may hold meanwhile.
+    /// The message about a long wait does not wait for the lock of the standard error.
     a_thread_that_holds_the_standard_error_waits: 2, Multiple,
         ["SHMEM_TRANSPORT" = "shm", "SHMEM_WAIT_WARN" = "0.4"], |world| {
         let me = world.my_pe();
@@ -231,7 +230,7 @@ goes_on! {
         // SAFETY: a call without conditions.
         unsafe { libc::alarm(LONG.as_secs() as libc::c_uint) };
     });
-    /// By the kernel's call, of which the C library hears nothing.
+    /// By a system call that the C library does not see.
     a_child_shares_the_memory_and_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| forks(world, || {
         let (signal, none) = (libc::c_long::from(libc::SIGCHLD), 0 as libc::c_long);
         // SAFETY: the child calls what may be called behind a fork, and ends (`forks`).
@@ -240,7 +239,7 @@ goes_on! {
     a_child_of_a_child_that_is_over_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"],
         // SAFETY: the children call what may be called behind a fork, and end (`forks`).
         |world| forks(world, || unsafe { libc::fork() }, true);
-    /// PE 1 is stopped while it sleeps, has what it waits for, and goes on much later.
+    /// PE 1 is stopped while it sleeps. Its word is set then, and it goes on much later.
     a_pe_that_is_stopped_may_go_on: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| {
         let (zero, one) = (world.pe(0).unwrap(), world.pe(1).unwrap());
         if world.my_pe() == 1 {
@@ -250,13 +249,13 @@ goes_on! {
             return;
         }
         let process = OTHER.wait_until(world, gt(0));
-        // Long enough that it sleeps, if there is nothing else to do here.
+        // Long enough that PE 1 sleeps.
         std::thread::sleep(Duration::from_millis(300));
         stop(process, LONG);
         world.set(READY.on(one), 1);
         READY.wait_until(world, eq(1));
     };
-    /// For longer than the network may be silent. It is asked whether it waits, and nothing else.
+    /// For longer than `SHMEM_TIMEOUT`.
     a_pe_of_another_host_that_is_stopped_may_go_on: 2, Single,
         ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1", "SHMEM_TIMEOUT" = "3"], |world| {
         let zero = world.pe(0).unwrap();
@@ -269,7 +268,7 @@ goes_on! {
             return;
         }
         let process = OTHER.wait_until(world, gt(0));
-        // What was sent at the start is answered before it is stopped, or the network would be silent.
+        // Messages of the start are answered before it is stopped.
         world.fetch(READY.on(world.pe(1).unwrap()));
         std::thread::sleep(Duration::from_secs(1));
         stop(process, LONG_APART);
@@ -277,7 +276,7 @@ goes_on! {
     };
 }
 
-/// A thread that is no PE's sleeps, and then wakes all.
+/// A thread that does not wait in the library sleeps, and then sets the words of all PEs.
 fn one_that_does_not_wait_acts(world: &World<Multiple>) {
     std::thread::scope(|scope| {
         if world.my_pe() == 1 {
@@ -290,7 +289,7 @@ fn one_that_does_not_wait_acts(world: &World<Multiple>) {
     });
 }
 
-/// The word of this process that a handler changes.
+/// The address of the word that [`change`] changes.
 static WORD: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn change(_: libc::c_int) {
@@ -300,7 +299,7 @@ extern "C" fn change(_: libc::c_int) {
     unsafe { AtomicU64::from_ptr(word) }.store(1, Ordering::SeqCst);
 }
 
-/// One of two PEs waits for what it begins here.
+/// PE 0 waits for a change that `begin` starts.
 fn is_changed_by(world: &World, begin: impl FnOnce()) {
     if world.my_pe() == 0 {
         WORD.store(READY.here(world).addr().as_ptr() as u64, Ordering::Relaxed);
@@ -310,7 +309,7 @@ fn is_changed_by(world: &World, begin: impl FnOnce()) {
     world.barrier_all();
 }
 
-/// One of two PEs forks, and its child acts, or one that this has forked before it ended.
+/// PE 0 forks, and its child changes the word; or a child of the child, which ends.
 fn forks(world: &World, fork: fn() -> libc::pid_t, has_grandchild: bool) {
     is_changed_by(world, || {
         if fork() == 0 {
@@ -326,7 +325,7 @@ fn forks(world: &World, fork: fn() -> libc::pid_t, has_grandchild: bool) {
 }
 
 fn stop(process: u64, time: Duration) {
-    // Its own child has a parent again when this one has ended: nothing is left of it here.
+    // The shell in the background is no child of this process.
     let command =
         format!("kill -STOP {process}; (sleep {}; kill -CONT {process}) >/dev/null 2>&1 &", time.as_secs());
     assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());

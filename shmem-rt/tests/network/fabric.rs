@@ -1,4 +1,4 @@
-//! PEs that reach each other through libfabric, on one machine: what only a network does.
+//! PEs that reach each other through libfabric, on one machine.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ fn used() -> Duration {
 fn a_pe_that_is_elsewhere_serves_the_others(world: &mut World) {
     let target = world.pe(1).unwrap();
     if world.my_pe() == 1 {
-        // In its own code, where it makes nothing go on, until the other one is done: it looks at its own memory.
+        // Makes no call of the library until the other PE is done.
         while WORDS.here(world).index(50).load() == 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -58,13 +58,13 @@ fn a_pe_that_waits_uses_no_core(world: &mut World) {
         COUNT.wait_until(world, ge(1));
         let (waited, used) = (before.0.elapsed(), used() - before.1);
         assert!(waited >= WAITED, "it was woken by nobody: {waited:?}");
-        // A good part of a core even where many others want it, too; hundredths of this if it sleeps.
+        // Spinning takes a large part of a core, sleeping less than a hundredth.
         assert!(used < waited / 20, "{used:?} of the processor in {waited:?} of waiting");
     }
     world.barrier_all();
 }
 
-/// Threads that share one unit: what one has complete must not stand for what another has started.
+/// Threads share an endpoint: completions of one thread must not count for another thread.
 #[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
 fn quiet_waits_for_the_own_operations_among_those_of_others(world: &mut World<Multiple>) {
     const ROUNDS: u64 = 200;
@@ -92,7 +92,7 @@ fn quiet_waits_for_the_own_operations_among_those_of_others(world: &mut World<Mu
     world.barrier_all();
 }
 
-/// Every way of tracking completion: the same program. (Every provider that runs anywhere: `ci/fabric.sh`.)
+/// The same program with each way to track completion. (With each provider: `ci/fabric.sh`.)
 macro_rules! mapped {
     ($($name:ident: $value:literal;)*) => {$(
         #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi", "SHMEM_CONTEXT_MAPPING" = $value))]
@@ -141,7 +141,7 @@ fn exchange(world: &mut World<Multiple>) {
     world.barrier_all();
 }
 
-/// A job that a key or a scheduler stops for longer than it may stand still: the time does not count.
+/// Time in which a job is stopped does not count for `SHMEM_TIMEOUT`.
 #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi", "SHMEM_TIMEOUT" = "3"))]
 fn a_job_that_was_stopped_goes_on(world: &mut World) {
     let (begun, other) = (Instant::now(), world.pe(1).unwrap());
@@ -150,7 +150,7 @@ fn a_job_that_was_stopped_goes_on(world: &mut World) {
         world.set(COUNT.on(world.pe(0).unwrap()), pid);
     } else {
         COUNT.wait_until(world, gt(0));
-        // The other one first, so that something is under way while this one is stopped.
+        // PE 1 is stopped first, so that operations are under way when this PE is stopped.
         let theirs = world.fetch(COUNT.on(world.me()));
         let script =
             format!("kill -STOP {theirs}; sleep 0.2; kill -STOP {pid}; sleep 3.2; kill -CONT {pid} {theirs}");
@@ -188,7 +188,7 @@ fn contexts_end_where_descriptors_do(world: &mut World<Multiple>) {
     assert!(error.contains("raise the limit of open descriptors (ulimit -n)"), "{error}");
     assert!(contexts.len() > 1, "a context has no {LEFT} descriptors");
     world.barrier_all();
-    // Those that are there have what their connections need, on both sides.
+    // The contexts that were created have descriptors for their connections, on both sides.
     for (number, context) in contexts.iter().enumerate() {
         let (ctx, word) = (context.bind(world), WORDS.on(other).index(number));
         ctx.p(word, 7 * number as u64);

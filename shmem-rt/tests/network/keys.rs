@@ -1,5 +1,4 @@
-//! Memory that is made known to other PEs, as much of it as there may be: each partition has a key of its own on
-//! every PE, those from the start and those made later.
+//! Keys of memory: each partition has a key of its own on every PE, also those created later.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use shmem::thread::Single;
 
 use crate::scenario::{self, assert_says};
 
-/// Each PE writes to each other in a partition, and finds what was written to it.
+/// Each PE writes to all PEs in a partition, and reads what all have written to it.
 fn exchange(world: &World, id: u32, words: SymAddr) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let value = |from: usize, to: usize| (u64::from(id) * 64 + (from * n + to) as u64).to_ne_bytes();
@@ -24,7 +23,7 @@ fn exchange(world: &World, id: u32, words: SymAddr) {
     assert_eq!(seen, expected, "partition {id}");
 }
 
-/// In all of them, whose memory was taken before: no key is that of another one.
+/// Exchanges in all partitions after all have allocated: no two share a key.
 fn exchange_in(world: &World, ids: impl Iterator<Item = u32>) -> usize {
     let blocks: Vec<(u32, SymAddr)> =
         ids.map(|id| (id, world.partition(id).unwrap().malloc(64).unwrap())).collect();
@@ -58,7 +57,7 @@ fn as_many_partitions_as_there_may_be_are_known_to_all() {
         job = job.env("SHMEM_TRANSPORT", &transport);
     }
     for id in 1..=MAX_PARTITIONS {
-        // The first one holds the statics of all tests here.
+        // Partition 1 holds the statics of all tests of this program.
         let size = if id == 1 { 1024 } else { 64 + id };
         job = job.env(format!("SHMEM_SYMMETRIC_PARTITION{id}"), format!("SIZE={size}K"));
     }
@@ -66,7 +65,7 @@ fn as_many_partitions_as_there_may_be_are_known_to_all() {
     for pe in 0..2 {
         assert_says(&said, &[&format!("PE {pe} has used {MAX_PARTITIONS}")]);
     }
-    // What it costs is told.
+    // `SHMEM_INFO` says what is registered.
     let registered = format!("{} segments of together ", MAX_PARTITIONS + 1);
     assert_eq!(said.contains(&registered), transport == "ofi", "{said}");
 }

@@ -1,9 +1,9 @@
-//! Many long blocks at a time, as transports move them in pieces: more than they have room for under way.
+//! Strided transfers of many long blocks, which need more buffers than a transport has.
 
 use shmem::prelude::*;
 use shmem::zeroed;
 
-/// Blocks of a transfer, their bytes and those from one to the next: 100 kB, in an area of its own.
+/// Blocks of a transfer, bytes of each, and stride. Each transfer has an area of its own.
 const BLOCKS: (usize, usize, usize) = (100, 1000, 1500);
 const AREA: usize = BLOCKS.0 * BLOCKS.2;
 

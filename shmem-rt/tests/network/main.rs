@@ -1,4 +1,4 @@
-//! What only a job over libfabric has, or several nodes: descriptors, keys, messages, and who else is on the network.
+//! What only jobs over libfabric or on several nodes have: descriptors, keys, messages, and strangers on the network.
 
 #[path = "../dice/mod.rs"]
 mod dice;

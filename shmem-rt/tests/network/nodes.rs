@@ -1,6 +1,5 @@
-//! What passes between nodes of several sizes in a collective of data that fit a meeting: from node to node, to first members only, and
-//! as often as the algorithm says. (Of nodes of one size, `scale` of shmem-perf counts every byte of every collective.) More goes to
-//! any member, through its window.
+//! Traffic between nodes of several sizes in collectives of few data: only first members of nodes receive, as often as the algorithm
+//! says. (Traffic between nodes of one size: `scale` of shmem-perf.)
 
 use std::collections::BTreeSet;
 
@@ -14,8 +13,7 @@ fn firsts(world: &World) -> Vec<usize> {
     firsts
 }
 
-/// Runs a collective, and gives what all PEs have sent in it together. Every target must be the first member of
-/// another node.
+/// Runs a collective. Returns the traffic of all PEs together. Each target must be the first member of another node.
 fn sent(world: &World, collective: impl FnOnce()) -> Traffic {
     let firsts = firsts(world);
     let own = firsts[world.my_pe()];
@@ -49,17 +47,17 @@ fn every_collective(world: &World) {
     let members = |node| all.iter().filter(|first| **first == node).count() as u64;
     let sizes: Vec<u64> = BTreeSet::from_iter(all.iter().copied()).into_iter().map(members).collect();
     let nodes = sizes.len() as u64;
-    // Every node sends a word in each round, and with it what `each` is; what `others` is comes to each node that has it not.
+    // Each node sends a word and `each` bytes in each round, and receives `others` bytes in all.
     let rounds = u64::from(nodes.next_power_of_two().trailing_zeros());
     let meeting = |each: u64, others: u64| {
         let operations = nodes * rounds;
         Traffic { operations, bytes: operations * (8 + each) + others * (nodes - 1) }
     };
     assert_eq!(sent(world, || world.barrier_all()), meeting(0, 0), "barrier");
-    // Of what is exact one value of each node, or several together.
+    // Exact reductions send one value of each node.
     assert_eq!(sent(world, || world.sum(&mut [1_u64; 2])), meeting(16, 0), "sum");
     assert_eq!(sent(world, || world.max(&mut 1_f32)), meeting(4, 0), "max");
-    // Of numbers that round, partial results, or all of them where ranks of nodes do not follow each other.
+    // Rounded sums send partial results, or all values if the ranks of nodes are not consecutive.
     let rounding = |collective: &dyn Fn(), each| {
         let (found, most) = (sent(world, collective), meeting(0, pes * each));
         assert!(found.operations == most.operations && found.bytes <= most.bytes, "{found:?} of {most:?}");
@@ -70,10 +68,10 @@ fn every_collective(world: &World) {
     let mut into = vec![0_u8; 100 * pes as usize];
     let fcollect = sent(world, || world.fcollect(&[1; 100][..], &mut into));
     assert_eq!(fcollect, meeting(0, pes * 100), "fcollect");
-    // What the root has comes to each other node once.
+    // Each other node receives the data of the root once.
     let (root, mut data) = (world.pe(world.n_pes() - 1).unwrap(), [world.my_pe() as u64; 20]);
     assert_eq!(sent(world, || world.broadcast(&mut data, root)), meeting(0, 160), "broadcast");
-    // One message from each node to each other, which is the meeting.
+    // One message from each node to each other node.
     let pairs: u64 = sizes.iter().map(|here| here * (pes - here)).sum();
     let operations = nodes * (nodes - 1);
     let apart = Traffic { operations, bytes: operations * 8 + pairs * 16 };

@@ -1,8 +1,5 @@
-//! A job over the fabric, and a process of another user beside it that belongs to no job and reaches its ports: it reads,
-//! writes, sends what messages look like and what they do not, and the job ends in order with what it should have.
-//!
-//! The stranger is another user's where these tests are root's; otherwise it is the same user's, which makes no difference
-//! to a network. It finds the ports where anybody finds them, in `/proc/net`.
+//! A job over libfabric, and a stranger: a process outside the job that finds its ports in `/proc/net`. It reads, writes and
+//! sends noise. The job must end in order with the right data. The stranger is another user if the tests run as root.
 
 mod outsider;
 
@@ -25,7 +22,7 @@ use crate::dice::Dice;
 use crate::scenario;
 
 const WORDS: usize = 4096;
-/// What nobody else may read or write.
+/// Words that the stranger must not read or write.
 #[symmetric]
 static GUARDED: [u64; WORDS];
 const FIELD_WORDS: usize = 1 << 15;
@@ -38,18 +35,18 @@ static PORT: Atomic<u64>;
 #[symmetric]
 static GOES_ON: Atomic<u64>;
 
-/// Set for copies of this program: the provider, for PEs and the stranger; what that one does; to which ports.
+/// Variables of copies of this program: the provider, the deeds of the stranger, and the ports.
 const PROVIDER: &str = "STRANGER_PROVIDER";
 const DEED: &str = "STRANGER_DEED";
 const PORTS: &str = "STRANGER_PORTS";
 
-/// Ports that PEs are to listen at, as behind a firewall.
+/// Range of ports for PEs, as behind a firewall.
 const RANGE: RangeInclusive<u16> = 21_000..=21_999;
 
 /// A user of almost no rights.
 const NOBODY: u32 = 65534;
 
-/// What a word of the guarded ones holds.
+/// The value of a guarded word.
 fn guarded(pe: usize, word: usize) -> u64 {
     0x5EC2_E700_0000_0000 | (pe as u64) << 32 | word as u64
 }
@@ -99,13 +96,13 @@ fn scenario() {
     }
 }
 
-/// Every kind of operation, with what it must leave.
+/// Each kind of operation, with its result.
 fn exchange(world: &World, round: u64) {
     let (me, other) = (world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
     let value = |pe: u64, word: usize| round << 20 | pe << 16 | word as u64;
     let values: Vec<u64> = (0..8192).map(|word| value(me, word)).collect();
     world.put(FIELD.on(other).index(..1000), &values[..1000]);
-    // Messages: some, and as many bytes as go to memory that is lent.
+    // Few bytes in messages, and many through a bounce buffer.
     world.iput(FIELD.on(other).index(1000..), &values, 2, 1, 500);
     world.iput(FIELD.on(other).index(2000..), &values, 3, 1, 8192);
     let before = world.fetch_add(COUNT.on(other), 1);
@@ -123,7 +120,7 @@ fn exchange(world: &World, round: u64) {
     world.barrier_all();
 }
 
-/// The port of this process that its peers reach it at: the first that it listens at.
+/// The first port that this process listens at: the one that its peers use.
 fn listening(provider: &str) -> u16 {
     let entries = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
     let own: Vec<String> = entries
@@ -134,7 +131,7 @@ fn listening(provider: &str) -> u16 {
     ports.min().expect("a PE listens at a port")
 }
 
-/// The ports that anybody can see, and the sockets that they are of.
+/// Visible ports, each with the inode of its socket.
 fn open_ports(provider: &str) -> Vec<(u16, String)> {
     let (table, state) = if provider.starts_with("udp") { ("udp", "07") } else { ("tcp", "0A") };
     let text = std::fs::read_to_string(format!("/proc/net/{table}")).unwrap();
@@ -146,7 +143,7 @@ fn open_ports(provider: &str) -> Vec<(u16, String)> {
     lines.filter(|fields| fields[3] == state).map(port).collect()
 }
 
-/// Starts the stranger: a copy of this program, where others may run it, since directories of builds may be closed to them.
+/// Starts the stranger: a copy of this program in a directory that other users may enter.
 fn start_stranger(provider: &str, deed: &str, ports: [u16; 2]) -> (Child, TempDir) {
     let directory = TempDir::new().unwrap();
     let program = directory.path().join("stranger");
@@ -172,7 +169,7 @@ fn start_stranger(provider: &str, deed: &str, ports: [u16; 2]) -> (Child, TempDi
     (command.spawn().unwrap(), directory)
 }
 
-/// Not a test by itself: the copy of this binary that is the stranger does its deed in it.
+/// Not a test by itself: the program of the stranger.
 #[test]
 fn stranger() {
     let Ok(ports) = std::env::var(PORTS) else { return };
@@ -195,7 +192,7 @@ fn stranger() {
     }
 }
 
-/// Keys that somebody would try: small ones, those that libfabric's own layers make up, and any.
+/// Keys to try: small ones, those that layers of libfabric make up, and random ones.
 fn guesses(outsider: &mut Outsider) -> Vec<u64> {
     let made_up = (0..6).map(|number| 1 << 31 | number);
     let chance = (0..6).map(|_| outsider.chance()).collect::<Vec<_>>();
@@ -221,7 +218,7 @@ fn writes(provider: &str, port: u16) {
     }
 }
 
-/// Tells PEs that something was written to their slots.
+/// Sends remote completion data.
 fn tells(provider: &str, port: u16) {
     let mut outsider = Outsider::open(provider, port);
     for number in 0..40 {
@@ -235,7 +232,7 @@ fn tells(provider: &str, port: u16) {
     }
 }
 
-/// Noise of all lengths, and longer than anything that a PE has room for. (What messages look like: tests of the transport.)
+/// Messages of noise of all lengths, also longer than any receive buffer.
 fn messages(provider: &str, port: u16) {
     let mut outsider = Outsider::open(provider, port);
     let lengths = (1..300).chain([512, 4096, 16 << 10, (16 << 10) + 1, 65 << 10, 129 << 10, BUFFER]);
@@ -248,7 +245,7 @@ fn messages(provider: &str, port: u16) {
     assert!(lengths.filter(is_taken).count() > 100, "messages are taken");
 }
 
-/// Processes that go away in the middle of what they have announced.
+/// Processes that end in the middle of a message.
 fn half_messages(port: u16) {
     for _ in 0..5 {
         let mut child = Command::new("/proc/self/exe")
@@ -268,7 +265,7 @@ fn half_a_message(provider: &str, port: u16) {
     unsafe { libc::_exit(0) };
 }
 
-/// Connects, and says what is no language.
+/// Connects, and sends noise.
 fn bytes(port: u16) {
     let mut dice = Dice(7);
     for length in (0..64).chain([100, 1000, 5000]) {
@@ -279,13 +276,13 @@ fn bytes(port: u16) {
     }
 }
 
-/// Connects, and says nothing.
+/// Connects, and sends nothing.
 fn connections(port: u16) {
     let mut limit = rustix::process::getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     rustix::process::setrlimit(Resource::Nofile, limit).unwrap();
     let held: Vec<_> = (0..300).filter_map(|_| connect(port)).collect();
-    // Longer than between two looks of a PE at what is left.
+    // Longer than the interval at which a PE checks its descriptors.
     std::thread::sleep(Duration::from_secs(3));
     assert!(!held.is_empty(), "nobody listens");
 }
@@ -293,7 +290,7 @@ fn connections(port: u16) {
 /// Bytes that a stranger sends at most.
 const BUFFER: usize = 200 << 10;
 
-/// Runs a job over a provider beside a stranger, in which so many messages are dropped.
+/// Runs a job over a provider beside a stranger. `counts`: messages that are dropped.
 #[track_caller]
 fn beside(provider: &str, deeds: &str, counts: impl RangeBounds<u64>) {
     // SAFETY: the system's.
@@ -335,7 +332,7 @@ macro_rules! deeds {
     )*};
 }
 
-// One after the other, to each PE; and how many messages are dropped by that.
+// The deeds, one after the other, and the number of dropped messages.
 deeds! {
     nobody_reads_writes_or_tells: "tcp;ofi_rxm", "reads,writes,tells", ..;
     noise_on_the_wire_and_half_a_message_are_nothing: "tcp;ofi_rxm", "bytes,half messages", ..;

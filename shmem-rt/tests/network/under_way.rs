@@ -1,4 +1,4 @@
-//! Who waits for whom while a PE is stopped: what is under way with it, and nothing else.
+//! While a PE is stopped, only operations that are under way with it wait.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 
-/// Words of a transfer that is large: one that a context may track by itself.
+/// Words of a large transfer, which a context may track by itself.
 const LARGE: usize = 1024;
 
 #[symmetric]
@@ -17,17 +17,16 @@ static WORDS: [u64; LARGE];
 #[symmetric]
 static COUNT: Atomic<u64>;
 
-/// How long a PE stays stopped that nobody lets go on, because somebody waits for it.
+/// Time after which a stopped PE goes on, if another PE waits for it.
 const LONG: Duration = Duration::from_secs(3);
 
-/// How often PEs may be waited for all the same: what the library itself sends is under way now and then, too, and may be
-/// with any PE.
+/// Attempts: messages of the library itself may be under way with the stopped PE.
 const ATTEMPTS: usize = 5;
 
-/// A process that is stopped. Dropping this lets it go on.
+/// A stopped process, which goes on when this is dropped.
 struct Stopped {
     process: i32,
-    /// Closed when it is to go on; who waits for that lets it go on when it comes too late, and says so.
+    /// Closed when the process is to go on. The guard lets it go on after [`LONG`], and returns that it was late.
     goes_on: Option<Sender<()>>,
     guard: Option<JoinHandle<bool>>,
     was_waited_for: Rc<Cell<bool>>,
@@ -69,7 +68,7 @@ fn halt(process: i32) {
     }
 }
 
-/// Each thread stops by itself, when it next runs.
+/// Whether all threads have stopped: each stops when it next runs.
 fn has_stopped(process: i32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
     threads.flatten().all(|thread| {
@@ -78,8 +77,7 @@ fn has_stopped(process: i32) -> bool {
     })
 }
 
-/// Calls `act` on PE 0, with a function that stops PE 1 until what it gives is dropped; again, where PE 0 has waited for
-/// it.
+/// Calls `act` on PE 0, with a function that stops PE 1. Repeats it if PE 0 has waited for PE 1.
 fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl Fn(&dyn Fn() -> Stopped)) {
     let mut processes = vec![0; world.n_pes()];
     world.fcollect(&u64::from(std::process::id()), &mut processes);
@@ -101,7 +99,7 @@ fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl Fn(&dyn F
     world.barrier_all();
 }
 
-/// A quiet of another PE, to which something is under way or not.
+/// A quiet of PE 2, with or without operations under way to it.
 fn quiet_of_others(world: &World, to_other: bool) {
     stopping(world, |stop| {
         let (stopped, other) = (world.pe(1).unwrap(), world.pe(2).unwrap());
@@ -141,7 +139,7 @@ fn large_operations_of_a_hybrid_are_waited_for_by_their_context(world: &mut Worl
         assert_eq!(one.grant().unit, two.grant().unit);
         let [one, two] = [one.bind(world), two.bind(world)];
         let holds = stop();
-        // Neither a fence nor a quiet of the other one looks at these.
+        // A fence or quiet of the other context does not wait for these.
         one.put(WORDS.on(stopped).index(..), &[7; LARGE]);
         two.put(WORDS.on(other).index(..), &[8; LARGE]);
         two.fence();
@@ -164,7 +162,7 @@ fn what_is_read_may_go_on_wherever_it_is_wanted(world: &mut World) {
         let (mut words, mut before) = (vec![0; 5 * LARGE], u64::MAX);
         let holds = stop();
         world.scope(|s| {
-            // Memory that no provider knows, unless it takes any.
+            // Into memory that is not registered.
             for words in words.chunks_exact_mut(LARGE) {
                 s.get(words, WORDS.on(stopped).index(..));
             }
@@ -199,7 +197,7 @@ fn a_quiet_waits_for_a_pe_that_is_stopped(world: &mut World) {
     });
 }
 
-/// Stops PE 1 again and again, wherever in a large collective it is, while all go on with those.
+/// Stops PE 1 again and again during large collectives.
 fn stopped_in_large_collectives(world: &mut World) {
     const TIMES: usize = 8;
     const STOPPED: Duration = Duration::from_millis(20);
@@ -213,7 +211,7 @@ fn stopped_in_large_collectives(world: &mut World) {
                 halt(process);
                 std::thread::sleep(STOPPED);
                 send(process, libc::SIGCONT);
-                // Somewhere else each time.
+                // At another step of the collective each time.
                 std::thread::sleep(STOPPED.mul_f64(0.1 * time as f64));
             }
         })

@@ -1,4 +1,4 @@
-//! Programs written by hand: each breaks a library with one certain hole in most runs.
+//! Programs written by hand. Each fails in most runs of a library that has the hole it was written for.
 
 use shmem::array::{Separate, StorageKind};
 use shmem::prelude::*;
@@ -15,7 +15,7 @@ const ALL: Pes = Pes(0b11);
 const HALO: SlotNumber = HALOS.start;
 const TEAM: SlotNumber = TEAMS.start;
 
-/// Bytes of what takes long to be copied.
+/// Bytes of an object that takes long to copy.
 const LARGE: usize = 48 << 20;
 
 fn stray(pe: usize, target: usize, bytes: usize) -> Stray {
@@ -26,8 +26,8 @@ fn phase(slot: SlotNumber, seed: u64, strays: Vec<Stray>) -> ProgramStep {
     ProgramStep::Phase { slot, frozen: false, seed, strays, around: [Vec::new(), Vec::new()] }
 }
 
-/// The memory of an array goes while other threads, of both PEs, write to all of it by its address; then ghost cells
-/// come where it was.
+/// Frees the memory of an array while threads of both PEs write to all of it by its address, and then places ghost cells at the same
+/// address.
 fn memory_goes(storage: StorageKind) -> Program {
     let array = Home::Array(storage, 1);
     let round = |seed: u64| {
@@ -57,7 +57,7 @@ fn memory_goes(storage: StorageKind) -> Program {
 
 #[shmem::test(pes = 2)]
 fn memory_goes_under_writers(world: &mut World<Multiple>) {
-    // Each has memory of its own; the others lie in a heap, which stays.
+    // An array of these storages has memory of its own; the others are in a heap, which stays mapped.
     for storage in [StorageKind::Separate, StorageKind::Multi] {
         direct(world, &memory_goes(storage));
     }
@@ -79,7 +79,7 @@ fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
             ProgramStep::Keep { slot: 4, address: 0, byte: 0 },
             ProgramStep::Free { slot: 4 },
             ProgramStep::DropPartition { slot: 0 },
-            // Nothing may be left of it, and an address of it leads nowhere.
+            // No allocation is left in the partition, and its addresses are refused.
             ProgramStep::Beside {
                 strays: vec![stray(0, 1, 64), stray(1, 0, LARGE)],
                 steps: vec![ProgramStep::Reclaim],
@@ -89,28 +89,28 @@ fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
     direct(world, &program);
 }
 
-/// Aligned to more than any place is.
+/// Aligned to more than the place of a PE.
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C, align(8388608))]
 struct Vast([u8; 8 << 20]);
 
-/// Types that are aligned to more than any place is, wherever something is allocated.
+/// Each way to allocate refuses types that are aligned to more than the place of a PE.
 #[shmem::test(pes = 2)]
 fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
     let refused = world.alloc(zeroed::<Vast>(1)).unwrap_err().to_string();
     assert_eq!(refused, "8388608 is not an alignment: give a power of two, at most 2M");
     let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
-    // The memory of the team begins elsewhere then.
+    // Shifts the next allocation of the team.
     let _three = team.alloc(world, [[1_u8; 3]; 5]).unwrap();
     assert_eq!(team.alloc(world, zeroed::<Vast>(1)).unwrap_err().to_string(), refused);
-    // Nothing is left of it, and the team goes on.
+    // The refused allocation leaves nothing behind.
     assert_eq!(team.alloc(world, [1_u64; 4]).unwrap().here(world).index(3).load(), 1);
     assert!(world.array([2]).storage(Separate).chunks(1).zeroed::<Vast>().is_err());
     let edges = [Edge::new(world.me(), 1, 1), Edge::new(world.me(), 0, 1)];
     assert!(world.halo::<Vast>(&edges).is_err(), "cells aligned to 8 MiB cannot be placed");
     let program = vec![
         ProgramStep::Split { slot: TEAM, parent: None, wishes: vec![(Some(1), 0); 2] },
-        // The memory of the team begins elsewhere then.
+        // Shifts the next allocation of the team.
         ProgramStep::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Three, len: 5, seed: 1 },
         ProgramStep::Alloc { slot: 5, home: Home::Team(TEAM), element: Element::Page, len: 2, seed: 2 },
         phase(5, 3, Vec::new()),
@@ -118,7 +118,7 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
     direct(world, &program);
 }
 
-/// A PE alone in a team has its memory open, while the other one writes wherever it can name something.
+/// A PE that is alone in a team opens an object, while the other PE writes to all addresses near it.
 #[shmem::test(pes = 2)]
 fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
     let stray = |back: isize| Stray { delta: -back, ..stray(1, 0, 1 << 16) };
@@ -131,7 +131,7 @@ fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
     direct(world, &program);
 }
 
-/// Contexts and transfers that were forgotten are complete when a phase begins.
+/// Transfers of a forgotten context are complete when a phase begins.
 #[shmem::test(pes = 2)]
 fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
     let act = |pe: u64| Act::Write(0..40, Way::Forgotten, 5 + pe);

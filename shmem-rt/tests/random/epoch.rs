@@ -1,15 +1,15 @@
-//! What the threads of an epoch read, and what memory holds after it.
+//! The model of an epoch: what its threads read, and what memory holds after it.
 
 use std::collections::HashMap;
 
 use super::model::{Cell, Model, UNKNOWN};
 use super::step::{Act, ElementRange, Op, SIGNALS, SlotNumber, Stream, Way, bytes};
 
-/// What a thread is expected to read, operation by operation.
+/// Expected bytes of each read of a thread.
 pub(crate) type Reads = Vec<Option<Vec<Cell>>>;
 
 impl Model {
-    /// Carries an epoch out on the model; returns what its threads read.
+    /// Carries out an epoch on the model. Returns what its threads read.
     pub(crate) fn epoch(&mut self, streams: &[Stream]) -> Vec<Reads> {
         let mut epoch = Epoch { model: self, changes: HashMap::new() };
         for (thread, stream) in (1..).zip(streams) {
@@ -76,7 +76,7 @@ impl Epoch<'_> {
     fn part(&mut self, (slot, pe, at): ElementRange) -> impl Iterator<Item = (&mut Change, Cell)> {
         let model = self.model;
         let element = model.thing(slot).map_or(0, |object| object.element.bytes());
-        // Nothing of what is too large to be modelled.
+        // Large objects have no modelled contents.
         let bytes =
             if model.contents(slot, pe).is_empty() { 0..0 } else { at.start * element..at.end * element };
         let before = &model.contents(slot, pe)[bytes.clone()];
@@ -91,7 +91,7 @@ impl Epoch<'_> {
         }
     }
 
-    /// Carries an operation out; what it reads, if it reads anything.
+    /// Carries out an operation. Returns the bytes that it reads.
     fn perform(&mut self, thread: &mut Thread, op: &Op) -> Option<Vec<Cell>> {
         if !self.model.allows_op(thread.pe, op) {
             return None;
@@ -104,7 +104,7 @@ impl Epoch<'_> {
                 if *way == Way::Signalled {
                     self.add((SIGNALS, pe, 0..1), thread, 1);
                 }
-                // A scope, and a wait, end in a quiet.
+                // The end of a scope, and a wait, are a quiet.
                 thread.quiets += u32::from(way.quiets());
                 None
             }
@@ -118,12 +118,12 @@ impl Epoch<'_> {
                     _ => UNKNOWN,
                 });
                 let read = read.collect();
-                // What is read inside a scope is read before its quiet.
+                // The read precedes the quiet at the end of its scope.
                 thread.quiets += u32::from(way.quiets());
                 is_modelled.then_some(read)
             }
             (Act::PutFrom(..) | Act::GetInto(..), (Some(from), Some(to))) => {
-                // What is written while it is under way may be part of it.
+                // Writes of the epoch to the source may or may not be included.
                 let values =
                     self.part(from).map(|(change, before)| if change.writer == 0 { before } else { UNKNOWN });
                 let values = values.collect();
@@ -150,7 +150,7 @@ impl Epoch<'_> {
         }
     }
 
-    /// Adds to a word; what was there. Additions of several threads commute.
+    /// Adds to a word. Returns its value before. Additions of several threads commute.
     fn add(&mut self, word: ElementRange, thread: &Thread, number: u64) -> Vec<Cell> {
         let mut changes: Vec<_> = self.part(word).collect();
         let Change { writer, quiet, .. } = *changes[0].0;
@@ -160,7 +160,7 @@ impl Epoch<'_> {
         for (i, (change, _)) in changes.iter_mut().enumerate() {
             (change.value, change.quiet) = (then.map_or(UNKNOWN, |then| then[i].into()), thread.quiets);
         }
-        // What other threads, or this one, add meanwhile may come before.
+        // Additions that no quiet separates may come in any order.
         let is_known = writer == thread.number && (quiet == 0 || quiet < thread.quiets);
         if is_known { now } else { vec![UNKNOWN; 8] }
     }

@@ -11,7 +11,7 @@ use super::machine::{Item, Machine};
 use super::panics;
 use super::step::{self, End, SlotNumber, items};
 
-/// A halo of any cells: exchanges these, and shows the ghost cells of an exchange that is finished.
+/// A halo of cells of any type: exchanges the given bytes, and passes the ghost cells of a finished exchange to a closure.
 pub(super) type Halo = dyn FnMut(&World<Multiple>, &[Vec<u8>], &End, &mut dyn FnMut(&Ghosts<'_>)) + Sync;
 
 /// The ghost cells of an edge, as they are now.
@@ -24,14 +24,14 @@ pub(super) fn halo<T: PlainData + Sync>(world: &World<Multiple>, edges: &[step::
     });
     let mut halo = world.halo::<T>(&edges.collect::<Vec<_>>())?;
     Ok(Box::new(move |world, sent, end, visit| {
-        // By a context, where there is an endpoint left for one.
+        // Through a context, if an endpoint is left for it.
         let context = if sent.len() % 3 == 1 { world.create_ctx::<Private>().ok() } else { None };
         let ctx = context.as_ref().map(|context| context.bind(world));
         let token: &dyn HaloToken = ctx.as_ref().map_or(world, |ctx| ctx);
         let mut flight = halo.begin(token);
         for (edge, bytes) in sent.iter().enumerate() {
             let cells: Vec<T> = items(bytes);
-            // Every other one of twice as many.
+            // Each cell, with an empty one behind it.
             let apart: Vec<T> = cells.iter().flat_map(|cell| [*cell, T::zeroed()]).collect();
             match (edge + cells.len()) % 5 {
                 0 => flight.send(edge, &cells),
@@ -65,7 +65,7 @@ pub(super) fn halo<T: PlainData + Sync>(world: &World<Multiple>, edges: &[step::
     }))
 }
 
-/// So many cells in two rows, or in one, as a region of a matrix with a frame: its shape, and the region.
+/// The shape of a framed matrix, and the region in it that has so many cells, in one row or two.
 fn framed(cells: usize) -> ([usize; 2], [Range<usize>; 2]) {
     let rows = 2 - cells % 2;
     let columns = cells / rows;
@@ -84,8 +84,8 @@ fn inside<T>(matrix: &mut [T], cells: usize) -> impl Iterator<Item = &mut T> {
 }
 
 impl Machine {
-    /// One exchange, whose ghost cells are those of the model as long as they are held; and if that is finished, two more, without
-    /// a barrier between them.
+    /// Carries out an exchange, and compares its ghost cells with the model as long as they are held. A finished exchange is followed
+    /// by two more without a barrier.
     pub(super) fn exchange(&mut self, world: &World<Multiple>, slot: SlotNumber, seed: u64, end: &End) {
         self.exchange_once(world, slot, seed, end);
         if let End::Finished(_) = end
@@ -93,7 +93,7 @@ impl Machine {
         {
             (1..3).for_each(|more| self.exchange_once(world, slot, seed + more, &End::Finished(Vec::new())));
         }
-        // What was sent and never awaited arrives somewhere; nobody looks at it.
+        // Cells of an unfinished exchange are delivered before the next step.
         world.barrier_all();
     }
 

@@ -15,7 +15,7 @@ const STEPS: usize = 45;
 pub(crate) fn program(seed: u64, pes: usize) -> Program {
     let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ pes as u64);
     let mut draw = Draw { dice, model: Model::new(pes), pes };
-    // The first numbers of such a generator are alike.
+    // The first numbers of this generator are similar.
     for _ in 0..8 {
         draw.below(2);
     }
@@ -29,7 +29,7 @@ pub(crate) fn program(seed: u64, pes: usize) -> Program {
 
 struct Draw {
     dice: Dice,
-    /// As it is when the next step is carried out.
+    /// The state before the next step.
     model: Model,
     pes: usize,
 }
@@ -65,13 +65,13 @@ impl Draw {
         self.below(HALOS.len()) + HALOS.start
     }
 
-    /// A slot, mostly of an object that is there.
+    /// A slot of an object, seldom an empty one.
     fn object(&mut self) -> SlotNumber {
         let slot = self.below(OBJECTS.end);
         if self.model.thing(slot).is_some() || self.one_in(4) { slot } else { self.below(OBJECTS.end) }
     }
 
-    /// Carries a step out on the model, if it is allowed.
+    /// Carries out a step on the model, if it is allowed.
     fn taken(&mut self, step: ProgramStep, shared: bool) -> Option<ProgramStep> {
         self.model.allows(&step, shared).then(|| {
             self.model.apply(&step);
@@ -156,7 +156,7 @@ impl Draw {
             },
         };
         let len = match (element, home) {
-            // More than is modelled: what takes long to be copied.
+            // Larger than what is modelled: copies take long.
             (_, Home::Array(..)) if self.one_in(4) => (1 << 14) << self.below(8),
             (Element::Page, _) => self.below(3),
             _ if self.one_in(10) => self.below(2),
@@ -224,14 +224,14 @@ impl Draw {
         let is_of_teams =
             |slot: &SlotNumber| self.model.thing(*slot).is_some_and(|thing| thing.home.team().is_some());
         let (of_teams, others): (Vec<SlotNumber>, Vec<SlotNumber>) = fits.partition(is_of_teams);
-        // Those of teams, if there are any, as often as all others.
+        // Objects of teams are half of those drawn, if there are any.
         let (slot, strays) = match of_teams.is_empty() || self.one_in(2) {
             true => (self.of(&others), Vec::new()),
             false => (self.of(&of_teams), self.strays()),
         };
         let mut around = [0, 1].map(|_| if self.one_in(2) { self.streams() } else { Vec::new() });
         if of_teams.contains(&slot) {
-            // Who is no member meets nobody between what others do before it and what it does behind it.
+            // Nothing orders the streams of PEs outside the team behind those of its members.
             around[1].clear();
         }
         ProgramStep::Phase { slot, frozen: self.one_in(3), seed: self.seed(), strays, around }

@@ -1,4 +1,4 @@
-//! Carries a program out on one PE, and compares what the library does with the model.
+//! Carries out a program on one PE, and compares what the library does with the model.
 
 use std::any::Any;
 use std::ops::Range;
@@ -40,16 +40,16 @@ pub(super) enum Item {
 pub(crate) struct Machine {
     pub(super) me: usize,
     pub(super) model: Model,
-    /// What this PE holds, in the slots of the model.
+    /// Handles of this PE, by slot of the model.
     pub(super) items: Vec<Option<Item>>,
-    /// Of no bytes: who has an address of what was there before may still write to it.
+    /// Without memory: a program may still write to addresses that were valid before.
     room: Room,
     partitions: [Option<u32>; PARTITIONS],
-    /// The address of this PE's place.
+    /// The address where this PE's place begins.
     base: usize,
-    /// Bytes and blocks of the heap that were in use before.
+    /// Bytes and blocks of the heap that were in use at the start.
     before: (usize, usize),
-    /// Whether something is never given back.
+    /// Whether the program has forgotten a handle.
     forgets: bool,
     /// Whether each step is printed before it is carried out.
     trace: bool,
@@ -104,7 +104,7 @@ impl Machine {
         let now = used(world);
         assert!(forgets || now == before, "{now:?} of the heap are in use, {before:?} before");
         for id in partitions.into_iter().flatten() {
-            // What was forgotten in it stays.
+            // A forgotten allocation keeps its partition.
             let _ = world.drop_partition(id);
         }
         world.barrier_all();
@@ -117,7 +117,7 @@ impl Machine {
         }
     }
 
-    /// That of this PE, if it has one: of a split, or of all PEs.
+    /// The team of this PE in a split, or the team of all PEs.
     fn team<'a>(&'a self, world: &'a World<Multiple>, slot: Option<SlotNumber>) -> Option<&'a Team> {
         match slot.map(|slot| &self.items[slot]) {
             None => Some(world.team()),
@@ -142,7 +142,7 @@ impl Machine {
             }
             ProgramStep::DropPartition { slot } => {
                 let id = self.partitions[*slot].expect("a partition of the model");
-                // Something may be left in it that a PE has forgotten.
+                // A forgotten allocation keeps its partition.
                 if world.drop_partition(id).is_ok() {
                     self.partitions[*slot] = None;
                     self.model.apply(step);
@@ -172,7 +172,7 @@ impl Machine {
             }
             ProgramStep::Reclaim => world.reclaim(),
             ProgramStep::Epoch { streams } => {
-                // Nobody writes to what another one is still comparing.
+                // No PE writes before all PEs have compared.
                 world.barrier_all();
                 self.streams(world, streams, true);
                 return self.settle(world);
@@ -208,7 +208,7 @@ impl Machine {
             }
             ProgramStep::Keep { slot, address, .. } => {
                 let kept = self.address(*address).expect("it was kept");
-                // What goes with its handle has no address. The number that it would have is tried all the same.
+                // An array with memory of its own has no lasting address. Strays try its number all the same.
                 let goes = self.model.thing(*slot).is_some_and(
                     |object| matches!(object.home, Home::Array(storage, _) if storage != StorageKind::Single),
                 );
@@ -230,7 +230,7 @@ impl Machine {
         }
     }
 
-    /// Whether there was room.
+    /// Allocates an object. Returns whether there was room.
     fn alloc(
         &mut self,
         world: &World<Multiple>,
@@ -267,14 +267,14 @@ impl Machine {
         };
         match made {
             Ok(object) => self.items[slot] = Some(Item::Object(object)),
-            // A partition of a program is small.
+            // Partitions of programs are small.
             Err(_) if matches!(home, Home::Heap(Some(_))) => return false,
             Err(error) => panic!("no room for {len} of {element:?} in {home:?}: {error}"),
         }
         true
     }
 
-    /// Threads of all PEs; at the end, all that they have started may be complete.
+    /// Runs the threads of an epoch. With `completes`, all that they have started is complete at the end.
     fn streams(&mut self, world: &World<Multiple>, streams: &[Stream], completes: bool) {
         let reads = self.model.epoch(streams);
         let this = &*self;
@@ -288,7 +288,7 @@ impl Machine {
             }
         });
         if completes && streams.iter().any(|stream| stream.token == Token::Leaked) {
-            // Completes what nobody holds any more.
+            // Completes what forgotten contexts have started.
             world.reclaim();
         }
     }
@@ -300,7 +300,7 @@ impl Machine {
                     self.op(world, token, op, expected.as_deref());
                 }
             }
-            // Contexts complete it when they go.
+            // Contexts complete their operations when they are destroyed.
             if completes && matches!(stream.token, Token::World | Token::Session) {
                 token.quiet();
             }
@@ -327,7 +327,7 @@ impl Machine {
             }),
             Token::Registered => world.register_thread().and_then(|thread| run(&thread.bind(world))),
         };
-        // Where there is no endpoint left, the world will do.
+        // Without an endpoint for a context, the world takes its place.
         if let Err(refused) = done {
             let is_full = matches!(refused.kind(),
                 ErrorKind::Context(ContextError::Exhausted { used, limit, .. }) if used == limit);
@@ -375,7 +375,7 @@ impl Machine {
         }
     }
 
-    /// Compares everything of this PE that it holds.
+    /// Compares all objects of this PE with the model.
     fn check(&self, world: &World<Multiple>) {
         for slot in OBJECTS.chain([SIGNALS]) {
             let Some(it) = self.model.thing(slot).filter(|object| !object.is_bulk()) else { continue };
@@ -388,7 +388,7 @@ impl Machine {
         }
     }
 
-    /// Compares it when all have done what they do, and before any goes on.
+    /// Compares all objects between two barriers.
     fn settle(&self, world: &World<Multiple>) {
         world.barrier_all();
         self.check(world);
@@ -417,13 +417,13 @@ impl Machine {
                 });
             }
             let end = Over(&over);
-            // Whatever happens to the memory happens while they are under way.
+            // The steps begin when all strays have begun.
             begun.wait();
             self.inner(world, steps);
             drop(end);
         });
         world.quiet();
-        // All strays of all PEs are over before anything is compared.
+        // Strays of all PEs have ended before objects are compared.
         world.barrier_all();
         self.model.stray(&[]);
         self.settle(world);
@@ -437,7 +437,7 @@ impl Machine {
             Some(teams) => teams.team_of(self.me).expect("this PE has a team of them"),
         };
         assert_eq!(numbers_of(team), *members);
-        // Half of those that can be started are, by a bit by which `make` chooses nothing.
+        // Half of the calls that can be started are, by a bit of the seed that `make` does not use.
         let started =
             if call.seed >> 3 & 1 == 0 { start(world, team, members, &self.room, call) } else { None };
         match started {
@@ -474,7 +474,7 @@ impl Machine {
             let mut visit = |opened: &mut Opened<'_>| self.visit(opened, slot, (!frozen).then_some(seed));
             return object.open(Phase { world, team, frozen, visit: &mut visit });
         }
-        // The others do what they can meanwhile.
+        // PEs outside the team run their strays meanwhile.
         for stray in self.model.strays_of(self.me) {
             let mut rounds = 0..50;
             go_astray(world, stray, self.address(stray.address), || rounds.next().is_none());
@@ -482,7 +482,7 @@ impl Machine {
         world.quiet();
     }
 
-    /// Compares what a phase has opened with the model, overwrites it from a seed, and checks that no other PE does.
+    /// Compares an opened object with the model, overwrites it from a seed, and checks that no other PE writes to it.
     fn visit(&self, opened: &mut Opened<'_>, slot: SlotNumber, news: Option<u64>) {
         let found = opened(None);
         compare(&found, self.model.contents(slot, self.me), || {
@@ -507,7 +507,7 @@ fn used(world: &World<Multiple>) -> (usize, usize) {
     (usage.used, usage.blocks)
 }
 
-/// Ends stray accesses, also where a step fails.
+/// Ends stray accesses when it is dropped, also by a panic.
 struct Over<'o>(&'o AtomicBool);
 
 impl Drop for Over<'_> {
@@ -516,14 +516,14 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Writes or reads at an address that may lead anywhere, until it is over, and once at least.
+/// Writes or reads at an address that may be invalid, until `over`, at least once.
 fn go_astray(world: &World<Multiple>, stray: Stray, address: Option<usize>, mut over: impl FnMut() -> bool) {
     let mut bytes = vec![0xEE; stray.bytes];
     let target = world.pe(stray.target).expect("a PE of the program");
     let address = address.expect("an address that the model knows");
     let pointer = address.wrapping_add_signed(stray.delta) as *const u8;
     for count in 1_u32.. {
-        // An address that is none any more is an error; one that leads out of its segment is a panic.
+        // An address of nothing is an error; one whose bytes leave their segment is a panic.
         if let Ok(address) = world.address(pointer) {
             panics(|| match stray.get {
                 true => world.getmem(&mut bytes, address, target),
@@ -533,7 +533,7 @@ fn go_astray(world: &World<Multiple>, stray: Stray, address: Option<usize>, mut 
         if over() {
             return;
         }
-        // A network of a process keeps all that is under way, and this would fill it faster than it delivers.
+        // The loopback network queues operations, and would grow without a quiet.
         if count.is_multiple_of(16) {
             world.quiet_pe(target);
         }

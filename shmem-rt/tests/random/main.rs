@@ -2,8 +2,8 @@
 //!
 //! A [program](step) is a list of steps that all PEs [derive](generate) from one number. A [model], which each PE computes for
 //! itself, says what every byte of every PE must hold, and what is unknown; a [machine] carries the steps out and compares.
-//! Programs are hostile within what safe code can do: they forget handles, keep addresses of what is gone and write there from
-//! other threads, catch panics, and hold references all the while.
+//! Programs do all that safe code can: they forget handles, write to addresses of freed memory from other threads, catch
+//! panics, and hold references all the while.
 //!
 //! A program that fails is run again alone, and its steps are cut out as long as it fails. By hand:
 //!
@@ -40,13 +40,14 @@ use step::{Program, ProgramStep};
 /// Programs of a test by default.
 const DEFAULT: u64 = 12;
 
-/// Programs of a job: what one leaves behind must not hurt the next.
+/// Programs of a job, one after the other.
 const IN_A_JOB: u64 = 12;
 
 /// The PEs of a job of programs, and its environment.
 type Job = (usize, &'static [(&'static str, &'static str)]);
 
-/// Strided transfers go by each algorithm. In the last one each PE has an endpoint for its world, and one for its contexts.
+/// The first three fix the algorithm of strided transfers. In the last one, each PE has two endpoints: one for its world, one for
+/// its contexts.
 const JOBS: [Job; 4] = [
     (2, &[("SHMEM_STRIDED_ALGORITHM", "1")]),
     (3, &[("SHMEM_STRIDED_ALGORITHM", "2")]),
@@ -87,7 +88,7 @@ fn random_programs((pes, environment): Job) {
         let mut begun = said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse().ok());
         let seed = begun.next_back().unwrap_or(start);
         let program = generate::program(seed, pes);
-        // What depends on the moment fails now and then.
+        // A race does not fail each time.
         let mut fails = |steps: &str| {
             let variables = [("RANDOM_PROGRAM", &*seed.to_string()), ("RANDOM_STEPS", steps)];
             (0..3).find_map(|_| fails(&variables))
@@ -103,7 +104,7 @@ fn random_programs((pes, environment): Job) {
     }
 }
 
-/// Cuts out of so many steps as many as are not needed to fail; those that are left, and what was said then.
+/// Removes steps as long as the program fails. Returns the numbers of those that are left, and the last message.
 fn least(count: usize, mut said: String, fails: &mut dyn FnMut(&str) -> Option<String>) -> (String, String) {
     let text = |steps: &[usize]| steps.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
     let mut left: Vec<usize> = (0..count).collect();
@@ -123,7 +124,7 @@ fn least(count: usize, mut said: String, fails: &mut dyn FnMut(&str) -> Option<S
     (text(&left), said)
 }
 
-/// What was said, without what is too long to be read.
+/// The beginning of a message.
 fn short(said: &str) -> String {
     let lines = said.lines().filter(|line| !line.is_empty()).take(80);
     lines.map(|line| line.chars().take(400).collect::<String>() + "\n").collect()
@@ -166,7 +167,7 @@ thread_local! {
     static EXPECTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does not print the panics that programs expect.
+/// Silences panics that programs expect.
 fn quiet_hook() {
     static HOOK: std::sync::Once = std::sync::Once::new();
     HOOK.call_once(|| {
@@ -179,7 +180,7 @@ fn quiet_hook() {
     });
 }
 
-/// Whether something panics, which is not printed.
+/// Runs a closure whose panic is not printed. Returns whether it panicked.
 fn panics<R>(body: impl FnOnce() -> R) -> bool {
     EXPECTS.set(true);
     let caught = catch_unwind(AssertUnwindSafe(body));

@@ -1,6 +1,6 @@
-//! What each memory must hold, and who holds which handle: the same on every PE, without communication.
+//! What the memory of each PE must hold, and which PEs hold which handles. Each PE computes the model of all PEs by itself.
 //!
-//! Bytes that several threads write without order, and bytes that stray accesses reach, are unknown. All others are known.
+//! Bytes are unknown if several threads write them without order, or if stray accesses reach them.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(crate) const UNKNOWN: Cell = 256;
 /// Larger objects have no modelled contents.
 const BULK: usize = 1 << 16;
 
-/// Where a part of an object lies in the place of a PE; which of its bytes starts there, and how many.
+/// A contiguous part of an object: its offset in the place of a PE, its first byte in the object, its length.
 pub(crate) type Span = (usize, usize, usize);
 
 /// An object, the teams of a split, or a halo.
@@ -25,7 +25,7 @@ pub(crate) type Span = (usize, usize, usize);
 pub(crate) struct Thing {
     pub(crate) home: Home,
     held: Pes,
-    /// The PEs that have it together, in the order of their ranks: those of an object reach each other's.
+    /// Groups of PEs that have it together, in the order of ranks. Members of a group reach each other's object.
     pub(crate) groups: Vec<Vec<usize>>,
     pub(crate) element: Element,
     pub(crate) len: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Thing {
 }
 
 impl Thing {
-    /// Without contents, held by all that have it.
+    /// A thing without contents, held by all PEs of its groups.
     fn new(home: Home, groups: Vec<Vec<usize>>, element: Element, len: usize) -> Self {
         let held = Pes(groups.iter().flatten().fold(0, |held, pe| held | 1 << pe));
         let (contents, spans, edges) = (Vec::new(), Vec::new(), Vec::new());
@@ -66,12 +66,12 @@ impl Thing {
         self.groups.iter().flatten().all(|pe| self.held.has(*pe))
     }
 
-    /// Whether it is numbers one behind the other, with an own copy.
+    /// Whether it is one contiguous list of numbers.
     fn is_numbers(&self) -> bool {
         self.element == Element::Number && matches!(self.home, Home::Static | Home::Heap(_))
     }
 
-    /// Its bytes in a range of a place.
+    /// The bytes of the object within a range of a place.
     pub(super) fn part(&self, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
         self.spans.iter().filter_map(|(offset, start, len)| {
             let (from, to) = (range.start.max(*offset), range.end.min(offset + len));
@@ -79,7 +79,7 @@ impl Thing {
         })
     }
 
-    /// The offset of its byte in the place of a PE.
+    /// The offset of a byte of the object in the place of a PE.
     fn offset_of(&self, at: usize) -> usize {
         let span = self.spans.iter().find(|(_, start, len)| (*start..start + len).contains(&at));
         span.map_or(0, |(offset, start, _)| offset + (at - start))
@@ -91,9 +91,9 @@ pub(crate) struct Model {
     pub(crate) pes: usize,
     pub(super) things: Vec<Option<Thing>>,
     pub(super) partitions: [bool; PARTITIONS],
-    /// The offset of each address that was kept, in the place of a PE.
+    /// Kept addresses, as offsets in the place of a PE.
     pub(crate) addresses: [Option<usize>; ADDRESSES],
-    /// The stray accesses under way, and what each reaches in the place of its target.
+    /// Stray accesses under way, each with the range that it reaches in the place of its target.
     strays: Vec<(Stray, Range<usize>)>,
 }
 
@@ -122,7 +122,7 @@ impl Model {
         self.thing(slot).and_then(|object| object.contents.get(pe)).map_or(&[], Vec::as_slice)
     }
 
-    /// Notes where the library has put an object.
+    /// Records where the library has placed an object.
     pub(crate) fn placed(&mut self, slot: SlotNumber, spans: Vec<Span>) {
         if let Some(object) = &mut self.things[slot] {
             object.spans = spans;
@@ -176,7 +176,7 @@ impl Model {
                     Home::Static | Home::Heap(_) | Home::Array(..) => {
                         !object.is_bulk() && object.element != Element::Word
                     }
-                    // Of this very split: another one may be in its slot by now.
+                    // Another split may be in the slot by now.
                     Home::Team(of) => {
                         self.is(of, |teams| teams.is_held_by_all() && teams.groups == object.groups)
                     }
@@ -199,7 +199,7 @@ impl Model {
         })
     }
 
-    /// Carries a step out. What strays reach meanwhile is unknown.
+    /// Carries out a step. Bytes that strays reach meanwhile are unknown.
     pub(crate) fn apply(&mut self, step: &ProgramStep) {
         match step {
             ProgramStep::Alloc { slot, home, element, len, seed } => {
@@ -259,7 +259,7 @@ impl Model {
         self.spoil();
     }
 
-    /// The teams of a split; of none, all PEs.
+    /// The teams of a split, or the team of all PEs.
     fn groups(&self, split: Option<SlotNumber>) -> Vec<Vec<usize>> {
         match split {
             Some(slot) => self.thing(slot).map(|teams| teams.groups.clone()).unwrap_or_default(),
@@ -292,7 +292,7 @@ impl Model {
         bytes(of(seed, pe * 16 + edge), cells * halo.element.bytes())
     }
 
-    /// Begins stray accesses, instead of those before.
+    /// Replaces the stray accesses under way.
     pub(crate) fn stray(&mut self, strays: &[Stray]) {
         self.spoil();
         let reach = |stray: &Stray| {
@@ -307,13 +307,13 @@ impl Model {
         self.strays.iter().map(|(stray, _)| *stray).filter(|stray| stray.pe == pe).collect()
     }
 
-    /// What strays write to: on which PE, and where in its place.
+    /// PEs and ranges of their places that strays write to.
     pub(super) fn reached(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
         let writing = self.strays.clone().into_iter().filter(|(stray, _)| !stray.get);
         writing.map(|(stray, reach)| (stray.target, reach))
     }
 
-    /// Makes unknown what strays reach.
+    /// Marks bytes that strays reach as unknown.
     pub(super) fn spoil(&mut self) {
         for (target, range) in self.reached() {
             for object in self.things.iter_mut().flatten() {
@@ -326,7 +326,7 @@ impl Model {
         }
     }
 
-    /// A phase has opened an object: unless it was frozen, each PE that holds it has written all of it.
+    /// Records a phase. Unless it is a frozen one, each PE that holds the object has overwritten it.
     pub(super) fn opened(&mut self, slot: SlotNumber, frozen: bool, seed: u64) {
         let Some(object) = self.things[slot].as_mut().filter(|_| !frozen) else { return };
         for (pe, cells) in object.contents.iter_mut().enumerate().filter(|(pe, _)| object.held.has(*pe)) {

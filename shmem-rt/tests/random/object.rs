@@ -1,4 +1,4 @@
-//! Objects of any elements in any memory, and how each routine writes, reads and opens them.
+//! Objects of any element type in any memory, and how each routine writes, reads and opens them.
 
 use std::any::Any;
 use std::ops::Range;
@@ -49,7 +49,7 @@ pub(crate) struct Phase<'p> {
     pub(crate) visit: &'p mut dyn FnMut(&mut Opened<'_>),
 }
 
-/// Overwrites what a phase has opened, if it is given bytes; what it holds then.
+/// Overwrites the opened object, if it is given bytes. Returns its contents then.
 pub(crate) type Opened<'o> = dyn FnMut(Option<&[u8]>) -> Vec<u8> + 'o;
 
 pub(crate) trait Object: Any + Sync {
@@ -59,7 +59,7 @@ pub(crate) trait Object: Any + Sync {
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8>;
 
-    /// Its parts, by offsets from the address at which this PE's place begins; none, if it has no address.
+    /// Its parts, by offset from the beginning of this PE's place. None if it has no address.
     fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span>;
 
     fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()>;
@@ -73,7 +73,7 @@ pub(crate) fn boxed<O: Object>(made: Result<O>) -> Result<Box<dyn Object>> {
     Ok(Box::new(made?))
 }
 
-/// Elements one behind the other, on every PE.
+/// A contiguous list of elements on every PE.
 pub(crate) trait Flat: Any + Sync {
     type Item: PlainData;
 
@@ -105,7 +105,7 @@ macro_rules! open {
     };
 }
 
-/// The bytes of elements that are lent. A reference to memory that is not there may be one that is not aligned.
+/// The bytes of borrowed elements. Checks that the references are aligned.
 fn bytes_of_all<'i, T: PlainData>(items: impl Iterator<Item = &'i T>) -> Vec<u8> {
     let bytes = |item: &'i T| {
         assert!((&raw const *item).is_aligned(), "{} is not aligned", core::any::type_name::<T>());
@@ -163,7 +163,7 @@ impl<T: PlainData + Sync, const N: usize> Flat for &'static Symmetric<[T; N]> {
     }
 }
 
-/// Writes items to a place of a flat object or an array.
+/// Writes items to a place of a flat object or of an array.
 macro_rules! write {
     ($to:ident, $place:ident, $items:ident) => {{
         let token = $to.token;
@@ -200,7 +200,7 @@ macro_rules! read {
     }};
 }
 
-/// Blocks of elements: where the first begins, from one to the next, elements of each, and how many.
+/// `count` blocks of `block` elements each, `stride` apart, from the element `first` on.
 #[derive(Clone, Copy)]
 struct Blocks {
     first: usize,
@@ -209,7 +209,7 @@ struct Blocks {
     count: usize,
 }
 
-/// So many elements, each once: blocks, what lies between them, and the rest. How long these are is decided by the number.
+/// Splits so many elements into blocks, the gaps between them, and the rest. The number decides the lengths.
 fn dealt(len: usize) -> impl Iterator<Item = Blocks> {
     let (block, gap) = (1 + [0, len / 4 % 4, len / 4 % 32][len % 3], len / 8 % 12);
     let stride = block + gap;
@@ -220,24 +220,24 @@ fn dealt(len: usize) -> impl Iterator<Item = Blocks> {
 }
 
 impl Blocks {
-    /// From one to the next in memory of the program.
+    /// The stride in memory of the program.
     fn apart(&self) -> usize {
         self.block + self.count % 3
     }
 
-    /// Memory of the program for them.
+    /// Memory of the program for the blocks.
     fn room<T: PlainData>(&self) -> Vec<T> {
         vec![T::zeroed(); self.count * self.apart()]
     }
 
-    /// The number of each element, and its place in that memory.
+    /// The number of each element, and its index in memory of the program.
     fn elements(&self) -> impl Iterator<Item = (usize, usize)> {
         let Self { first, stride, block, count } = *self;
         let apart = self.apart();
         (0..count).flat_map(move |k| (0..block).map(move |i| (first + k * stride + i, k * apart + i)))
     }
 
-    /// What `strided!` is to take there and here, of elements from one on.
+    /// The ranges for `strided!`: of the object from an element on, and of memory of the program.
     fn ranges(&self, from: usize) -> [Range<usize>; 2] {
         [(from + self.first, self.stride), (0, self.apart())]
             .map(|(start, stride)| start..start + (self.count - 1) * stride + self.block)
@@ -350,12 +350,12 @@ impl<F: Flat> Object for F {
     }
 }
 
-/// The address of the own copy, if it has one.
+/// The address of the own copy, if the library knows it.
 fn address(object: &impl Flat, token: &dyn Stores) -> Option<SymAddr> {
     Some(object.own(token).addr()).filter(|address| token.address(address.as_ptr()).is_ok())
 }
 
-/// An object as numbers one behind the other.
+/// An object as a contiguous list of numbers.
 pub(crate) fn numbers(object: &dyn Object) -> &dyn Flat<Item = u64> {
     let object: &dyn Any = object;
     if let Some(boxed) = object.downcast_ref::<SymBox<[u64]>>() {

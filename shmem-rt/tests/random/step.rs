@@ -1,7 +1,6 @@
-//! Programs as data: what all PEs derive from one number.
+//! Programs as data, which all PEs derive from one number.
 //!
-//! A step names objects, teams and halos by slots. A step whose slot is empty, because the step that filled it was cut out, is
-//! skipped on all PEs: any part of a program is a program.
+//! A step names objects, teams and halos by slot. All PEs skip a step whose slot is empty: so any part of a program is a program.
 
 use std::ops::Range;
 
@@ -31,7 +30,7 @@ pub(crate) type Program = Vec<ProgramStep>;
 pub(crate) enum Element {
     Byte,
     Number,
-    /// Three bytes: a size that is no power of two.
+    /// Three bytes: no power of two.
     Three,
     Page,
     Word,
@@ -57,9 +56,9 @@ pub(crate) enum Home {
     Array(StorageKind, usize),
     /// The memory of the teams of a split.
     Team(SlotNumber),
-    /// None: the slot holds the teams of a split.
+    /// The slot holds the teams of a split.
     Split,
-    /// None: the slot holds a halo.
+    /// The slot holds a halo.
     Halo,
 }
 
@@ -83,7 +82,7 @@ impl Pes {
     }
 }
 
-/// Kinds of which one is drawn.
+/// An enum whose variants are drawn from.
 macro_rules! kinds {
     ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $kind:ident,)* }) => {
         $(#[$of])*
@@ -121,7 +120,7 @@ kinds! {
     }
 }
 kinds! {
-    /// What a thread issues its operations through.
+    /// The token that a thread issues its operations through.
     Token {
         World,
         Private,
@@ -165,7 +164,7 @@ pub(crate) enum Act {
 pub(crate) type ElementRange = (SlotNumber, usize, Range<usize>);
 
 impl Op {
-    /// What it reads and what it writes, carried out by `me`.
+    /// What it reads and what it writes when `me` carries it out.
     pub(crate) fn parts(&self, me: usize) -> (Option<ElementRange>, Option<ElementRange>) {
         let on = |pe: usize, at: Range<usize>| Some((self.slot, pe, at));
         let of = |way: Way| if way == Way::Here { me } else { self.pe };
@@ -187,7 +186,7 @@ pub(crate) struct Stream {
     pub(crate) ops: Vec<Op>,
 }
 
-/// A thread that writes or reads at a kept address, again and again, whatever lies there.
+/// A thread that writes or reads at a kept address again and again, whether or not it is still valid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stray {
     pub(crate) pe: usize,
@@ -198,7 +197,7 @@ pub(crate) struct Stray {
     pub(crate) get: bool,
 }
 
-/// An edge of a halo: the neighbour, its edge, and how many cells come from there.
+/// An edge of a halo: the neighbour, its edge, the number of cells from there.
 pub(crate) type Edge = Option<(usize, usize, usize)>;
 
 /// The end of an exchange in which everything is sent.
@@ -224,7 +223,7 @@ pub(crate) enum ProgramStep {
     Reclaim,
     /// Keeps the address of a byte.
     Keep { slot: SlotNumber, address: SlotNumber, byte: usize },
-    /// Threads of all PEs, which write, read and update.
+    /// Threads of all PEs write, read and update.
     Epoch { streams: Vec<Stream> },
     /// Steps that are carried out beside stray accesses.
     Beside { strays: Vec<Stray>, steps: Vec<ProgramStep> },
@@ -245,7 +244,7 @@ pub(crate) enum ProgramStep {
     DropPartition { slot: SlotNumber },
 }
 
-/// So many bytes of a seed.
+/// Pseudo-random bytes of a seed.
 pub(crate) fn bytes(seed: u64, len: usize) -> Vec<u8> {
     let mix = |i: usize| {
         (seed ^ (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93)

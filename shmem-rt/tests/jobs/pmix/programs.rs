@@ -1,4 +1,4 @@
-//! What PEs of the tests do.
+//! Programs of the PEs.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ pub(crate) const NAME: &str = "TEST_PMIX_PROGRAM";
 #[symmetric]
 static BOX: [u64; 1] = [u64::MAX];
 
-/// Runs a program and ends the process; a program that ends in `-N` is about PE `N`.
+/// Runs a program and exits. In a program whose name ends in `-N`, PE `N` fails.
 pub(crate) fn run(name: &str) -> ! {
     let about = name.rsplit('-').next().unwrap().parse::<usize>().ok();
     match name {
@@ -31,7 +31,7 @@ pub(crate) fn run(name: &str) -> ! {
             let world: World = shmem::init().unwrap();
             ring(&world);
         }
-        // All fail at once, on all hosts: by the same mistake, say.
+        // All PEs fail at once, on all hosts.
         "abort" => join().abort(42, "the sky is falling"),
         "start-another" => {
             let world: World = shmem::init().unwrap();
@@ -82,8 +82,8 @@ fn exchange(job: &dyn Bootstrap) {
     }
 }
 
-/// More descriptors than one packet takes, of one PE: of all together a process may not have more than 1024, and the first
-/// PE of a host expects as many of each as it shares itself. Through each, a PE reads what its owner wrote.
+/// Shares more descriptors of one PE than a packet takes, and fewer than 1024 of all PEs. Each PE reads through the last one of each
+/// PE what its owner wrote.
 fn share(job: &dyn Bootstrap) {
     let count = |pe: usize| if pe == 1 { 300 } else { 10 * pe + 1 };
     let mut ends = rustix::pipe::pipe().unwrap();
@@ -113,8 +113,8 @@ fn ring(world: &World) {
     println!("PE {me} of {pes} has its neighbour's");
 }
 
-/// Runs a program of this library from within a PE. It has not the socket that `PMI_FD` names, and is alone; by another environment it would
-/// be taken for the PE, and is refused, unless it asks to be alone.
+/// Runs another program of this library as a child of a PE. Without the socket of `PMI_FD` it is a job of its own. By other variables,
+/// it would be taken for the PE: it is refused, unless `SHMEM_SINGLETON` is set.
 fn start_another() {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "pmix::program", "--nocapture", "-q"]).env(NAME, "ring");

@@ -1,4 +1,4 @@
-//! A process that belongs to no job, and speaks libfabric to whoever listens.
+//! A process outside the job that uses libfabric.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -14,43 +14,43 @@ use crate::dice::Dice;
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// An endpoint answers `-FI_EAGAIN`.
+/// A call returns this if it is to be tried again.
 const AGAIN: isize = -(FI_EAGAIN as isize);
 
 /// Bytes that operations read from and write to.
 const BUFFER: usize = 1 << 18;
 
-/// What became of an operation.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
     Refused,
-    /// Nobody says.
+    /// No completion.
     Silence,
 }
 
-/// What is done to memory of another process.
+/// An access to memory of another process.
 #[derive(Clone, Copy)]
 pub(crate) enum Touch {
     Read,
-    /// It may be told of it.
+    /// With remote completion data, if there are any.
     Write(Option<u64>),
-    /// It is told something, and nothing is written.
+    /// Remote completion data without a write.
     Tell(u64),
 }
 
-/// An endpoint, and what it needs. Never closed: strangers go as they like.
+/// An endpoint, which is never closed.
 pub(crate) struct Outsider {
     endpoint: &'static Endpoint,
     peer: fi_addr_t,
     pub(crate) buffer: &'static mut [u8],
     pub(crate) dice: Dice,
-    /// How long an operation may take. Where one that is refused breaks a connection, that is told at once.
+    /// How long an operation may take.
     pub(crate) patience: Duration,
 }
 
 impl Outsider {
-    /// On the interface `lo`, with that provider, for whoever listens at a port of this host.
+    /// Opens an endpoint on the interface `lo` for a port of this host.
     pub(crate) fn open(provider: &str, port: u16) -> Self {
         // SAFETY: the system's.
         let library = unsafe { Library::load(None) }.expect("the stranger has a libfabric");
@@ -61,7 +61,7 @@ impl Outsider {
             provider: Some(&named),
             ..Hints::default()
         };
-        // There are no connections: what is refused is never heard of again.
+        // Without connections, a refused operation has no completion.
         let patience = if provider.starts_with("udp") { PATIENCE / 20 } else { PATIENCE };
         let list = library.offers(&asked).expect("the stranger has the provider");
         let is_there =
@@ -115,7 +115,7 @@ impl Outsider {
         })
     }
 
-    /// Sends the first bytes of the buffer as a message. Once it was taken, what becomes of it is waited for so long.
+    /// Sends the first bytes of the buffer as a message, and waits for its completion.
     pub(crate) fn send(&mut self, bytes: usize, wait: Duration) -> Outcome {
         let memory = libc::iovec { iov_base: self.buffer.as_mut_ptr().cast(), iov_len: bytes };
         let message = fi_msg {
