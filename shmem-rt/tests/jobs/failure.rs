@@ -19,47 +19,17 @@ static READY: Signal;
 #[symmetric]
 static LOCK: Lock;
 
-/// Printed by a PE whose thread-locals are destroyed.
-const DESTROYED: &str = "a thread-local was destroyed";
-
-/// A thread-local that only an exit of the program destroys. When the library ends a process, transfers may still write to
-/// thread-locals.
-struct Kept;
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        eprintln!("{DESTROYED}");
-    }
-}
-
-thread_local!(static KEPT: Kept = const { Kept });
-
-/// Returns at once, but on PE `one` when all other PEs sleep.
-fn others_wait_for(one: usize, world: &World) {
-    let one = world.pe(one).unwrap();
-    if one == world.me() {
-        world.pes().iter().filter(|pe| *pe != one).for_each(|pe| crate::pes::wait_for(world, pe));
-    } else {
-        crate::pes::go(world, one);
-    }
-}
-
 fn die() -> ! {
     let pid = rustix::process::getpid();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     unreachable!()
 }
 
-/// Runs a job that must fail before its time limit. Returns its outcome, and all that the launcher and the PEs have printed. The PE
-/// that has ended the job has destroyed no thread-local.
+/// Runs a job that must fail before its time limit. Returns its outcome, and all that the launcher and the PEs have printed.
 #[track_caller]
 fn fails(job: Launch) -> (Outcome, String) {
     let outcome = job.run().unwrap();
     assert!(outcome.code != 0 && outcome.failure != Some(Failure::TimedOut), "{}", outcome.report);
-    if let Some(Failure::Aborted { pe, .. }) = outcome.failure {
-        let said = said_by(&outcome, pe);
-        assert!(!said.contains(DESTROYED), "{said}{}", outcome.report);
-    }
     let said = outcome.report.clone() + &scenario::said(&outcome);
     (outcome, said)
 }
@@ -78,10 +48,7 @@ fn scenario() {
     });
     let failing = FAILING.iter().find(|failing| failing.name == name);
     match (failing, &*name) {
-        (Some(failing), _) => {
-            KEPT.with(|_| ());
-            (failing.run)(&mut world);
-        }
+        (Some(failing), _) => (failing.run)(&mut world),
         (_, "global exit") => exits_globally(&world),
         (_, "long wait") => waits_for_long(&world),
         (_, "barrier") => world.barrier_all(),
@@ -122,20 +89,6 @@ failing! {
         let me = world.my_pe();
         world.local(&GRID, |_| if me == 1 { die() });
     } => 3, 137, ["PE 1", KILLED, "PEs 0, 2 wait in `the end of local(GRID)` at"], [];
-
-    "an exit before the end" |world| {
-        others_wait_for(0, world);
-        if world.my_pe() == 0 {
-            std::process::exit(0);
-        }
-        world.barrier_all();
-    } => 2, 1, ["PE 0", "exited with code 0 before it left the job", "PE 1 waits in `barrier` at"], [DESTROYED];
-
-    "a panic" |world| {
-        others_wait_for(1, world);
-        assert!(world.my_pe() != 1, "out of range");
-        READY.wait_until(world, eq(1));
-    } => 2, 101, ["PE 1"], ["out of range", "PE 0 waits in `wait_until(READY == 1, is 0)` at"];
 
     // A caught panic would give the world back, while other PEs still hold references.
     "a panic that is caught outside of a phase" |world| {

@@ -1,13 +1,9 @@
 //! How jobs start, run and end, and what they say: their PEs are copies of this program.
 
-#[path = "../asleep/mod.rs"]
-mod asleep;
 #[path = "../asleep/attempts.rs"]
 mod attempts;
 #[path = "../calls/mod.rs"]
 mod calls;
-#[path = "../asleep/pes.rs"]
-mod pes;
 #[path = "../scenario/mod.rs"]
 mod scenario;
 

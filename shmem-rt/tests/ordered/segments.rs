@@ -42,19 +42,6 @@ fn addresses_are_used_again(world: &mut World) {
     assert_eq!(world.registrations(), rounds);
 }
 
-#[shmem::test(pes = 2)]
-fn there_are_as_many_as_there_are_indices(world: &mut World) {
-    let first = world.partitions().len();
-    let made = (first..127).map(|_| world.create_partition(NewPartition::new(1)).unwrap().id());
-    let made: Vec<u32> = made.collect();
-    refused! {
-        world.create_partition(NewPartition::new(1)).unwrap()
-            => "128 partitions are asked for, and a job has at most 127";
-    }
-    made.into_iter().rev().for_each(|id| world.drop_partition(id).unwrap());
-    assert_eq!(world.partitions().len(), first);
-}
-
 /// What fails on one PE in the middle, when others have made their parts, leaves nothing there either.
 #[shmem::test(pes = 3)]
 fn after_a_failure_of_one_pe_nothing_is_left_on_any(world: &mut World) {

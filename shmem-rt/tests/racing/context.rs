@@ -36,19 +36,6 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
     assert_eq!((third.grant().unit, third.grant().locked), (1, false));
 }
 
-#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2", "SHMEM_CONTEXT_SHARING" = "efficient"))]
-fn who_comes_too_late_shares_with_a_lock(world: &mut World<Multiple>) {
-    let own = world.create_ctx::<Private>().unwrap();
-    assert_eq!(own.grant().to_string(), "number 1 of the endpoints, alone, no lock, a counter");
-    let late = world.create_ctx::<Private>().unwrap();
-    let granted = "number 0 of the endpoints, with 1 other context, a lock, a counter";
-    assert_eq!(late.grant().to_string(), granted);
-    let resources = world.resources();
-    assert_eq!((resources.used, resources.limit, resources.grants.len()), (2, Some(2), 3));
-    let thread = world.register_thread().unwrap();
-    assert_eq!((thread.grant().unit, thread.grant().locked), (0, true), "{}", thread.grant());
-}
-
 #[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = "domain", "SHMEM_MAX_RESOURCES" = "4"))]
 fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
     // One endpoint for both, whose operations are counted together.

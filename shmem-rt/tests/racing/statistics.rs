@@ -1,11 +1,9 @@
-//! What operations did, as counted: every one of the table, and which way strided transfers go.
-
-use std::time::{Duration, Instant};
+//! Statistics: each operation of the table is counted, and the algorithms of strided transfers.
 
 use shmem::prelude::*;
-use shmem::{DomainHints, Family, HintScope, Tally};
+use shmem::{DomainHints, Family, HintScope};
 
-use crate::calls::{FIELD, SIGNAL, Used, every_operation};
+use crate::calls::{FIELD, Used, every_operation};
 
 #[shmem::test(env("SHMEM_STATS" = "1"))]
 fn every_operation_of_the_table_is_counted(world: &mut World) {
@@ -69,29 +67,6 @@ fn of_collectives_the_bytes_are_counted_that_a_pe_gives(world: &mut World) {
 fn nothing_is_counted_unless_it_is_asked_for(world: &mut World) {
     world.p(FIELD.on(world.me()).index(0), 1);
     assert_eq!((world.statistics(), world.traffic()), (None, None));
-}
-
-#[shmem::test(pes = 2, env("SHMEM_STATS" = "1"))]
-fn the_time_of_a_call_is_that_of_its_wait(world: &mut World) {
-    // On a busy machine the PE that waits may come later than the one that it waits for, but not each time.
-    const WAITS: u64 = 10;
-    let lateness = Duration::from_millis(50);
-    let start = Instant::now();
-    for wait in 1..=WAITS {
-        world.barrier_all();
-        if world.my_pe() == 1 {
-            std::thread::sleep(lateness);
-            world.signal_set(SIGNAL.on(world.pe(0).unwrap()), wait);
-        } else {
-            SIGNAL.wait_until(world, eq(wait));
-        }
-    }
-    if world.my_pe() == 0 {
-        let Tally { calls, nanoseconds, .. } = world.statistics().unwrap().of(Family::WaitUntil);
-        assert_eq!(calls, WAITS);
-        let waited = Duration::from_nanos(nanoseconds);
-        assert!(waited > lateness / 2 && waited < start.elapsed(), "{waited:?}");
-    }
 }
 
 /// Strided transfers by name of way: columns of one word, blocks of 512 bytes, a row, and nothing.

@@ -9,23 +9,6 @@ use shmem::__private::test;
 use shmem::prelude::*;
 use shmem::thread::Single;
 
-#[shmem::test(pes = 3)]
-#[should_panic(expected = "too far")]
-fn one_pe_panics_as_it_should(world: &mut World) {
-    fails_on_pe_1(world);
-}
-
-mod inner {
-    use super::*;
-
-    #[shmem::test(pes = 2, env("TESTING_WORD" = "here"))]
-    fn a_test_in_a_module_has_its_variables(world: &mut World) -> Result<()> {
-        assert_eq!(std::env::var("TESTING_WORD").as_deref(), Ok("here"));
-        assert_eq!(world.n_pes(), 2);
-        Ok(())
-    }
-}
-
 /// A test that fails: its body, how it should panic, how what it says begins, what is in that, and what is not.
 type Failing = (
     fn(&mut World<Single>),
