@@ -63,7 +63,7 @@ address() {
     export SHMEM_TRANSPORT=loopback
     # It leaks a team, which is what it is about.
     leaks=indexes_run_out
-    run shmem-rt ordered collective:: halo:: heap:: padded:: rma:: signal::
+    run shmem-rt ordered collective:: halo:: heap:: rma:: signal::
     run shmem-rt racing context:: nonblocking:: strided:: team:: "--skip=$leaks"
     ASAN_OPTIONS=detect_leaks=0 run shmem-rt racing "$leaks"
     RANDOM_PROGRAMS=3 random

@@ -44,7 +44,6 @@ mod heap;
 mod indexed;
 mod lock;
 mod long_signals;
-mod padded;
 mod plan;
 mod ranges;
 mod regions;
