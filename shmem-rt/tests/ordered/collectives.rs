@@ -10,7 +10,7 @@ use crate::dawdle;
 use crate::dice::Dice;
 use crate::together::make::UnderWay;
 use crate::together::{
-    ALL, Call, EXACT, LISTS, MOST, MOVES, OPERATIONS, PARTIALS, Room, TOTALS, What, make, start,
+    ALL, Call, EXACT, LISTS, MOST, MOVES, Maker, OPERATIONS, PARTIALS, Room, TOTALS, What,
 };
 
 /// Between them some teams go, and others come; nothing is under way then.
@@ -137,9 +137,10 @@ fn chapter(
         };
         let told = format!("{title}, step {step}: {call:?} among {members:?}, started {starts}");
         dawdle(pace);
-        match starts.then(|| start(world, team, members, room, &call)).flatten() {
+        let maker = Maker { world, team, members, room, call };
+        match starts.then(|| maker.start()).flatten() {
             Some(started) => under_way.push((started, told)),
-            None => telling(me, &told, || make(world, team, members, room, &call)),
+            None => telling(me, &told, || maker.make()),
         }
     }
 }

@@ -7,7 +7,7 @@ use shmem::raw::collective::{self, Combined, Fold, Places};
 use shmem_core::object::Extent;
 
 use crate::panics::said;
-use crate::together::{Call, Form, ItemType, Room, What, make};
+use crate::together::{Call, Form, ItemType, Maker, Room, What};
 
 /// Elements of each PE: below a direct form, a bit more, and some chunks that do not come out even.
 const LENGTHS: [usize; 5] = [0, 3, 2048, 2051, 21_000];
@@ -39,7 +39,7 @@ fn objects_may_overlap_and_members_may_differ(world: &mut World) {
         // What is given begins at most so many elements behind what is taken.
         for seed in [0, 1, 8, 9, 16, 17, len as u64 / 2, 2 * len as u64 + 1] {
             let call = Call { what, kind: ItemType::U64, form: Form::Object, len, seed };
-            make(world, world.team(), &[0, 1, 2], &room, &call);
+            Maker { world, team: world.team(), members: &[0, 1, 2], room: &room, call }.make();
         }
     }
 }

@@ -3,7 +3,7 @@
 use shmem::prelude::*;
 
 use crate::collectives::play;
-use crate::together::{Call, EXACT, Form, ItemType, MOVES, Room, TOTALS, What, make};
+use crate::together::{Call, EXACT, Form, ItemType, MOVES, Maker, Room, TOTALS, What};
 
 const WINDOWS: usize = 2_500_000;
 
@@ -46,7 +46,7 @@ fn each_way<L: ThreadLevel>(world: &World<L>, team: &Team, room: &Room, bytes: u
     let all = [(Broadcast, items), (Sum, items), (Fcollect, items / members.len()), (Alltoall, items)];
     for (what, len) in all {
         let call = Call { what, kind: ItemType::F64, form: Form::Slice, len, seed: bytes as u64 };
-        make(world, team, &members, room, &call);
+        Maker { world, team, members: &members, room, call }.make();
     }
 }
 

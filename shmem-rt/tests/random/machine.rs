@@ -20,7 +20,7 @@ use super::step::{
     Act, Element, End, Home, OBJECTS, Op, PARTITIONS, ProgramStep, SIGNALS, STATICS, SlotNumber, Stray,
     Stream, Token, Way, bytes, items, of,
 };
-use crate::together::{Call, Room, make, start};
+use crate::together::{Call, Maker, Room};
 
 #[symmetric]
 pub(crate) static BYTES: [u8; 256];
@@ -438,14 +438,14 @@ impl Machine {
         };
         assert_eq!(numbers_of(team), *members);
         // Half of the calls that can be started are, by a bit of the seed that `make` does not use.
-        let started =
-            if call.seed >> 3 & 1 == 0 { start(world, team, members, &self.room, call) } else { None };
+        let maker = Maker { world, team, members, room: &self.room, call: *call };
+        let started = if call.seed >> 3 & 1 == 0 { maker.start() } else { None };
         match started {
             Some(started) => {
                 while !started.is_complete() {}
                 started.wait();
             }
-            None => make(world, team, members, &self.room, call),
+            None => maker.make(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Items of random data, and room of all PEs for them.
+//! Items of random data, and symmetric objects for them.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -11,15 +11,15 @@ use shmem::{PlainData, TeamBox, zeroed};
 
 use super::MOST;
 
-/// What data of a call are made of.
+/// An element type of the data of a call.
 pub(crate) trait Item: PlainData + Debug {
-    /// One for a random word. Of floating ones each order of a sum or a product gives another one.
+    /// An item for a random word. Sums and products of floating-point items depend on their order.
     fn of(word: u64) -> Self;
 
-    /// Of two in this order: neither commutative nor associative.
+    /// An operation that is neither commutative nor associative.
     fn mixed(self, other: Self) -> Self;
 
-    /// The same value; of numbers that are none, both.
+    /// Whether both are the same bits, or both NaN.
     fn is(self, other: Self) -> bool {
         bytes_of(&self) == bytes_of(&other)
     }
@@ -27,7 +27,7 @@ pub(crate) trait Item: PlainData + Debug {
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident: $t:ty;)*) => {
-        /// What data are made of.
+        /// The type of an item.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum ItemType {
             $($(#[$doc])* $name,)*
@@ -44,7 +44,7 @@ macro_rules! kinds {
         }
 
         impl Room {
-            /// Allocates objects of each kind, on all PEs, with so many bytes each.
+            /// Allocates objects of each type, of so many bytes each. Collective.
             pub(crate) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize) -> Self {
                 let mut objects = HashMap::<_, Box<dyn Any + Send + Sync>>::new();
                 $({
@@ -65,7 +65,7 @@ kinds! {
     U128: u128;
     F32: f32;
     F64: f64;
-    /// Items of sizes that rooms, lines and tiles hold many of, one, none, or no whole number.
+    /// Sizes of which scratch, cache lines and tiles hold many, one, none, or no whole number.
     Triple: [u64; 3];
     Line: [u64; 11];
     Row: [u64; 129];
@@ -73,22 +73,22 @@ kinds! {
     Page: [u64; 3000];
 }
 
-/// So many of the first kinds are integers, numbers, or anything.
+/// Numbers of types, from the first on, that are integers, numbers, or any.
 pub(super) const INTEGERS: usize = 4;
 pub(super) const NUMBERS: usize = 6;
 pub(super) const ANY: usize = ITEM_TYPES.len();
 
-/// Objects of each kind, with place for what calls give, or for less: then these give a slice.
+/// Objects of each type. A call that needs a larger one uses a slice.
 pub(crate) struct Room(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
 
 impl Room {
-    /// Those that hold such items: on the heap, and in the memory of the team of all PEs.
+    /// The objects of a type: on the heap, and in the memory of the team of all PEs.
     pub(super) fn objects<T: Item>(&self) -> &(SymBox<[T]>, TeamBox<[T]>) {
         self.0[&TypeId::of::<T>()].downcast_ref().expect("each is found by its type")
     }
 }
 
-/// Larger than what is half made in a frame, and more aligned.
+/// Larger than a stack buffer of the library, and more aligned.
 #[derive(Clone, Copy, Debug, Symmetric)]
 #[repr(C, align(64))]
 pub(crate) struct Large([u64; 1376]);
@@ -108,7 +108,7 @@ integers! { u8 u32 u64 u128 }
 
 macro_rules! floats {
     ($($t:ty)*) => {$(impl Item for $t {
-        /// Numbers of 24 bits, and of very different sizes; zeroes; and what is no number.
+        /// Numbers of 24 bits and very different exponents, zeroes, infinity, NaN.
         fn of(word: u64) -> Self {
             match word % 32 {
                 0 => Self::NAN,

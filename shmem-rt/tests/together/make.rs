@@ -1,4 +1,4 @@
-//! Makes calls, and compares what comes of them with a loop over the members.
+//! Makes calls, and compares their results with a loop over the members.
 
 use shmem::thread::ThreadLevel;
 use shmem::{BitNumber, Here, Number, Pe, PlainData, Started, Team, TeamBox, World, zeroed};
@@ -16,7 +16,7 @@ macro_rules! of_kind {
     };
 }
 
-/// Likewise one of three methods: for what has bits, for numbers, or for any data.
+/// Likewise one of three methods: for integers, for numbers, or for any type.
 macro_rules! by_kind {
     ($maker:ident: $bits:ident, $numbers:ident, $any:ident) => {
         match $maker.call.what.kinds().len() {
@@ -29,38 +29,18 @@ macro_rules! by_kind {
     };
 }
 
-/// Makes a call with the members of a team, whose numbers are `members`.
-///
-/// # Panics
-///
-/// If what comes is not what a loop gives.
-pub(crate) fn make<L: ThreadLevel>(
-    world: &World<L>,
-    team: &Team,
-    members: &[usize],
-    room: &Room,
-    call: &Call,
-) {
-    let maker = Maker { world, team, members, room, call: *call };
-    match call.what {
-        What::Barrier => team.barrier(world),
-        What::Sync => team.sync(world),
-        _ => by_kind!(maker: combine_bits, combine, make),
-    }
-}
-
 pub(crate) trait UnderWay {
     fn is_complete(&self) -> bool;
 
-    /// Waits for it, and compares what comes.
+    /// Waits for the result, and compares it.
     ///
     /// # Panics
     ///
-    /// If that is not what a loop gives.
+    /// If it differs.
     fn wait(self: Box<Self>);
 }
 
-/// What was started, and what is done with its result.
+/// A started collective, and the comparison of its result.
 struct Start<'m, R, C>(Started<'m, R>, C);
 
 impl<R, C: FnOnce(R)> UnderWay for Start<'_, R, C> {
@@ -74,31 +54,17 @@ impl<R, C: FnOnce(R)> UnderWay for Start<'_, R, C> {
     }
 }
 
-/// Starts a call, if it is one that can be started and there is room for it.
-pub(crate) fn start<'m, L: ThreadLevel>(
-    world: &'m World<L>,
-    team: &'m Team,
-    members: &'m [usize],
-    room: &'m Room,
-    call: &Call,
-) -> Option<Box<dyn UnderWay + 'm>> {
-    let maker = Maker { world, team, members, room, call: *call };
-    match call.what {
-        What::Barrier => Some(Box::new(Start(team.start_barrier(world), |()| ()))),
-        What::Sync => None,
-        _ => by_kind!(maker: start_bits, start_numbers, start),
-    }
+/// A call, and the members of a team that make it together.
+pub(crate) struct Maker<'m, L: ThreadLevel> {
+    pub(crate) world: &'m World<L>,
+    pub(crate) team: &'m Team,
+    /// Numbers of the members.
+    pub(crate) members: &'m [usize],
+    pub(crate) room: &'m Room,
+    pub(crate) call: Call,
 }
 
-struct Maker<'m, L: ThreadLevel> {
-    world: &'m World<L>,
-    team: &'m Team,
-    members: &'m [usize],
-    room: &'m Room,
-    call: Call,
-}
-
-/// Gives what a PE has to a collective that writes to it; what is there behind it.
+/// Passes a buffer in a form to a collective that writes to it. Evaluates to the contents afterwards.
 macro_rules! written {
     ($maker:ident, $form:expr, $first:expr, $most:expr, $mine:expr, |$given:ident| $call:expr) => {{
         let (mut mine, mut kept) = ($mine, None);
@@ -116,7 +82,7 @@ macro_rules! written {
     }};
 }
 
-/// Likewise in the form of the call to one that takes values, too.
+/// Likewise in the form of the call, which may be a value.
 macro_rules! change {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
         match $maker.call.form {
@@ -129,7 +95,7 @@ macro_rules! change {
     };
 }
 
-/// Likewise to one that only reads it, from an element of the object of all PEs on.
+/// Passes a buffer to a collective that only reads it.
 macro_rules! read {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
         read!($maker, $maker.somewhere::<T>(), $mine, |$given| $call)
@@ -149,13 +115,13 @@ macro_rules! read {
         let place = kept.as_ref().map(|object| object.here($maker.world).index(..mine.len()).to_vec());
         assert!(
             place.is_none_or(|now| now.iter().zip(&mine).all(|(now, mine)| now.is(*mine))),
-            "what is read stays as it was"
+            "the source has changed"
         );
         made
     }};
 }
 
-/// Makes a reduction over the first members, by its name, and compares it.
+/// Makes a reduction over the first members, and compares it.
 macro_rules! for_all {
     ($maker:ident, $name:ident $(($op:expr))?, $of:expr, $ranks:expr) => {{
         let found = change!($maker, $maker.mine::<T>(), |x| $maker.team.$name($maker.world, x $(, $op)?));
@@ -163,7 +129,7 @@ macro_rules! for_all {
     }};
 }
 
-/// Likewise one that gives each member a part.
+/// Likewise a reduction that gives each member a part.
 macro_rules! for_each {
     ($maker:ident, $name:ident $(($op:expr))?, $of:expr) => {{
         let part = $maker.call.len / $maker.members.len();
@@ -175,7 +141,7 @@ macro_rules! for_each {
     }};
 }
 
-/// Reductions, and started; what is none of them goes on to other methods.
+/// Methods for blocking and started reductions. Other calls go on to `$other`.
 macro_rules! reductions {
     ($combine:ident, $start:ident of $number:ident, or $other:ident:
         $($all:ident $for_all:ident $started:ident $of:ident;)*) => {
@@ -199,6 +165,28 @@ macro_rules! reductions {
 }
 
 impl<'m, L: ThreadLevel> Maker<'m, L> {
+    /// Makes the call.
+    ///
+    /// # Panics
+    ///
+    /// If the result differs.
+    pub(crate) fn make(&self) {
+        match self.call.what {
+            What::Barrier => self.team.barrier(self.world),
+            What::Sync => self.team.sync(self.world),
+            _ => by_kind!(self: combine_bits, combine, make_any),
+        }
+    }
+
+    /// Starts the call, if it can be started and there is room for its result.
+    pub(crate) fn start(&self) -> Option<Box<dyn UnderWay + 'm>> {
+        match self.call.what {
+            What::Barrier => Some(Box::new(Start(self.team.start_barrier(self.world), |()| ()))),
+            What::Sync => None,
+            _ => by_kind!(self: start_bits, start_numbers, start_any),
+        }
+    }
+
     reductions! {
         combine_bits, start_bits of BitNumber, or nothing_else:
         And and start_and anded;
@@ -226,7 +214,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         }
     }
 
-    fn make<T: Item>(&self) {
+    fn make_any<T: Item>(&self) {
         let Self { world, team, members, call, .. } = *self;
         let (size, rank, len) = (members.len(), team.rank(), call.len);
         let (me, part) = (members[rank], len / size);
@@ -251,7 +239,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                     count = read!(self, self.some_of::<T>(me), |x| team.collect_into(world, x, into));
                 });
                 assert_eq!(count, expected.len());
-                // The source may lie in the rest of an object.
+                // The source may be in the rest of the same object.
                 if call.form != Form::Object {
                     self.compare(&found[count..], &before[count..]);
                 }
@@ -274,7 +262,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             }
             What::ScatterFrom => {
                 let source = self.has::<T>(root, part * size);
-                // What others give is not looked at.
+                // The sources of other members are ignored.
                 let all = source[..if is_root { part * size } else { part / 2 }].to_vec();
                 let found = change!(self, self.has::<T>(!me, part), |x| {
                     read!(self, 0, all, |all| team.scatter_from(world, all, x, pe))
@@ -282,7 +270,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 self.compare(&found, &source[rank * part..][..part]);
             }
             What::Alltoall => {
-                // Of some calls in place.
+                // Some calls are in place.
                 let first = if call.seed.is_multiple_of(2) { 0 } else { len };
                 let found = written!(self, list, first, 2 * len, vec![T::zeroed(); part * size], |into| {
                     read!(self, 0, self.all_parts::<T>(), |x| team.alltoall(world, x, into));
@@ -290,8 +278,8 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 self.compare(&found, &self.parts(part).concat());
             }
             What::Alltoalls => {
-                // A part of these, with gaps; what lies in the gaps stays. Of some calls each member has strides of its own, and of
-                // some what is given lies in what is taken.
+                // Gaps are left as they are. In some calls, members have different strides, or source and destination
+                // overlap.
                 let is_alike = call.seed.is_multiple_of(2) || call.form_of_list() == Form::OfTeam;
                 let stride = |pe: usize, side: usize| {
                     let word = if is_alike { call.seed >> side } else { mixed(call.seed, pe, side) };
@@ -319,7 +307,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             What::Alltoallv => {
                 let counts =
                     |from: usize, to: usize| len_between(call.seed, members[from], members[to], part);
-                // Where a member's part for another one begins among all it sends.
+                // The offset of the part of member `from` for member `to`.
                 let start =
                     |from: usize, to: usize| (0..to).map(|before| counts(from, before)).sum::<usize>();
                 let of_each: Vec<usize> = (0..size).map(|to| counts(rank, to)).collect();
@@ -337,7 +325,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         }
     }
 
-    fn start<T: Item>(&self) -> Option<Box<dyn UnderWay + 'm>> {
+    fn start_any<T: Item>(&self) -> Option<Box<dyn UnderWay + 'm>> {
         let Self { world, team, members, call, .. } = *self;
         let (size, rank, (_, root)) = (members.len(), team.rank(), self.root());
         let part = call.len / size;
@@ -358,7 +346,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             }
             _ => return None,
         };
-        // Written when it is waited for: until then others may have been written there.
+        // Read when it has been waited for: until then, earlier calls may write there.
         Some(Box::new(Start(started, move |()| compare(rank, &into.to_vec(), &expected))))
     }
 
@@ -367,14 +355,14 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         Box::new(Start(started, move |found: Vec<T>| compare(rank, &found, &expected)))
     }
 
-    /// Items of a list to be written behind those that come: of each member its own, where members may differ.
+    /// Extra items of a destination. Members differ in it, where they may.
     fn more(&self) -> usize {
         let own = if self.call.form_of_list() == Form::OfTeam { 0 } else { self.team.rank() % 2 };
         3 + own
     }
 
-    /// The place of an object in which these are, in this form, if it is one of an object: a part of one of all PEs, from an
-    /// element on, if that has room for so many items, or of one that the team allocates for as many and that is `kept`.
+    /// The part of an object with these items, if the form is one of an object: from the element `first` of the object of all PEs, if
+    /// it has `most` items; or of an object that the team allocates, which is `kept`.
     fn place<'p, T: Item>(
         &'p self,
         form: Form,
@@ -388,7 +376,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             Form::OfTeam => match self.team.alloc(self.world, zeroed(most)) {
                 Ok(object) => kept.insert(object).here(self.world),
                 Err(error) => {
-                    // A team has room for everything but long lists. One that has none left has none on all members.
+                    // The memory of a team has room for all but long lists. All members get the same answer.
                     assert!(most * size_of::<T>() > 1 << 20, "{error}");
                     return None;
                 }
@@ -400,12 +388,12 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         Some(place)
     }
 
-    /// Where a part of the object of all PEs begins: on all members at the same item.
+    /// Where a part of the object begins: the same item on all members.
     fn somewhere<T: Item>(&self) -> usize {
         self.call.seed as usize % (self.object::<T>().len().saturating_sub(self.call.len) + 1)
     }
 
-    /// An object that all members have, and others may have as well.
+    /// An object of all PEs.
     fn object<T: Item>(&self) -> Here<'m, [T]> {
         let (of_all, of_team) = self.room.objects::<T>();
         if self.call.seed >> 24 & 1 == 0 { of_all.here(self.world) } else { of_team.here(self.world) }
@@ -420,7 +408,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         (rank == self.team.rank(), self.team.pes()[rank])
     }
 
-    /// What a PE has.
+    /// The data of a PE.
     fn has<T: Item>(&self, pe: usize, len: usize) -> Vec<T> {
         (0..len).map(|item| T::of(mixed(self.call.seed, pe, item))).collect()
     }
@@ -429,34 +417,34 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         self.has(self.me(), self.call.len)
     }
 
-    /// What this PE has where it has as much for each member.
+    /// The data of this PE with a part for each member.
     fn all_parts<T: Item>(&self) -> Vec<T> {
         let size = self.members.len();
         self.has(self.me(), self.call.len / size * size)
     }
 
-    /// What a PE has where lengths differ.
+    /// The data of a PE where lengths differ.
     fn some_of<T: Item>(&self, pe: usize) -> Vec<T> {
         self.has(pe, self.call.len_of(pe))
     }
 
-    /// That of all members, one behind the other.
+    /// The concatenated data of all members where lengths differ.
     fn collected<T: Item>(&self) -> Vec<T> {
         self.members.iter().flat_map(|pe| self.some_of(*pe)).collect()
     }
 
-    /// What all members have, in the order of ranks.
+    /// The data of all members, in the order of ranks.
     fn all<T: Item>(&self, len: usize) -> Vec<Vec<T>> {
         self.members.iter().map(|pe| self.has(*pe, len)).collect()
     }
 
-    /// What of that belongs to this member, if each has a part for each.
+    /// The parts of all members for this one.
     fn parts<T: Item>(&self, part: usize) -> Vec<Vec<T>> {
         let rows = self.all(part * self.members.len()).into_iter();
         rows.map(|row| row[self.team.rank() * part..][..part].to_vec()).collect()
     }
 
-    /// What the first members combine; nothing of none.
+    /// The combined data of the first members; zeroes of none.
     fn combined<T: Item>(&self, ranks: usize, of: impl Fn(T, T) -> T) -> Vec<T> {
         match ranks {
             0 => vec![T::zeroed(); self.call.len],
@@ -480,7 +468,7 @@ fn compare<T: Item>(rank: usize, found: &[T], expected: &[T]) {
     }
 }
 
-/// All rows by the tree over their numbers: neighbours first, then neighbours of these.
+/// Combines rows by the tree over their numbers: neighbours first, then neighbouring results.
 pub(crate) fn folded<T: PlainData>(mut rows: Vec<Vec<T>>, of: impl Fn(T, T) -> T) -> Vec<T> {
     while rows.len() > 1 {
         let pairs = rows.chunks(2).map(|pair| match pair {

@@ -1,6 +1,5 @@
-//! What all members of a team call together, as data: a collective, the form in which data are given to it, and what the
-//! members have. A call is [drawn](Call::draw) from dice that are equal on all PEs, [made](make) by each of them, and
-//! compared with a loop over the members.
+//! Calls of collectives as data: the collective, the form of its arguments, and the data of each member. All PEs [draw](Call::draw)
+//! a call from equal dice, [make](Maker::make) it, and compare the result with a loop over the members.
 
 mod item;
 pub(crate) mod make;
@@ -8,9 +7,9 @@ pub(crate) mod make;
 use crate::dice::Dice;
 use item::{ANY, INTEGERS, ITEM_TYPES, NUMBERS};
 pub(crate) use item::{ItemType, Room};
-pub(crate) use make::{make, start};
+pub(crate) use make::Maker;
 
-/// Most bytes that a PE gives.
+/// Most bytes that a PE contributes.
 pub(crate) const MOST: usize = 200 << 10;
 
 macro_rules! collectives {
@@ -28,7 +27,7 @@ macro_rules! collectives {
         pub(crate) const ALL: &[What] = &[$($(What::$name,)*)*];
 
         impl What {
-            /// The kinds of data that it takes.
+            /// The types of items that it takes.
             fn kinds(self) -> &'static [ItemType] {
                 let of_groups = [$(($group, &ITEM_TYPES[..$kinds])),*];
                 of_groups.iter().find(|(group, _)| group.contains(&self)).map_or(&[], |(_, kinds)| kinds)
@@ -38,28 +37,28 @@ macro_rules! collectives {
 }
 collectives! {
     EVENTS of ANY: Barrier Sync;
-    /// What is moved in one of several ways.
+    /// Collectives that move data, with a choice of algorithms.
     MOVES of ANY: Broadcast Fcollect Alltoall;
     LISTS of ANY: Collect CollectInto Alltoalls Alltoallv CollectTo ScatterFrom;
-    /// Of which each order of combining gives other numbers: these can be started, and those below cannot.
+    /// Reductions whose result depends on the order. They can be started, those below cannot.
     TOTALS of NUMBERS: Sum Prod;
     PARTIALS of NUMBERS: SumInscan SumExscan;
-    /// By an operation of the program.
+    /// Reductions by an operation of the program.
     OPERATIONS of ANY: Reduce ReduceScatter;
-    /// Of which all orders give the same: these can be started, and those below cannot.
+    /// Reductions whose result does not depend on the order. They can be started.
     EXACT of NUMBERS: Min Max;
     BITS of INTEGERS: And Or Xor;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// `&mut values[..]`, and for what is only read `&values[..]`.
+    /// `&mut values[..]`, or `&values[..]` where it is only read.
     Slice,
-    /// A `Vec` that comes back.
+    /// A `Vec` by value.
     Value,
-    /// A part of an object of all PEs, or of one of the team of all PEs.
+    /// A part of an object of the heap, or of one of the team of all PEs.
     Object,
-    /// An object that the team allocates for it.
+    /// An object that the team allocates for the call.
     OfTeam,
 }
 
@@ -70,14 +69,14 @@ pub(crate) struct Call {
     pub(crate) what: What,
     pub(crate) kind: ItemType,
     pub(crate) form: Form,
-    /// Items of each member; where lengths may differ, of none more.
+    /// Items of each member; at most, if lengths may differ.
     pub(crate) len: usize,
-    /// What the root and all that is random follows from.
+    /// Decides the root and all random data.
     pub(crate) seed: u64,
 }
 
 impl Call {
-    /// One of these collectives, with up to `most` bytes of each member.
+    /// Draws one of these collectives, with up to `most` bytes of each member.
     pub(crate) fn draw(dice: &mut Dice, of: &[What], most: usize) -> Self {
         let what = of[dice.below(of.len())];
         let kinds = what.kinds();
@@ -88,7 +87,7 @@ impl Call {
             0 => 0,
             1 => kind.bytes(),
             2..=3 => dice.below(128),
-            // About the lengths at which ways change.
+            // Lengths around those at which algorithms change.
             4..=5 => ((64 << dice.below(powers)) + dice.below(3) * kind.bytes()).saturating_sub(kind.bytes()),
             6 => dice.below(16 << 10),
             _ => dice.below(most + 1),
@@ -101,7 +100,7 @@ impl Call {
         (self.seed >> 7) as usize % members
     }
 
-    /// The form of a list that it writes beside what it reads: often another one.
+    /// The form of the destination, if it is not the source: often another one.
     fn form_of_list(&self) -> Form {
         match (self.seed >> 20) as usize % 8 {
             0..4 => self.form,
@@ -127,7 +126,7 @@ fn len_between(seed: u64, from: usize, to: usize, most: usize) -> usize {
     }
 }
 
-/// A word for an item of a PE.
+/// A pseudo-random word for an item of a PE.
 fn mixed(seed: u64, pe: usize, item: usize) -> u64 {
     let word = seed ^ (pe as u64) << 40 ^ (item as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let word = (word ^ word >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
