@@ -1,19 +1,19 @@
-//! Channels: every message once, in the order of who sent it, whatever is late and whoever waits. And queues of work: every item
-//! once, on whichever PE, and an end when nobody has anything.
+//! Channels deliver each message once, in the order of its sender. Queues of work hand out each item once, and end when no PE has an
+//! item.
 
 use shmem::prelude::*;
 
 use crate::dice::Dice;
 use crate::pes;
 
-/// A message that tells whether it is whole.
+/// A message whose words all follow from its number.
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
 #[repr(C)]
 pub(crate) struct Message {
     from: u32,
     to: u32,
     number: u64,
-    /// Several lines of a cache, each word from the same number.
+    /// Several cache lines.
     rest: [u64; 24],
 }
 
@@ -24,11 +24,11 @@ impl Message {
     }
 }
 
-/// Whom each PE sends messages to, in order: the same on all PEs.
+/// The targets of the messages of each PE, in order. All PEs know them.
 pub(crate) struct Deliveries(Vec<Vec<usize>>);
 
 impl Deliveries {
-    /// Each PE has one of these numbers of messages.
+    /// Draws targets. Each PE sends one of these numbers of messages.
     pub(crate) fn draw(dice: &mut Dice, pes: usize, counts: [u64; 3]) -> Self {
         let mut list = || {
             let count = counts[dice.below(3) as usize];
@@ -37,7 +37,7 @@ impl Deliveries {
         Self((0..pes).map(|_| list()).collect())
     }
 
-    /// What this PE sends: to each one messages with consecutive numbers.
+    /// The messages of this PE. Those to one target have consecutive numbers.
     pub(crate) fn messages(&self, world: &World) -> impl Iterator<Item = (Pe, Message)> {
         let (me, pes, mut sent) = (world.my_pe(), world.pes(), vec![0; world.n_pes()]);
         self.0[me].iter().map(move |to| {
@@ -46,7 +46,7 @@ impl Deliveries {
         })
     }
 
-    /// Compares what comes with the plan: `receive` hands over one message after the other.
+    /// Compares received messages with those that were sent. `receive` passes one after the other.
     pub(crate) fn comes(&self, world: &World, receive: impl FnOnce(&mut dyn FnMut(Pe, Message))) {
         let (me, mut found) = (world.my_pe(), vec![0; world.n_pes()]);
         receive(&mut |from, message| {
@@ -83,12 +83,11 @@ fn every_message_comes_once_and_in_order(world: &mut World) {
 /// Most items of a tree.
 const MOST: usize = 2000;
 
-/// How often each item was done, on the first PE.
+/// How often each item was done. On the first PE.
 #[symmetric]
 static DONE: [Atomic<u32>; MOST];
 
-/// The items that each item leads to: a random tree. Some are wide, some are narrow, and some are one line, of which one PE has an
-/// item at a time.
+/// The children of each item of a random tree: a wide one, a narrow one, or one line.
 fn tree(seed: usize, items: usize) -> Vec<Vec<u64>> {
     let mut dice = Dice(seed as u64);
     let mut children = vec![Vec::new(); items];
@@ -99,16 +98,16 @@ fn tree(seed: usize, items: usize) -> Vec<Vec<u64>> {
     children
 }
 
-/// Whom an item goes to, where the program says so.
+/// The PE that an item is sent to.
 pub(crate) fn home(world: &World, item: u64) -> Pe {
     world.pes()[Dice(item).below(world.n_pes())]
 }
 
-/// Does an item, and gives those that it leads to.
+/// Does an item. Returns its children.
 type Done<'d> = dyn FnMut(u64) -> Vec<u64> + 'd;
 
-/// Items that lead to items are each done once, and nobody ends before. One PE begins with an item, or none does; `carry` brings
-/// each to some PE, and what `done` gives for it as well.
+/// Checks that each item of a tree is done once before any PE returns. `carry` gets the root on one PE, and brings items and
+/// their children to PEs.
 pub(crate) fn each_is_done_once(world: &World, carry: &mut dyn FnMut(Option<u64>, &mut Done<'_>)) {
     let (me, first) = (world.my_pe(), world.pes()[0]);
     for (round, items) in [0, 1, 300, MOST, 200, 400].into_iter().enumerate() {
@@ -145,7 +144,6 @@ fn nobody_rests_while_messages_make_messages(world: &mut World) {
     });
 }
 
-/// Whichever PE takes an item does it.
 #[shmem::test(pes = [1, 2, 5])]
 fn every_item_of_a_queue_is_done_once(world: &mut World) {
     for window in [1, 2, 7, 64] {
@@ -171,7 +169,7 @@ fn who_sleeps_is_called_when_a_queue_has_something(world: &mut World) {
     for round in 1..=10 {
         if me == 0 {
             pes::wait_for(world, other);
-            // With nothing but its own items it would wait here for ever.
+            // The other PE must take one of these items.
             (0..20).for_each(|item| queue.push(world, item));
             TAKEN.wait_until(world, ge(round));
         } else {
@@ -227,7 +225,7 @@ fn a_sender_waits_for_room_and_is_woken(world: &mut World) {
             pes::go(world, other);
             channel.send(world, other, LAST);
         } else {
-            // Nothing is taken before the other one sleeps.
+            // Takes no message before the sender sleeps.
             pes::wait_for(world, other);
             let mut taken = 0;
             loop {

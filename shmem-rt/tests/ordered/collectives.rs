@@ -1,5 +1,5 @@
-//! Histories of collectives: random teams come and go, and call or start what members call together, in all forms and
-//! lengths, each at its own pace. What a loop over the members gives is what they must give.
+//! Histories of collectives: random teams are made and dropped, and their members call or start collectives in all forms and
+//! lengths, each at its own pace. Results are compared with a loop over the members.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -13,16 +13,16 @@ use crate::together::{
     ALL, Call, EXACT, LISTS, MOST, MOVES, Maker, OPERATIONS, PARTIALS, Room, TOTALS, What,
 };
 
-/// Between them some teams go, and others come; nothing is under way then.
+/// Parts of a history. Between them, some teams are replaced.
 const CHAPTERS: usize = 3;
 
-/// Steps of a chapter.
+/// Calls of a chapter.
 const STEPS: usize = 13;
 
-/// Teams that are there at a time, besides that of all PEs.
+/// Teams at a time, besides that of all PEs.
 const TEAMS: usize = 4;
 
-/// One of several teams that a split has made: the members of each in the order of ranks, and what this PE has of them.
+/// Teams that a split has made: the members of each in the order of ranks, and the team of this PE.
 struct Made {
     groups: Vec<Vec<usize>>,
     mine: Option<Team>,
@@ -38,13 +38,12 @@ fn sums_are_those_of_the_tree(world: &mut World) {
     play(world, &[TOTALS, PARTIALS, OPERATIONS].concat(), 5, MOST);
 }
 
-/// Of which most take items of unusual sizes.
 #[shmem::test(pes = 5)]
 fn items_of_any_size_are_combined_and_dealt_out(world: &mut World) {
     play(world, &[OPERATIONS, OPERATIONS, MOVES, LISTS].concat(), 8, MOST);
 }
 
-// Whichever way is asked for. Lengths of nothing and of a few bytes are among what goes each way.
+// Each algorithm that can be asked for. Lengths include none and a few bytes.
 under! {
     meetings_on_a_node: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
         "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
@@ -64,7 +63,7 @@ under! {
         "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:meetings,fcollect:rings,alltoall:direct";
 }
 
-/// What goes by ways that are asked for, and where the order of sums shows.
+/// Collectives that have a choice of algorithms, and reductions that depend on the order.
 fn ways(world: &World) {
     play(world, &[MOVES, TOTALS, EXACT, PARTIALS, OPERATIONS].concat(), 10, MOST);
 }
@@ -75,7 +74,7 @@ fn a_few_bytes_are_read_where_they_lie_where_that_is_asked_for(world: &mut World
     let object = world.alloc(shmem::value(world.my_pe() + 7)).unwrap();
     world.broadcast(&object, world.pe(0).unwrap());
     let statistics = world.statistics().expect("SHMEM_STATS counts");
-    // By another way each would read its own copy, and write it.
+    // Another algorithm would load and store the own copy on each PE.
     let bytes = [Family::HereLoad, Family::HereStore].map(|family| statistics.of(family).bytes);
     assert_eq!(bytes, if world.my_pe() == 0 { [8, 0] } else { [0, 8] });
     assert_eq!(world.g(object.on(world.me())), 7);
@@ -86,7 +85,7 @@ pub(crate) fn play(world: &World, of: &[What], count: u64, most: usize) {
     let room = Room::new(world, most);
     for seed in 0..count {
         let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ world.n_pes() as u64);
-        // How long this PE takes, and in which order it waits for what it has started, is its own.
+        // Decides pauses, and the order of waits, of this PE alone.
         let mut pace = Dice(seed << 8 ^ world.my_pe() as u64);
         (0..8).for_each(|_| _ = (dice.below(2), pace.below(2)));
         let mut teams: [Option<Made>; TEAMS] = Default::default();
@@ -116,7 +115,7 @@ fn chapter(
     let everybody: Vec<usize> = (0..world.n_pes()).collect();
     let mut under_way: Vec<(Box<dyn UnderWay + '_>, String)> = Vec::new();
     for step in 0..=STEPS {
-        // In the end for all.
+        // All, at the end.
         while !under_way.is_empty() && (step == STEPS || pace.below(3) == 0) {
             let (started, what) = under_way.remove(pace.below(under_way.len()));
             match pace.below(4) {
@@ -145,7 +144,7 @@ fn chapter(
     }
 }
 
-/// Says what it is that fails.
+/// Prints the call that fails.
 fn telling(me: usize, what: &str, act: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {
         eprintln!("PE {me} fails in {what}");

@@ -1,4 +1,4 @@
-//! What can be given to a collective, besides what histories give: other forms, items of no bytes, and what is refused.
+//! Arguments of collectives besides those of histories: other forms, items of no bytes, and refused ones.
 
 use shmem::prelude::*;
 
@@ -22,7 +22,7 @@ struct Particle {
 fn the_argument_decides_what_comes_back(world: &mut World) {
     let (me, n, team) = (world.my_pe(), world.n_pes(), world.team());
     let [first, second] = [0, 1].map(|pe| world.pes()[pe]);
-    // Of numbers whose type nobody says, that of the result.
+    // The type of a literal is that of the result.
     let ones: u16 = world.sum(1);
     assert_eq!((usize::from(ones), world.max(me)), (n, n - 1));
     assert_eq!(
@@ -32,7 +32,7 @@ fn the_argument_decides_what_comes_back(world: &mut World) {
     let most: f64 = world.reduce(me as f64, f64::max);
     let part: u64 = world.scatter_from(&[7, 8, 9][..], 0, first);
     assert_eq!((most, part), (2.0, 7 + me as u64));
-    // Objects, parts of them, and those of a team; of a static number, and of numbers in an array.
+    // Statics, heap objects, objects of a team, and parts of them.
     TOTAL.here(world).store(me as f64 + 0.5);
     world.sum(&TOTAL);
     PAIR.here(world).store([me as u32, 7]);
@@ -61,7 +61,7 @@ fn the_argument_decides_what_comes_back(world: &mut World) {
     assert_eq!((&*all, world.collect(&vec![me; me])), (&[6, 6][..], vec![1, 2, 2]));
     assert_eq!(world.collect(&PAIR), [[2, 7]; 3]);
     assert_eq!(world.collect_to(&[me as u8; 2], first), (me == 0).then(|| vec![[0, 0], [1, 1], [2, 2]]));
-    // Truth is combined as bits are.
+    // `bool` has the bit operations.
     let mut odd = me > 0;
     team.xor(world, &mut odd);
     assert_eq!((team.and(world, me > 0), team.or(world, me > 0), odd), (false, true, false));
@@ -104,18 +104,18 @@ fn a_tuple_is_combined_as_each_of_its_numbers_is(world: &mut World) {
     assert_eq!(world.broadcast((me, 2.5 * me as f64), world.pes()[2]), (2, 5.0));
 }
 
-/// What a pair goes as. Its bytes are no power of two.
+/// The item type of a pair. Its size is no power of two.
 type Pair = <(u8, u16) as shmem::Contribution<(u8, u16)>>::Item;
 
 #[shmem::test(pes = 3)]
 fn lists_of_pairs_are_summed_pair_by_pair(world: &mut World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     for len in [1000, 20_000, 66_666] {
-        // So small that no sum has a carry.
+        // Sums of bytes have no carry.
         let byte = |pe: usize, k: usize| ((k + pe) % 7) as u8;
         let mine: Vec<u8> = (0..len * size_of::<Pair>()).map(|k| byte(me, k)).collect();
         let mine: &[Pair] = bytemuck::cast_slice(&mine);
-        // Plain data, which an object may be of as well.
+        // Pairs are plain data: objects may consist of them.
         let object = world.alloc(mine.to_vec()).unwrap();
         world.sum(&object);
         let sum = |k: usize| (0..pes).map(|pe| byte(pe, k)).sum::<u8>();
@@ -129,7 +129,7 @@ fn lists_of_pairs_are_summed_pair_by_pair(world: &mut World) {
 
 #[shmem::test(pes = 3)]
 fn items_without_bytes_keep_their_count(world: &mut World) {
-    // More than any loop comes to the end of.
+    // Too many for a loop.
     let many = 1_usize << 50;
     let (me, first) = (world.my_pe(), world.pe(0).unwrap());
     let some = |count: usize| shmem_core::data::zeroed_items::<[u64; 0]>(count);
@@ -151,10 +151,9 @@ fn items_without_bytes_keep_their_count(world: &mut World) {
     world.sum(&mut [0.5_f64; 0]);
 }
 
-/// One member may have as many as there are numbers.
 #[shmem::test(pes = 1)]
 fn items_of_no_bytes_may_be_as_many_as_there_are_numbers(world: &mut World) {
-    /// The standard library makes vectors of numbers, and of arrays of numbers, at once, and no others.
+    /// Vectors of this type are made item by item, unlike those of arrays of numbers.
     #[derive(Clone, Copy, Symmetric)]
     #[repr(C)]
     struct Nothing([u64; 0]);
@@ -193,6 +192,6 @@ fn what_does_not_fit_is_refused_before_anybody_meets(world: &mut World) {
         { let _: i32 = world.reduce_scatter(&[1; 5][..], 0, |a, b| a + b); }
             => "5 elements are not 3 parts of 1 elements, one for each member";
     }
-    // Nothing is left of the attempts.
+    // The refused calls have no effect.
     assert_eq!((world.sum(1), into), (3, vec![0]));
 }

@@ -1,5 +1,5 @@
-//! Collectives on symmetric objects, of sizes around those at which they are moved where they lie: what histories do not have,
-//! such as objects that are source and destination, and members that differ.
+//! Collectives on symmetric objects of sizes around those of the direct algorithms, in cases that histories lack: overlapping
+//! source and destination, and members that differ.
 
 use shmem::Family;
 use shmem::prelude::*;
@@ -9,7 +9,7 @@ use shmem_core::object::Extent;
 use crate::panics::said;
 use crate::together::{Call, Form, ItemType, Maker, Room, What};
 
-/// Elements of each PE: below a direct form, a bit more, and some chunks that do not come out even.
+/// Elements of each PE: below a direct algorithm, a bit more, and several chunks with a rest.
 const LENGTHS: [usize; 5] = [0, 3, 2048, 2051, 21_000];
 const MOST: usize = LENGTHS[4] * 4;
 
@@ -25,8 +25,8 @@ fn element(round: usize, pe: usize, k: usize) -> u64 {
     (round as u64) << 40 | (pe as u64) << 32 | k as u64
 }
 
-/// Objects that are source and destination, or lie a bit apart; strides and rooms that each member has of its own; and members
-/// of which some exchange in place.
+/// Source and destination are equal or overlap; members have different strides and capacities; some members exchange in
+/// place.
 #[shmem::test(pes = 3)]
 fn objects_may_overlap_and_members_may_differ(world: &mut World) {
     use What::{Alltoall, Alltoalls, Alltoallv, CollectInto, Fcollect, ReduceScatter, ScatterFrom};
@@ -36,7 +36,7 @@ fn objects_may_overlap_and_members_may_differ(world: &mut World) {
         let of_all = [Alltoall, Alltoalls, Alltoallv, ScatterFrom, ReduceScatter].map(|what| (3 * len, what));
         of_each.into_iter().chain(of_all)
     }) {
-        // What is given begins at most so many elements behind what is taken.
+        // The source begins at most so many elements behind the destination.
         for seed in [0, 1, 8, 9, 16, 17, len as u64 / 2, 2 * len as u64 + 1] {
             let call = Call { what, kind: ItemType::U64, form: Form::Object, len, seed };
             Maker { world, team: world.team(), members: &[0, 1, 2], room: &room, call }.make();
@@ -59,7 +59,7 @@ fn a_part_of_no_elements_at_the_end_of_an_object_of_a_team_is_one_of_it(world: &
     team.sum(world, object.here(world).index(511..));
 }
 
-/// Who comes back first changes what the others may have yet to read.
+/// A PE that returns may overwrite its source at once, although others may still read.
 #[shmem::test(pes = 3)]
 fn what_was_given_may_be_changed_at_once(world: &mut World) {
     let (me, pes, len) = (world.my_pe(), world.n_pes(), 20_000);
@@ -85,7 +85,7 @@ fn what_was_given_may_be_changed_at_once(world: &mut World) {
     }
 }
 
-/// What others put between the places of a strided exchange is there behind it.
+/// Puts into the gaps of a strided exchange are kept.
 #[shmem::test(pes = 3)]
 fn what_lies_between_strides_is_left_alone(world: &mut World) {
     let (me, pes, east) = (world.my_pe(), world.n_pes(), world.ring_neighbours().1);
@@ -94,7 +94,7 @@ fn what_lies_between_strides_is_left_alone(world: &mut World) {
         source.copy_from(&(0..len * pes * 2).map(|k| element(2, me, k)).collect::<Vec<_>>());
         into.fill(7);
         world.barrier_all();
-        // Some of the gaps, before and behind.
+        // Puts to some gaps before the exchange, and to others after it.
         let some = |at: usize| (at / 3).is_multiple_of(1 + len / 10);
         let put = |rest| {
             let gaps = (0..len * pes * 3).filter(|at| some(*at) && at % 3 == rest);
@@ -132,7 +132,7 @@ fn who_lacks_room_alone_says_so(world: &mut World) {
 
 /// # Safety
 ///
-/// As many numbers must be writable and readable, wherever they lie.
+/// `items` numbers must be writable at `into` and readable at `from`, at any alignment.
 unsafe fn add(into: *mut u8, from: *const u8, items: usize) {
     for k in 0..items {
         let (into, from) = (into.cast::<f64>().wrapping_add(k), from.cast::<f64>().wrapping_add(k));
@@ -143,7 +143,7 @@ unsafe fn add(into: *mut u8, from: *const u8, items: usize) {
     }
 }
 
-/// Collectives of bytes are those of the C library, whose conformance programs look at what they move.
+/// Reductions of bytes, which the C library uses, combine in the order of typed ones.
 #[shmem::test(pes = 4)]
 fn floating_sums_of_bytes_are_those_of_typed_collectives(world: &mut World) {
     let (team, me) = (world.team(), world.my_pe());

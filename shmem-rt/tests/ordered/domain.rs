@@ -108,7 +108,6 @@ fn hints_change_only_while_nothing_lives(world: &mut World<Multiple>) {
     drop(domains);
     assert!(config(1).is_err(), "the context still lives");
     drop(context);
-    // As often as one likes.
     for private in 0..5 {
         config(private).unwrap();
         assert_eq!(world.resources().hints.unwrap().private, private);
@@ -119,10 +118,10 @@ fn hints_change_only_while_nothing_lives(world: &mut World<Multiple>) {
 fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>) {
     let on_node = world.pes().iter().filter(|pe| pe.on_node().is_some()).count() == 2;
     let limit = |world: &World<Multiple>| world.resources().limit.unwrap();
-    // Of a network, as many as it has.
+    // A network may have fewer.
     let apart = limit(world).min(12);
     assert_eq!(limit(world), if on_node { 6 } else { apart });
-    // PE 0 wants seven and one for itself, PE 1 one and one; two are left over.
+    // PE 0 asks for seven domains, PE 1 for one, each besides its world. Two endpoints are left over.
     let me = world.my_pe();
     let most = if on_node { 7 } else { 7.min(apart - 1) };
     let private = if me == 0 { most } else { 1 };
@@ -130,7 +129,7 @@ fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>
     world.domain_config(hints, HintScope::Global).unwrap();
     assert_eq!(limit(world), if on_node { [9, 3][me] } else { apart });
     let domains = world.domains::<Private>(private).unwrap();
-    // One PE has domains: the same error on all.
+    // Domains on one PE are an error on all.
     let kept = (me == 0).then_some(domains);
     let error = world.domain_config(hints, HintScope::Global).unwrap_err().to_string();
     let expected = format!("on PE 0: the hints of domains cannot change while {most} domains live");
@@ -140,7 +139,7 @@ fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>
     assert_eq!(limit(world), if on_node { 6 } else { apart });
 }
 
-// Who may not share a token may not share its session, and who may not write may not write in a session.
+// A session is shared among threads, and writes, exactly if its token may.
 assert_not_impl_any!(Session<'static, Ctx<'static, Private>>: Send, Sync);
 assert_not_impl_any!(Session<'static, World>: Send, Sync);
 assert_impl_all!(Session<'static, World<Multiple>>: Send, Sync);

@@ -1,4 +1,4 @@
-//! Items that their owners handle: each once and in order, whatever the room, and the end is found by all.
+//! Exchanges: owners handle each item once and in order, with messages of any size, and all PEs find the end.
 
 use shmem::Outbox;
 use shmem::prelude::*;
@@ -7,10 +7,10 @@ use crate::channel::{Deliveries, Message, each_is_done_once, home};
 use crate::dice::Dice;
 use crate::panics::refused;
 
-/// Room for few items, and for many.
+/// Sizes of messages: for few items, and for many.
 const ROOMS: [usize; 3] = [1, 4096, 1 << 20];
 
-/// One round after the other, without a meeting in between.
+/// Rounds follow each other without a barrier.
 #[shmem::test(pes = [1, 2, 5])]
 fn every_item_is_handled_once_and_in_order(world: &mut World) {
     let mut dice = Dice(world.n_pes() as u64);
@@ -36,8 +36,7 @@ fn nobody_ends_while_items_make_items(world: &mut World) {
     }
 }
 
-/// All PEs ask all others at the same time, also as much as ends in the middle of a message, or of what may be under way: nobody
-/// waits who could ask more.
+/// All PEs ask all others at the same time. Numbers of queries include those that end in the middle of a message or of a window.
 #[shmem::test(pes = [1, 2, 4])]
 fn every_query_is_answered(world: &mut World) {
     let (me, pes, all) = (world.my_pe(), world.n_pes(), world.pes());
@@ -67,7 +66,7 @@ fn every_query_is_answered(world: &mut World) {
 #[symmetric]
 static TOTALS: [u64; 50];
 
-/// Handlers change objects that a phase has opened; rounds follow each other in it.
+/// Handlers change objects that a phase has opened.
 #[shmem::test(pes = 4)]
 fn handlers_change_what_a_phase_has_opened(world: &mut World) {
     let all: Vec<Pe> = world.pes().iter().collect();
@@ -96,7 +95,7 @@ fn handlers_change_what_a_phase_has_opened(world: &mut World) {
     assert!(TOTALS.here(world).load().iter().eq(model.iter().skip(me).step_by(pes)));
 }
 
-/// What nobody sends is over at once, also where items have no bytes; those are counted.
+/// An exchange without items ends. Items of no bytes are counted.
 #[shmem::test(pes = 2)]
 fn items_may_be_none_and_have_no_bytes(world: &mut World) {
     let (_, east) = world.ring_neighbours();
@@ -108,7 +107,6 @@ fn items_may_be_none_and_have_no_bytes(world: &mut World) {
     }
 }
 
-/// What was given up is said to be, and what does not fit.
 #[shmem::test(pes = 1)]
 fn misuse_is_told(world: &mut World) {
     let mut exchange = world.exchange::<u8>(ExchangeOptions::with_bytes(1)).unwrap();

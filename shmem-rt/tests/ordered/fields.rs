@@ -1,4 +1,4 @@
-//! Fields of structs as places: plain ones that are put and got, and words.
+//! Fields of structs as places: plain fields, and atomic words.
 
 use shmem::prelude::*;
 
@@ -31,7 +31,7 @@ struct Item {
 #[symmetric]
 static QUEUE: Queue;
 
-/// Every PE sends items to the queue of PE 0, which takes out what has come.
+/// Each PE appends items to a queue of PE 0.
 #[shmem::test(pes = 3)]
 fn a_queue_in_a_struct(world: &mut World) {
     let (queue, sent) = (QUEUE.on(world.pe(0).unwrap()), 20 * world.n_pes());
@@ -58,7 +58,7 @@ fn a_queue_in_a_struct(world: &mut World) {
         assert_eq!(mine.field(|queue| &queue.kind).load(), 7);
         assert_eq!(mine.field(|queue| &queue.head.tails).values(), [0, sent as u64]);
     }
-    // Of one field of an item, by everybody.
+    // A field of an element, read by all PEs.
     assert_eq!(world.g(queue.field(|queue| &queue.items[3].value[1])), 0.5);
     world.local(&QUEUE, |queue| (*queue.head.head.value_mut(), queue.items[0].from) = (1, 9));
     assert_eq!(world.fetch(queue.field(|queue| &queue.head.head)), 1);

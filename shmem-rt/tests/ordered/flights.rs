@@ -1,4 +1,4 @@
-//! Collectives that are started and go on beside the program.
+//! Started collectives.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,10 +9,10 @@ use crate::futures::block_on;
 use crate::panics::said;
 use crate::together::{BITS, EVENTS, EXACT, MOST, MOVES, TOTALS, What};
 
-/// What can be started, and a little that cannot.
+/// Collectives that can be started, and `sync`.
 const STARTED: [&[What]; 5] = [EVENTS, MOVES, TOTALS, EXACT, BITS];
 
-/// More than fits all slots of what is under way.
+/// More bytes than the slots for started collectives hold.
 const LONG: usize = 3 * MOST;
 
 #[symmetric]
@@ -34,10 +34,10 @@ under! {
     histories_of_three_nodes_of_two: 6, histories_of_nodes,
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
     who_waits_for_something_else_goes_on: 4, needed_while_it_waits, "SHMEM_STANDSTILL" = "1";
-    // Without the look at whether anybody can go on, which wakes who sleeps as well.
+    // Without the detection of a standstill, which wakes sleepers as well.
     who_is_counted_in_a_barrier_goes_on: 4, needed_while_it_waits,
         "SHMEM_BARRIER_ALGORITHM" = "counter", "SHMEM_STANDSTILL" = "0";
-    // Where data are on their way until somebody waits for them.
+    // Where puts are delivered late.
     a_barrier_of_two_nodes_orders_it_too: 4, barriers_order_what_was_done_before,
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
 }
@@ -52,12 +52,12 @@ fn everything_that_blocking_ones_take_is_taken(world: &mut World) {
         let most = world.start_max(&mut list[1..]);
         let table = world.start_broadcast(&TABLE, last);
         let part = world.start_sum(TABLE.here(world).index(..10));
-        // Nothing is written before it is waited for.
+        // Results are written by `wait`.
         while !table.is_complete() || !part.is_complete() {}
         assert_eq!(TABLE.here(world).load(), [me as u64; 100]);
         table.wait();
         assert_eq!(TABLE.here(world).load(), [2; 100]);
-        // What is dropped is written as well.
+        // A drop writes the result as well.
         drop((sum, most));
         part.wait();
     }
@@ -81,7 +81,7 @@ fn of_all(world: &World) -> Team {
 fn what_is_forgotten_goes_on(world: &mut World) {
     let me = world.my_pe();
     for round in 0..20_u64 {
-        // In place, in an object, and a value, by different PEs.
+        // In place, by value, and waited for, on different PEs.
         let mut mine = vec![round; 3000];
         match me {
             0 => std::mem::forget(world.start_sum(&mut mine[..])),
@@ -92,7 +92,7 @@ fn what_is_forgotten_goes_on(world: &mut World) {
         drop(mine);
         world.local(&TABLE, |table| table.fill(round));
     }
-    // Those of a team outlive it.
+    // Started collectives of a team outlive it.
     for round in 0..100 {
         let team = of_all(world);
         std::mem::forget(team.start_sum(world, vec![1_u32; 2000]));
@@ -101,7 +101,7 @@ fn what_is_forgotten_goes_on(world: &mut World) {
             team.destroy(world).unwrap();
         }
     }
-    // And the last ones end with the program.
+    // The last one ends with the program.
     std::mem::forget(world.start_sum(vec![1_u32; 20_000]));
 }
 
@@ -110,7 +110,7 @@ fn a_panic_that_unwinds_waits_for_nobody(world: &mut World) {
     let me = world.my_pe();
     let world = &*world;
     for round in 1..=20 {
-        // The others come to it when PE 1 has unwound.
+        // The other PEs start it when PE 1 has unwound.
         if me != 1 {
             GO.wait_until(world, eq(round));
         }
@@ -132,14 +132,14 @@ fn a_panic_that_unwinds_waits_for_nobody(world: &mut World) {
 #[shmem::test(pes = 2)]
 fn no_start_waits_for_the_first_of_another_team(world: &mut World) {
     let (one, other) = (of_all(world), of_all(world));
-    // Not in the same order: what is started blocks nobody.
+    // PEs start in different orders.
     let mut in_order = [(&one, 1), (&other, 2)];
     in_order.rotate_left(world.my_pe());
     let both = in_order.map(|(team, number)| team.start_sum(world, number));
     assert_eq!(both.map(|sum| sum.wait()).into_iter().sum::<i32>(), 6);
 }
 
-/// A PE is needed by others for what it has started, and waits for something else meanwhile, asleep.
+/// PEs progress started collectives while they sleep in another wait.
 fn needed_while_it_waits(world: &World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let pair = world.team().split_by(world, Some(u64::from(me == 0)), 0, &TeamConfig::default());
@@ -152,7 +152,7 @@ fn needed_while_it_waits(world: &World) {
                 world.set(GO.on(pe), round);
             }
         } else {
-            // For a word, and, all but the last, for the last in a barrier.
+            // Some wait for a word, the others in a barrier.
             if round % 2 == 0 || me == pes - 1 {
                 GO.wait_until(world, eq(round));
             }
@@ -166,7 +166,7 @@ fn needed_while_it_waits(world: &World) {
 #[shmem::test(pes = 3)]
 fn a_fifth_waits_for_the_first(world: &mut World) {
     let many: Vec<_> = (0..40_u64).map(|k| world.start_sum(vec![k; 100])).collect();
-    // All but the last four are complete, since those behind them could be started.
+    // At most four are under way at a time.
     assert!(many.iter().take(36).all(|one| one.is_complete()));
     for (k, one) in many.into_iter().enumerate().rev() {
         assert_eq!(one.wait(), [3 * k as u64; 100]);
@@ -191,7 +191,7 @@ fn results_are_awaited_by_the_least_of_executors(world: &mut World) {
     assert!(said(|| sum.wait()).contains("it is given once"));
 }
 
-/// What was done before a barrier was started is there when it is complete.
+/// Puts before the start of a barrier are visible when it is complete.
 fn barriers_order_what_was_done_before(world: &World) {
     let (west, east) = world.ring_neighbours();
     for round in 1..=100 {

@@ -1,4 +1,4 @@
-//! Transfers that own their buffers, as futures.
+//! Transfers with owned buffers as futures.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ static ROW: [u64; N];
 #[symmetric]
 static NEWS: Atomic<u64>;
 
-/// Wakes an executor that polls when it is woken, and not before.
+/// Records that the executor was woken.
 struct Bell(AtomicBool);
 
 impl Wake for Bell {
@@ -23,7 +23,7 @@ impl Wake for Bell {
     }
 }
 
-/// The least of executors; gives how often it has polled, too.
+/// A minimal executor, which polls only when it is woken. Returns the output, and the number of polls.
 pub(crate) fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     let bell = Arc::new(Bell(AtomicBool::new(true)));
     let waker = Waker::from(Arc::clone(&bell));
@@ -37,7 +37,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     }
 }
 
-/// Writes a row on the next PE, says so, and reads back what the PE after that was sent.
+/// Writes a row on the next PE, signals it, and reads it back, and the own row as well.
 async fn exchange(world: &World, round: u64) {
     let (west, east) = world.ring_neighbours();
     let value = |pe: Pe| round * 100 + pe.number() as u64;
@@ -50,7 +50,7 @@ async fn exchange(world: &World, round: u64) {
     }
     let source = pending.await;
     assert_eq!((&source[..], source.capacity(), source.as_ptr()), (&[value(world.me()); N][..], 2 * N, at));
-    // No fence: what is complete needs none.
+    // No fence: the put is complete.
     world.set(NEWS.on(east), round);
     NEWS.wait_until(world, eq(round));
     let (mine, theirs) = (ROW.on(world.me()).index(..), ROW.on(east).index(..));
@@ -66,7 +66,7 @@ fn transfers_are_awaited_by_the_least_of_executors_and_under_tokio(world: &mut W
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for round in 1..=50 {
         let ((), polls) = block_on(exchange(world, round));
-        // Where all are on one node there is nothing to wait for.
+        // On one node, transfers complete at once.
         assert!(polls == 1 || world.node_team().size() < world.n_pes(), "{polls} polls");
     }
     for round in 51..=70 {

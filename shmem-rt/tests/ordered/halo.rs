@@ -1,5 +1,4 @@
-//! Halos: who waits for whom, what is refused, and the neighbours that PEs have in grids. (Which cells come over any edges: random
-//! programs. Stencils are compared with what one process computes by examples.)
+//! Halos: which neighbours wait for each other, refused uses, and grids. (Cells of any halo: random programs. Stencils: examples.)
 
 use std::time::Duration;
 
@@ -12,13 +11,13 @@ use crate::pes;
 const WEST: usize = 0;
 const EAST: usize = 1;
 
-/// A ring: an edge to the west and one to the east, with so many cells each.
+/// A halo of a ring: an edge to the west and one to the east, with so many cells each.
 fn ring(world: &World, cells: usize) -> Halo<u64> {
     let (west, east) = world.ring_neighbours();
     world.halo(&[Edge::new(west, EAST, cells), Edge::new(east, WEST, cells)]).unwrap()
 }
 
-/// Begins an exchange of a ring, and sends these cells west, and these east.
+/// Begins an exchange of a ring, and sends cells west and east.
 fn sent<'h, I: HaloToken + ?Sized>(
     halo: &'h mut Halo<u64>,
     token: &'h I,
@@ -31,7 +30,7 @@ fn sent<'h, I: HaloToken + ?Sized>(
     flight
 }
 
-/// The cells that come from the west and from the east.
+/// Finishes an exchange. Returns the cells from the west and from the east.
 fn come(flight: Flight<'_, u64, impl HaloToken + ?Sized>) -> [Vec<u64>; 2] {
     let ghosts = flight.finish();
     [ghosts[WEST].to_vec(), ghosts[EAST].to_vec()]
@@ -49,7 +48,7 @@ fn a_pe_may_be_one_exchange_ahead_and_no_more(world: &mut World) {
     for exchange in 0..2 {
         let flight = sent(&mut halo, world, &[exchange], &[exchange]);
         match (world.my_pe(), exchange) {
-            // PE 1 finishes the first exchange, and begins the second, while this PE is in the first.
+            // Meanwhile PE 1 finishes the first exchange, and begins the second.
             (0, 0) => _ = AHEAD.wait_until(world, eq(1)),
             (1, 1) => {
                 assert!(!flight.is_ready(), "PE 0 has not begun the second");
@@ -61,8 +60,7 @@ fn a_pe_may_be_one_exchange_ahead_and_no_more(world: &mut World) {
     }
 }
 
-/// Who has sent may wait for what a neighbour does behind its exchange, and who sleeps in `finish` is woken when cells come, not
-/// when their sender has time: it looks at its own memory only.
+/// Sent cells wake a neighbour that sleeps in `finish`, also if their sender makes no call that delivers them.
 #[shmem::test(pes = 2)]
 fn who_sleeps_is_woken_by_what_was_sent(world: &mut World) {
     let (_, other) = world.ring_neighbours();
@@ -71,7 +69,7 @@ fn who_sleeps_is_woken_by_what_was_sent(world: &mut World) {
         if world.my_pe() == 0 {
             pes::wait_for(world, other);
             let flight = sent(&mut halo, world, &[1], &[2]);
-            // If the other one is not woken, this ends at the limit of tests.
+            // Waits for what the neighbour does after its exchange.
             match looks {
                 false => _ = FINISHED.wait_until(world, eq(1)),
                 true => {
@@ -95,7 +93,7 @@ fn dropped_halos_give_their_memory_back(world: &mut World) {
     // More than there are slots for segments.
     for round in 0..200 {
         let mut halo = ring(world, 3);
-        // The last message is never waited for here: it must not hit what comes next.
+        // An unawaited message must not reach the next halo.
         let flight = sent(&mut halo, world, &[round; 3], &[round; 3]);
         if round % 2 == 0 {
             _ = flight.finish();
@@ -107,7 +105,7 @@ fn dropped_halos_give_their_memory_back(world: &mut World) {
     drop(many);
 }
 
-/// What was sent arrives, and the halo that was given up begins no other exchange.
+/// A panic between sends and `finish` delivers the cells, and the halo refuses further exchanges.
 #[shmem::test(pes = 2)]
 fn an_exchange_that_is_given_up_is_the_last(world: &mut World) {
     let me = world.my_pe() as u64;
@@ -146,7 +144,7 @@ fn edges_that_do_not_fit_are_one_error_on_all_pes(world: &mut World) {
         world.halo::<u64>(&[Edge::new(world.me(), 0, usize::MAX)]).unwrap()
             => "halo at shmem-rt/tests/ordered/halo.rs";
     }
-    // Nothing is left of it.
+    // The refused halos have no effect.
     let mut halo = ring(world, 1);
     assert_eq!(come(sent(&mut halo, world, &[4], &[4])), [[4], [4]]);
     refused! {
@@ -158,15 +156,15 @@ fn edges_that_do_not_fit_are_one_error_on_all_pes(world: &mut World) {
 
 #[shmem::test(pes = 1)]
 fn mistakes_are_told(world: &mut World) {
-    // In a ring of one, with three cells over each edge.
+    // In a ring of one PE, with three cells over each edge.
     let flight = |act: fn(Flight<'_, u64, World>)| {
         let mut halo = ring(world, 3);
         act(halo.begin(world));
         _ = halo.begin(world);
     };
-    // Cells of no bytes may be as many as there are numbers.
+    // The largest number of cells, of no bytes.
     let mut many = world.halo::<[u64; 0]>(&[Edge::new(world.me(), 0, usize::MAX)]).unwrap();
-    // A program that runs as one PE has borders only, and its regions are looked at all the same.
+    // Regions of a border are checked as well.
     let border = || world.halo::<f64>(&[Edge::BORDER]).unwrap();
     refused! {
         flight(|mut it| it.send(WEST, &[1, 2, 3]))
@@ -198,7 +196,7 @@ fn mistakes_are_told(world: &mut World) {
     }
 }
 
-/// In a grid of all PEs, and in one of a team in another order. (Arithmetic is tested in `shmem-rt/src/grid.rs`.)
+/// In grids of all PEs, and of a team with reversed ranks. (Arithmetic: `grid` of the library.)
 #[shmem::test(pes = 6)]
 fn edges_of_a_grid_lead_to_neighbours(world: &mut World) {
     let team = world.team().split_by(world, Some(0), -(world.my_pe() as i64), &TeamConfig::default());

@@ -1,4 +1,4 @@
-//! Lists of indices, and batches of few words: every verb, on one PE and over all of them, is what a slice makes of it.
+//! Updates by lists of indices and in batches: the words become what a loop over a slice makes of them.
 
 use shmem::prelude::*;
 use shmem::{AmoValue, Batch, Distribution};
@@ -22,7 +22,7 @@ static SINGLES: [Atomic<f32>; SHARE];
 /// How words are updated.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
-    /// One by one, in each form of the operation.
+    /// One by one, by each form of the operation.
     Single,
     Listed,
     Scoped,
@@ -32,11 +32,11 @@ pub(crate) enum Way {
 /// Updates the words of a list by its values.
 type Listed<V, D> = fn(&World, &Over<'_, Atomic<V>, D>, &[u64], &[V], Way);
 
-/// An operation on words whose order does not matter.
+/// A commutative operation on words.
 pub(crate) struct Update<V: AmoValue, D: Distribution> {
     pub(crate) listed: Listed<V, D>,
     pub(crate) batched: fn(&mut Batch<'_, V>, usize, V),
-    /// What it makes of a word and a value.
+    /// The word that it makes of a word and a value.
     pub(crate) makes: fn(V, V) -> V,
 }
 
@@ -62,7 +62,7 @@ macro_rules! operations {
 }
 pub(crate) use operations;
 
-/// Those of numbers.
+/// The operations of all numbers.
 macro_rules! arithmetic {
     ($($more:tt)*) => {
         $crate::indexed::operations! {
@@ -75,7 +75,7 @@ macro_rules! arithmetic {
 }
 pub(crate) use arithmetic;
 
-/// Those of integers.
+/// The operations of integers.
 macro_rules! bits {
     () => {
         $crate::indexed::arithmetic! {
@@ -87,8 +87,8 @@ macro_rules! bits {
 }
 pub(crate) use bits;
 
-/// All PEs update the words of an object at once, each word by one operation at a time, and it is what a slice becomes. Lists
-/// have one of these lengths.
+/// All PEs update the words of an object at once, each word by one operation in a round. Compares with updates of a slice. Lists have
+/// one of these lengths.
 pub(crate) fn updates<V: AmoValue, D: Distribution>(
     world: &World,
     words: &Over<'_, Atomic<V>, D>,
@@ -137,7 +137,7 @@ pub(crate) fn updates<V: AmoValue, D: Distribution>(
     }
 }
 
-/// Short lists, ones with a window, and ones that are combined: by each operation more elements than four times the words.
+/// Lists of few elements, of a window, and of more than four elements for each word, which are combined.
 #[shmem::test(pes = [1, 2, 4])]
 fn updates_are_those_of_a_slice(world: &mut World) {
     let (team, lengths) = (world.team(), [3, 400, 36 * SHARE * world.n_pes()]);
@@ -157,10 +157,10 @@ fn updates_are_those_of_a_slice(world: &mut World) {
     updates(world, &SINGLES.over(team, Cyclic), |n| n as f32 / 4.0, lengths, &ways, arithmetic!());
 }
 
-/// Words of each PE: more than of which as many updates are kept as make it worth to combine them.
+/// Words of each PE: too many to combine updates of a batch.
 const MANY: usize = 20_000;
 
-/// Less than is kept on a node, more than that, and more than is kept at all.
+/// Fewer updates than a batch keeps on a node, more than that, and more than it keeps at all.
 #[shmem::test(pes = [1, 2, 4])]
 fn batches_are_those_of_a_slice(world: &mut World) {
     let words = world.alloc(zeroed::<Atomic<u64>>(MANY)).unwrap();
@@ -169,7 +169,7 @@ fn batches_are_those_of_a_slice(world: &mut World) {
     updates(world, &words.over(team, Block::of(MANY - 7)), of, lengths, &[Way::Batch], bits!());
 }
 
-/// What was flushed is there, and what is behind it comes behind it; a body that panics hands over no more.
+/// A flush completes updates, and later ones follow. A batch whose body panics issues none.
 #[shmem::test(pes = 2)]
 fn what_is_flushed_is_complete(world: &mut World) {
     let (east, mut row) = (world.ring_neighbours().1, 7);
@@ -196,7 +196,7 @@ fn what_is_flushed_is_complete(world: &mut World) {
     assert_eq!((NARROW.here(world).index(5).value(), row), (0, 7), "neither updated nor read");
 }
 
-/// Threads of all PEs draw tickets of words of all PEs at the same time, some at a time, in all directions: each ticket is drawn once.
+/// Threads of all PEs draw tickets from words of all PEs at the same time. Each ticket is drawn once.
 fn tickets<D: Distribution>(
     world: &World<Multiple>,
     distribution: D,
@@ -244,7 +244,7 @@ fn tickets<D: Distribution>(
         });
         lists.iter().flatten().for_each(|index| times[*index as usize] += 1);
         assert!(counts == times, "each counts once");
-        // 0, 1, .. count - 1, each once; a number twice, and another one never, would be a chance in a thousand.
+        // The sum of 0, 1, .. count - 1, each once.
         let drawn: Vec<u64> = times.iter().map(|times| times * times.saturating_sub(1) / 2).collect();
         assert!(found == drawn, "{found:?} and not {drawn:?}");
         world.barrier_all();
@@ -257,7 +257,7 @@ fn every_ticket_is_drawn_once(world: &mut World<Multiple>) {
     tickets(world, BlockCyclic::<6>, SHARE, 1, (500, 130));
 }
 
-/// More than a message has, and than may be asked for at a time: whoever is asked is asking itself, and waits for nobody.
+/// Lists longer than a message and a window: PEs answer each other while they ask.
 #[shmem::test(pes = 3)]
 fn pes_that_flood_each_other_go_on(world: &mut World<Multiple>) {
     tickets(world, Cyclic, 1000, 2, (12_000, 12_000));
@@ -266,7 +266,6 @@ fn pes_that_flood_each_other_go_on(world: &mut World<Multiple>) {
 #[symmetric]
 static PLAIN: [u32; 24];
 
-/// What is wrong is said at the caller's line.
 #[shmem::test(pes = 1)]
 fn an_index_beyond_the_end_is_the_callers(world: &mut World) {
     let (object, beyond) = (WIDE.on(world.me()), [0_u64, 24]);

@@ -1,4 +1,4 @@
-//! Locks: one at a time, in the order in which they came, on whatever transport.
+//! Locks: mutual exclusion in the order of arrival.
 
 use shmem::Lock;
 use shmem::prelude::*;
@@ -10,7 +10,7 @@ use crate::panics::refused;
 static LOCK: Lock;
 #[symmetric]
 static MANY: [Lock; 5];
-/// Not atomic: a lost update shows.
+/// Not atomic: an overlap loses updates.
 #[symmetric]
 static TOTAL: [u64; 2];
 #[symmetric]
@@ -29,14 +29,13 @@ fn increments_under_a_lock_are_not_lost(world: &mut World<Multiple>) {
             scope.spawn(|| {
                 for round in 0..ROUNDS {
                     let guard = if round % 3 == 0 {
-                        // Sometimes at once, sometimes not.
                         world.try_lock(&LOCK).unwrap_or_else(|| world.lock(&LOCK))
                     } else {
                         world.lock(&LOCK)
                     };
                     assert_eq!(world.fetch_inc(INSIDE.on(first)), 0, "nobody else is inside");
                     let before = world.g(TOTAL.on(first).index(0));
-                    // Whoever could come in now would.
+                    // Gives others time to enter.
                     std::thread::yield_now();
                     world.p(TOTAL.on(first).index(0), before + 1);
                     assert_eq!(world.fetch_add(INSIDE.on(first), u64::MAX), 1);
@@ -54,7 +53,7 @@ fn locks_of_an_array_are_independent(world: &mut World) {
     let boxed = world.alloc(shmem::zeroed::<Lock>(3)).unwrap();
     let single = world.alloc(shmem::value(Lock::new())).unwrap();
     let me = world.my_pe();
-    // Everybody holds one at the same time.
+    // Each PE holds a lock of its own.
     let held = (world.lock((&MANY, me)), world.lock((&boxed, me)));
     world.barrier_all();
     assert!(world.try_lock((&MANY, (me + 1) % 3)).is_none());
@@ -65,7 +64,7 @@ fn locks_of_an_array_are_independent(world: &mut World) {
     let guard = world.lock(&single);
     assert!(world.try_lock(&single).is_none(), "this very thread holds it");
     drop(guard);
-    // A phase opens it like anything else.
+    // A phase opens a lock.
     world.local(&LOCK, |lock| *lock = Lock::new());
     drop(world.lock(&LOCK));
 }
@@ -74,7 +73,7 @@ fn locks_of_an_array_are_independent(world: &mut World) {
 fn who_comes_first_is_served_first(world: &mut World) {
     let [first, .., last] = [0, 1, 2, 3].map(|pe| world.pes()[pe]);
     for round in 1..=2 {
-        // The last PE holds the lock until all others stand in the queue, in the order of their numbers.
+        // The last PE holds the lock until the others wait for it, in the order of their numbers.
         let guard = if world.me() == last {
             let guard = world.lock(&LOCK);
             for pe in world.pes().iter().take(3) {

@@ -1,5 +1,5 @@
-//! Puts of long data with a signal: longer than a transport sends at once, in pieces where it has to be, and many of them
-//! under way. Whoever sees the signal sees all bytes, whatever way they went.
+//! Puts of long data with a signal, of lengths around those at which transports change their way, and many at a time. A PE that sees the
+//! signal sees all bytes.
 
 use shmem::prelude::*;
 use shmem::thread::Private;
@@ -10,7 +10,7 @@ const KIB: usize = 1 << 10;
 /// Most bytes of a put.
 const MOST: usize = 200 * KIB;
 
-/// Puts that are under way at a time, and bytes of each.
+/// Puts under way at a time, and bytes of each.
 const PIECES: usize = 16;
 const PIECE: usize = 64 * KIB;
 
@@ -23,19 +23,19 @@ static OF_PIECES: [Signal; PIECES];
 #[symmetric]
 static OF_PES: Signal;
 
-/// Bytes that differ from those of other rounds and places nearly everywhere.
+/// Pseudo-random bytes of a round.
 fn bytes(seed: usize, count: usize) -> Vec<u8> {
     (0..count).map(|i| (i ^ (i >> 7) ^ (seed * 29)) as u8).collect()
 }
 
-/// Lengths around those from which on data goes another way, and some in between.
+/// Lengths around those at which transports change their way.
 fn lengths() -> impl Iterator<Item = usize> {
     let edges = [1, 4 * KIB, 16 * KIB, 64 * KIB, 128 * KIB, MOST];
     let around = edges.into_iter().flat_map(|edge| [edge - 1, edge, edge + 1, edge - edge / 80]);
     around.filter(|length| *length <= MOST)
 }
 
-/// Whoever sees the signal sees all bytes; and a quiet waits for both, so that another stream may say that they are there.
+/// A quiet waits for the data and the signal: a signal of another stream may follow.
 #[shmem::test(pes = 2)]
 fn all_bytes_are_there_with_the_signal(world: &mut World) {
     let room = world.alloc(zeroed::<u8>(MOST)).unwrap();
@@ -46,7 +46,7 @@ fn all_bytes_are_there_with_the_signal(world: &mut World) {
         let sent = bytes(round, length);
         let (number, place) = (round as u64, room.on(other).index(MOST - length..));
         if world.my_pe() == 0 {
-            // In the source nothing is left that is read behind the put.
+            // The source is not read after the put returns.
             let mut source = sent;
             ctx.put_signal(place, &source[..], LANDED.on(other), SignalOp::Set(number));
             source.fill(0xEE);
@@ -56,7 +56,7 @@ fn all_bytes_are_there_with_the_signal(world: &mut World) {
                 1 => ctx.quiet_pe(other),
                 _ => {}
             }
-            // Nothing orders it behind one of the round before that nobody waited for.
+            // Rounds without a quiet have no second signal.
             if round % 4 < 2 {
                 world.signal_set(OF_PES.on(other), number);
             }
@@ -76,8 +76,8 @@ fn all_bytes_are_there_with_the_signal(world: &mut World) {
     world.barrier_all();
 }
 
-/// All PEs send pieces to the next one, each with a signal of its own, in whatever order they come; and what all have sent to the
-/// first, of its own node and of others, is counted in one word.
+/// Each PE sends pieces to the next one, each with a signal of its own. PE 0 counts the pieces of all PEs, of its node and of others, in
+/// one word.
 #[shmem::test(pes = [2, 4])]
 fn many_are_under_way(world: &mut World) {
     let (me, pes, first) = (world.my_pe(), world.n_pes(), world.pes()[0]);

@@ -1,7 +1,6 @@
-//! What PEs may rely on, in programs without a mistake: whatever they do is in order, so checked mode (`SHMEM_CHECK`) finds
-//! nothing in them (`ci/check.sh`).
+//! Programs without a mistake: checked mode (`SHMEM_CHECK`) finds nothing in them (`ci/check.sh`).
 
-/// Tests that run one body where variables have these values.
+/// Tests that run one body in several environments.
 macro_rules! under {
     ($($name:ident: $pes:tt, $body:expr, $($variable:literal = $value:literal),+;)*) => {$(
         #[shmem::test(pes = $pes, env($($variable = $value),+))]
@@ -24,7 +23,7 @@ mod pes;
 #[path = "../together/mod.rs"]
 mod together;
 
-/// What all else stands on: run over each provider, under each launcher and under each demand of a fabric.
+/// The basis of all else, which is run over each provider, under each launcher and under each demand of a fabric.
 mod basic {
     mod collective;
     mod rma;
@@ -51,7 +50,7 @@ mod segments;
 mod streams;
 mod words;
 
-/// Now and then a pause, of another length on each PE that has dice of its own.
+/// Pauses now and then, by dice of the PE's own.
 fn dawdle(own: &mut dice::Dice) {
     match own.below(12) {
         0 => std::thread::sleep(std::time::Duration::from_micros(own.below(300))),

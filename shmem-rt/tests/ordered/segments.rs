@@ -1,5 +1,4 @@
-//! Memory that comes after the start, below partitions and arrays: addresses are used again, and
-//! nothing of what was there before is seen or left.
+//! Partitions and arrays that are created later: their addresses are used again, and show no earlier contents.
 
 use shmem::array::{Cyclic, Separate, Single};
 use shmem::partition::{Kind, NewPartition};
@@ -8,7 +7,7 @@ use shmem::prelude::*;
 use crate::held::{held, is_loopback};
 use crate::panics::refused;
 
-/// The same addresses again and again: each PE must see the new memory of every other, whoever had which mapping of the old.
+/// Creates a partition at the same addresses again and again. Each PE must see the new memory of every PE.
 #[shmem::test(pes = [2, 4])]
 fn addresses_are_used_again(world: &mut World) {
     let (me, n) = (world.my_pe(), world.n_pes());
@@ -25,7 +24,7 @@ fn addresses_are_used_again(world: &mut World) {
             assert!(seen.iter().all(|byte| *byte == 0), "round {round}: PE {pe} has memory that was used");
         }
         world.barrier_all();
-        // Everybody writes into everybody: a mapping or a key of the last round would show.
+        // A mapping or a key of the last round would lose these writes.
         let value = |from: usize, to: usize| (round * 16 + (to * n + from) as u64) as u8;
         for pe in world.pes() {
             world.putmem(block.add(me * share), &vec![value(me, pe.number()); share], pe);
@@ -36,18 +35,18 @@ fn addresses_are_used_again(world: &mut World) {
         assert!(seen.chunks(share).enumerate().all(is_whole), "round {round}: not all that was put is here");
         world.free(block).unwrap();
         world.drop_partition(id).unwrap();
-        // PEs that are threads share the lists.
+        // PEs that are threads share mappings and descriptors.
         assert!(is_loopback() || held() == before, "round {round}: {:?}, before {before:?}", held());
     }
     assert_eq!(world.registrations(), rounds);
 }
 
-/// What fails on one PE in the middle, when others have made their parts, leaves nothing there either.
+/// A failure of one PE leaves no memory behind on the others.
 #[shmem::test(pes = 3)]
 fn after_a_failure_of_one_pe_nothing_is_left_on_any(world: &mut World) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     if is_loopback() {
-        // The limit would be that of all PEs, which are threads of one process.
+        // PEs are threads, and share the limit.
         return;
     }
     let before = held();
@@ -112,7 +111,7 @@ fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
         (first, "exists since the start of the job"),
         (unknown, "there is no partition 99"),
         (of(10).zeroed::<[u8; 0]>().map(drop), "elements of no bytes"),
-        // A list of them would be larger than any memory, too.
+        // A list of the chunks would be larger than memory.
         (of(1 << 50).chunks(1 << 50).zeroed::<u8>().map(drop), "an array has at most 65536; ask for a chunk"),
         (
             world.array([usize::MAX / 2, 9]).zeroed::<u64>().map(drop),
@@ -120,7 +119,7 @@ fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
         ),
         (of(10).storage(Cyclic { block: 5000 }).zeroed::<u8>().map(drop), "a multiple of the page"),
         (of(65 << 20).storage(Separate).zeroed::<u8>().map(drop), "no room for another segment of 65M"),
-        // A list of its blocks would be larger than any memory.
+        // A list of its blocks would be larger than memory.
         (of(1 << 60).storage(Cyclic { block: 1 << 16 }).zeroed::<u8>().map(drop), "1048576T are asked for"),
         (
             of(65 << 20).storage(Single).zeroed::<u8>().map(drop),
@@ -134,7 +133,7 @@ fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
         let hash = error.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) + u64::from(byte));
         assert_eq!(world.min(hash), world.max(hash), "the PEs differ");
     }
-    // Nothing is left of any of them.
+    // The refused calls leave no memory behind.
     assert_eq!(world.registrations(), 0);
     assert!(is_loopback() || held() == before);
     let all = world.create_partition(new(60 << 20)).unwrap().id();

@@ -1,4 +1,4 @@
-//! Collectives of more data than a meeting brings: between nodes, they come in chunks.
+//! Collectives of long data, which travel between nodes in chunks through windows, and on a node through rings.
 
 use shmem::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::together::{Call, EXACT, Form, ItemType, MOVES, Maker, Room, TOTALS, W
 
 const WINDOWS: usize = 2_500_000;
 
-/// Random teams, with up to so many bytes of each member.
+/// Histories with up to so many bytes of each member.
 fn long(world: &World, most: usize) {
     play(world, &[MOVES, TOTALS, EXACT].concat(), 2, most);
 }
@@ -30,16 +30,16 @@ under! {
     between_eleven_nodes: 11, |world| long(world, WINDOWS / 8), "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
     of_thirteen_on_seven_nodes: 13, |world| long(world, WINDOWS / 8),
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
-    // Windows of this many bytes and more find no room: data go with meetings.
+    // Without room for a window, data travel with barrier rounds.
     of_a_team_without_room: 3, |world| of_one_team(world, &[300_000]),
         "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "512K";
-    // On one node chunks go through rings: in windows, or where those find no room in less.
+    // Rings on one node, in windows, or without room for them.
     of_a_team_through_rings: 3, |world| of_one_team(world, &[300_000, 2_400_000]), "SHMEM_TEAM_SIZE" = "64M";
     of_a_team_through_rings_without_room: 3, |world| of_one_team(world, &[300_000, 2_400_000]),
         "SHMEM_TEAM_SIZE" = "512K";
 }
 
-/// Each way once among the members of a team, in memory of the program with so many bytes.
+/// Each algorithm once among the members of a team, with so many bytes.
 fn each_way<L: ThreadLevel>(world: &World<L>, team: &Team, room: &Room, bytes: usize) {
     use What::{Alltoall, Broadcast, Fcollect, Sum};
     let (members, items) = (Vec::from_iter(team.pes().iter().map(Pe::number)), bytes / 8);
@@ -59,7 +59,7 @@ fn of_one_team(world: &World, sizes: &[usize]) {
     sizes.iter().for_each(|bytes| each_way(world, &team, &room, *bytes));
 }
 
-/// Each thread is in a team of its own, and so are those that it meets there.
+/// Two threads of each PE call collectives of two teams at the same time.
 #[shmem::test(pes = 4, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1"))]
 fn of_two_teams_at_once(world: &mut World<Multiple>) {
     let config = TeamConfig::default();
@@ -74,7 +74,7 @@ fn of_two_teams_at_once(world: &mut World<Multiple>) {
     world.barrier_all();
 }
 
-/// There is room for an object or for a window, and not for both.
+/// The memory of the teams has room for an object or for a window.
 #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "2M"))]
 fn of_teams_that_give_their_windows_back(world: &mut World) {
     let room = Room::new(world, 0);
@@ -84,13 +84,13 @@ fn of_teams_that_give_their_windows_back(world: &mut World) {
         let fits = || other.alloc(world, zeroed::<u8>(3 << 19)).is_ok();
         assert!(!fits(), "round {round}: its windows are taken");
         drop(one);
-        // What is left of teams that are gone is given back when another one is made.
+        // The windows of dropped teams are freed when a team is made.
         drop(of_all(world));
         assert!(fits(), "round {round}: its windows are given back");
     }
 }
 
-/// What lies around a part of an object is nobody's to change.
+/// A collective on a part of an object leaves the rest unchanged.
 #[shmem::test(pes = 3)]
 fn parts_of_objects_are_written_and_nothing_around_them(world: &mut World) {
     let (pes, items) = (world.n_pes(), 150_000);

@@ -1,4 +1,4 @@
-//! Collectives, on the world and on teams, against what a loop over all members gives.
+//! Barriers, and histories of collectives on the world and on teams.
 
 use shmem::prelude::*;
 
@@ -10,7 +10,7 @@ static TURN: [u64; 5];
 #[symmetric]
 static COUNT: Atomic<u64>;
 
-/// Nobody passes one early, and what was put before it is there behind it.
+/// No PE passes a barrier early, and puts before it are visible after it.
 #[shmem::test(pes = 5)]
 fn nobody_passes_a_barrier_early(world: &mut World) {
     let (me, n, first) = (world.my_pe(), world.n_pes() as u64, world.pe(0).unwrap());
@@ -34,7 +34,7 @@ fn sums(world: &World) {
     play(world, &[TOTALS, PARTIALS, OPERATIONS].concat(), 4, MOST);
 }
 
-// Teams whose members meet in some way, or are on hosts that do or do not follow each other.
+// Barrier algorithms of a node, and nodes whose PEs are or are not consecutive.
 under! {
     teams_that_meet_in_lines: 5, teams, "SHMEM_BARRIER_ALGORITHM" = "lines";
     teams_that_are_counted: 5, teams, "SHMEM_BARRIER_ALGORITHM" = "counter";
@@ -48,7 +48,7 @@ under! {
 
 #[shmem::test(pes = 2)]
 fn small_values_travel_with_the_meeting(world: &mut World) {
-    // Enough for a race in memory; through a network, each is some messages.
+    // Enough for a race in memory. Over a network, each round is several messages.
     let rounds = if world.node_team().size() == 2 { 20_000 } else { 1_000 };
     for round in 0..rounds {
         let mut sum = round + world.my_pe() as u64;

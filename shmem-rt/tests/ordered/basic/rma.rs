@@ -1,4 +1,4 @@
-//! put and get between PEs, typed and untyped, on statics and heap objects.
+//! put and get between PEs, typed and untyped, of statics and heap objects.
 
 use std::fmt::Debug;
 
@@ -17,7 +17,7 @@ static BYTE: [u8; 3];
 #[symmetric]
 static START: u64 = 42;
 
-/// All PEs write to parts of the next PE's object, and read those of all; the model is a list for each.
+/// Each PE writes to parts of the next PE's object, and reads those of all PEs. The model is a list for each PE.
 fn are_moved<'o, T: PlainData + PartialEq + Debug>(
     world: &World,
     place: impl Fn(Pe) -> On<'o, [T]>,
