@@ -1,5 +1,5 @@
-//! Puts of long data with a signal, of lengths around those at which transports change their way, and many at a time. A PE that sees the
-//! signal sees all bytes.
+//! Puts of long data with a signal, of lengths around those at which transports change their way, and many at a time. A PE that
+//! sees the signal sees all bytes.
 
 use shmem::prelude::*;
 use shmem::thread::Private;
@@ -76,8 +76,8 @@ fn all_bytes_are_there_with_the_signal(world: &mut World) {
     world.barrier_all();
 }
 
-/// Each PE sends pieces to the next one, each with a signal of its own. PE 0 counts the pieces of all PEs, of its node and of others, in
-/// one word.
+/// Each PE sends pieces to the next one, each with a signal of its own. PE 0 counts the pieces of all PEs, of its node and of
+/// others, in one word.
 #[shmem::test(pes = [2, 4])]
 fn many_are_under_way(world: &mut World) {
     let (me, pes, first) = (world.my_pe(), world.n_pes(), world.pes()[0]);

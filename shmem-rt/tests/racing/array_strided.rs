@@ -1,5 +1,5 @@
-//! `strided!` on arrays in chunks, on either side of a transfer: whatever pieces they lie in, the elements moved are those of an
-//! array that is one range. (Which parts of a region lie in which piece: `strided::pieces` of the core.)
+//! `strided!` moves the same elements of arrays in any storage, on either side. (Parts of a region in each piece: `strided::pieces` of
+//! the core.)
 
 use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 use shmem::prelude::*;
@@ -15,7 +15,7 @@ struct Cell {
     y: u32,
 }
 
-/// Columns, a row, fields and the whole of arrays in some storage, to one in another.
+/// Moves columns, a row, fields and whole arrays from one storage to another.
 fn moved<S: Storage, T: Storage>(world: &World, one: S, other: T) {
     let (me, right) = (world.me(), world.ring_neighbours().1);
     let number = |[i, j]: [usize; 2]| (i * 100 + j) as u32;

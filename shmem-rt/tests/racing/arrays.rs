@@ -1,5 +1,5 @@
-//! Arrays in chunks: made, dropped and freed in every storage, and parts of them. Random programs, and `array_strided`, have them
-//! reached from other PEs.
+//! Arrays in chunks: made, dropped and freed in each storage, and places in them. (From other PEs: random programs, and
+//! `array_strided`.)
 
 use shmem::array::{ArrayHere, ArrayOn, Multi, Single, Storage, StorageKind};
 use shmem::prelude::*;
@@ -21,7 +21,7 @@ pub(crate) fn all<T: PlainData, const D: usize, S: Storage>(
     elements
 }
 
-/// The loop of the source: a layer is there until the next one has been made. Nothing is held after them.
+/// The loop of the source: each layer exists until the next one has been made. No memory is held at the end.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
 #[shmem::test(pes = [2, 4], env("SHMEM_SYMMETRIC_SIZE" = "80M"))]
@@ -45,7 +45,7 @@ fn layers_follow_each_other(world: &mut World) {
             assert_eq!(made, if pooled { 0 } else { LAYERS }, "each array that lies by itself is registered");
             drop(next);
             world.reclaim();
-            // The pools stay.
+            // Pools are kept.
             let now = held();
             let is_same = is_loopback() || now == *before.get_or_insert(now);
             assert!(is_same, "{len} words: {now:?}, before {before:?}");
@@ -93,7 +93,7 @@ fn pools_serve_all_arrays_of_their_partition(world: &mut World) {
     assert_eq!((world.registrations(), again.len()), (before + 1, 70 << 20));
 }
 
-/// Reads and writes places of arrays through the network's path and through the own copy, and the same elements of a list.
+/// Reads and writes places of arrays through the network's path and through the own copy, and compares them with a list.
 struct ArrayPlaces<'w> {
     world: &'w World,
     dice: Dice,
@@ -131,7 +131,7 @@ impl ArrayPlaces<'_> {
     }
 }
 
-/// Elements, rows, planes and ranges of them are what they are in row-major order, in every storage.
+/// Elements, rows, planes and ranges in each storage are those of a list in row-major order.
 #[shmem::test(pes = 1)]
 fn parts_of_arrays_are_those_of_a_list(world: &mut World) {
     let me = world.me();
@@ -188,7 +188,7 @@ struct Aligned128([u64; 16]);
 #[repr(C, align(8192))]
 struct Aligned8192([[u64; 16]; 64]);
 
-/// Slid or not, in whatever piece: each element is aligned.
+/// Each element is aligned, in each storage and number of chunks.
 #[shmem::test(pes = 2)]
 fn elements_are_aligned(world: &mut World) {
     for kind in StorageKind::ALL {

@@ -1,4 +1,4 @@
-//! Contexts: streams of their own, for threads of their own.
+//! Contexts: limits, shared endpoints, and threads in collectives.
 
 use std::sync::mpsc::channel;
 
@@ -27,7 +27,7 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
     );
     assert_eq!(text, expected);
     assert!(matches!(error.kind(), ErrorKind::Context(ContextError::Exhausted { used: 2, .. })));
-    // Those for many threads share the one that has a lock: the world's.
+    // Contexts for many threads share the endpoint of the world, which has a lock.
     let shared = world.create_ctx::<Multiple>().unwrap();
     let grant = shared.grant();
     assert_eq!((grant.unit, grant.locked, grant.shared_with), (0, true, 1), "{grant}");
@@ -38,7 +38,7 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
 
 #[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = "domain", "SHMEM_MAX_RESOURCES" = "4"))]
 fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
-    // One endpoint for both, whose operations are counted together.
+    // Both share an endpoint, which counts their operations together.
     let (_, east) = world.ring_neighbours();
     let (a, b) = (world.create_ctx::<Private>().unwrap(), world.create_ctx::<Private>().unwrap());
     assert_eq!((a.grant().unit, b.grant().unit, a.grant().shared_with), (0, 0, 2), "the world is there, too");
@@ -55,7 +55,7 @@ fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn a_second_thread_in_a_collective_is_refused(world: &mut World<Multiple>) {
-    // The first thread is inside: PE 1 comes later. Whatever it does between its meetings is its own.
+    // The first thread of PE 0 is inside a collective, which PE 1 joins later.
     let (world, me) = (&*world, world.my_pe());
     std::thread::scope(|scope| {
         if me == 1 {

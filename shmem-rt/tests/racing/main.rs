@@ -1,4 +1,4 @@
-//! What PEs may rely on, in programs in which some write the same bytes at once on purpose, or ask for what is refused.
+//! Programs in which PEs write the same bytes at the same time on purpose, or make calls that are refused.
 
 #[path = "../asleep/mod.rs"]
 mod asleep;
@@ -16,7 +16,7 @@ mod panics;
 mod array_strided;
 mod arrays;
 mod context;
-/// Runs of many short programs, in which an outcome is looked for that may not be: order, atomicity, and no tearing.
+/// Many runs of short programs, each of which has a forbidden outcome: order, atomicity, and no tearing.
 mod histories {
     mod linearizability;
     mod litmus;

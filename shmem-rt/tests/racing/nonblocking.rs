@@ -1,5 +1,5 @@
-//! Transfers that go on while nothing is called, in pieces, and when the process ends. (In scopes, also in those that panic, and with
-//! buffers of their own: random programs, and `histories::litmus`.)
+//! Transfers of several pieces, without further calls, and at an exit. (In scopes, and with owned buffers: random programs, and
+//! `histories::litmus`.)
 
 use shmem::array::Multi;
 use shmem::prelude::*;
@@ -21,7 +21,7 @@ static LANDED: Signal;
 #[symmetric]
 static SEEN: u64;
 
-/// Of an array in pieces, in a scope and outside.
+/// To an array in several pieces, in a scope and outside.
 #[shmem::test(pes = 2)]
 fn a_signal_follows_all_pieces(world: &mut World) {
     let other = world.pe(1 - world.my_pe()).unwrap();
@@ -40,7 +40,7 @@ fn a_signal_follows_all_pieces(world: &mut World) {
     }
 }
 
-/// Who has put may be elsewhere: nobody but the library gets the signal on its way.
+/// The library sends the signal of a put although its PE makes no further call.
 #[shmem::test(pes = 2)]
 fn the_signal_leaves_without_a_call(world: &mut World) {
     const BYTES: usize = 200 << 10;
@@ -55,7 +55,7 @@ fn the_signal_leaves_without_a_call(world: &mut World) {
                 0 => world.put_signal(place, &sent[..], LANDED.on(other), SignalOp::Set(round)),
                 _ => context.bind(world).put_signal(place, &sent[..], LANDED.on(other), SignalOp::Set(round)),
             }
-            // A load of this PE's own memory.
+            // A load of the own memory makes no progress.
             while SEEN.here(world).load() != round {
                 std::thread::yield_now();
             }
@@ -71,7 +71,7 @@ fn the_signal_leaves_without_a_call(world: &mut World) {
     world.barrier_all();
 }
 
-/// What an exit destroys.
+/// Buffers that an exit destroys.
 #[derive(Default)]
 struct Lent {
     got: Vec<u64>,
@@ -87,7 +87,7 @@ impl Drop for Lent {
         let all =
             (got[N - 1], picked[..] == [9, 0], strided[..] == [0, 3, 6], column[..] == [5; 12], *fetched);
         std::panic::catch_unwind(|| panic!("an exit has left {all:?}")).unwrap_err();
-        // SAFETY: of this process nothing is needed any more.
+        // SAFETY: a call without conditions.
         unsafe { libc::_exit(101) };
     }
 }
@@ -106,7 +106,7 @@ fn an_exit_inside_a_scope_completes_it_before_it_destroys(world: &mut World) {
     world.set(COUNT.on(world.me()), 77);
     world.barrier_all();
     if world.my_pe() == 0 {
-        // Another scope was there before the thread-local was.
+        // A scope before the thread-local exists.
         world.scope(|_| ());
         LENT.with_borrow_mut(|lent| {
             let Lent { got, picked, strided, column, fetched } = lent;

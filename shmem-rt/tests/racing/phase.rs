@@ -1,5 +1,4 @@
-//! The exclusive and the read-only phase: what may be opened, and how often. (Random programs: what is seen inside; compile-fail
-//! tests: what must not compile.)
+//! Phases: objects that may be opened, and how often. (Contents inside: random programs. Misuse: compile-fail tests.)
 
 use crate::panics::refused;
 use shmem::prelude::*;
@@ -37,6 +36,7 @@ fn arrays_and_lists_of_references_open_too(world: &mut World) {
 #[shmem::test(pes = 2)]
 fn naming_an_object_twice_is_refused(world: &mut World) {
     refused! { world.local((&GRID, &GRID), |_| ()) => "`GRID` is named twice in one `local`"; }
+    let line = line!() + 1;
     let boxes: Vec<_> = (0..9).map(|i| world.alloc(vec![i; 1 + i]).unwrap()).collect();
     for (first, second) in (0..9).flat_map(|first| (0..9).map(move |second| (first, second))) {
         let mut list: Vec<_> = boxes.iter().collect();
@@ -47,12 +47,12 @@ fn naming_an_object_twice_is_refused(world: &mut World) {
             assert_eq!(open(), 9);
         } else {
             let name = format!(
-                "`object #{} (shmem-rt/tests/racing/phase.rs:40)` is named twice",
+                "`object #{} (shmem-rt/tests/racing/phase.rs:{line})` is named twice",
                 boxes[second].id()
             );
             refused! { open() => name; }
         }
     }
-    // Nothing is left of the attempts: the PEs still meet.
+    // The refused calls have no effect.
     world.barrier_all();
 }

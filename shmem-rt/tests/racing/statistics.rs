@@ -59,7 +59,7 @@ fn of_collectives_the_bytes_are_counted_that_a_pe_gives(world: &mut World) {
     let parts = [Family::ScatterFrom, Family::ReduceScatter, Family::Alltoallv].map(bytes);
     let from_first = if me == 0 { 2 * pes as u64 } else { 0 };
     assert_eq!(parts, [from_first, 4 * pes as u64, 2 * pes as u64]);
-    // The own copy of an object is read, and written.
+    // `sum(&FIELD)` loads and stores the own copy.
     assert_eq!([Family::HereLoad, Family::HereStore].map(bytes), [field; 2]);
 }
 

@@ -1,5 +1,5 @@
-//! `strided!` between PEs, compared with loops over elements: all that the grammar allows, at once and in scopes; and what strided
-//! routines refuse. (Blocks of any length at any distance, by every algorithm: random programs.)
+//! `strided!` between PEs, compared with loops over elements: each form of the grammar, blocking and in scopes; and refused strided
+//! routines. (Blocks of any length at any stride by each algorithm: random programs.)
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use shmem::PlainData;
@@ -60,12 +60,12 @@ static PADDED: Rows;
 #[symmetric]
 static PLANES: Planes;
 
-/// What a PE starts with, in the symmetric object and in memory of its own.
+/// Initial bytes of a PE.
 fn initial(pe: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| ((i * 7 + pe * 101) % 251) as u8).collect()
 }
 
-/// Which byte there is which byte here, of what gives `count` elements by number.
+/// Offsets of corresponding bytes in the object and in private memory. `elements` gives the references of `count` elements.
 fn moved<A: PlainData, B: Pod, E>(
     count: usize,
     elements: impl for<'e> Fn(&'e mut A, &'e mut B, usize) -> (&'e mut E, &'e mut E),
@@ -80,14 +80,14 @@ fn moved<A: PlainData, B: Pod, E>(
     of_element.collect()
 }
 
-/// Whether a transfer is a put, and whether it is made in a scope.
+/// Direction of a transfer, and whether it is in a scope.
 #[derive(Clone, Copy, Debug)]
 struct How {
     put: bool,
     scoped: bool,
 }
 
-/// Puts and gets between both PEs at once, each against a loop over bytes.
+/// Puts and gets between both PEs at the same time, compared with a loop over bytes.
 fn compare<A: PlainData, B: Pod>(
     world: &World,
     object: &'static Symmetric<A>,
@@ -121,7 +121,7 @@ fn compare<A: PlainData, B: Pod>(
     }
 }
 
-/// Evaluates a call of the world or of a scope.
+/// Issues a call by the world or by a scope.
 macro_rules! issued {
     ($world:ident, $how:ident, |$by:ident| $call:expr) => {
         if $how.scoped {
@@ -133,7 +133,7 @@ macro_rules! issued {
     };
 }
 
-/// Regions of objects and of arrays of the PE; how many elements each has, and which they are.
+/// Regions of objects and of private arrays; number of elements, and references to each.
 macro_rules! regions {
     ($world:ident: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
         $count:expr => $elements:expr;)*) => {$(
@@ -151,20 +151,20 @@ macro_rules! regions {
     )*};
 }
 
-/// One of the last two.
+/// One of the last two fields.
 fn last(cell: &mut Cell, n: usize) -> &mut u8 {
     if n.is_multiple_of(2) { &mut cell.kind } else { &mut cell.level }
 }
 
-/// Regions of all that the grammar allows.
+/// Each form of regions.
 #[shmem::test(pes = 2)]
 fn regions_are_those_of_loops(world: &mut World) {
     let (one, two, i, ten, j) = (1, 2, 4, 10, 7);
     regions! { world:
-        // One field, also of an object without dimensions.
+        // One field, also of a single struct.
         CELLS[..].mass = [f64; LEN], [..]; LEN => |there: &mut [Cell; LEN], here, n| (&mut there[n].mass, &mut here[n]);
         ONE[..].spin = [u16; 3], [..]; 3 => |there: &mut Cell, here, n| (&mut there.spin[n], &mut here[n]);
-        // Several of one type, into a matrix and from lines of structures; a column of structures.
+        // Several fields of one type; a column of structs.
         GRID[.., 2].{kind, level} = [[u8; 2]; ROWS], [..];
             2 * ROWS => |there: &mut Cells, here, n| (last(&mut there[n / 2][2], n), &mut here[n / 2][n % 2]);
         BYTES[..6] = [Cell; 3], [..].{kind, level};
@@ -177,17 +177,17 @@ fn regions_are_those_of_loops(world: &mut World) {
             4 * (ROWS - 2) => |there: &mut Plane, here, n| (&mut there[n / 4 + 1][n % 4 + 2], &mut here[n / 4][n % 4]);
         FIELD[dyn ten.., 19] = [f32; ROWS - 10], [..];
             ROWS - 10 => |there: &mut Plane, here, n| (&mut there[n + 10][19], &mut here[n]);
-        // Dimensions that are not named are taken whole: so elements may be arrays, as complex numbers are.
+        // Dimensions that are not named are whole: elements may be arrays.
         WAVES[.., 3] = [[f64; 2]; 6], [..]; 6 => |there: &mut Waves, here, n| (&mut there[n][3], &mut here[n]);
         WAVES[dyn i] = [[f64; 2]; 8], [..]; 8 => |there: &mut Waves, here, n| (&mut there[4][n], &mut here[n]);
         WAVES[1..3, ..6; 2] = [[f64; 2]; 6], [..];
             6 => |there: &mut Waves, here, n| (&mut there[1 + n / 3][n % 3 * 2], &mut here[n]);
-        // A line has what the region has, in row-major order.
+        // A line has the elements of the region in row-major order.
         CUBE[1..5, 2, 1..4] = [u16; 20], [3..15];
             12 => |there: &mut Cube, here, n| (&mut there[1 + n / 3][2][1 + n % 3], &mut here[n + 3]);
         WORDS[..12] = [[f32; 4]; 5], [1..4, ..];
             12 => |there: &mut [f32; LEN], here, n| (&mut there[n], &mut here[1 + n / 4][n % 4]);
-        // At distances, in blocks, and whole.
+        // With strides and blocks.
         CUBE[..; 2, ..; 3, ..4; 2; 2] = [u16; 24], [..];
             24 => |there: &mut Cube, here, n| (&mut there[n / 8 * 2][n / 4 % 2 * 3][n % 4], &mut here[n]);
         ROW[14..20] = [f64; 10], [..; 4; 2];
@@ -207,7 +207,7 @@ fn regions_are_those_of_loops(world: &mut World) {
         FIELD[..; 2, 1..; 2] = Plane, [1..; 2, ..; 2]; 120 => |there: &mut Plane, here, n|
             (&mut there[n / 12 * 2][1 + n % 12 * 2], &mut here[1 + n / 12 * 2][n % 12 * 2]);
     }
-    // By each algorithm that the macro names.
+    // By each algorithm.
     let bytes = moved(12, |there: &mut Plane, here: &mut Plane, n| {
         (&mut there[2][n / 4 * 8 + n % 4], &mut here[5][1 + n])
     });
@@ -251,7 +251,7 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
         said(|| world.iputmem(address, &[1; 8], stride, 1, 1, count, me));
         said(|| world.igetmem(&mut [1; 8], address, stride, 1, 1, count, me));
     }
-    // Of no blocks nothing else is looked at, and of one no stride.
+    // Without blocks nothing else is checked, and for one block no stride.
     world.ibput(row, &ones, 0, 0, most, 0);
     world.ibget(&mut [0.0; 1], row, most, 3, most, 0);
     world.ibget(&mut [0.0; 2], row, most, most, 2, 1);

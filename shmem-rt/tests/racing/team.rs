@@ -16,7 +16,7 @@ fn numbers(team: &Team) -> Vec<usize> {
     team.pes().iter().map(|pe| pe.number()).collect()
 }
 
-/// That the members of a team meet, know each other, and nobody else takes part.
+/// Checks that collectives of a team have its members and no others.
 fn check(world: &World, team: &Team) {
     assert_eq!(team.pe(team.rank()), Some(world.me()));
     assert_eq!(team.pe(team.size()), None);
@@ -70,11 +70,11 @@ fn indexes_run_out_on_all_and_come_back_when_all_have_dropped(world: &mut World)
     // The world and the node have one each.
     assert_eq!(teams.len(), 62);
     assert!(error.starts_with("no team can be made: PE 0 is in 64 of 64 teams; destroy one"), "{error}");
-    // PE 2 is a member of none of them, and is told all the same.
+    // PE 2 is in none of them, and gets the same error.
     assert_eq!(teams.iter().flatten().count(), if world.my_pe() == 2 { 0 } else { 62 });
     let last = world.team().split_strided(world, 2, 1, 1, &plain()).unwrap();
     assert_eq!(last.is_some(), world.my_pe() == 2, "PE 2 has indexes left");
-    // Dropped on one member, a team is still there: for its members, and for that one with others.
+    // A team that one member has dropped keeps its index, for all members.
     let first = teams.remove(0);
     let kept = (world.my_pe() == 1).then_some(first);
     assert_eq!(fill(world).0.len(), 0);
@@ -84,7 +84,7 @@ fn indexes_run_out_on_all_and_come_back_when_all_have_dropped(world: &mut World)
     let (again, _) = fill(world);
     assert_eq!(again.len(), 1);
     again.iter().flatten().for_each(|team| check(world, team));
-    // Destroyed ones come back in any order, forgotten ones never.
+    // Indexes of destroyed teams are free in any order, those of forgotten teams never.
     teams.pop().unwrap().into_iter().for_each(|team| team.destroy(world).unwrap());
     std::mem::forget(teams.pop());
     drop((again, teams, last));
@@ -97,7 +97,7 @@ fn indexes_run_out_on_all_and_come_back_when_all_have_dropped(world: &mut World)
 fn a_team_in_use_is_not_destroyed(world: &mut World) {
     let team = world.team().split_strided(world, 0, 1, 3, &plain()).unwrap().unwrap();
     let kept = team.alloc(world, [1_u64, 2]).unwrap();
-    // In a phase of the world, teams open theirs together.
+    // A phase of the world opens an object of a team.
     world.local(&kept, |kept| kept[0] += 6);
     assert_eq!(team.frozen(world, &kept, |kept| kept[0]), 7);
     let kept = (world.my_pe() == 1).then_some(kept);
@@ -106,7 +106,7 @@ fn a_team_in_use_is_not_destroyed(world: &mut World) {
         error.starts_with("the team cannot be destroyed: PE 1 uses 0 of its contexts and 1 of its obje"),
         "{error}"
     );
-    // What is left can still be used, and its index follows it.
+    // Its object can still be used.
     if let Some(kept) = &kept {
         assert_eq!(world.g(kept.on(world.me()).index(1)), 2);
     }
@@ -116,7 +116,7 @@ fn a_team_in_use_is_not_destroyed(world: &mut World) {
     team.destroy(world).unwrap();
 }
 
-/// Objects of teams that come and go in any order, each on its own, are in random programs.
+/// (Objects of single teams: random programs.)
 #[shmem::test(pes = 5, env("SHMEM_TEAM_SIZE" = "64K"))]
 fn teams_that_overlap_share_out_their_memory(world: &mut World) {
     let me = world.my_pe();
@@ -137,13 +137,13 @@ fn teams_that_overlap_share_out_their_memory(world: &mut World) {
             }
         }
         world.barrier_all();
-        // PE 2 has none left, for neither team.
+        // PE 2 has no memory left for either team.
         if let Some(team) = &high {
             let error = team.alloc(world, [0_u64; 100]).unwrap_err().to_string();
             assert!(error.contains("raise SHMEM_TEAM_SIZE"), "{error}");
         }
         assert!(held.iter().all(|object| object.here(world).to_vec() == [mark(me); 100]));
-        // All of it is one piece again, once every member has dropped all.
+        // The memory is one block again, once all members have dropped all objects.
         drop(held);
         if let Some(team) = &low {
             (0..2).for_each(|_| drop(team.alloc(world, [0_u8]).unwrap()));
@@ -180,14 +180,14 @@ fn objects_of_a_team_are_the_members(world: &mut World) {
             pair.local(world, (&object, &object), |_| ()) => "is named twice in one `local`";
             world.putmem(object.here(world).addr(), &[0; 8], world.me()) => "not symmetric memory of this PE";
         }
-        // Nothing is left of the attempts.
+        // The refused calls have no effect.
         pair.barrier(world);
         assert_eq!(world.g(object.on(world.me()).index(3)), 5);
     }
     world.barrier_all();
 }
 
-/// What PE 0 gives to PE 2: PEs, a team and an object of it, and a context, which phases of PE 2 would not quiet.
+/// Handles that PE 0 passes to PE 2: PEs, a team, an object of it, and a context.
 type Given = ([Pe; 2], Team, TeamBox<[u64]>, Context<Multiple>);
 static GIVEN: Mutex<Option<Given>> = Mutex::new(None);
 #[symmetric]
@@ -195,7 +195,7 @@ static WORDS: [u64; 4];
 #[symmetric]
 static COUNTS: [Atomic<u64>; 4];
 
-/// Two nodes of two PEs, which are threads: slots are the same on both, and mean others.
+/// Two nodes of two PEs, which are threads of one process. Slots of teams are equal on both nodes.
 #[shmem::test(pes = 1, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2", "SHMEM_NPES" = "4"))]
 fn what_another_pe_of_the_process_has_is_refused(world: &mut World<Multiple>) {
     let node = world.my_pe() as u64 / 2;
@@ -238,7 +238,7 @@ fn what_another_pe_of_the_process_has_is_refused(world: &mut World<Multiple>) {
         }
     }
     world.barrier_all();
-    // PE 1 and 3 are where they were, untouched.
+    // The objects of PEs 1 and 3 are unchanged.
     assert_eq!(WORDS.here(world).load(), [0; 4]);
     assert!(COUNTS.here(world).index(0).test(eq(0)));
     let mut there = [0; 4];

@@ -1,4 +1,4 @@
-//! `#[shmem::test]` itself: what passes, what fails, and what it says then.
+//! `#[shmem::test]` itself: tests that fail, and their messages.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use shmem::__private::test;
 use shmem::prelude::*;
 use shmem::thread::Single;
 
-/// A test that fails: its body, how it should panic, how what it says begins, what is in that, and what is not.
+/// A test that fails: its body, the expected panic, how the message begins, parts that it has, and parts that it lacks.
 type Failing = (
     fn(&mut World<Single>),
     Option<&'static str>,
@@ -45,7 +45,7 @@ fn fails_on_all(world: &mut World) {
 }
 
 fn ends_with_an_error(world: &mut World) {
-    /// What the end of the job leaves as it is.
+    /// The end of the job does not destroy it.
     struct Kept;
     impl Drop for Kept {
         fn drop(&mut self) {
@@ -58,7 +58,7 @@ fn ends_with_an_error(world: &mut World) {
     world.global_exit(3)
 }
 
-/// Set in PEs: which of them fails.
+/// Set in PEs: the number of the failing test.
 const WHICH: &str = "TESTING_WHICH";
 
 #[test]
@@ -76,7 +76,7 @@ fn a_failure_says_which_pe_and_where_and_nothing_of_the_harness() {
     for (which, (_, _, begins, has, lacks)) in FAILING.iter().enumerate() {
         let said = said(|| run(which));
         assert!(said.starts_with(begins), "{said}");
-        // Among threads of one process, PE 0 prints for all.
+        // If PEs are threads, their output begins with the number of their process.
         let by_pe: &[_] = &["PE 1 (pid ", "[0] begun\n", "[2] begun\n", "[1] too far\n"];
         let by_pe = if which > 0 || is_set("SHMEM_TRANSPORT") { &[] } else { by_pe };
         for part in has.iter().chain(by_pe) {
@@ -85,14 +85,14 @@ fn a_failure_says_which_pe_and_where_and_nothing_of_the_harness() {
         for part in *lacks {
             assert!(!said.contains(part), "`{part}` stands in:\n{said}");
         }
-        // One mistake of all PEs: threads of one process tell it each, and so does each host.
+        // A panic of all PEs has one backtrace, but one of each thread, and of each host.
         if which == 1 && !is_set("SHMEM_TRANSPORT") && !is_set("SHMRUN_HOSTS_AS") {
             assert_eq!(said.matches("stack backtrace:").count(), 1, "{said}");
         }
     }
 }
 
-/// Nobody can be sure that this never ends.
+/// PE 1 is in its own code, and may end some day.
 fn hang(world: &mut World) {
     if world.my_pe() == 1 {
         loop {
@@ -128,13 +128,13 @@ fn a_test_that_takes_too_long_says_where_each_pe_is() {
     let name = "racing::testing::a_test_that_takes_too_long_says_where_each_pe_is";
     let run = |environment: &[(&str, &str)]| test::<Single, _>(name, 3, None, environment, Some(""), hang);
     if std::env::var_os("SHMRUN_TEST").is_some() {
-        // The limit is in its environment already: that of this very attempt.
+        // The limit of the attempt is in the environment.
         return run(&[]);
     }
     let soon = std::panic::catch_unwind(|| run(&[("SHMEM_TEST_TIMEOUT", "soon")])).unwrap_err();
     let soon = soon.downcast::<String>().unwrap();
     assert!(soon.contains("cannot run: SHMEM_TEST_TIMEOUT=soon: not a number of seconds"), "{soon}");
-    // By then all PEs are where they stay, on a machine that does nothing else.
+    // On an idle machine, all PEs wait by then.
     one_of(5, |attempt| {
         let limit = Duration::from_millis(1500 << attempt);
         let seconds = limit.as_secs_f64().to_string();

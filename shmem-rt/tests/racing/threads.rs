@@ -1,4 +1,4 @@
-//! Threads: registered ones, and what they share. What each does by a context of its own is in random programs.
+//! Threads: registration, contexts of teams, addresses, and races. (Operations of threads by contexts: random programs.)
 
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private};
@@ -46,7 +46,7 @@ fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     let context = team.create_ctx::<Private, _>(world).unwrap();
     let members = context.team();
     assert_eq!((members.len(), members.get(0), members.get(1)), (2, world.pe(2).ok(), world.pe(0).ok()));
-    // It reaches all PEs, by their numbers in the world.
+    // It reaches PEs outside the team.
     context.bind(world).add(HITS.on(world.pe(1).unwrap()), 1);
     let error = team.create_ctx::<Private, _>(world).unwrap_err().to_string();
     assert!(error.contains("no further context of this team: it was made for 1"), "{error}");
@@ -54,7 +54,7 @@ fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     assert!(team.create_ctx::<Private, _>(world).is_ok());
 }
 
-/// An address that was of one thing once leads nowhere when it is of another.
+/// A kept address of a partition is refused where an array has its place.
 #[shmem::test(pes = 2)]
 fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multiple>) {
     const BYTES: usize = 1 << 20;
@@ -79,8 +79,7 @@ fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multip
     drop((pooled, array));
 }
 
-/// A handle may be dropped before what was started through it is complete: reclaiming waits for that, whichever thread
-/// and context it was started by.
+/// A dropped array is reclaimed after transfers to it are complete, whichever thread and context started them.
 #[shmem::test(pes = 2)]
 fn what_was_started_is_complete_before_its_array_goes(world: &mut World<Multiple>) {
     const LEN: usize = 10_000;
@@ -100,7 +99,7 @@ fn what_was_started_is_complete_before_its_array_goes(world: &mut World<Multiple
             let pending = world.put_owned(array.on(east), vec![round; LEN]);
             drop(array);
             world.reclaim();
-            // Its place is gone on every PE.
+            // The memory of the array is freed on every PE.
             drop(pending);
         });
         assert!(into.iter().all(|value| *value == round || *value == 0));

@@ -1,7 +1,6 @@
 //! Atomic operations are linearizable, between threads and between PEs of one node and of two: many short histories of four
-//! threads on integers and floating-point numbers of either width, recorded with the times of the host's one clock. All threads
-//! begin a history together. Where they share a core, operations overlap because threads yield inside of them. An addition in two
-//! steps is found (`ci/mutants.sh`), so the histories are dense enough.
+//! threads on integers and floating-point numbers of 32 and 64 bits, recorded with the times of the host's clock. All threads begin a
+//! history together. Threads yield inside operations, so that operations overlap on a shared core.
 
 use std::collections::HashSet;
 use std::thread;
@@ -18,22 +17,22 @@ const THREADS: usize = 4;
 /// Words of one width, each of which has one history.
 const HISTORIES: usize = 128;
 
-/// A word without a history, which is in lists as well.
+/// A word without a history, which fills lists.
 const SPARE: usize = HISTORIES;
 
 /// Most operations of one thread on one word.
 const MOST: usize = 12;
 
-/// Operations of which one yields the core before it is carried out.
+/// One in so many operations yields the core before it is carried out.
 const YIELDS: u64 = 32;
 
-/// Operations during which another one was invoked, without which a run proves nothing.
+/// Operations that overlap another one, of which a run needs so many.
 const LEAST: usize = 200;
 
-/// What a thread records of an operation: whether it gave something, what it gave, and its times.
+/// The record of an operation: whether it has a result, the result, and its times.
 type Record = [u64; 4];
 
-/// On PE 0, the histories that each thread has arrived at. No word that is added to: additions are under test.
+/// The history that each thread has arrived at, on PE 0. Set and not added to, since additions are under test.
 #[symmetric]
 static ARRIVED: [Atomic<u64>; THREADS];
 #[symmetric]
@@ -52,15 +51,15 @@ type Bits<'w, V> = fn(&Numbers<'w, V>, usize, Op, Form) -> Option<V>;
 struct Numbers<'w, V: AmoValue> {
     world: &'w World<Multiple>,
     words: On<'w, [Atomic<V>]>,
-    /// As these bits of an integer. Floating-point numbers stay so small that they lose no digit.
+    /// The bits of an integer that they hold. Floating-point numbers stay exact.
     mask: u64,
     of: fn(u64) -> V,
     to: fn(V) -> u64,
-    /// The bit operations, if there are any of such numbers; without, words are added to.
+    /// The bit operations of integers. Floating-point words are added to instead.
     bits: Option<Bits<'w, V>>,
 }
 
-/// Calls the routine of a form; what was there, if that gives it.
+/// Calls the routine of a form. Evaluates to the value before, if the routine returns it.
 macro_rules! formed {
     ($it:ident[$at:ident], $form:ident: $silent:ident or $fetching:ident $(, $each:ident)? ($($value:expr),*)) => {
         if $form == Form::Silent {
@@ -89,7 +88,7 @@ macro_rules! formed {
     }};
 }
 
-/// A list with the word of a history in it.
+/// A list with the word of a history.
 fn listed(history: usize) -> [usize; 5] {
     [SPARE, SPARE, history, SPARE, SPARE]
 }
@@ -97,12 +96,12 @@ fn listed(history: usize) -> [usize; 5] {
 /// The form in which an operation is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The one that gives nothing back, if there is one.
+    /// The one without a result, if there is one.
     Silent,
     Fetching,
-    /// In a scope, at whose end what was there has come.
+    /// In a scope, at whose end the result is there.
     Scoped,
-    /// One of the elements of a list, which are carried out together, if there are lists of it.
+    /// In a list, if there are lists of it.
     Listed,
 }
 
@@ -118,7 +117,7 @@ impl<V: BitValue> Numbers<'_, V> {
 }
 
 impl<V: AmoValue> Numbers<'_, V> {
-    /// Carries an operation out on the word of a history; what was there, if that gives it.
+    /// Carries out an operation on the word of a history. Returns the value before, if the routine does.
     fn carry_out(&self, at: usize, op: Op, form: Form) -> Option<u64> {
         let (world, word, of) = (self.world, self.words.index(at), self.of);
         let before = match op {
@@ -140,13 +139,13 @@ impl<V: AmoValue> Numbers<'_, V> {
             Op::Max(v) => formed!(self[at], form: set_max or fetch_max, fetch_max_each(of(v))),
         };
         if before.is_none() {
-            // Until then it may happen.
+            // It may happen until then.
             world.quiet();
         }
         before.map(self.to)
     }
 
-    /// A random operation. Few values, so that most comparisons meet; many additions, so that none is lost unseen.
+    /// Draws an operation: few values, so that many comparisons succeed; many additions, so that a lost one is seen.
     fn draw(&self, dice: &mut Dice) -> Op {
         let (kind, value) = (dice.below(14), dice.below(4));
         match kind {
@@ -164,8 +163,8 @@ impl<V: AmoValue> Numbers<'_, V> {
         }
     }
 
-    /// The operations of a thread in all histories: the history, an operation in a form, and whether it yields before. All threads
-    /// know it of each other.
+    /// The operations of a thread in all histories: the history, the operation, its form, and whether it yields before. All threads
+    /// know them.
     fn plan(&self, thread: usize, round: usize) -> impl Iterator<Item = (usize, Op, Form, bool)> {
         let mut dice = Dice((thread + THREADS * round) as u64);
         (0..HISTORIES * MOST).map(move |number| {
@@ -196,7 +195,7 @@ impl<V: AmoValue> Numbers<'_, V> {
         records.collect()
     }
 
-    /// Runs histories in all threads of all PEs; PE 0 learns what happened.
+    /// Runs histories in all threads of all PEs. PE 0 gets all events.
     fn run(&self, round: usize) -> Vec<Vec<Event>> {
         let (world, root, threads_of_a_pe) = (self.world, self.words.pe(), THREADS / self.world.n_pes());
         if world.me() == root {
@@ -227,7 +226,7 @@ impl<V: AmoValue> Numbers<'_, V> {
         histories
     }
 
-    /// Checks histories of a round; how many operations overlap others.
+    /// Checks the histories of a round. Returns the number of operations that overlap others.
     fn overlaps(&self, round: usize) -> usize {
         let histories = self.run(round);
         let wrong = histories.iter().find(|events| !is_linearizable(events, self.mask));
@@ -240,7 +239,7 @@ impl<V: AmoValue> Numbers<'_, V> {
     }
 }
 
-/// Runs rounds of histories until there were enough.
+/// Runs rounds of histories until enough operations have overlapped.
 fn many_histories_are_linearizable(world: &World<Multiple>) {
     let root = world.pe(0).unwrap();
     let words = WIDE.on(root).index(..);
@@ -275,7 +274,7 @@ fn atomic_operations_of_two_nodes_on_one_word_are_linearizable(world: &mut World
     many_histories_are_linearizable(world);
 }
 
-/// What is done to a word of `MASK`'s width.
+/// An operation on a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Op {
     Fetch,
@@ -286,7 +285,7 @@ enum Op {
     And(u64),
     Or(u64),
     Xor(u64),
-    /// Of numbers without a sign.
+    /// Unsigned.
     Min(u64),
     Max(u64),
 }
@@ -295,14 +294,14 @@ enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Event {
     op: Op,
-    /// What it gave back, if it gives anything.
+    /// Its result, if it has one.
     result: Option<u64>,
     invoked: u64,
     returned: u64,
 }
 
 impl Op {
-    /// What the word is afterwards.
+    /// The word afterwards.
     fn applied(self, value: u64, mask: u64) -> u64 {
         let after = match self {
             Self::Fetch => value,

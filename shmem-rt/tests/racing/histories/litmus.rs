@@ -1,9 +1,7 @@
-//! What fence, quiet and signals order, on small programs whose forbidden outcomes are looked for many times.
+//! Litmus tests of fence, quiet and signals: small programs, run many times, that fail in a forbidden outcome.
 //!
-//! On the node much is ordered by the hardware (on x86-64 a store is never seen before an earlier one), so
-//! these programs see there only what is missing beyond that. The transport inside one process
-//! delivers in any order that the rules allow: there each of them fails when its fence, its quiet or
-//! the order of a signal is taken away (`ci/mutants.sh`).
+//! On a node, the hardware orders much (x86-64 does not reorder stores). The loopback transport delivers in any order that the rules
+//! allow: there each test fails without its fence, its quiet or the order of its signal (`ci/mutants.sh`).
 
 use shmem::prelude::*;
 use shmem::thread::Private;
@@ -34,7 +32,7 @@ fn rounds() -> u64 {
     if is_in_memory() { 5000 } else { 300 }
 }
 
-/// PE 0 sends in each round, by the world and a context; PE 1 finds all data of the round when it sees the flag.
+/// PE 0 sends in each round, through the world and a context. PE 1 must see all data of the round when it sees the flag.
 fn message(world: &World, send: impl Fn(&World, &Ctx<'_, Private>, Pe, u64)) {
     let (sender, receiver) = (world.pe(0).unwrap(), world.pe(1).unwrap());
     let context = world.create_ctx::<Private>().unwrap();
@@ -55,13 +53,13 @@ fn message(world: &World, send: impl Fn(&World, &Ctx<'_, Private>, Pe, u64)) {
     world.barrier_all();
 }
 
-/// All data of a round.
+/// Puts all data of a round.
 fn put_both(token: &dyn Stores, to: Pe, round: u64) {
     token.put(DATA.on(to), &[round; N]);
     token.put(MORE.on(to), &[round; N]);
 }
 
-/// Tests by [`message`] of what a round sends, by the world or a context.
+/// Tests by [`message`], with the operations of a round.
 macro_rules! messages {
     ($(fn $name:ident($($given:pat_param),*) $send:block)*) => {$(
         #[shmem::test(pes = 2)]
@@ -84,7 +82,7 @@ messages! {
             strided!(s, MORE@to[1..; 2] = row[1..; 2]);
             s.fence();
             s.signal_set(FLAG.on(to), round);
-            // Or the scope's end would be what delivers.
+            // The end of the scope would deliver otherwise.
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
     }
@@ -102,7 +100,7 @@ messages! {
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
     }
-    // The flag goes through another stream, which knows nothing of the data.
+    // The flag is sent through another stream than the data.
     fn put_quiet_flag_across_contexts(world, ctx, to, round) {
         put_both(ctx, to, round);
         ctx.quiet();
@@ -123,8 +121,7 @@ messages! {
     }
 }
 
-/// A signal that one sets while another one adds to it: each addition is there behind the setting, or went with what was
-/// overwritten.
+/// A PE sets a signal while another one adds to it: each addition is added to the set value or was overwritten.
 #[shmem::test(pes = 2)]
 fn a_signal_is_set_while_somebody_adds_to_it(world: &mut World) {
     const ADDITIONS: u64 = 20;
@@ -154,7 +151,7 @@ fn a_signal_is_set_while_somebody_adds_to_it(world: &mut World) {
     }
 }
 
-/// Data from PE 0 to PE 2 is there when PE 2 hears of it from PE 1, who heard of it from PE 0.
+/// PE 2 sees data of PE 0 when it gets a signal from PE 1, which got a signal from PE 0.
 #[shmem::test(pes = 3)]
 fn quiet_is_visible_to_third_parties(world: &mut World) {
     let [first, second, third] = [0, 1, 2].map(|pe| world.pe(pe).unwrap());
@@ -180,7 +177,7 @@ fn quiet_is_visible_to_third_parties(world: &mut World) {
     world.barrier_all();
 }
 
-/// One word counts what has come from the node and from elsewhere: when it shows all, all is there.
+/// One word counts puts of the own node and of another node. When it shows all, all data are there.
 #[shmem::test(pes = 4, env("SHMRUN_HOSTS_AS" = "2x2"))]
 fn puts_of_two_nodes_counted_in_one_word(world: &mut World) {
     let receiver = world.pe(0).unwrap();
@@ -208,8 +205,8 @@ fn puts_of_two_nodes_counted_in_one_word(world: &mut World) {
     world.barrier_all();
 }
 
-/// A stream neither orders nor completes what another has issued. On the node, where a put has happened when it
-/// returns, there is nothing to see; on the hostile transport, both are seen.
+/// A stream neither orders nor completes operations of another stream. On a node, puts are complete when they return; on loopback,
+/// both effects are seen.
 #[shmem::test(pes = 2)]
 fn streams_are_independent(world: &mut World) {
     let context = world.create_ctx::<Private>().unwrap();
@@ -246,8 +243,8 @@ fn streams_are_independent(world: &mut World) {
     world.barrier_all();
 }
 
-/// Two PEs write, are quiet, and read what the other has written: one of them finds it (Dekker). Without the fence
-/// in quiet, a processor of the x86 kind may let the load go first; too seldom, on some, to be seen here.
+/// Two PEs write, call quiet, and read the word of the other: one of them must see it (Dekker). Without the fence in quiet, x86-64 may
+/// execute the load first, though seldom.
 #[shmem::test(pes = 2)]
 fn put_quiet_get_on_both_sides(world: &mut World) {
     let me = world.my_pe();
@@ -259,9 +256,9 @@ fn put_quiet_get_on_both_sides(world: &mut World) {
     for (round, found) in found.iter_mut().enumerate() {
         let there = WORDS.on(other).index(round).index(me);
         let mine = WORDS.here(world).index(round).index(1 - me);
-        // In this processor's cache, where a load finds it at once, and a store of the other PE has to wait.
+        // Brings the word into the own cache, so that the store of the other PE takes longer than the load.
         _ = mine.load();
-        // At the same time, by the clock: a meeting would be ordered before what comes next.
+        // Both start by the clock: a barrier would order them.
         while monotonic_now() < start[0] + round as u64 * slot {
             std::hint::spin_loop();
         }

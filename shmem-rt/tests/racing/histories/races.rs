@@ -1,7 +1,5 @@
-//! Threads and PEs that write and read the same words at the same time, by every operation that moves data. That is
-//! allowed: what is read may be mixed from several writes, byte by byte, and nothing else happens.
-//!
-//! `ci/sanitize.sh` runs this under ThreadSanitizer, which reports every plain access among them.
+//! Threads and PEs write and read the same words at the same time, by each operation that moves data. A read may mix bytes of several
+//! writes, and has no other effect. ThreadSanitizer (`ci/sanitize.sh`) reports plain accesses.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,24 +28,24 @@ static PAIR: [u32; 2];
 #[symmetric]
 static ARRIVED: Signal;
 
-/// A value of one byte, as often as a `T` has bytes.
+/// A value whose bytes are all equal.
 fn all_of<T: bytemuck::Pod>(byte: u8) -> T {
     let mut value = T::zeroed();
     bytemuck::bytes_of_mut(&mut value).fill(byte);
     value
 }
 
-/// Whether each byte is one that somebody has written.
+/// Whether each byte is one that was written.
 fn is_known<T: bytemuck::Pod>(values: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(values).iter().all(|byte| *byte <= 2)
 }
 
-/// How far two threads are. They wait for each other by relaxed accesses, which order nothing else.
+/// The rounds of two threads, which wait for each other by relaxed accesses: these order nothing else.
 #[derive(Default)]
 struct Together([AtomicUsize; 2]);
 
 impl Together {
-    /// Goes on when the other thread is as far as this one.
+    /// Waits until the other thread is in the same round.
     fn meet(&self, thread: usize) {
         let Self(rounds) = self;
         let round = rounds[thread].fetch_add(1, Ordering::Relaxed) + 1;
@@ -57,7 +55,7 @@ impl Together {
     }
 }
 
-/// Uses everything, writing values that are made of a byte of the thread's own.
+/// Issues each operation, with values of the thread's own byte.
 fn use_all(world: &World<Multiple>, pe: Pe, together: &Together, thread: usize) {
     let byte = thread as u8 + 1;
     let (word, cell) = (all_of::<u64>(byte), all_of::<Cell>(byte));
@@ -129,8 +127,8 @@ fn threads_use_the_same_words_of_any_pe(world: &mut World<Multiple>) {
     assert!(is_known(&[world.g(ROW.on(world.me()).index(0))]));
 }
 
-/// What a raw address is put to may become an object meanwhile. That is a mistake of the program, whose object does not
-/// begin as it says; but no undefined one.
+/// Memory that a raw address writes to may become an object meanwhile. The program is wrong, and its object has other contents, but
+/// there is no undefined behaviour.
 #[shmem::test(pes = 1)]
 fn an_object_begins_while_a_raw_address_is_written(world: &mut World<Multiple>) {
     const BYTES: usize = 4096;
