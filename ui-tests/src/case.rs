@@ -1,4 +1,4 @@
-//! Programs, and what is to be said of them.
+//! Programs, and the messages that are expected for them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{env, fs};
 use crate::compiler::{Compiler, Product};
 use crate::diagnostic::{Diagnostic, lines_of};
 
-/// A program, and what is to be said of it.
+/// A program that the compiler is to refuse, or to accept.
 #[derive(Debug)]
 pub struct Case {
     /// Relative to this package.
@@ -16,20 +16,19 @@ pub struct Case {
     product: Product,
 }
 
-/// How texts are compared.
+/// How messages are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All of them.
+    /// The whole text.
     Words,
-    /// In which lines errors are.
+    /// The lines with errors.
     Places,
-    /// Not at all: they are written down.
+    /// Not at all: they are written to the `.stderr` file.
     Written,
 }
 
 impl Verdict {
-    /// That which is due to a compiler. `BLESS` in the environment has texts written, `UI_TESTS=places` has them
-    /// compared as with an unknown compiler.
+    /// The comparison for a compiler; `BLESS` in the environment writes messages.
     ///
     /// # Panics
     ///
@@ -40,12 +39,11 @@ impl Verdict {
             assert!(is_known, "texts are written by rustc {} only", crate::WRITTEN_FOR);
             return Self::Written;
         }
-        let is_known = is_known && env::var_os("UI_TESTS").is_none_or(|wanted| wanted != "places");
         if is_known { Self::Words } else { Self::Places }
     }
 }
 
-/// The programs in a directory below `tests`, and what is made of each.
+/// The programs in a directory below `tests`, each compiled to this product.
 ///
 /// # Panics
 ///
@@ -63,8 +61,8 @@ pub fn cases(name: &str, product: Product) -> Vec<Case> {
 }
 
 impl Case {
-    /// Compiles the program, and says what is wrong with what the compiler says of it. A program without a text must
-    /// compile without a word and, if one is made of it, run.
+    /// Compiles the program, and compares the messages of the compiler. A program without a `.stderr` file must compile without a
+    /// message, and run if it is one that runs.
     ///
     /// # Errors
     ///
@@ -119,7 +117,7 @@ fn compare_words(expected: &str, found: &str) -> Result<(), String> {
     Err(format!("the compiler should say (BLESS=1 accepts what it says):\n{missing}\nbut says:\n{new}"))
 }
 
-/// Each line with a mistake is marked, and no other has an error.
+/// Compares the lines that are marked with those that have errors.
 fn compare_marks(source: &str, said: &str) -> Result<(), String> {
     let marked = source.lines().zip(1_usize..).filter(|(line, _)| line.ends_with("//~"));
     let marked: BTreeSet<usize> = marked.map(|(_, number)| number).collect();

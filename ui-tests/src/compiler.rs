@@ -1,4 +1,4 @@
-//! The compiler, and the library that it compiles programs against.
+//! The compiler, with the library that programs depend on.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use tempfile::TempDir;
 
 use crate::diagnostic::Diagnostic;
 
-/// What is made of a program.
+/// What a program is compiled to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
     /// Nothing: it is checked, as by `cargo check`.
     Check,
-    /// Machine code, for mistakes that are found while it is made.
+    /// Machine code, for errors that only code generation finds.
     Code,
     /// A program that runs.
     Program,
-    /// What a program loads while it runs.
+    /// A library that a program loads at run time.
     Plugin,
-    /// A part of a program in a file of its own, called `half`.
+    /// A dynamic library called `half`, which is a part of a program.
     Half,
-    /// A library that is called `shmem`, and depends on the real one as `real`.
+    /// A library called `shmem` that depends on the real one as `real`.
     Impostor,
 }
 
@@ -33,16 +33,16 @@ pub struct Compiler {
     rustc: PathBuf,
     version: String,
     library: PathBuf,
-    /// Where what the library depends on lies: in one directory or in many, by the version of Cargo.
+    /// Directories of the dependencies: one or many, by the version of Cargo.
     dependencies: BTreeSet<PathBuf>,
-    /// Attributes that change what they stand on.
+    /// The crate `changes`: attributes that change their item.
     changes: PathBuf,
-    /// Other crates, by the name that programs have for them.
+    /// Other crates, by name.
     others: Vec<(&'static str, PathBuf)>,
     directory: TempDir,
 }
 
-/// What Cargo says of one thing that it built.
+/// A message of Cargo about an artifact.
 #[derive(Deserialize)]
 struct Artifact {
     target: Option<Target>,
@@ -57,8 +57,7 @@ struct Target {
 }
 
 impl Compiler {
-    /// The compiler that Cargo uses here. The library is built where the running test was, so that nothing is built
-    /// twice.
+    /// The compiler that Cargo uses here. The library is built in the target directory of the running test.
     ///
     /// # Panics
     ///
@@ -84,14 +83,13 @@ impl Compiler {
         &self.version
     }
 
-    /// Compiles the program `source`, which lies in this package. Gives what the compiler says, and where the program
-    /// is.
+    /// Compiles `source`, a path in this package. Returns the diagnostics, and the path of the product.
     ///
     /// # Panics
     ///
-    /// If the compiler does not start, or says what is no diagnostic.
+    /// If the compiler does not start, or prints anything but diagnostics.
     pub(crate) fn compile(&self, source: &Path, product: Product) -> (Vec<Diagnostic>, PathBuf) {
-        // In a directory of its own: the same name stands in several.
+        // A directory for each program: names repeat in several directories.
         let to = self.directory.path().join(source.with_extension(""));
         fs::create_dir_all(&to).expect("a directory for what is built");
         let (emit, kind, name) = match product {
@@ -163,7 +161,7 @@ impl Compiler {
     }
 }
 
-/// As what a program depends on the library: one that is called `renamed` gave it another name.
+/// The name of the library in a program: another one in that called `renamed`.
 fn library_name(source: &Path) -> &'static str {
     if source.file_stem().is_some_and(|name| name == "renamed") { "pgas" } else { "shmem" }
 }
@@ -179,10 +177,10 @@ fn diagnostics(output: &Output) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Where the library lies, and what it depends on.
+/// The path of the library, and the directories of its dependencies.
 fn library(package: &Path) -> (PathBuf, BTreeSet<PathBuf>) {
     let test = env::current_exe().expect("the path of this test");
-    // How deep it lies there is up to the version of Cargo, which keeps what it knows of the compiler at the top.
+    // The top of the target directory has this file.
     let target = test.ancestors().find(|directory| directory.join(".rustc_info.json").exists());
     let target = target.expect("it lies in Cargo's target directory");
     let said = text(
@@ -203,7 +201,7 @@ fn library(package: &Path) -> (PathBuf, BTreeSet<PathBuf>) {
     (library.expect("Cargo names the library `shmem` among what it built"), dependencies)
 }
 
-/// What a command prints.
+/// The standard output of a command, which must succeed.
 fn text(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(

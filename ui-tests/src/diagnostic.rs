@@ -1,10 +1,10 @@
-//! What rustc says, without what depends on the machine.
+//! Diagnostics of rustc, without parts that depend on the machine.
 
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-/// One thing that rustc says, from its JSON.
+/// A diagnostic, from the JSON of rustc.
 #[derive(Deserialize)]
 pub(crate) struct Diagnostic {
     level: String,
@@ -13,15 +13,14 @@ pub(crate) struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Whether it only counts the others.
+    /// Whether it counts the other diagnostics.
     pub(crate) fn is_summary(&self) -> bool {
         let counts =
             |message: &str| message.ends_with("warning emitted") || message.ends_with("warnings emitted");
         self.level == "failure-note" || self.message.starts_with("aborting due to") || counts(&self.message)
     }
 
-    /// Its text without what is about other files than the case: whether rustc has their lines depends on the components that
-    /// are installed.
+    /// Its text without excerpts of other files than the case: these depend on the installed components.
     pub(crate) fn text(&self) -> String {
         let mut is_elsewhere = false;
         let is_kept = |line: &&str| {
@@ -37,7 +36,7 @@ impl Diagnostic {
     }
 }
 
-/// The lines of a case that errors and warnings of a text are in.
+/// The lines of a case with errors and warnings.
 pub(crate) fn lines_of(text: &str) -> BTreeSet<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let begins =
@@ -50,7 +49,7 @@ pub(crate) fn lines_of(text: &str) -> BTreeSet<usize> {
     lines.iter().enumerate().filter(|(_, line)| begins(line)).filter_map(place).collect()
 }
 
-/// Whether a path is that of a case: they are given to rustc relative to the package.
+/// Whether a path is that of a case: only these are relative to the package.
 fn is_case(path: &str) -> bool {
     path.starts_with("tests/")
 }
@@ -72,14 +71,14 @@ fn gutter(line: &str) -> Option<(&str, &str)> {
     (rest.starts_with('|') || is_edit).then_some((number, rest))
 }
 
-/// A file that rustc wrote a name to has a path of this run.
+/// Whether a line names a file that rustc has written in this run.
 fn is_about_a_long_type(line: &str) -> bool {
     line.contains("the full type name has been written to")
         || line.contains("the full name for the type has been written to")
         || line.contains("consider using `--verbose` to print the full type name to the console")
 }
 
-/// The lines with as much room for numbers as those that are there need.
+/// Aligns lines to the widest line number that is left.
 fn aligned(lines: &[&str]) -> String {
     let width = lines.iter().filter_map(|line| gutter(line)).map(|(number, _)| number.len()).max();
     let width = width.unwrap_or(0).max(1);

@@ -1,11 +1,8 @@
-//! Programs that must not compile, and what the compiler may say of them.
+//! Programs that must not compile, and the messages of the compiler.
 //!
-//! Each `.rs` file below `tests/misuse` is a subject. Each mistake in it is in a line that ends with `//~`, and has one error, where
-//! no other mistake hides it; the `.stderr` file beside it is all that the compiler says. The words of rustc differ from
-//! version to version. So [`Case::judge`] compares texts with the compiler that they were written for ([`WRITTEN_FOR`]) alone; with
-//! any other each mistake must have an error, in its line.
-//! What rustc prints of files that are not the case itself depends on the components that are installed, and is left out of
-//! all texts.
+//! Each `.rs` file below `tests/misuse` is a subject. Each mistake in it is in a line that ends with `//~`, and has one error. The
+//! `.stderr` file beside it has all messages of the compiler [`WRITTEN_FOR`]: [`Case::judge`] compares them with those of this compiler
+//! alone, since words of rustc differ from version to version. With any other compiler, it compares the lines of errors.
 
 mod case;
 mod compiler;
@@ -16,5 +13,5 @@ pub use case::{Case, Verdict, cases};
 pub use compiler::{Compiler, Product};
 pub use source::shipped;
 
-/// The compiler whose words the `.stderr` files are.
+/// The version of rustc whose messages the `.stderr` files have.
 pub const WRITTEN_FOR: &str = "1.95.0";

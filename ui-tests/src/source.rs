@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// Reads a source without its documentation, its lints, and what is compiled for tests alone.
+/// Reads a source without documentation, lints, and items of tests.
 ///
 /// # Panics
 ///

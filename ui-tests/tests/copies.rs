@@ -1,22 +1,22 @@
-//! A program that holds the library twice is refused: by Cargo, by the linker, or when it starts. So is one whose
-//! statics do not lie where the library is, and one that was given another library in its place.
+//! A program with two copies of the library is refused: by Cargo, by the linker, or at its start. So is one whose statics are in
+//! another file than the library, and one with an impostor in place of the library.
 
 use std::path::Path;
 use std::process::Command;
 
 use ui_tests::{Compiler, Product};
 
-/// What the linker prints of statics apart from the library, and of two libraries.
+/// Message of the linker about statics in another file than the library, and about two libraries.
 const ONE_FILE: &str = "symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file";
 
-/// Cargo refuses two packages that link to one native library, which this one does not need otherwise.
+/// Cargo refuses two packages with the same value of `links`.
 #[test]
 fn the_package_can_be_in_a_program_once() {
     let manifest = include_str!("../../shmem-rt/Cargo.toml");
     assert!(manifest.lines().any(|line| line == "links = \"shmem\""));
 }
 
-/// What a program says that is not linked, or does not start.
+/// The message of a program that does not link, or does not start.
 fn refusal(compiler: &Compiler, source: &str, arguments: &[&Path]) -> String {
     match compiler.build(source, Product::Program) {
         Err(said) => said,
@@ -28,7 +28,6 @@ fn refusal(compiler: &Compiler, source: &str, arguments: &[&Path]) -> String {
     }
 }
 
-/// The section of the statics is that of one file, and whoever reads it is in one of the two.
 #[test]
 fn statics_in_another_file_than_the_library_are_not_linked() {
     let compiler = Compiler::of_this_test();
@@ -44,7 +43,7 @@ fn a_library_that_was_built_twice_is_refused() {
         println!("skipped: no second build of the library (ANOTHER_LIBRARY is not set; see ci/assembly.sh)");
         return;
     };
-    // A name that two copies have, told by the linker; or the one right to a world, which they share then.
+    // The linker finds a symbol twice; or the copies share one, and the second world is refused.
     let said = refusal(&compiler, "tests/copies/two_worlds.rs", &[]);
     let is_linked_twice =
         |said: &str| said.contains("shmem_rt_is_in_this_program_twice") || said.contains(ONE_FILE);
@@ -58,8 +57,8 @@ fn a_library_that_was_built_twice_is_refused() {
     assert!(said.contains("another copy of this library has joined"), "{said}");
 }
 
-/// A package of safe code may be called `shmem` and hand on the real library, less its checks. A macro cannot tell; what
-/// its expansion asks for can.
+/// A package of safe code may be called `shmem` and re-export the real library without its checks. Expansions must not compile with
+/// it.
 #[test]
 fn a_library_that_passes_for_this_one_gives_nothing_away() {
     let cases: [(&str, &str, &[&str]); 4] = [

@@ -1,8 +1,8 @@
-//! Which module at the top of a crate imports which: modules stand in the order that the crate's `lib.rs` lists, imports point
-//! downwards, and those of one layer do not import each other in a circle.
+//! Top-level modules import modules of lower layers only, in the order that the head of `lib.rs` lists, and modules of one layer
+//! do not import each other in a circle.
 //!
-//! An import is every path, in a `use`, in code or in a macro, that begins at the root of the crate. A name that `lib.rs` itself
-//! imports leads to the module that has it. What is compiled for tests alone (`#[cfg(test)]`) is left out.
+//! An import is a path from the root of the crate, in a `use`, in code or in a macro. A name that `lib.rs` re-exports stands for its
+//! module. Items of tests (`#[cfg(test)]`) are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,7 @@ fn imports_point_downwards_and_in_no_circle() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A method is called without an import: what a module above `job` adds to it would be an arrow that nobody sees.
+/// Methods of `Job` in a higher module would be imports that this test does not see.
 #[test]
 fn a_job_has_its_methods_from_its_own_file() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shmem-rt/src");
@@ -35,10 +35,10 @@ fn a_job_has_its_methods_from_its_own_file() {
 
 /// A crate, as its sources say.
 struct Crate {
-    /// What the head of `lib.rs` lists, uppermost first, between "```text" and "```": a line for each layer, names with commas
-    /// between them, and behind two spaces what they are.
+    /// The list in the head of `lib.rs`, uppermost layer first, between "```text" and "```": a line for each layer, with names between
+    /// commas, and a description behind two spaces.
     layers: Vec<Vec<String>>,
-    /// That of the root is the first one.
+    /// The first one is `lib.rs`.
     files: Vec<File>,
 }
 
@@ -64,7 +64,7 @@ impl Crate {
         all
     }
 
-    /// Adds a file, and those of the modules that it declares, which are in `folder`.
+    /// Adds a file, and the files of its modules, which are in `folder`.
     fn add(&mut self, source: &Path, folder: &str, path: String) {
         let mut text = shipped(&fs::read_to_string(source.join(&path)).unwrap()).to_string();
         for mark in "()[]{}<>,;&*!".chars() {
@@ -72,7 +72,7 @@ impl Crate {
         }
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let declared = words.windows(3).filter(|words| words[0] == "mod" && words[2] == ";");
-        // One file is called in another way: `#[path = "private.rs"] mod __private`.
+        // `#[path = "private.rs"] mod __private`.
         let names: Vec<String> = declared.map(|words| words[1].trim_start_matches('_').to_owned()).collect();
         self.files.push(File { path, words });
         for name in names {
@@ -83,7 +83,7 @@ impl Crate {
         }
     }
 
-    /// What is wrong with the imports of the crate.
+    /// The wrong imports of the crate.
     fn wrong(&self) -> Vec<String> {
         let root = &self.files[0];
         let declared =
@@ -121,18 +121,18 @@ impl Crate {
 }
 
 impl File {
-    /// The module at the top of the crate in which it lies.
+    /// The top-level module of the file.
     fn top<'t>(&self, all: &BTreeSet<&'t str>) -> &'t str {
         let name = self.path.split(['/', '.']).next().unwrap_or_default();
         let is_it = |module: &&&str| module.trim_start_matches('_') == name;
         all.iter().find(is_it).unwrap_or_else(|| panic!("{} is in no module", self.path))
     }
 
-    /// Names in paths that begin at the root of the crate: behind `crate`, or behind as many `super` as lead there.
+    /// First names of paths from the root of the crate: after `crate`, or after enough `super`.
     fn names_of_the_crate(&self) -> Vec<&str> {
         let depth = self.path.trim_end_matches("/mod.rs").split('/').count();
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        // Whether each brace that is open is that of a module.
+        // Open braces: whether each is that of a module.
         let (mut open, mut found) = (Vec::new(), Vec::new());
         for at in 0..words.len() {
             let depth = depth + open.iter().filter(|is_module| **is_module).count();
@@ -150,7 +150,7 @@ impl File {
         found
     }
 
-    /// What it imports by name, and the first name of each path.
+    /// Imported names, each with the first name of its path.
     fn imported(&self) -> BTreeMap<&str, &str> {
         let words = || self.words.iter().map(String::as_str);
         let imports = words().enumerate().filter(|(_, word)| *word == "use").map(|(at, _)| at + 1);

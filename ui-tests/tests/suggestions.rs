@@ -1,8 +1,7 @@
-//! What messages tell one to write compiles as it is printed, in a program that has imported the prelude only.
+//! Code that messages suggest compiles as it is printed, in a program that imports the prelude only.
 //!
-//! The messages are those of the macros and of `on_unimplemented`, in the `.stderr` files, and the texts of errors and
-//! panics, in the sources. A suggestion is code between backquotes behind a word such as "write" or "use", in the same
-//! clause. Each stands below, in the place of a program that it is meant for.
+//! Messages are those in the `.stderr` files, and the texts of errors and panics in the sources. A suggestion is code between
+//! backquotes behind a word such as "write" or "use" in the same clause. Each is listed below, with its place in a program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;
 use ui_tests::{Compiler, Product, shipped};
 
-/// What the functions below may name.
+/// Items that suggestions may name.
 const PROGRAM: &str = "
     pub const N: usize = 8;
     #[symmetric]
@@ -38,7 +37,7 @@ const PROGRAM: &str = "
     pub struct Bounds(pub f64, pub f64);
 ";
 
-/// The functions in which statements are tried.
+/// Functions around suggested statements.
 const FUNCTIONS: [&str; 2] = [
     "fn written(world: &mut World, pe: Pe, mut row: [f64; N], mut values: Vec<f64>, x: f64, i: usize) -> Result<()> {
         let (n, m, number, scratch, boxes) = (4, 3, 0, world.alloc([0_u8; 4])?, [world.alloc([0_u8; 4])?]);
@@ -53,7 +52,7 @@ const FUNCTIONS: [&str; 2] = [
     }",
 ];
 
-/// A place in a program, `$`, and what messages tell one to write there.
+/// A place in a program, `$`, and suggestions for it.
 type Suggested = (&'static str, &'static [&'static str]);
 
 /// Places in the first of the functions.
@@ -102,7 +101,7 @@ const TURNS: &[Suggested] = &[
     ("let turn = domain.turn(world); $", &["turn.bind(&context)"]),
 ];
 
-/// Places that stand for themselves.
+/// Places outside these functions.
 const ITEMS: &[Suggested] = &[
     (
         "#[symmetric] static GRID: [[f64; N]; 16];
@@ -155,7 +154,7 @@ fn programs() -> Vec<(&'static str, String)> {
     of(FUNCTIONS[0], STATEMENTS).chain(of(FUNCTIONS[1], TURNS)).chain(of("$", ITEMS)).collect()
 }
 
-/// What is no code that compiles anywhere: parts that the program has to fill in, and paths that only it knows.
+/// Suggestions that do not compile as they are: the program fills in a part, or knows the path.
 const INCOMPLETE: &[&str] = &[
     "(self.row())[..]",
     "crate = my::shmem",
@@ -166,7 +165,7 @@ const INCOMPLETE: &[&str] = &[
     "unsafe(crate = crate::paths::elsewhere)",
 ];
 
-/// Behind which a message says what to write.
+/// Words before a suggestion.
 const WORDS: &str = "write|use|try|take|takes|add|allocate|declare|create|call|open|ask|need|needs|as in|such as|\
     by value|by reference|for example|by";
 
@@ -195,7 +194,7 @@ fn what_messages_tell_one_to_write_compiles() {
     };
     let modules: Vec<String> = programs.iter().enumerate().map(module).collect();
     if compiles(&modules).is_err() {
-        // Together they say little of which one is wrong.
+        // Each alone, to find the wrong one.
         let wrong = programs.iter().zip(&modules).filter_map(|((suggestion, _), module)| {
             Some(format!("`{suggestion}`:\n{}", compiles(std::slice::from_ref(module)).err()?))
         });
@@ -213,7 +212,7 @@ fn printed() -> BTreeSet<String> {
         }
     }
     for kept in files(&root.join("ui-tests/tests"), "stderr") {
-        // Those of rustc have a number, and its suggestions are its own.
+        // Errors of rustc have a number.
         let text = fs::read_to_string(kept).unwrap();
         let ours = |line: &str| {
             let marks = ["error: ", "error[E0080]: ", "warning: ", "= note: "];
@@ -232,7 +231,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     here.chain(folders.iter().flat_map(|folder| self::files(folder, extension))).collect()
 }
 
-/// The texts of a source, as they are printed.
+/// The string literals of a source, as they are printed.
 fn read(tokens: TokenStream, texts: &mut Vec<String>) {
     for token in tokens {
         if let TokenTree::Group(group) = token {
@@ -243,7 +242,7 @@ fn read(tokens: TokenStream, texts: &mut Vec<String>) {
     }
 }
 
-/// The code that a message says to write.
+/// The suggestions of a message.
 fn suggestions(text: &str) -> Vec<String> {
     let parts: Vec<&str> = text.split('`').collect();
     let (mut clause, mut found) = (String::new(), Vec::new());
@@ -258,7 +257,7 @@ fn suggestions(text: &str) -> Vec<String> {
             found.push((*code).to_owned());
         }
     }
-    // What is behind the last backquote is no code.
+    // Text behind the last backquote is no code.
     if parts.len().is_multiple_of(2) {
         found.pop();
     }
@@ -272,7 +271,7 @@ fn has_word(clause: &str, word: &str) -> bool {
     })
 }
 
-/// Whether it is more than a word of the language, of a macro or of the environment.
+/// Whether it is more than a keyword, a macro or a variable of the environment.
 fn is_code(text: &str) -> bool {
     let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
     let is_macro = text.strip_suffix('!').is_some_and(is_name);
@@ -281,7 +280,7 @@ fn is_code(text: &str) -> bool {
     text.contains(['(', '[', '!', '=', '{', '#', '?']) && !is_macro && !is_variable || text.contains("::")
 }
 
-/// Whether the run puts something in: `{name}`. The kept messages have it.
+/// Whether it is a template with `{name}`.
 fn is_filled_in_later(text: &str) -> bool {
     text.match_indices('{').any(|(at, _)| {
         let inside = text[at + 1..].split('}').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Every misuse that must not compile, with its message; and uses that must.
+//! Misuse that must not compile, with its messages; and programs that must compile.
 //!
 //! `BLESS=1 cargo test -p ui-tests` rewrites the messages.
 
@@ -10,7 +10,7 @@ use ui_tests::{Case, Compiler, Product, Verdict, cases};
 
 static COMPILER: LazyLock<Compiler> = LazyLock::new(Compiler::of_this_test);
 
-/// Judges all of them, on all processors.
+/// Judges all cases in parallel.
 fn judge(cases: &[Case]) {
     let (compiler, verdict) = (&*COMPILER, Verdict::of(&COMPILER));
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -34,8 +34,7 @@ fn misuse_is_one_readable_error() {
     judge(&cases("misuse", Product::Check));
 }
 
-/// What a constant cannot name, such as a heap object, is refused by the same functions, but only where
-/// code is made for it.
+/// Regions of objects that a constant cannot name, such as heap objects, are checked when code is generated.
 #[test]
 fn misuse_that_only_a_build_finds() {
     judge(&cases("built", Product::Code));

@@ -1,26 +1,26 @@
-//! Prints what a program can do to a library without `unsafe`: `surface FILE`, the JSON that rustdoc makes of a
-//! crate with its private and hidden items. A line each:
+//! Prints what safe code can call and implement of a crate: `surface FILE`, the JSON of rustdoc with private and hidden items. A
+//! line each:
 //!
 //! ```text
 //! fn       a safe function or method that is public, or one of a public trait
 //! trait    a public trait that safe code may implement, unless it is sealed
 //! literal  a struct whose fields are all public: every value of them is one of it
-//! impl     a trait of a public type: `Clone`, `Default` and `Deref` make values, too
+//! impl     a trait of a public type: `Clone`, `Default` and `Deref` make values
 //! ```
 //!
-//! Behind a line stands whether it is hidden. Paths are those of definitions. What is `pub` can be reached: a lint of the
-//! workspace asks for `pub(crate)` where it cannot. `ci/surface.sh` compares the lines with those that were read before.
+//! Hidden items end with `hidden`. Paths are those of definitions. A lint of the workspace makes sure that what is `pub` can be reached.
+//! `ci/surface.sh` compares the lines with reviewed ones.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
-/// Traits by which nothing comes to be, and nothing is changed.
+/// Traits that neither make nor change values.
 const HARMLESS: &str = "Debug Display Eq Error ExactSizeIterator FusedIterator Hash Ord PartialEq PartialOrd \
     StructuralPartialEq TrivialClone";
 
-/// Types of C libraries, which are for their functions: those are unsafe all.
+/// The module of types of C libraries, whose functions are all unsafe.
 const BINDINGS: &str = "bindings";
 
 fn main() -> ExitCode {
@@ -46,7 +46,7 @@ fn lines(file: &std::ffi::OsStr) -> Result<Vec<String>, String> {
     let index = document["index"].as_object().ok_or("this is no JSON of rustdoc")?;
     let mut surface = Surface { index, lines: Vec::new() };
     surface.module(&document["root"], "", false);
-    // Formats of rustdoc differ from one to the next: better no answer than an empty one.
+    // An unknown format of rustdoc is an error, and no empty answer.
     for kind in ["fn ", "impl "] {
         if !surface.lines.iter().any(|line| line.starts_with(kind)) {
             return Err(format!("format {} is another one: nothing is found", document["format_version"]));
@@ -185,7 +185,7 @@ fn named(path: &Value) -> String {
     name.rsplit("::").next().unwrap_or_default().to_owned() + &arguments(&path["args"])
 }
 
-/// `<A, B>`; of lifetimes nothing, and of what is longer an underscore.
+/// `<A, B>`, without lifetimes. Longer types are an underscore.
 fn arguments(list: &Value) -> String {
     let types = elements(&list["angle_bracketed"]["args"]).filter_map(|one| {
         one.get("type").map(shown).or_else(|| Some(one.get("const")?["expr"].as_str()?.to_owned()))
