@@ -1,4 +1,4 @@
-//! Who this process is: a PE of somebody's job, or the launcher of its own; and waiting for a debugger, as a PE.
+//! Decides whether this process is a PE of a launcher's job, launches its own job, or is alone; waits for a debugger.
 
 use std::io;
 use std::time::Duration;
@@ -11,33 +11,33 @@ use super::singleton::Singleton;
 use crate::env::Settings;
 use crate::launch;
 
-/// What [`connect`] did.
+/// The result of [`connect`].
 pub enum Connection {
     /// This process is a PE.
     Joined(Box<dyn Bootstrap>),
-    /// This process was the launcher of its own program, and the job has ended with this code.
+    /// This process has launched its own program, and the job has ended with this code.
     Launched(u8),
 }
 
-/// Joins the job of the launcher that started this process; without one, launches the program itself
-/// as many PEs as `SHMEM_NPES` says, or is one PE alone if that is 1 or not given, or if `SHMEM_SINGLETON` asks for it.
+/// Joins the job of the launcher that started this process. Without a launcher it launches the program as `SHMEM_NPES` PEs; if
+/// that is 1 or not set, or with `SHMEM_SINGLETON`, this process is a job of one PE.
 ///
 /// # Errors
 ///
-/// If a launcher is announced and cannot be joined, or has started several processes and cannot be joined. Of these the first one has
-/// the error, and the others end with code 2.
+/// If a launcher is announced or has started several processes, and cannot be joined. The first of several processes returns the
+/// error, and the others end with code 2.
 ///
 /// # Safety
 ///
-/// Once in a process, in place of a world: what PEs [share](Bootstrap::share) is the memory that they lend each other
-/// references to, and they agree on it by what they put and get. libpmix, as the settings name it, must be that library.
+/// Once in a process, in place of a world: PEs lend each other references to the memory that they [share](Bootstrap::share), and
+/// agree on it by values that they put and get. The file that the settings name as libpmix must be that library.
 pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
     // SAFETY: once in the process, in place of a world (caller), of which it is the only one.
     let alone = || Ok(Connection::Joined(Box::new(unsafe { Managed::by(Singleton::new()) }?)));
     if settings.singleton {
         return alone();
     }
-    // The nearest first: `mpirun` may have started a `shmrun`.
+    // The nearest launcher first: `mpirun` may have started a `shmrun`.
     // SAFETY: once in the process, in place of a world (caller).
     if let Some(local) = unsafe { Local::connect() }? {
         return Ok(Connection::Joined(Box::new(local)));
@@ -54,14 +54,12 @@ pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
     alone()
 }
 
-/// How often it is looked whether a debugger is there.
+/// Time between two looks for a debugger.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Prints how to attach a debugger to this process, and waits until one is attached: what
-/// `SHMEM_ATTACH_WAIT=1` (`shmrun --attach-wait`) asks each PE to do when it starts.
+/// Prints how to attach a debugger to this process, and waits until one is attached: `SHMEM_ATTACH_WAIT=1`.
 pub fn attach_wait(pe: usize) {
-    // Where only ancestors may attach (Yama), let anyone of this user. Where that is not so, the
-    // call is unknown, and nothing is lost.
+    // Under Yama only ancestors may attach, unless the process allows others. Elsewhere the call fails, and is not needed.
     let _ = rustix::process::set_ptracer(rustix::process::PTracer::Any);
     let pid = std::process::id();
     eprintln!("PE {pe}: pid {pid} waits for a debugger: `gdb -p {pid}`, set breakpoints, then `continue`");
@@ -72,6 +70,6 @@ pub fn attach_wait(pe: usize) {
 
 fn is_traced(status: &str) -> bool {
     let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
-    // Without an answer nobody would ever be seen: do not wait for ever.
+    // If the kernel does not say, do not wait for ever.
     tracer.is_none_or(|pid| pid.trim() != "0")
 }

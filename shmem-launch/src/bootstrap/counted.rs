@@ -1,4 +1,4 @@
-//! A launcher of which is counted what PEs ask.
+//! [`CountedBootstrap`] counts what a PE exchanges through its launcher.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -9,15 +9,16 @@ use shmem_core::exclusion::Mutex;
 use super::launcher::{Bootstrap, Exchanged};
 use super::steps::owned;
 
-/// A launcher, and counters: the exchange of a start is no path on which they would be felt.
+/// A launcher with counters.
 pub struct CountedBootstrap {
     of: Arc<dyn Bootstrap>,
+    /// Each PE counts as alone on its host.
     apart: bool,
     exchanged: Mutex<Exchanged>,
 }
 
 impl CountedBootstrap {
-    /// Counts what is asked of this one. Whether PEs are kept apart: then each counts as alone on its host.
+    /// Counts calls of `of`. `apart`: each PE counts as alone on its host.
     pub fn new(of: Arc<dyn Bootstrap>, apart: bool) -> Self {
         Self { of, apart, exchanged: Mutex::default() }
     }

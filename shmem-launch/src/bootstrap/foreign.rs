@@ -1,4 +1,4 @@
-//! Launchers that start processes and say so in the environment.
+//! Launchers that announce several processes in the environment, which PEs cannot join.
 
 use std::io;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use super::{pmi, pmix};
 use crate::env::{EnvError, TRANSPORT};
 use crate::launch::NPES;
 
-/// Refuses PEs that are threads of this process where a launcher has started several processes: each would be a job of its own.
+/// Refuses PEs that are threads of this process if a launcher has started several processes: each would be a job of its own.
 ///
 /// # Errors
 ///
-/// If the environment tells of several.
+/// If the environment announces several processes.
 pub fn require_one_process() -> Result<(), EnvError> {
     let counts = LAUNCHERS.iter().map(|(launcher, size, ..)| (*launcher, *size));
     let several = [("shmrun", NPES)].into_iter().chain(counts).find_map(|(launcher, size)| {
@@ -27,16 +27,16 @@ pub fn require_one_process() -> Result<(), EnvError> {
     several.map_or(Ok(()), Err)
 }
 
-/// With what a process ends that has not become a PE.
+/// Exit code of a process that has not become a PE.
 const CODE: i32 = 2;
 
-/// How long the first process has for its message.
+/// Time for the first process to print its message.
 const FIRST_TURN: Duration = Duration::from_secs(1);
 
-/// Launcher, number of processes, number of this one, and how it would start PEs.
+/// A launcher, the variables of its number of processes and of this one's number, and advice how it starts PEs.
 type Launcher = (&'static str, &'static str, &'static str, &'static str);
 
-/// The launcher speaks PMIx, and its server was not reached.
+/// Advice for a launcher that speaks PMIx, if its server was not reached.
 const OUT_OF_REACH: &str =
     "its PMIx server does not answer; in a container, share the host's network, users and /tmp with it";
 
@@ -49,30 +49,29 @@ const LAUNCHERS: [Launcher; 4] = [
     ),
     ("mpirun", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "use an mpirun that speaks PMIx (Open MPI 4 or later)"),
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "add --mpi=pmix or --mpi=pmi2 to srun"),
-    ("a launcher", "PMI_SIZE", "PMI_RANK", "use one that speaks PMIx or PMI-1 (PMI_FD, PMI_PORT)"),
+    ("a launcher", pmi::SIZE, pmi::RANK, "use one that speaks PMIx or PMI-1 (PMI_FD, PMI_PORT)"),
 ];
 
-/// Refuses to be one of several processes that a launcher has started, which PEs cannot join: the first of them has the error, for
-/// all; the others end.
+/// Ends all but the first of several processes that a launcher has started; the first returns the error.
 pub(super) fn refuse() -> io::Result<()> {
     match several(|name| std::env::var(name).ok()) {
         None => Ok(()),
         Some((0, error)) => Err(io::Error::other(error)),
         Some(_) => {
-            // Launchers end a job in which a process fails, and the first one has to say why.
+            // Launchers end a job in which a process fails. Before that, the first one prints why.
             std::thread::sleep(FIRST_TURN);
             exit::end(CODE, || ())
         }
     }
 }
 
-/// The number of this process among several of a launcher, by these variables, and what is said of them.
+/// The number of this process among several of a launcher, and the error. `variable` reads the environment.
 fn several(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, String)> {
-    // A socket of PMI that is announced is not there: what else that launcher has said is left over from another process as well.
+    // A socket of PMI is announced but missing, so the other variables of that launcher are left over from another process.
     let is_announced = variable(pmi::FD).is_some();
     let said = |size: &str, rank: &str| (variable(size), variable(rank));
     let is_left_over = |size: &str, rank: &str| {
-        is_announced && (size == "MPI_LOCALNRANKS" || said(size, rank) == said("PMI_SIZE", "PMI_RANK"))
+        is_announced && (size == "MPI_LOCALNRANKS" || said(size, rank) == said(pmi::SIZE, pmi::RANK))
     };
     let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
     LAUNCHERS.into_iter().filter(|(_, size, rank, _)| !is_left_over(size, rank)).find_map(

@@ -1,4 +1,4 @@
-//! [`Bootstrap`]: what a launcher offers its PEs; and how much they have exchanged by it.
+//! [`Bootstrap`]: the services of a launcher; [`Exchanged`]: how much a PE has used them.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use super::steps::invalid;
 
-/// What one PE has exchanged with the others by way of the launcher.
+/// What one PE has exchanged through its launcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchanged {
-    /// Times that all PEs have waited for each other.
+    /// Fences.
     pub rounds: u64,
-    /// Values that this PE has offered.
+    /// Values that the PE has put.
     pub puts: u64,
     /// Bytes of these.
     pub bytes_put: u64,
-    /// Values that it has taken, its own included.
+    /// Values that it has got, its own included.
     pub gets: u64,
     /// Bytes of these.
     pub bytes_got: u64,
@@ -27,7 +27,7 @@ pub struct Exchanged {
 /// `put`, `fence` and `get` are the key-value exchange of process managers; `share` passes file
 /// descriptors among the PEs of one host. All of these are collective in the same order on all PEs.
 pub trait Bootstrap: Send + Sync {
-    /// The launcher, for reports: `shmrun`, `PMIx`, `singleton`.
+    /// The launcher's name, for reports: `shmrun`, `PMIx`, `singleton`.
     fn name(&self) -> &'static str;
 
     /// The calling PE's number.
@@ -36,16 +36,16 @@ pub trait Bootstrap: Send + Sync {
     /// Number of PEs.
     fn count(&self) -> usize;
 
-    /// The host of each PE, as the launcher says: equal numbers share memory.
+    /// The host of each PE: PEs with equal numbers share memory.
     fn hosts(&self) -> Vec<u32>;
 
-    /// The first PE of each host, in the order of their numbers.
+    /// The first PE of each host, ascending.
     fn firsts(&self) -> Vec<usize> {
         let mut seen = HashSet::new();
         self.hosts().iter().enumerate().filter(|(_, host)| seen.insert(**host)).map(|(pe, _)| pe).collect()
     }
 
-    /// Offers a value under a key, visible to the others after [`fence`](Self::fence).
+    /// Puts a value under a key. Other PEs see it after [`fence`](Self::fence).
     ///
     /// # Errors
     ///
@@ -59,42 +59,40 @@ pub trait Bootstrap: Send + Sync {
     /// If the launcher cannot be reached.
     fn fence(&self) -> io::Result<()>;
 
-    /// Takes what `pe` put under `key`: once, after which it may be forgotten.
+    /// Gets the value that `pe` put under `key`. A second call may not find it.
     ///
     /// # Errors
     ///
     /// If there is no such value, or the launcher cannot be reached.
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>>;
 
-    /// Gives descriptors to the PEs of this host, and takes theirs: one list per PE of this host, in
-    /// the order of their numbers, the caller's own (duplicated) included. Peers are checked to
-    /// belong to the same job and user.
+    /// Exchanges descriptors among the PEs of this host. Returns one list for each of them, ascending, the caller's own
+    /// (duplicated) included. Peers are checked to belong to the same job and user.
     ///
     /// # Errors
     ///
-    /// If a peer is missing or is not who it should be, or descriptors run out.
+    /// If a peer is missing or belongs to another job or user, or descriptors run out.
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>>;
 
-    /// Ends the job on all PEs: the launcher prints `message` once, with this PE's number, and exits
-    /// with `code`.
+    /// Ends the job on all PEs. The launcher prints `message` once, with this PE's number, and exits with `code`.
     fn abort(&self, code: i32, message: &str) -> !;
 
-    /// Ends the job on all PEs with code 1, because another PE or its host seems to be lost: a moment later, so that who knows
-    /// more ends it before.
+    /// Ends the job with code 1, because another PE or its host seems to be lost. Before that it waits, so that a PE or launcher
+    /// that has seen the cause can report it.
     fn suspect(&self, message: &str) -> ! {
         std::thread::sleep(SUSPECT);
         self.abort(1, message)
     }
 
-    /// Says that this PE has left the job in order: its exit is not a death. What PEs do together comes before.
+    /// Leaves the job in order, so that the exit of this process is no failure. The last call.
     fn finish(&self);
 
-    /// What this PE has exchanged so far, where that is counted.
+    /// What this PE has exchanged so far, if that is counted.
     fn exchanged(&self) -> Exchanged {
         Exchanged::default()
     }
 
-    /// What each PE says, in the order of their numbers: [`told_by`](Self::told_by) all of them.
+    /// The value of each PE, by [`told_by`](Self::told_by) all of them.
     ///
     /// # Errors
     ///
@@ -104,8 +102,8 @@ pub trait Bootstrap: Send + Sync {
         self.told_by(&all, key, value)
     }
 
-    /// What some PEs say, in the order of `tellers`, which are the same on all: `put` of these, `fence` and `get` in one, in as
-    /// many rounds as the longest value needs. Of all others the value is not asked for.
+    /// The values of `tellers`, the same list on all PEs: `put`, `fence` and `get` in one call, in as many rounds as the longest
+    /// value needs. The value of a PE that is not in the list is ignored.
     ///
     /// # Errors
     ///
@@ -136,14 +134,14 @@ pub trait Bootstrap: Send + Sync {
     }
 }
 
-/// How long a PE that takes another one to be lost waits for somebody who knows more.
+/// Delay of [`Bootstrap::suspect`].
 const SUSPECT: Duration = Duration::from_secs(1);
 
-/// Bytes of a value that every launcher carries in one piece.
+/// Bytes of a value that every launcher takes in one piece.
 const ROUND_BYTES: usize = 32 << 10;
 
-/// How many rounds a value takes of which so many have brought this: its length, and what follows. `None`: that is less or more
-/// than it announces, and who announces more than it says would keep all others waiting for the rest.
+/// How many rounds a value takes that so far is `said`: its length, and bytes. `None`: these are fewer or more than its length
+/// announces after so many rounds.
 fn rounds_of(said: &[u8], rounds: usize) -> Option<usize> {
     let length = u64::from_le_bytes(*said.first_chunk()?) as usize;
     let framed = length.saturating_add(size_of::<u64>());

@@ -1,4 +1,4 @@
-//! A PE's side of `shmrun`.
+//! [`Local`]: a PE's connection to `shmrun`, or to the program that launched itself.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
@@ -16,38 +16,34 @@ use super::peer::inherited;
 use super::steps::{self, Served, Steps as _};
 use crate::codec;
 use crate::launch::channel::{Channel, is_readable};
-use crate::launch::wire::{Reply, Request, VERSION, cut};
+use crate::launch::wire::{ToLauncher, ToPe, VERSION, cut};
 use crate::launch::{JOB, NPES, PE, SOCKET};
 use crate::say::say;
 
-/// Who serves, for messages.
+/// The launcher's name in messages.
 const SERVER: &str = "shmrun";
 
-/// How long the launcher may take to greet. It answers at once; whoever holds some other socket
-/// would wait for ever.
+/// Limit of the launcher's first answer. The process at the other end of some other socket may never answer.
 const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 
-/// The launcher of this host, `shmrun` or the program itself.
+/// A PE of a job on this host.
 #[derive(Debug)]
 pub struct Local {
     steps: Served,
     number: usize,
-    /// The host of each PE.
     hosts: Alike<u32>,
-    /// Kept open: when the launcher's end closes, the kernel kills this process.
+    /// When the launcher's end of this pipe closes, the kernel kills this process.
     _lifeline: OwnedFd,
 }
 
 impl Local {
     /// Joins the job that the environment announces; `None` if it announces none.
     ///
-    /// The variables stay as they are, but the socket does not outlive `exec`: a process that this
-    /// one starts is not taken for the PE.
+    /// The socket is closed on `exec`, so a process that this one starts cannot pose as the PE.
     ///
     /// # Errors
     ///
-    /// If the variables are incomplete, the socket is not there or not the launcher's, or the
-    /// launcher refuses.
+    /// If variables are missing, the socket is missing or not the launcher's, or the launcher refuses.
     ///
     /// # Safety
     ///
@@ -63,7 +59,7 @@ impl Local {
         }
         // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
         let channel = Channel::inherited(unsafe { duplicate(descriptor) }?);
-        channel.send(&codec::encode(&Request::Hello { version: VERSION, job, pe }), &[])?;
+        channel.send(&codec::encode(&ToLauncher::Hello { version: VERSION, job, pe }), &[])?;
         let mut ready = [PollFd::new(&channel, PollFlags::IN)];
         if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&GREETING)))? == 0 {
             return Err(not_ours(descriptor, "whoever holds the other end does not answer"));
@@ -74,12 +70,12 @@ impl Local {
             _ => error,
         })?;
         let hosts = match reply {
-            Reply::Welcome { hosts } if hosts.len() == pes as usize => hosts,
-            Reply::Refused { reason } => return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
+            ToPe::Welcome { hosts } if hosts.len() == pes as usize => hosts,
+            ToPe::Refused { reason } => return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
             _ => return Err(other()),
         };
         let lifeline = lifelines.pop().ok_or_else(other)?;
-        // What this process starts does not get it.
+        // Processes that this one starts do not inherit it.
         // SAFETY: the launcher has answered over it, with the pipe of the job. So it is the socket that the launcher left
         // to this process under this number, for this one purpose, and this is the one call in the process (caller).
         drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
@@ -127,8 +123,8 @@ impl Bootstrap for Local {
 
     fn abort(&self, code: i32, message: &str) -> ! {
         exit::end(code, || {
-            let request = Request::Abort { code, message: cut(message).into() };
-            // If the launcher is out of reach, whoever reads messages is told.
+            let request = ToLauncher::Abort { code, message: cut(message).into() };
+            // If the launcher is out of reach, this PE prints the message.
             if self.steps.request(&request, &[]).is_err() && !message.is_empty() {
                 say(&format!("PE {} ended the job with code {code}: {message}", self.number));
             }
@@ -137,12 +133,12 @@ impl Bootstrap for Local {
 
     fn finish(&self) {
         // If the launcher is gone, the lifeline kills this process anyway.
-        let _ = self.steps.request(&Request::Finish, &[]);
+        let _ = self.steps.request(&ToLauncher::Finish, &[]);
     }
 }
 
-/// A descriptor of our own for the socket that the environment names, if it is one that a launcher may have made. Until the
-/// launcher has answered, what has the number may belong to some other part of the program.
+/// Duplicates the socket that the environment names, if a launcher may have made it. Until the launcher has answered, the
+/// descriptor may belong to another part of the program.
 ///
 /// # Safety
 ///
@@ -162,9 +158,8 @@ unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(socket, 3)?)
 }
 
-/// Asks the kernel to kill this process when the launcher's end of the pipe closes, which it does
-/// when the launcher ends in whatever way. (The signal at the death of a parent, which the launcher
-/// has asked for too, does not reach a PE below a wrapper script.)
+/// Asks the kernel to kill this process when the launcher's end of the pipe closes: the launcher has ended. (The signal at the
+/// death of the parent, which the launcher has asked for as well, does not reach a PE below a wrapper script.)
 fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     /// `F_SETSIG` of the kernel: which signal to send.
     const F_SETSIG: libc::c_int = 10;
@@ -178,11 +173,11 @@ fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     rustix::fs::fcntl_setfl(lifeline, OFlags::ASYNC)?;
-    // What closed before the lines above sends nothing.
+    // A pipe that was closed before sends no signal.
     if is_readable(lifeline) { Err(steps::gone(SERVER)) } else { Ok(()) }
 }
 
-/// The number that a variable of the launcher's holds.
+/// The number in a variable of the launcher.
 fn number<N: TryFrom<u64>>(name: &str, radix: u32) -> io::Result<N> {
     let value = std::env::var(name).unwrap_or_else(|why| why.to_string());
     let number = u64::from_str_radix(&value, radix).ok().and_then(|number| N::try_from(number).ok());

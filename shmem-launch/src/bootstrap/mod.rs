@@ -1,5 +1,4 @@
-//! Bringing a job together: who am I, how many are we, who else is on this host, and a way to tell
-//! each other small things until the arena exists.
+//! Joining a job: number and count of PEs, their hosts, and an exchange of small values until there is symmetric memory.
 
 mod connection;
 mod counted;

@@ -1,8 +1,7 @@
-//! The user and the process at the other end of a Unix socket: `SO_PEERCRED` of unix(7); and sockets that launchers leave to
-//! what they start.
+//! The user and the process at the other end of a Unix socket (`SO_PEERCRED`, unix(7)), and inherited sockets.
 //!
-//! The kernel reports process 0 where the other end is outside this process's PID namespace. rustix reads that into a
-//! `Pid`, which cannot be 0, so the call is made here.
+//! The kernel reports process 0 if the other end is outside this process's PID namespace. The `Pid` of rustix cannot be 0, so the
+//! call is made here.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, RawFd};
@@ -11,7 +10,7 @@ use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::process::{Pid, Uid, getpid};
 
-/// Who made or connected the other end.
+/// The process that made or connected the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
     pub(super) user: Uid,
@@ -20,8 +19,6 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// Reads them from the socket.
-    ///
     /// # Errors
     ///
     /// If `socket` is no Unix socket.
@@ -47,8 +44,8 @@ impl Peer {
     }
 }
 
-/// The socket of this type that a launcher has left to this process under a number, and who has made it; or why it is none.
-/// The number may be wrong: what has it may belong to some other part of the program.
+/// The socket of type `of` that this process has inherited under a number, and the process that made it; or why there is none.
+/// If the number is wrong, the descriptor may belong to another part of the program.
 ///
 /// # Safety
 ///
@@ -66,7 +63,7 @@ pub(super) unsafe fn inherited(
     let Ok(flags) = rustix::io::fcntl_getfd(socket) else { return Err("it is not open in this process") };
     let is_socket =
         sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX) && sockopt::socket_type(socket) == Ok(of);
-    // What a launcher leaves to a process is inherited by `exec`.
+    // An inherited descriptor is open across `exec`.
     if !is_socket || flags.contains(FdFlags::CLOEXEC) {
         return Err("it is something else in this process");
     }

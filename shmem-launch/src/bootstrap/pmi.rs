@@ -1,11 +1,11 @@
-//! PMI-1: what `mpiexec` of MPICH and Intel MPI, `srun --mpi=pmi2` and Flux speak.
+//! A client of PMI-1, the protocol of `mpiexec` of MPICH and Intel MPI, `srun --mpi=pmi2` and Flux.
 //!
-//! A launcher leaves each process a socket (`PMI_FD`), or says where to connect (`PMI_PORT`). A request is a line of words `key=value`,
-//! and its answer another. Servers of PMI-2 understand these lines as well, so its own messages are not spoken.
+//! A process inherits a socket of its launcher (`PMI_FD`), or connects to an address (`PMI_PORT`). A request is a line of words
+//! `key=value`, and so is its answer. Servers of PMI-2 understand these lines as well.
 //!
-//! Keys and values are short, and text. Bytes go as hexadecimal digits, behind their number, in as many pieces as they need. A server is
-//! believed no more than it must be: what it answers has bounds, and where it says that processes share a host, they meet there by
-//! themselves ([`managed`](super::managed)).
+//! Keys and values are short texts. A value of the library is sent as its length and hexadecimal digits, in as many pieces as it
+//! needs. The server is not trusted: all its answers have bounds, and processes that share a host by its word connect there
+//! ([`managed`](super::managed)).
 //!
 //! Source: "Simple Process Manager Interface v1" (Flux RFC 13), and `src/pmi` of MPICH 4.
 
@@ -26,54 +26,54 @@ use super::manager::{Claim, ProcessManager, left, numbered, unknown};
 use super::peer::inherited;
 use crate::say::say;
 
-/// The socket that the launcher left open, and which process this is.
+/// The inherited socket, and the number of this process.
 pub(super) const FD: &str = "PMI_FD";
-const RANK: &str = "PMI_RANK";
-const SIZE: &str = "PMI_SIZE";
+pub(super) const RANK: &str = "PMI_RANK";
+pub(super) const SIZE: &str = "PMI_SIZE";
 
-/// Where to connect instead, and as whom.
+/// The address to connect to instead, and the name of this process there.
 const PORT: &str = "PMI_PORT";
 const ID: &str = "PMI_ID";
 
-/// The key under which launchers say which processes share a host.
+/// The launcher's key of the processes of each host.
 const MAPPING: &str = "PMI_process_mapping";
 
-/// Most bytes of a line to the launcher: Slurm reads no longer ones, whatever it says of values.
+/// Most bytes of a line to the launcher. Slurm reads no longer ones, even if it announces longer values.
 const MOST_REQUEST: usize = 1000;
 
-/// Most bytes of a line of the launcher, and of a value that was put in pieces.
+/// Most bytes of a line of the launcher, and of a value in pieces.
 const MOST_LINE: u64 = 64 << 10;
 const MOST_VALUE: usize = 64 << 20;
 
-/// Most bytes of a key, of which ours are no longer.
+/// Most bytes of a key of the library.
 const MOST_KEY: usize = 64;
 
 /// Most processes of a job.
 const MOST_PROCESSES: usize = 1 << 24;
 
-/// Hexadecimal digits of a value's length, which stand before it.
+/// Hexadecimal digits of the length before a value.
 const LENGTH: usize = 8;
 
-/// How long the launcher may take for what it answers at once: whoever holds some other socket would never answer.
+/// Limit of an answer that needs no other process. The process at the other end of some other socket may never answer.
 const GREETING: Option<Duration> = Some(Duration::from_secs(30));
 
-/// How long the end of a job waits for the launcher.
+/// Time for the launcher to read messages and to end the job.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// This process as a client of its launcher's PMI server.
 pub(super) struct Client {
     number: usize,
     count: usize,
-    /// The name that the launcher has given to the job's values.
+    /// The launcher's name of the job's values.
     space: String,
     socket: OwnedFd,
-    /// What comes over it. Locked for a request and its answer.
+    /// Input of the socket. Locked for a request and its answer.
     lines: Mutex<BufReader<Timed>>,
     left: AtomicBool,
 }
 
 impl Client {
-    /// Joins the job that the environment announces; `None` if it announces none, or one whose socket this process does not have.
+    /// Joins the job that the environment announces; `None`: it announces none, or this process does not have the socket.
     ///
     /// # Errors
     ///
@@ -98,19 +98,19 @@ impl Client {
             let (rank, size): (usize, usize) =
                 (number(RANK, std::env::var_os(RANK))?, number(SIZE, std::env::var_os(SIZE))?);
             if size == 1 {
-                // It needs nobody, and may be one of several that a shell starts.
+                // A shell may have started several processes with the variables of one.
                 return Ok(None);
             }
             let claim = Claim::new(&format!("pmi-{}", rustix::fs::fstat(socket)?.st_ino), &rank.to_string())?;
             let own = rustix::io::fcntl_dupfd_cloexec(socket, 3)?;
-            // What this process starts does not get it.
+            // Processes that this one starts do not inherit it.
             rustix::io::fcntl_setfd(socket, FdFlags::CLOEXEC)?;
             return Ok(Some((Self::greet(own, rank, size)?, claim)));
         }
         let Some(port) = std::env::var_os(PORT) else { return Ok(None) };
         let id: usize = number(ID, std::env::var_os(ID))?;
         let port = port.to_string_lossy().into_owned();
-        // A process that a PE starts could connect as the PE.
+        // A child of a PE could connect as the PE.
         let claim = Claim::new(&port, &id.to_string())?;
         let socket = TcpStream::connect(&port).map_err(|error| {
             io::Error::new(error.kind(), format!("the launcher at {PORT}={port}: {error}"))
@@ -128,7 +128,7 @@ impl Client {
         Ok(Some((Self::greet(socket, rank, size)?, claim)))
     }
 
-    /// Says hello, and learns what the launcher takes.
+    /// Begins the conversation.
     fn greet(socket: OwnedFd, number: usize, count: usize) -> io::Result<Self> {
         if number >= count || count > MOST_PROCESSES {
             return Err(unknown(format!("process {number} of {count}")));
@@ -139,12 +139,12 @@ impl Client {
         client.lines.lock().get_mut().wait_at_most(GREETING)?;
         client.ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")?;
         client.space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
-        // Others may come to a fence as late as they like.
+        // A fence may take any time.
         client.lines.lock().get_mut().wait_at_most(None)?;
         Ok(client)
     }
 
-    /// Bytes of the longest key and of the longest value: asked by those who put, which are few.
+    /// Most bytes of a key and of a value. Asked at each put: few processes put values.
     fn longest(&self) -> io::Result<(usize, usize)> {
         self.lines.lock().get_mut().wait_at_most(GREETING)?;
         let most = self.ask("cmd=get_maxes\n", "maxes")?;
@@ -157,7 +157,7 @@ impl Client {
         Ok((key - 1, room - 1))
     }
 
-    /// Asks the launcher for something.
+    /// Sends a request. Returns its answer, which must be of the command `answer`.
     fn ask(&self, request: &str, answer: &str) -> io::Result<Answer> {
         let mut lines = self.lines.lock();
         if self.left.load(Ordering::Acquire) {
@@ -167,7 +167,7 @@ impl Client {
         Answer::next(&mut lines, answer)
     }
 
-    /// What stands under a key of the launcher's.
+    /// The launcher's value of a key.
     fn value(&self, key: &str) -> io::Result<String> {
         let answer = self.ask(&format!("cmd=get kvsname={} key={key}\n", self.space), "get_result")?;
         answer.word("value").map(str::to_owned)
@@ -195,7 +195,7 @@ impl ProcessManager for Client {
             Ok(mapping) if !mapping.is_empty() => {
                 mapped(&mapping, self.count).ok_or_else(|| unknown(format!("{MAPPING}={mapping}")))
             }
-            // Some say nothing: each process does.
+            // Not every launcher has the key.
             _ => self.told_hosts(),
         }
     }
@@ -248,15 +248,15 @@ impl ProcessManager for Client {
             return;
         }
         let end = Instant::now() + PATIENCE;
-        // What a PE has said last is lost if the launcher has not read it before it ends the job.
+        // The launcher loses output that it has not read when it ends the job.
         while rustix::io::ioctl_fionread(std::io::stderr()).is_ok_and(|unread| unread > 0)
             && Instant::now() < end
         {
             std::thread::sleep(Duration::from_millis(1));
         }
-        // Past the lock: another thread may be in a fence that will never end.
+        // Without the lock: another thread may be in a fence that never ends.
         if write(&self.socket, &format!("cmd=abort exitcode={code}\n")).is_ok() {
-            // It kills this process. To end before would look like a death, which others would tell with another code.
+            // The launcher kills this process. An exit before that would look like a death, with another code.
             std::thread::sleep(PATIENCE);
         }
     }
@@ -271,18 +271,17 @@ impl ProcessManager for Client {
     }
 }
 
-/// The request that offers a value.
 fn put(space: &str, key: &str, value: &str) -> String {
     format!("cmd=put kvsname={space} key={key} value={value}\n")
 }
 
-/// The key of a piece of what a process has put.
+/// The key of a piece of a process's value.
 fn piece_of(process: usize, key: &str, piece: usize) -> String {
     format!("shmem-{process}-{key}-{piece}")
 }
 
-/// The host of each of so many processes, numbered in the order of their first processes, by blocks: the first host, how many, and
-/// processes on each. They are repeated until all processes have a host.
+/// The host of each process. `mapping` has blocks of three numbers: first host, hosts, processes on each. The blocks are repeated until
+/// all processes have a host.
 fn mapped(mapping: &str, processes: usize) -> Option<Vec<u32>> {
     let blocks = mapping.trim().strip_prefix("(vector,(")?.strip_suffix("))")?;
     let block = |block: &str| {
@@ -300,7 +299,7 @@ fn mapped(mapping: &str, processes: usize) -> Option<Vec<u32>> {
     Some(numbered(hosts.take(processes)))
 }
 
-/// A socket that is read up to a moment: whoever sends a byte now and then does not make it later.
+/// A socket with a deadline for reading, which single bytes do not extend.
 struct Timed {
     socket: File,
     until: Option<Instant>,
@@ -311,7 +310,7 @@ impl Timed {
         Ok(Self { socket: File::from(socket.try_clone()?), until: None })
     }
 
-    /// From now on; `None`: for ever.
+    /// Sets the deadline, from now on; `None`: none.
     fn wait_at_most(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.until = limit.map(|limit| Instant::now() + limit);
         Ok(sockopt::set_socket_timeout(&self.socket, sockopt::Timeout::Recv, limit)?)
@@ -335,7 +334,7 @@ impl io::Read for Timed {
 struct Answer(String);
 
 impl Answer {
-    /// The next line, which must be of a command, and not say that it has failed.
+    /// Reads the next line, which must be of a command, and report no failure.
     fn next(lines: &mut BufReader<Timed>, command: &str) -> io::Result<Self> {
         let mut line = Vec::new();
         let length =
@@ -377,7 +376,6 @@ impl Answer {
     }
 }
 
-/// Says a line to the launcher.
 fn write(socket: &OwnedFd, line: &str) -> io::Result<()> {
     let mut rest = line.as_bytes();
     while !rest.is_empty() {
@@ -403,7 +401,7 @@ fn number<N: std::str::FromStr>(name: &str, value: Option<OsString>) -> io::Resu
     })
 }
 
-/// Whether the parent of this process has made the socket that the environment names: no launcher is nearer.
+/// Whether the parent of this process has made the inherited socket. Then no launcher is nearer.
 ///
 /// # Safety
 ///
@@ -425,7 +423,7 @@ mod tests {
 
     use super::*;
 
-    /// A server for one process of `count`, which answers by the rules but for what `twist` makes of an answer, until the client is gone.
+    /// Runs `work` with a client of `count` processes, and a server whose answers `twist` changes.
     fn served<T>(
         count: usize,
         mut twist: impl FnMut(String) -> Vec<u8> + Send,
@@ -504,7 +502,6 @@ mod tests {
         }
     }
 
-    /// A server that lies costs an error, and neither a panic nor memory.
     #[test]
     fn a_hostile_server_is_told_by_one_error() {
         let work = |client: io::Result<Client>| {
@@ -533,7 +530,7 @@ mod tests {
             ("get_result", b"cmd=get_result rc=0 value=zzzzzzzz00\n", "no value of this library"),
             ("get_result", b"cmd=get_result rc=0 value=ffffffff00\n", "no value of this library"),
             ("get_result", b"cmd=get_result rc=0 value=00000001zz\n", "no value of this library"),
-            // Each of whose pieces but the first is empty would never be whole.
+            // All pieces but the first are empty.
             (
                 "get_result rc=0 msg=success value=8",
                 b"cmd=get_result rc=0 value=\n",
@@ -550,7 +547,6 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Bytes that are changed on their way, or lines that are cut: an error, or a value that is no longer than there are pieces.
         #[test]
         fn garbled_answers_end_the_conversation(which in 0..15_usize, at in 0..80_usize, byte: u8, cut: bool) {
             let mut answers = 0..;
@@ -563,7 +559,7 @@ mod tests {
                         answer.drain(..at);
                     }
                 }
-                // Whoever is kept waiting for the end of a line would wait for ever.
+                // Without an end of the line the client would wait.
                 answer.push(b'\n');
                 answer
             };

@@ -4,12 +4,12 @@ use std::io;
 
 use super::manager::ProcessManager;
 
-/// One PE that is alone: nobody is asked for anything, and its values stay with it.
+/// The process manager of a job of one PE.
 #[derive(Debug, Default)]
 pub struct Singleton(());
 
 impl Singleton {
-    /// A job of one PE.
+    /// The only value.
     pub fn new() -> Self {
         Self(())
     }

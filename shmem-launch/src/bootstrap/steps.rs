@@ -1,5 +1,5 @@
-//! What PEs do together through somebody who serves all of them on their host: values that become visible at a
-//! fence, descriptors that are handed round. This is the side that asks.
+//! The client of the rendezvous of a host: puts, fences and shared descriptors, which a server carries out for all PEs of the host.
+//! The server is the launcher, or the first PE of the host.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -14,9 +14,9 @@ use crate::codec;
 use crate::launch::channel::{Channel, Packet};
 use crate::launch::limits;
 use crate::launch::rendezvous::{Fault, portions};
-use crate::launch::wire::{Reply, Request, Value};
+use crate::launch::wire::{ToLauncher, ToPe, Value};
 
-/// The exchange of a [`Bootstrap`](super::Bootstrap), whose methods these are.
+/// The exchange of a [`Bootstrap`](super::Bootstrap), with the same methods.
 pub(super) trait Steps: Send + Sync {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
 
@@ -27,23 +27,22 @@ pub(super) trait Steps: Send + Sync {
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>>;
 }
 
-/// One PE's connection to who serves it.
+/// A PE's connection to the server.
 pub(super) struct Served {
     channel: Arc<Channel>,
     number: usize,
     /// The PEs of this host, this one included.
     neighbours: Vec<usize>,
-    /// Who serves, for messages.
+    /// The server's name in messages.
     server: &'static str,
-    /// What wants all PEs at a fence, beside who serves.
+    /// The process manager, if each fence is one of all its processes.
     manager: Option<Arc<dyn ProcessManager>>,
-    /// Locked during each collective step, so that two threads of a PE
-    /// cannot mix theirs.
+    /// Locked during each collective step, so that two threads of a PE do not mix theirs.
     values: Mutex<Visible>,
 }
 
 impl Served {
-    /// PE `number` has been welcomed on the channel.
+    /// The server has accepted PE `number` on the channel.
     pub(super) fn new(
         channel: Arc<Channel>,
         number: usize,
@@ -54,15 +53,15 @@ impl Served {
         Self { channel, number, neighbours, server, manager, values: Mutex::default() }
     }
 
-    /// Says something, past the lock: another thread may be in a collective step that will never end.
-    pub(super) fn request(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    /// Sends a request without the lock: another thread may be in a collective step that never ends.
+    pub(super) fn request(&self, request: &ToLauncher, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         self.channel.send(&codec::encode(request), descriptors).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => gone(self.server),
             _ => error,
         })
     }
 
-    fn receive(&self) -> io::Result<(Reply, Vec<OwnedFd>)> {
+    fn receive(&self) -> io::Result<(ToPe, Vec<OwnedFd>)> {
         reply(&self.channel, self.server)
     }
 }
@@ -71,15 +70,15 @@ impl Steps for Served {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
         Fault::check(key, value).map_err(invalid)?;
         let _step = self.values.lock();
-        self.request(&Request::Put { key: key.into(), value: value.into() }, &[])
+        self.request(&ToLauncher::Put { key: key.into(), value: value.into() }, &[])
     }
 
     fn fence(&self) -> io::Result<()> {
         let mut visible = self.values.lock();
-        self.request(&Request::Fence, &[])?;
+        self.request(&ToLauncher::Fence, &[])?;
         self.manager.as_ref().map_or(Ok(()), |manager| manager.fence())?;
         loop {
-            let (Reply::Fenced { values, last }, _) = self.receive()? else {
+            let (ToPe::Fenced { values, last }, _) = self.receive()? else {
                 return Err(unexpected(self.server));
             };
             visible.extend(values);
@@ -96,9 +95,9 @@ impl Steps for Served {
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
         let _step = self.values.lock();
         for (chunk, last) in portions(descriptors) {
-            self.request(&Request::Share { last }, chunk)?;
+            self.request(&ToLauncher::Share { last }, chunk)?;
         }
-        let Reply::Sharing { each } = self.receive()?.0 else { return Err(unexpected(self.server)) };
+        let ToPe::Sharing { each } = self.receive()?.0 else { return Err(unexpected(self.server)) };
         if each.len() + 1 != self.neighbours.len() {
             return Err(unexpected(self.server));
         }
@@ -106,7 +105,7 @@ impl Steps for Served {
         make_room(self.neighbours.len(), coming, descriptors.len())?;
         let mut all = Vec::new();
         while all.len() < coming {
-            let (Reply::Shared, packet) = self.receive()? else { return Err(unexpected(self.server)) };
+            let (ToPe::Shared, packet) = self.receive()? else { return Err(unexpected(self.server)) };
             if packet.is_empty() || all.len() + packet.len() > coming {
                 return Err(unexpected(self.server));
             }
@@ -127,19 +126,17 @@ impl fmt::Debug for Served {
     }
 }
 
-/// What other PEs have put and this one has not taken yet, by PE and key.
-///
-/// A PE takes each value once, so nothing of the start stays behind it, however many PEs there are.
+/// Values of other PEs that this one has not taken yet, by PE and key. A PE takes each value once, so the start leaves no memory
+/// in use.
 #[derive(Debug, Default)]
 pub(super) struct Visible(HashMap<(usize, String), Vec<u8>>);
 
 impl Visible {
-    /// Values that a fence has brought.
     pub(super) fn extend(&mut self, values: Vec<Value>) {
         self.0.extend(values.into_iter().map(|Value { pe, key, value }| ((pe as usize, key), value)));
     }
 
-    /// Takes a value. The table's own room goes with the last one.
+    /// Takes a value. With the last one the table's memory is freed.
     pub(super) fn take(&mut self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
         let value = self.0.remove(&(pe, key.to_owned()));
         if self.0.is_empty() {
@@ -150,19 +147,19 @@ impl Visible {
     }
 }
 
-/// The next thing that `server` says.
-pub(super) fn reply(channel: &Channel, server: &str) -> io::Result<(Reply, Vec<OwnedFd>)> {
+/// Receives the server's next message.
+pub(super) fn reply(channel: &Channel, server: &str) -> io::Result<(ToPe, Vec<OwnedFd>)> {
     let Packet { bytes, descriptors, .. } = channel.receive()?.ok_or_else(|| gone(server))?;
     let reply = codec::decode(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     Ok((reply, descriptors))
 }
 
-/// Descriptors of the caller's own, duplicated.
+/// Duplicates descriptors.
 pub(super) fn owned(descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<OwnedFd>> {
     descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect()
 }
 
-/// Makes sure that `coming` descriptors fit beside the caller's `own`, which are open and are duplicated.
+/// Raises the limit on descriptors for `coming` ones beside the caller's `own`, which are open and are duplicated.
 pub(super) fn make_room(pes: usize, coming: usize, own: usize) -> io::Result<()> {
     limits::make_room((coming + 2 * own) as u64).map(drop).map_err(|short| {
         io::Error::other(format!(

@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use super::channel::{Channel, Packet, Sender, is_readable};
 use super::record;
 use super::report::{Death, Standing, end_of};
-use super::wire::Reply;
+use super::wire::ToPe;
 use crate::codec;
 
 /// `PF_SIGNALED` of the kernel: a signal has ended the thread.
@@ -132,7 +132,7 @@ impl Member {
     }
 
     /// Queues a reply, with descriptors.
-    pub(crate) fn reply(&mut self, reply: &Reply, descriptors: Vec<Rc<OwnedFd>>) {
+    pub(crate) fn reply(&mut self, reply: &ToPe, descriptors: Vec<Rc<OwnedFd>>) {
         self.send(Outgoing { bytes: codec::encode(reply).into(), descriptors });
     }
 

@@ -25,12 +25,12 @@ const LONGEST_LINE: usize = 1 << 20;
 
 /// Which of the two a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum StdStream {
     Out,
     Err,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for StdStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self == Self::Out { "standard output" } else { "standard error" })
     }
@@ -38,16 +38,17 @@ impl fmt::Display for Kind {
 
 /// The streams of each PE that come to the launcher, by the pipes that they come through. Streams that go to the same file share
 /// a pipe, which keeps their order, and are passed on as the first of them.
-pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<Kind>> {
+pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     let (out, err) = (io::stdout(), io::stderr());
     let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;
     let file = |stream: BorrowedFd<'_>| rustix::fs::fstat(stream).map(|file| (file.st_dev, file.st_ino)).ok();
-    let mut pipes: Vec<Vec<Kind>> = comes(out.is_terminal()).then(|| vec![Kind::Out]).into_iter().collect();
+    let mut pipes: Vec<Vec<StdStream>> =
+        comes(out.is_terminal()).then(|| vec![StdStream::Out]).into_iter().collect();
     if comes(err.is_terminal()) {
         let is_shared = output != Output::Capture && file(out.as_fd()) == file(err.as_fd());
         match pipes.last_mut().filter(|_| is_shared) {
-            Some(streams) => streams.push(Kind::Err),
-            None => pipes.push(vec![Kind::Err]),
+            Some(streams) => streams.push(StdStream::Err),
+            None => pipes.push(vec![StdStream::Err]),
         }
     }
     pipes
@@ -65,7 +66,7 @@ pub(crate) struct Outlets {
 /// One of them, as its thread is told what to do.
 #[derive(Debug)]
 struct Outlet {
-    kind: Kind,
+    kind: StdStream,
     orders: Option<Sender<Order>>,
     /// Rings when there are orders.
     bell: Arc<OwnedFd>,
@@ -84,10 +85,10 @@ enum Order {
 impl Outlets {
     /// For streams that come through these [`pipes`]. What writes them is there before there is anything to be written: where it
     /// cannot be had, no PE is to have begun.
-    pub(crate) fn new(output: Output, pipes: &[Vec<Kind>]) -> io::Result<Self> {
+    pub(crate) fn new(output: Output, pipes: &[Vec<StdStream>]) -> io::Result<Self> {
         let bell = bell()?;
         let is_shared = pipes.iter().any(|streams| streams.len() > 1);
-        let kinds = if is_shared { &[Kind::Out][..] } else { &[Kind::Out, Kind::Err] };
+        let kinds = if is_shared { &[StdStream::Out][..] } else { &[StdStream::Out, StdStream::Err] };
         let outlets = kinds.iter().map(|kind| Outlet::start(*kind, output, Arc::clone(&bell)));
         Ok(Self { outlets: outlets.collect::<io::Result<_>>()?, bell })
     }
@@ -103,23 +104,23 @@ impl Outlets {
     }
 
     /// Reads what a PE prints from this pipe, which must not block.
-    pub(crate) fn read(&self, pe: usize, kind: Kind, pipe: OwnedFd) {
+    pub(crate) fn read(&self, pe: usize, kind: StdStream, pipe: OwnedFd) {
         self.of(kind).order(Order::Read(pe, pipe));
     }
 
     /// Writes lines of the launcher behind what PEs have printed so far.
     pub(crate) fn say(&self, lines: String) {
-        self.of(Kind::Err).order(Order::Say(lines));
+        self.of(StdStream::Err).order(Order::Say(lines));
     }
 
     /// How writing has ended, if it has.
-    pub(crate) fn end(&self, kind: Kind) -> Option<io::Result<()>> {
+    pub(crate) fn end(&self, kind: StdStream) -> Option<io::Result<()>> {
         self.of(kind).end.get().map(|end| end.map_err(io::Error::from))
     }
 
     /// Nothing more comes for standard output, and then for standard error. Gives whether something is still to be written.
-    pub(crate) fn close(&mut self, kind: Kind) -> bool {
-        if kind == Kind::Out && self.outlets.len() == 1 {
+    pub(crate) fn close(&mut self, kind: StdStream) -> bool {
+        if kind == StdStream::Out && self.outlets.len() == 1 {
             // What is said on standard error comes behind it.
             return false;
         }
@@ -131,7 +132,7 @@ impl Outlets {
     }
 
     /// To which of the launcher's own streams it goes.
-    pub(crate) fn stream_of(&self, kind: Kind) -> Kind {
+    pub(crate) fn stream_of(&self, kind: StdStream) -> StdStream {
         self.of(kind).kind
     }
 
@@ -141,13 +142,13 @@ impl Outlets {
         let outlets = std::mem::take(&mut self.outlets);
         for Outlet { kind, thread, .. } in outlets.into_iter().filter(|outlet| outlet.end.get().is_some()) {
             for Source { pe, bytes, .. } in thread.join().unwrap_or_default() {
-                *(if kind == Kind::Out { &mut printed[pe].out } else { &mut printed[pe].err }) = bytes;
+                *(if kind == StdStream::Out { &mut printed[pe].out } else { &mut printed[pe].err }) = bytes;
             }
         }
         printed
     }
 
-    fn of(&self, kind: Kind) -> &Outlet {
+    fn of(&self, kind: StdStream) -> &Outlet {
         &self.outlets[(self.outlets.len() - 1).min(kind as usize)]
     }
 }
@@ -163,7 +164,7 @@ impl Drop for Outlets {
 }
 
 impl Outlet {
-    fn start(kind: Kind, output: Output, ended: Arc<OwnedFd>) -> io::Result<Self> {
+    fn start(kind: StdStream, output: Output, ended: Arc<OwnedFd>) -> io::Result<Self> {
         let (orders, received) = channel();
         let (bell, end) = (bell()?, Arc::new(OnceLock::new()));
         let mut stream =
@@ -195,7 +196,7 @@ impl Outlet {
 
 /// What a thread has to do.
 struct Stream {
-    kind: Kind,
+    kind: StdStream,
     output: Output,
     orders: Receiver<Order>,
     bell: Arc<OwnedFd>,
@@ -286,8 +287,8 @@ impl Stream {
 
     fn write(&self, lines: &[u8]) -> Result<(), Errno> {
         match self.kind {
-            Kind::Out => write(io::stdout(), lines),
-            Kind::Err => write(io::stderr(), lines),
+            StdStream::Out => write(io::stdout(), lines),
+            StdStream::Err => write(io::stderr(), lines),
         }
     }
 }
@@ -379,11 +380,12 @@ mod tests {
 
     #[test]
     fn kept_output_is_whole() {
-        let mut outlets = Outlets::new(Output::Capture, &[vec![Kind::Out], vec![Kind::Err]]).unwrap();
+        let mut outlets =
+            Outlets::new(Output::Capture, &[vec![StdStream::Out], vec![StdStream::Err]]).unwrap();
         let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
-        outlets.read(1, Kind::Err, read);
+        outlets.read(1, StdStream::Err, read);
         rustix::io::write(&write, b"one\ntwo").unwrap();
-        for kind in [Kind::Out, Kind::Err] {
+        for kind in [StdStream::Out, StdStream::Err] {
             while outlets.close(kind) {
                 poll(&mut [outlets.poll_fd()], None).unwrap();
                 outlets.hush();

@@ -18,7 +18,7 @@ use super::output::Outlets;
 use super::rendezvous::{Met, Rendezvous, hand_round, pack};
 use super::report::{Death, Standing, ended_with};
 use super::spawn::Spawner;
-use super::wire::{Reply, Request, VERSION};
+use super::wire::{ToLauncher, ToPe, VERSION};
 use crate::codec;
 
 /// How long a PE may be out of reach while the process that started it goes on.
@@ -193,7 +193,7 @@ impl Pes {
         let Some(sender) = packet.sender else { return };
         let joined = self.members[pe].joined();
         match codec::decode(&packet.bytes) {
-            Ok(Request::Hello { version, job, pe: claimed }) => {
+            Ok(ToLauncher::Hello { version, job, pe: claimed }) => {
                 self.greet(pe, sender, (version, job, claimed))
             }
             // A process that the PE forked holds the same socket, and does not speak for the PE.
@@ -228,9 +228,9 @@ impl Pes {
         } else {
             member.join(sender);
             let hosts = self.spawner.hosts.clone();
-            return member.reply(&Reply::Welcome { hosts }, vec![Rc::clone(&member.lifeline)]);
+            return member.reply(&ToPe::Welcome { hosts }, vec![Rc::clone(&member.lifeline)]);
         };
-        member.reply(&Reply::Refused { reason }, Vec::new());
+        member.reply(&ToPe::Refused { reason }, Vec::new());
         member.flush();
         if member.backlog() > UNREAD {
             let what = "its processes ask again and again to be taken for it, and read no answer; see what else the \
@@ -239,23 +239,23 @@ impl Pes {
         }
     }
 
-    fn answer(&mut self, pe: usize, request: Request, descriptors: Vec<OwnedFd>) {
-        if matches!(request, Request::Fence | Request::Share { .. }) && !self.may_go_on(pe) {
+    fn answer(&mut self, pe: usize, request: ToLauncher, descriptors: Vec<OwnedFd>) {
+        if matches!(request, ToLauncher::Fence | ToLauncher::Share { .. }) && !self.may_go_on(pe) {
             let what = "it is at the next step of the start before it has heard how the last one ended; look which \
                         program speaks to the launcher in its position";
             return self.break_off(pe, what.to_owned());
         }
         match request {
-            Request::Hello { .. } => {}
-            Request::Abort { code, message } => {
+            ToLauncher::Hello { .. } => {}
+            ToLauncher::Abort { code, message } => {
                 self.members[pe].aborted = Some(ended_with(code, &message));
                 self.members[pe].ignore();
                 self.events.push(Event::Aborted { pe, code, message });
             }
-            Request::Finish => self.members[pe].finished = true,
-            Request::Put { .. } | Request::Fence | Request::Share { .. } => {
+            ToLauncher::Finish => self.members[pe].finished = true,
+            ToLauncher::Put { .. } | ToLauncher::Fence | ToLauncher::Share { .. } => {
                 let descriptors: Vec<_> = descriptors.into_iter().map(Rc::new).collect();
-                if let (Request::Share { .. }, None) = (&request, &self.members[pe].memory) {
+                if let (ToLauncher::Share { .. }, None) = (&request, &self.members[pe].memory) {
                     self.members[pe].memory = descriptors.first().cloned();
                 }
                 match self.meeting.take(pe, request, descriptors) {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     fn hello(host: &Pes, version: u32, pe: u32) -> Vec<u8> {
-        codec::encode(&Request::Hello { version, job: host.spawner.number, pe })
+        codec::encode(&ToLauncher::Hello { version, job: host.spawner.number, pe })
     }
 
     /// Says it, if there is room.
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn who_talks_on_keeps_no_other_from_its_turn() {
         let (mut host, ends) = silent(2);
-        let finish = codec::encode(&Request::Finish);
+        let finish = codec::encode(&ToLauncher::Finish);
         let fill = || (0..).take_while(|_| says(&ends[0], &finish)).count();
         assert!(says(&ends[0], &hello(&host, VERSION, 0)) && says(&ends[0], &finish));
         assert_eq!(host.serve(&[0]), []);
@@ -383,7 +383,7 @@ mod tests {
         assert!(says(&ends[0], &hello(&host, VERSION, 0)));
         assert_eq!(host.serve(&[0]), []);
         assert!(host.has_begun());
-        let events = flood(&mut host, &ends[0], &codec::encode(&Request::Fence));
+        let events = flood(&mut host, &ends[0], &codec::encode(&ToLauncher::Fence));
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("it is at the next step of the start before"), "{what}");
     }
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn who_gives_up_is_not_lost() {
         for (last, is_lost) in
-            [(Request::Abort { code: 1, message: "why".into() }, false), (Request::Fence, true)]
+            [(ToLauncher::Abort { code: 1, message: "why".into() }, false), (ToLauncher::Fence, true)]
         {
             let (mut host, mut ends) = silent(1);
             let end = ends.remove(0);

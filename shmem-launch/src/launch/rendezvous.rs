@@ -8,7 +8,7 @@ use std::iter;
 use shmem_core::partition::show_size;
 
 use super::wire::{
-    AROUND_VALUES, MAX_DESCRIPTORS, MAX_KEY, MAX_PACKET, MAX_VALUE, OVERHEAD, Reply, Request, Value,
+    AROUND_VALUES, MAX_DESCRIPTORS, MAX_KEY, MAX_PACKET, MAX_VALUE, OVERHEAD, ToLauncher, ToPe, Value,
 };
 use crate::codec;
 
@@ -25,7 +25,7 @@ pub(crate) struct Rendezvous<D> {
 #[derive(Debug)]
 struct Seat<D> {
     host: u32,
-    arrived: Option<Step>,
+    arrived: Option<MeetingPoint>,
     offers: BTreeMap<String, Vec<u8>>,
     /// Bytes of these.
     bytes: usize,
@@ -34,7 +34,7 @@ struct Seat<D> {
 
 /// What a PE waits in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum MeetingPoint {
     Fence,
     Share,
 }
@@ -63,7 +63,7 @@ pub(crate) enum Fault {
     TooMuch { pe: usize, key: String },
     #[error("it is at a {here} of the start, and PE {other} at a {there}: are they the same program?",
         here = .here.name(), there = .there.name())]
-    Mismatch { here: Step, other: usize, there: Step },
+    Mismatch { here: MeetingPoint, other: usize, there: MeetingPoint },
     #[error("it says what belongs to another protocol: are they the same program?")]
     NoStep,
 }
@@ -78,7 +78,7 @@ impl Fault {
     }
 }
 
-impl Step {
+impl MeetingPoint {
     fn name(self) -> &'static str {
         match self {
             Self::Fence => "fence",
@@ -107,22 +107,22 @@ impl<D> Rendezvous<D> {
     pub(crate) fn take(
         &mut self,
         pe: usize,
-        request: Request,
+        request: ToLauncher,
         descriptors: Vec<D>,
     ) -> Result<Option<Met<D>>, Fault> {
         let Some(seat) = self.seats.get_mut(&pe) else { return Err(Fault::NoStep) };
         match request {
-            Request::Put { key, value } => seat.put(pe, key, value).map(|()| None),
-            Request::Fence => self.arrive(pe, Step::Fence),
-            Request::Share { last } => {
+            ToLauncher::Put { key, value } => seat.put(pe, key, value).map(|()| None),
+            ToLauncher::Fence => self.arrive(pe, MeetingPoint::Fence),
+            ToLauncher::Share { last } => {
                 seat.shared.extend(descriptors);
-                if last { self.arrive(pe, Step::Share) } else { Ok(None) }
+                if last { self.arrive(pe, MeetingPoint::Share) } else { Ok(None) }
             }
             _ => Err(Fault::NoStep),
         }
     }
 
-    fn arrive(&mut self, pe: usize, step: Step) -> Result<Option<Met<D>>, Fault> {
+    fn arrive(&mut self, pe: usize, step: MeetingPoint) -> Result<Option<Met<D>>, Fault> {
         let host = self.seats[&pe].host;
         let mut neighbours = self.seats.iter().filter(|(_, seat)| seat.host == host);
         // PEs of another host may be a step ahead.
@@ -132,7 +132,7 @@ impl<D> Rendezvous<D> {
             return Err(Fault::Mismatch { here: step, other, there });
         }
         self.seats.entry(pe).and_modify(|seat| seat.arrived = Some(step));
-        let meets = |seat: &Seat<D>| step == Step::Fence || seat.host == host;
+        let meets = |seat: &Seat<D>| step == MeetingPoint::Fence || seat.host == host;
         if self.seats.values().any(|seat| meets(seat) && seat.arrived != Some(step)) {
             return Ok(None);
         }
@@ -142,8 +142,10 @@ impl<D> Rendezvous<D> {
             (*pe, seat)
         });
         Ok(Some(match step {
-            Step::Fence => Met::Fence(all.flat_map(|(pe, seat)| seat.take_offers(pe)).collect()),
-            Step::Share => Met::Share(all.map(|(pe, seat)| (pe, std::mem::take(&mut seat.shared))).collect()),
+            MeetingPoint::Fence => Met::Fence(all.flat_map(|(pe, seat)| seat.take_offers(pe)).collect()),
+            MeetingPoint::Share => {
+                Met::Share(all.map(|(pe, seat)| (pe, std::mem::take(&mut seat.shared))).collect())
+            }
         }))
     }
 }
@@ -179,25 +181,25 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     for value in values {
         if bytes + value.most_bytes() > MAX_PACKET {
             let values = std::mem::take(&mut portion);
-            packets.push(codec::encode(&Reply::Fenced { values, last: false }));
+            packets.push(codec::encode(&ToPe::Fenced { values, last: false }));
             bytes = AROUND_VALUES;
         }
         bytes += value.most_bytes();
         portion.push(value);
     }
-    packets.push(codec::encode(&Reply::Fenced { values: portion, last: true }));
+    packets.push(codec::encode(&ToPe::Fenced { values: portion, last: true }));
     packets
 }
 
 /// What each PE of a host is sent of the others' descriptors: how many of each will come, and then all of them, in few packets.
-pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, Reply, Vec<&D>)> {
+pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, ToPe, Vec<&D>)> {
     lists.iter().flat_map(move |(to, _)| {
         let others = || lists.iter().filter(|(pe, _)| pe != to).map(|(_, list)| list);
         let each = others().map(|list| list.len() as u32).collect();
         let all: Vec<&D> = others().flatten().collect();
         let packets: Vec<_> = all.chunks(MAX_DESCRIPTORS).map(<[_]>::to_vec).collect();
-        let shared = packets.into_iter().map(move |packet| (*to, Reply::Shared, packet));
-        iter::once((*to, Reply::Sharing { each }, Vec::new())).chain(shared)
+        let shared = packets.into_iter().map(move |packet| (*to, ToPe::Shared, packet));
+        iter::once((*to, ToPe::Sharing { each }, Vec::new())).chain(shared)
     })
 }
 
@@ -218,7 +220,7 @@ mod tests {
         let mut all = BTreeMap::new();
         for (i, packet) in packets.iter().enumerate() {
             assert!(packet.len() <= MAX_PACKET);
-            let Ok(Reply::Fenced { values, last }) = codec::decode(packet) else { panic!("{packet:?}") };
+            let Ok(ToPe::Fenced { values, last }) = codec::decode(packet) else { panic!("{packet:?}") };
             assert_eq!(last, i + 1 == packets.len());
             all.extend(values.into_iter().map(|value| ((value.pe, value.key), value.value)));
         }
@@ -236,16 +238,16 @@ mod tests {
             let mut model = BTreeMap::new();
             for (n, (pe, key, length)) in puts.into_iter().enumerate() {
                 let value = vec![n as u8; length];
-                let put = Request::Put { key: key.clone(), value: value.clone() };
+                let put = ToLauncher::Put { key: key.clone(), value: value.clone() };
                 prop_assert_eq!(meeting.take(pe as usize, put, vec![]), Ok(None));
                 model.insert((pe, key), value);
             }
             for expected in [model, BTreeMap::new()] {
                 for &pe in &order[..4] {
-                    prop_assert_eq!(meeting.take(pe, Request::Fence, vec![]), Ok(None));
+                    prop_assert_eq!(meeting.take(pe, ToLauncher::Fence, vec![]), Ok(None));
                     prop_assert!(meeting.is_waiting(pe));
                 }
-                let Ok(Some(Met::Fence(values))) = meeting.take(order[4], Request::Fence, vec![]) else { panic!() };
+                let Ok(Some(Met::Fence(values))) = meeting.take(order[4], ToLauncher::Fence, vec![]) else { panic!() };
                 prop_assert!(!order.iter().any(|&pe| meeting.is_waiting(pe)));
                 prop_assert_eq!(unpack(&pack(values)), expected);
             }
@@ -259,7 +261,7 @@ mod tests {
             .into();
         for (pe, own) in &lists {
             let mut sent = hand_round(&lists).filter(|(to, ..)| to == pe);
-            let Some((_, Reply::Sharing { each }, none)) = sent.next() else { panic!() };
+            let Some((_, ToPe::Sharing { each }, none)) = sent.next() else { panic!() };
             assert!(none.is_empty());
             let others: Vec<&Vec<usize>> =
                 lists.iter().filter(|(to, _)| to != pe).map(|(_, list)| list).collect();
@@ -275,7 +277,7 @@ mod tests {
     fn a_pe_offers_so_much_and_no_more() {
         let mut meeting = Rendezvous::<()>::new([(0, 0), (1, 0)]);
         let mut put = |pe: usize, key: &str, bytes: usize| {
-            meeting.take(pe, Request::Put { key: key.into(), value: vec![1; bytes] }, vec![])
+            meeting.take(pe, ToLauncher::Put { key: key.into(), value: vec![1; bytes] }, vec![])
         };
         let keys: Vec<String> = (0..MAX_OFFERED / MAX_VALUE).map(|key| key.to_string()).collect();
         for key in keys.iter().chain(&keys) {
@@ -290,10 +292,10 @@ mod tests {
         for (key, bytes) in [("b", MAX_VALUE + 1), (&*"k".repeat(MAX_KEY + 1), 0)] {
             assert!(matches!(put(0, key, bytes), Err(Fault::TooLong { .. })));
         }
-        meeting.take(1, Request::Fence, vec![]).unwrap();
-        let Ok(Some(Met::Fence(values))) = meeting.take(0, Request::Fence, vec![]) else { panic!() };
+        meeting.take(1, ToLauncher::Fence, vec![]).unwrap();
+        let Ok(Some(Met::Fence(values))) = meeting.take(0, ToLauncher::Fence, vec![]) else { panic!() };
         assert_eq!(values.len(), keys.len() + 1);
-        let again = Request::Put { key: "b".into(), value: vec![1; MAX_VALUE] };
+        let again = ToLauncher::Put { key: "b".into(), value: vec![1; MAX_VALUE] };
         assert_eq!(meeting.take(1, again, vec![]), Ok(None), "a fence makes room");
     }
 }

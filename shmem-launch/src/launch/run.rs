@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use super::error::LaunchError;
-use super::output::{Kind, Outlets, pipes};
+use super::output::{Outlets, StdStream, pipes};
 use super::pes::{Event, LOOK, Pes};
 use super::report::{Death, ended_with, standings};
 use super::signals::{self, Received, Signals};
@@ -114,7 +114,7 @@ impl Run {
             self.tell_death();
         }
         // What PEs have printed, and that it could not be written, comes before anything that is said.
-        self.write_rest(Kind::Out);
+        self.write_rest(StdStream::Out);
         let pes = self.pes.count();
         if self.failure.is_none() && pes > 1 && !self.pes.has_begun() {
             let program = self.pes.job().program.display();
@@ -122,7 +122,7 @@ impl Run {
                 format!("{pes} copies of `{program}` ran, and none of them joined the job: each was alone");
             self.say(&text);
         }
-        self.write_rest(Kind::Err);
+        self.write_rest(StdStream::Err);
         let outputs = match self.pes.job().output {
             Output::Capture => self.outlets.into_printed(pes),
             Output::Inherit | Output::Tag => Vec::new(),
@@ -134,7 +134,7 @@ impl Run {
     /// Output that cannot be written ends the job.
     fn heed_outlets(&mut self) {
         self.outlets.hush();
-        for kind in [Kind::Out, Kind::Err] {
+        for kind in [StdStream::Out, StdStream::Err] {
             if let Some(Err(error)) = self.outlets.end(kind) {
                 self.lack_room(kind, &error);
             }
@@ -293,7 +293,7 @@ impl Run {
 
     /// All is over but what is still to be written. Whoever reads it may take its time, unless the job was to end early, or has a
     /// limit.
-    fn write_rest(&mut self, kind: Kind) {
+    fn write_rest(&mut self, kind: StdStream) {
         let is_asked = matches!(self.failure, Some((Failure::Interrupted { .. } | Failure::TimedOut, _)));
         let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };
         while self.outlets.close(kind) {
@@ -316,7 +316,7 @@ impl Run {
     }
 
     /// What PEs print cannot be kept. If nobody wants to read it any more, that is no fault.
-    fn lack_room(&mut self, kind: Kind, error: &io::Error) {
+    fn lack_room(&mut self, kind: StdStream, error: &io::Error) {
         if error.kind() == io::ErrorKind::BrokenPipe || self.failure.is_some() {
             return;
         }
@@ -347,7 +347,7 @@ mod tests {
     /// A job of two PEs, which do nothing.
     fn run() -> Run {
         let job = Launch::new("cat", 2).capture_output();
-        let outlets = Outlets::new(Output::Capture, &[vec![Kind::Out, Kind::Err]]).unwrap();
+        let outlets = Outlets::new(Output::Capture, &[vec![StdStream::Out, StdStream::Err]]).unwrap();
         Run::new(Pes::silent(job).0, None, outlets)
     }
 
@@ -355,7 +355,7 @@ mod tests {
     fn output_that_finds_no_room_is_told_of_the_stream_that_it_went_to() {
         let mut run = run();
         // Both of a PE's streams go to standard output.
-        run.lack_room(Kind::Err, &io::ErrorKind::StorageFull.into());
+        run.lack_room(StdStream::Err, &io::ErrorKind::StorageFull.into());
         let said = "what the PEs print cannot be written to standard output: no storage space; PEs 0, 1 ";
         assert!(run.report.starts_with(said), "{}", run.report);
     }

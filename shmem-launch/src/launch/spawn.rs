@@ -16,7 +16,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::channel::Channel;
 use super::error::LaunchError;
 use super::member::Member;
-use super::output::{Kind, Outlets};
+use super::output::{Outlets, StdStream};
 use super::signals::{Given, Mask};
 use super::{JOB, Launch, NPES, Output, PE, SOCKET, random};
 use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
@@ -38,7 +38,7 @@ pub(crate) struct Spawner {
     /// The host that each PE is told to be on.
     pub(crate) hosts: Vec<u32>,
     /// The streams of each PE that come to the launcher, by the pipes that they come through.
-    pipes: Vec<Vec<Kind>>,
+    pipes: Vec<Vec<StdStream>>,
     /// Empty: not bound. Else the i-th PE gets the i-th set, starting over at the end.
     cpus: Vec<CpuSet>,
     /// What is to be in force again in the processes.
@@ -63,7 +63,7 @@ impl Spawner {
     /// If hosts and PEs do not go together, or PEs cannot be bound as they are to be.
     pub(crate) fn new(
         job: Launch,
-        pipes: Vec<Vec<Kind>>,
+        pipes: Vec<Vec<StdStream>>,
         before: Before,
     ) -> Result<(Self, Option<String>), LaunchError> {
         let pes = job.pes;
@@ -127,7 +127,7 @@ impl Spawner {
     }
 
     /// One PE has the launcher's input; what it would get if all read from it is up to chance.
-    fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<(Kind, OwnedFd)>> {
+    fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<(StdStream, OwnedFd)>> {
         if pe != 0 || self.job.output == Output::Capture {
             let null = File::open("/dev/null");
             command.stdin(
@@ -140,8 +140,8 @@ impl Spawner {
             rustix::fs::fcntl_setfl(&read, OFlags::NONBLOCK)?;
             for kind in streams {
                 match kind {
-                    Kind::Out => command.stdout(write.try_clone()?),
-                    Kind::Err => command.stderr(write.try_clone()?),
+                    StdStream::Out => command.stdout(write.try_clone()?),
+                    StdStream::Err => command.stderr(write.try_clone()?),
                 };
             }
             sources.extend(streams.first().map(|kind| (*kind, read)));

@@ -34,7 +34,7 @@ pub(crate) const AROUND_VALUES: usize = 12;
 
 /// From a PE to the launcher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Request {
+pub(crate) enum ToLauncher {
     /// The first message.
     Hello { version: u32, job: u64, pe: u32 },
     /// A value for the next fence.
@@ -55,7 +55,7 @@ pub(crate) enum Request {
 
 /// From the launcher to a PE.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Reply {
+pub(crate) enum ToPe {
     /// The PE belongs to a job whose PEs are on these hosts, in the order of their numbers; its lifeline
     /// comes with it.
     Welcome { hosts: Vec<u32> },
@@ -85,8 +85,8 @@ impl Value {
     }
 }
 
-impl Message for Request {}
-impl Message for Reply {}
+impl Message for ToLauncher {}
+impl Message for ToPe {}
 
 /// The beginning of `text` that fits a message.
 pub(crate) fn cut(text: &str) -> &str {
@@ -133,7 +133,7 @@ mod tests {
         let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let mut runner = TestRunner::new_with_rng(ProptestConfig::with_cases(4096), random);
         let result = runner.run(&bytes(), |bytes| {
-            let kinds = [arrives::<Request>(&bytes)?, arrives::<Reply>(&bytes)?];
+            let kinds = [arrives::<ToLauncher>(&bytes)?, arrives::<ToPe>(&bytes)?];
             seen.borrow_mut().extend(kinds.into_iter().enumerate().filter(|(_, kind)| kind.is_some()));
             Ok(())
         });
@@ -144,16 +144,16 @@ mod tests {
     /// A number is written in one way; and a list has as many elements as it says.
     #[test]
     fn what_is_malformed_is_refused() {
-        let hello = codec::encode(&Request::Hello { version: 5, job: 0, pe: 0 });
+        let hello = codec::encode(&ToLauncher::Hello { version: 5, job: 0, pe: 0 });
         assert_eq!(hello[1], 5);
         let long = [&[hello[0], 0x85, 0], &hello[2..]].concat();
-        let mut fenced = codec::encode(&Reply::Fenced { values: Vec::new(), last: true });
+        let mut fenced = codec::encode(&ToPe::Fenced { values: Vec::new(), last: true });
         assert_eq!(fenced.remove(1), 0, "the number of values");
         let announced = |count: &[u8]| [&fenced[..1], count, &[0; 9]].concat();
         let (few, many) =
             (announced(&[0xff, 0x7f]), announced(&[255, 255, 255, 255, 255, 255, 255, 255, 255, 1]));
-        assert_eq!(codec::decode::<Request>(&long), Err(Malformed));
-        assert_eq!([few, many].map(|bytes| codec::decode::<Reply>(&bytes)), [const { Err(Malformed) }; 2]);
+        assert_eq!(codec::decode::<ToLauncher>(&long), Err(Malformed));
+        assert_eq!([few, many].map(|bytes| codec::decode::<ToPe>(&bytes)), [const { Err(Malformed) }; 2]);
     }
 
     proptest! {
@@ -162,7 +162,7 @@ mod tests {
             let value = Value { pe, key, value: vec![7; bytes] };
             let most = value.most_bytes();
             let values = vec![value; times];
-            let packet = codec::encode(&Reply::Fenced { values, last: true });
+            let packet = codec::encode(&ToPe::Fenced { values, last: true });
             prop_assert!(packet.len() <= AROUND_VALUES + times * most);
         }
 

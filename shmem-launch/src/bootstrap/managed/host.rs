@@ -1,5 +1,5 @@
-//! The first PE of a host: it serves the others as `shmrun` would, inside its own collective calls, and exchanges
-//! what they say with the first PEs of the other hosts.
+//! The first PE of a host: inside its own collective calls it serves the others, as `shmrun` does, and exchanges their values with
+//! the first PEs of the other hosts.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,30 +13,26 @@ use crate::bootstrap::steps::{Steps, Visible, gone, invalid, make_room, owned, u
 use crate::codec;
 use crate::launch::channel::Channel;
 use crate::launch::rendezvous::{Met, Rendezvous, hand_round, pack};
-use crate::launch::wire::{Reply, Request, Value};
+use crate::launch::wire::{ToLauncher, ToPe, Value};
 
-/// What the first PE of a host keeps.
 pub(super) struct Host {
     manager: Arc<dyn ProcessManager>,
     number: usize,
-    /// The other PEs of this host.
     others: BTreeMap<usize, Arc<Channel>>,
     /// The first PE of each host.
     firsts: Vec<usize>,
-    /// Locked during each collective step, so that two threads of a PE cannot mix theirs.
+    /// Locked during each collective step, so that two threads of a PE do not mix theirs.
     board: Mutex<Board>,
 }
 
 struct Board {
     meeting: Rendezvous<OwnedFd>,
     visible: Visible,
-    /// Exchanges with the other hosts so far: what a host says in each has a key of its own, because launchers may
-    /// keep what they have once given.
+    /// Exchanges with other hosts so far. Each has a key of its own, because launchers may cache values.
     exchanges: u64,
 }
 
 impl Host {
-    /// PE `number` serves the others, and speaks to the first PEs of all hosts.
     pub(super) fn new(
         manager: Arc<dyn ProcessManager>,
         number: usize,
@@ -48,11 +44,11 @@ impl Host {
         Self { manager, number, others, firsts, board: Mutex::new(board) }
     }
 
-    /// Takes this PE's step, and those of the others until they have met.
+    /// Takes this PE's request, and requests of the others until all have met.
     fn meet(
         &self,
         meeting: &mut Rendezvous<OwnedFd>,
-        own: Request,
+        own: ToLauncher,
         descriptors: Vec<OwnedFd>,
     ) -> io::Result<Option<Met<OwnedFd>>> {
         let mut met = meeting.take(self.number, own, descriptors).map_err(invalid)?;
@@ -67,15 +63,15 @@ impl Host {
         Ok(met)
     }
 
-    /// Gives this host's values to the other hosts, and takes theirs.
+    /// Exchanges this host's values with the other hosts.
     fn exchange(&self, exchange: u64, values: Vec<Value>) -> io::Result<Vec<Value>> {
         let key = format!("shmem.{exchange}");
-        self.manager.put(&key, &codec::encode(&Reply::Fenced { values: values.clone(), last: true }))?;
+        self.manager.put(&key, &codec::encode(&ToPe::Fenced { values: values.clone(), last: true }))?;
         self.manager.fence()?;
         let mut all = values;
         for first in self.firsts.iter().filter(|first| **first != self.number) {
             let bytes = self.manager.get(*first, &key)?;
-            let Ok(Reply::Fenced { values, .. }) = codec::decode(&bytes) else {
+            let Ok(ToPe::Fenced { values, .. }) = codec::decode(&bytes) else {
                 return Err(invalid(format!("what PE {first} says for its host is garbled")));
             };
             all.extend(values);
@@ -93,13 +89,14 @@ impl Host {
 
 impl Steps for Host {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        let put = Request::Put { key: key.into(), value: value.into() };
+        let put = ToLauncher::Put { key: key.into(), value: value.into() };
         self.board.lock().meeting.take(self.number, put, Vec::new()).map(drop).map_err(invalid)
     }
 
     fn fence(&self) -> io::Result<()> {
         let mut board = self.board.lock();
-        let Some(Met::Fence(mut values)) = self.meet(&mut board.meeting, Request::Fence, Vec::new())? else {
+        let Some(Met::Fence(mut values)) = self.meet(&mut board.meeting, ToLauncher::Fence, Vec::new())?
+        else {
             return Err(unexpected("a PE of this host"));
         };
         if self.firsts.len() > 1 {
@@ -121,10 +118,10 @@ impl Steps for Host {
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
         let mut board = self.board.lock();
-        // All PEs are the same program: they bring as many as this one.
+        // All PEs are the same program, and share equally many.
         make_room(self.others.len() + 1, self.others.len() * descriptors.len(), descriptors.len())?;
         let own = owned(descriptors)?;
-        let share = Request::Share { last: true };
+        let share = ToLauncher::Share { last: true };
         let Some(Met::Share(lists)) = self.meet(&mut board.meeting, share, own)? else {
             return Err(unexpected("a PE of this host"));
         };

@@ -1,18 +1,18 @@
 //! Jobs of process managers: `mpirun`, `prterun` and `srun --mpi=pmix` by [PMIx](super::pmix), `mpiexec` of MPICH, `srun --mpi=pmi2` and
 //! Flux by [PMI-1](super::pmi).
 //!
-//! A process manager says who is in the job and on which host, and passes bytes between processes. It passes no descriptors, and
-//! each of its steps costs every PE a conversation with its launcher. So the PEs of a host do what they do together
-//! among themselves, over sockets of their own, and only the first PE of each host speaks for it:
+//! A process manager knows the processes of the job and their hosts, and passes bytes between them. It passes no descriptors, and each
+//! of its steps costs every PE an exchange with its launcher. So the PEs of a host have sockets of their own, and only the first PE
+//! of each host uses the process manager:
 //!
 //! ```text
-//! PEs of a host      [`Served`]   as under `shmrun`: values at a fence, descriptors handed round
-//! their first PE     [`Host`]     serves them, itself among them, and exchanges their values with the other hosts' first
-//! first PEs          [`ProcessManager`]  one value per host, and a fence, in which the manager wants all PEs
+//! PEs of a host      [`Served`]          as under `shmrun`: values at a fence, shared descriptors
+//! their first PE     [`Host`]            serves all PEs of the host, and exchanges their values with the other first PEs
+//! first PEs          [`ProcessManager`]  one value for each host, and a fence, which all PEs of the job call
 //! ```
 //!
-//! They find each other once, at the start ([`door`]), and from then on each notices the other's death ([`Watch`]):
-//! `mpirun` ends a job in which a process dies, `srun` does so only with `--kill-on-bad-exit`.
+//! They connect at the start ([`door`]), and then notice each other's death ([`Watch`]): `mpirun` ends a job in which a process dies,
+//! `srun` does so only with `--kill-on-bad-exit`.
 
 mod door;
 mod host;
@@ -35,7 +35,7 @@ use door::FIRST;
 use host::Host;
 use watch::Watch;
 
-/// How long a PE that may not speak leaves to the one that does.
+/// Delay of a PE's end, while another PE of the host reports why the job ends.
 const SPEECH: Duration = Duration::from_millis(200);
 
 /// A PE of a process manager's job.
@@ -43,27 +43,27 @@ pub struct Managed {
     manager: Arc<dyn ProcessManager>,
     number: usize,
     hosts: Alike<u32>,
-    /// How it takes part in what all do together: it speaks for its host, or to who does.
+    /// [`Host`] of the first PE of a host, [`Served`] of others.
     steps: Box<dyn Steps>,
     watch: Arc<Watch>,
     _claim: Option<Claim>,
 }
 
 impl Managed {
-    /// Joins the job of the process manager that started this process; `None` if none that speaks PMI-1 or PMIx has. `libpmix` names
-    /// the file of libpmix, if it is not the system's.
+    /// Joins the job of the process manager that started this process; `None`: no launcher that speaks PMI-1 or PMIx has. `libpmix`
+    /// is the file of libpmix, if it is not the system's.
     ///
     /// # Errors
     ///
-    /// If libpmix cannot be loaded, the launcher does not answer or does not say who is where, or the PEs of this host do not find
-    /// each other, or if another process is the PE already.
+    /// If libpmix cannot be loaded, the launcher does not answer or does not know the hosts, the PEs of this host cannot connect, or
+    /// another process is the PE already.
     ///
     /// # Safety
     ///
     /// As [`bootstrap::connect`](super::connect).
     pub unsafe fn connect(libpmix: Option<&str>) -> io::Result<Option<Self>> {
-        // The nearest launcher: that of the parent's socket, or else PMIx, because what `mpirun` starts in a job of
-        // `srun --mpi=pmi2` may have the socket of the outer job open.
+        // The nearest launcher is the one whose socket the parent has made, or else that of PMIx: a process of `mpirun` in a job
+        // of `srun --mpi=pmi2` may have inherited the socket of the outer job.
         let by_pmi = || {
             // SAFETY: the caller's promise.
             let joined = unsafe { pmi::Client::connect() }?;
@@ -80,16 +80,16 @@ impl Managed {
         }
     }
 
-    /// Joins the job of whatever else has started this process.
+    /// Joins the job of another process manager.
     ///
     /// # Errors
     ///
-    /// If the manager has one, or the PEs of this host do not find each other.
+    /// If the manager returns one, or the PEs of this host cannot connect.
     ///
     /// # Safety
     ///
-    /// As [`bootstrap::connect`](super::connect). The processes of the job are as many as the manager says, and each has another
-    /// number; what one gets is what another one has put, and a fence waits for all.
+    /// As [`bootstrap::connect`](super::connect). The manager's number of processes is right, each process has a number of its own,
+    /// a get returns the value that was put, and a fence waits for all.
     pub unsafe fn by(manager: impl ProcessManager + 'static) -> io::Result<Self> {
         if manager.number() >= manager.count() {
             return Err(unknown(format!("process {} of {}", manager.number(), manager.count())));
@@ -108,7 +108,7 @@ impl Managed {
         let channels = met.channels.clone();
         let steps: Box<dyn Steps> = match met.channels.get(&neighbours[0]) {
             Some(first) => {
-                // On one host it is used once, to find each other.
+                // On one host the manager is needed once, to connect.
                 let fences = hosts.iter().any(|host| *host != here).then(|| Arc::clone(&manager));
                 Box::new(Served::new(Arc::clone(first), number, neighbours, FIRST, fences))
             }
@@ -123,7 +123,9 @@ impl Managed {
         Ok(Self { manager, number, hosts, steps, watch, _claim: claim })
     }
 
-    /// Whether values can be exchanged.
+    /// # Errors
+    ///
+    /// If this PE has left.
     fn stays(&self) -> io::Result<()> {
         match self.watch.has_left() {
             true => Err(left(self.number)),
@@ -169,11 +171,10 @@ impl Bootstrap for Managed {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        // Here: the end itself has less time.
+        // Here, because the time of `exit::end` is limited.
         self.watch.await_turn();
         exit::end(code, || {
             if !self.watch.may_speak() {
-                // Whoever may does so now.
                 std::thread::sleep(SPEECH);
             } else if !message.is_empty() {
                 say(&format!("PE {} ended the job with code {code}: {message}", self.number));

@@ -1,11 +1,11 @@
-//! Noticing that another PE of the host has died, and saying once why the job ends.
+//! Notices that another PE of the host has died, and has one PE report why the job ends.
 //!
-//! The channel between the first PE of a host and each other one is open as long as both live. Who leaves in order says
-//! so on it. When it closes without that, the PE at the other end has died: the one that notices ends the job.
+//! The channel between the first PE of a host and each other PE is open as long as both live. A PE that leaves in order sends
+//! [`LEAVING`]. If the channel closes without that, the PE at the other end has died, and this one ends the job.
 //!
-//! Launchers have no message for the whole job that only one process prints. Those of a host share a counter, from which one
-//! may take. Hosts speak in turn, because what ends a job often happens on all of them at once: the first one that does
-//! has the job ended before the next one's turn comes. A death is noticed on one host only, and told at once.
+//! Launchers have no message that is printed once for the whole job. The PEs of a host share an eventfd, from which one of them takes
+//! the right to report. Hosts report in turn, because the cause is often the same on all: the first host that reports has the job
+//! ended before the next one's turn. A death is noticed on one host only, and reported at once.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,16 +21,15 @@ use crate::bootstrap::manager::ProcessManager;
 use crate::launch::channel::{Channel, LEAVING};
 use crate::say::say;
 
-/// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of
-/// the others for the one before; and the longest wait.
+/// Time for the first host to report and for launchers to end the job; time for each further host; and the longest wait.
 const FIRST_TURN: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(250);
 const LAST_TURN: Duration = Duration::from_secs(3);
 
-/// The other PEs of the host that this one hears of.
+/// The other PEs of the host, and the right to report.
 pub(super) struct Watch {
     manager: Arc<dyn ProcessManager>,
-    /// Which of the job's hosts this is.
+    /// Number of this host in the job.
     host: u32,
     channels: BTreeMap<usize, Arc<Channel>>,
     voice: Option<OwnedFd>,
@@ -38,7 +37,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches the PEs at the other ends, in a thread that sleeps until one of them is gone.
+    /// Starts a thread that sleeps until a PE at the other end of a channel is gone.
     pub(super) fn new(
         manager: Arc<dyn ProcessManager>,
         host: u32,
@@ -53,29 +52,27 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Waits until it is the host's turn to say why the job ends. It may have ended by then.
+    /// Waits for the host's turn to report why the job ends. The job may end meanwhile.
     pub(super) fn await_turn(&self) {
         if let Some(others) = self.host.checked_sub(1) {
             std::thread::sleep((FIRST_TURN + TURN * others).min(LAST_TURN));
         }
     }
 
-    /// Whether this PE may say why the job ends: the first of the host that asks may.
+    /// Whether this PE may report why the job ends: the first PE of the host that asks.
     pub(super) fn may_speak(&self) -> bool {
         let Some(voice) = &self.voice else { return true };
         rustix::io::read(voice, &mut [0; size_of::<u64>()]).is_ok()
     }
 
-    /// Whether this PE has left.
     pub(super) fn has_left(&self) -> bool {
         self.left.load(Ordering::Acquire)
     }
 
-    /// Says that this PE leaves in order.
     pub(super) fn leave(&self) {
         self.left.store(true, Ordering::Release);
         for channel in self.channels.values() {
-            // Who is not there any more has left before.
+            // An error: the other PE has left before.
             let _ = channel.send(LEAVING, &[]);
         }
     }
@@ -83,7 +80,7 @@ impl Watch {
     fn run(&self) {
         let mut watched = self.channels.clone();
         while !watched.is_empty() {
-            // Its end is reported unasked. What it says before is for the steps of the other thread.
+            // `poll` reports a hangup without being asked. Packets are left to the thread that carries out steps.
             let mut list: Vec<_> =
                 watched.values().map(|channel| PollFd::new(channel, PollFlags::empty())).collect();
             if rustix::io::retry_on_intr(|| poll(&mut list, None)).is_err() {
@@ -100,7 +97,6 @@ impl Watch {
         }
     }
 
-    /// Ends the job, because a PE has died.
     fn end(&self, pe: usize) {
         if self.has_left() {
             return;

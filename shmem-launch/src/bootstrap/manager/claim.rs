@@ -1,8 +1,8 @@
-//! One process for each PE.
+//! [`Claim`]: one process for each PE.
 //!
-//! A process that a PE starts inherits what the launcher has told the PE, and the launcher's server would take it for
-//! the PE. So whoever joins as a PE first binds a socket of the PE's name, which nobody else on the host can bind, and
-//! which the kernel gives back when the process ends in whatever way.
+//! A process that a PE starts inherits its variables, and the launcher's server would take that process for the PE. So a process
+//! first binds an abstract socket with the name of the PE, which no other process on the host can bind. The kernel frees the name
+//! when the process ends.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,16 +15,16 @@ use rustix::process::{Pid, getuid};
 use crate::bootstrap::peer::Peer;
 use crate::say::say;
 
-/// Most bytes of a job's name in that of a socket, which has 107. Names of jobs differ at their end.
+/// Most bytes of a job's name in that of a socket, which has at most 107. Names of jobs differ at their end.
 const MOST: usize = 64;
 
-/// A PE that this process is. Nobody else becomes it as long as this lives.
+/// The right to be a PE. No other process has it as long as this value lives.
 pub(in crate::bootstrap) struct Claim {
     _socket: OwnedFd,
 }
 
 impl Claim {
-    /// Of a PE of a job; `None`: another user holds the name, who cannot be the PE.
+    /// Claims a PE of a job. `None`: a process of another user, which cannot be the PE, has the name.
     ///
     /// # Errors
     ///
@@ -36,13 +36,13 @@ impl Claim {
         let socket = socket()?;
         match net::bind(&socket, &address) {
             Ok(()) => {
-                // Who comes later asks this socket whose it is.
+                // A later process finds the owner by a connection.
                 net::listen(&socket, 1)?;
                 Ok(Some(Self { _socket: socket }))
             }
             Err(Errno::ADDRINUSE) => match holder(&address) {
                 Some(Peer { user, process }) if user == getuid() => Err(refused(pe, process)),
-                // Who does not say whose it is may be another user as well.
+                // An unknown owner may be another user as well.
                 holder => {
                     say(&format!("shmem: warning: {}", unguarded(pe, holder)));
                     Ok(None)
@@ -58,7 +58,7 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// Whose it is; `None`: it does not say.
+/// The owner of a name; `None`: not known.
 fn holder(address: &SocketAddrUnix) -> Option<Peer> {
     // A PE that has just bound it listens in a moment.
     (0..20).find_map(|_| {
@@ -77,7 +77,7 @@ fn named(process: Option<Pid>) -> String {
     process.map_or_else(|| "another process".to_owned(), |process| format!("process {process}"))
 }
 
-/// What follows from a name that somebody else has.
+/// The warning about a name that another user has.
 fn unguarded(pe: &str, holder: Option<Peer>) -> String {
     let whose = holder.map_or_else(String::new, |holder| format!(" of user {}", holder.user.as_raw()));
     format!(
@@ -106,11 +106,11 @@ mod tests {
 
     use super::*;
 
-    /// Set for copies of this program: what one holds until it is told to end, and of which job the other claims PE 3.
+    /// Variables of copies of this program: the name that a copy holds until its input ends; the job whose PE 3 a copy claims.
     const HOLDS: &str = "SHMEM_TEST_HOLDS";
     const CLAIMS: &str = "SHMEM_TEST_CLAIMS";
 
-    /// Not a test by itself: a copy of this program holds a name in it, or goes on without one, and says so.
+    /// The entry of copies of this program.
     #[test]
     fn copy_with_a_name() {
         if let Ok(job) = std::env::var(CLAIMS) {
@@ -131,11 +131,11 @@ mod tests {
         }
         let job = format!("of another user@{}", std::process::id());
         let name = format!("shmem-pe-{}-3-{job}", getuid().as_raw());
-        // Where others may run it: directories of builds may be closed to them.
+        // Other users may not be able to read the directory of the build.
         let directory = tempfile::tempdir().unwrap();
         let (file, own) = (directory.path().join("holder"), std::env::current_exe().unwrap());
-        // By a process of its own: were this one to write the file, what other tests start meanwhile would hold it open
-        // for a moment, and nobody may run what is being written.
+        // `cp` writes the file: children of other tests could inherit a descriptor of this process, and a file that is open for
+        // writing cannot be run.
         assert!(Command::new("cp").arg(&own).arg(&file).status().unwrap().success());
         for path in [directory.path(), &file] {
             std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
@@ -175,7 +175,7 @@ mod tests {
         assert!(Claim::new(&job, "4").unwrap().is_some(), "another PE");
         assert!(Claim::new(&format!("{job}1"), "3").unwrap().is_some(), "the same PE of another job");
         drop(first);
-        // A process that another test starts meanwhile has the socket, too, until it is a program of its own.
+        // A child that another test has forked has the socket until it calls `exec`.
         let free = (0..10_000).any(|_| {
             let claim = Claim::new(&job, "3");
             if claim.is_err() {

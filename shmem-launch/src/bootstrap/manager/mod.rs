@@ -1,4 +1,4 @@
-//! What a process manager offers to the processes of its job: by [PMIx](super::pmix), by [PMI-1](super::pmi), or by a program's own means.
+//! [`ProcessManager`]: the services of a process manager, by [PMIx](super::pmix), [PMI-1](super::pmi), or a program's own means.
 
 mod claim;
 
@@ -6,12 +6,12 @@ use std::io;
 
 pub(super) use claim::Claim;
 
-/// What PEs ask of whatever has started their processes: who they are, and an exchange of bytes.
+/// The numbers of the processes of a job, and an exchange of bytes between them.
 ///
-/// A program that starts its processes by itself, or by a framework, has one of its own (`init_with`). Calls come from one
-/// thread at a time, but for [`abort`](Self::abort), which any thread may call at any time.
+/// A program that starts its processes by itself, or by a framework, implements this for `init_with`. One thread at a time makes
+/// calls, except [`abort`](Self::abort), which any thread may call at any time.
 pub trait ProcessManager: Send + Sync {
-    /// What it is, for reports.
+    /// The name, for reports.
     fn name(&self) -> &'static str {
         "the program"
     }
@@ -19,20 +19,20 @@ pub trait ProcessManager: Send + Sync {
     /// The calling process's number in the job, from 0 on.
     fn number(&self) -> usize;
 
-    /// How many processes the job has.
+    /// Number of processes.
     fn count(&self) -> usize;
 
-    /// The host of each process: any numbers, equal for processes that share memory. If it is not known, each process says what
-    /// its host is called, and which start of the kernel that is.
+    /// The host of each process: any numbers, equal for processes that share memory. By default each process publishes its host name
+    /// and the kernel's boot ID.
     ///
     /// # Errors
     ///
-    /// If the others cannot be reached, or this process does not see what its host is called.
+    /// If the others cannot be reached, or this process cannot read the name of its host.
     fn hosts(&self) -> io::Result<Vec<u32>> {
         self.told_hosts()
     }
 
-    /// What [`hosts`](Self::hosts) gives where nothing is known.
+    /// The default of [`hosts`](Self::hosts).
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ pub trait ProcessManager: Send + Sync {
         Ok(numbered(hosts.collect::<io::Result<Vec<_>>>()?))
     }
 
-    /// Offers a value to all processes, under a key that this process uses once: a word of at most 32 letters, digits and dots. A
+    /// Puts a value, for all processes, under a key that this process uses once: a word of at most 32 letters, digits and dots. A
     /// value has some hundred bytes for each PE of the host.
     ///
     /// # Errors
@@ -56,31 +56,31 @@ pub trait ProcessManager: Send + Sync {
     /// If the others cannot be reached, or this process has left.
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
 
-    /// Waits for all processes of the job; then each has what the others have put.
+    /// Waits for all processes of the job. Afterwards each can get what the others have put.
     ///
     /// # Errors
     ///
     /// As [`put`](Self::put).
     fn fence(&self) -> io::Result<()>;
 
-    /// What a process has put under a key, before a fence.
+    /// Gets the value that a process has put under a key before a fence.
     ///
     /// # Errors
     ///
     /// As [`put`](Self::put), and if it has put nothing.
     fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>>;
 
-    /// Has all processes of the job end; says nothing, and comes back if nobody can be reached, or if this process has
-    /// left or is about to: then its exit code is all that the others hear.
+    /// Ends all processes of the job, without a message. Returns if the launcher cannot be reached, or this process has left or is
+    /// leaving: then its exit code alone ends the job.
     fn abort(&self, code: i32);
 
-    /// Leaves: the end of this process is not a failure. A call of another thread that has begun is to end before.
+    /// Leaves the job: from now on the exit of this process is no failure. Waits for calls of other threads.
     fn leave(&self) {}
 }
 
-/// What processes of one host say alike, and those of two hosts do not.
+/// Bytes that are equal on one host, and differ between hosts.
 fn own_host() -> io::Result<Vec<u8>> {
-    // Containers of one image may be called alike on all hosts.
+    // Containers of one image may have the same name on all hosts.
     let name = |file: &str| {
         let path = format!("/proc/sys/kernel/{file}");
         std::fs::read(&path).map_err(|error| unknown(format!("nor does {path} ({error})")))
@@ -88,7 +88,7 @@ fn own_host() -> io::Result<Vec<u8>> {
     Ok([name("hostname")?, name("random/boot_id")?].concat())
 }
 
-/// What a process may not ask that has left.
+/// The error of a call after `leave`.
 pub(super) fn left(number: usize) -> io::Error {
     let what = format!(
         "PE {number} has left the job: what PEs do together ends before; exchange values before `finish`"
@@ -96,7 +96,7 @@ pub(super) fn left(number: usize) -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, what)
 }
 
-/// Numbers hosts in the order of their first processes, of which each is given by anything that is equal on one host.
+/// Numbers hosts in the order of their first processes. `hosts` has a value for each process, equal on one host.
 pub(super) fn numbered<H: Eq + std::hash::Hash>(hosts: impl IntoIterator<Item = H>) -> Vec<u32> {
     let mut known = std::collections::HashMap::new();
     hosts
@@ -108,7 +108,7 @@ pub(super) fn numbered<H: Eq + std::hash::Hash>(hosts: impl IntoIterator<Item = 
         .collect()
 }
 
-/// The launcher's answer is of no use.
+/// The error of a useless answer of the launcher.
 pub(super) fn unknown(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the launcher does not say who is where: {what}"))
 }

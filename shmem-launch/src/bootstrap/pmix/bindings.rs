@@ -1,5 +1,5 @@
-//! What is called of libpmix: its types and constants, as the headers of PMIx 4 and 5 have them. Where these are installed, a
-//! test compares each size, offset and value with them (`layout.rs`).
+//! Types and constants of libpmix, as in the headers of PMIx 4 and 5. If headers are installed, a test compares each size, offset
+//! and value with them (`layout.rs`).
 #![allow(non_camel_case_types, non_snake_case, reason = "the names of C")]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -8,7 +8,6 @@ pub(super) const PMIX_RANK_UNDEF: u32 = u32::MAX;
 pub(super) const PMIX_RANK_WILDCARD: u32 = u32::MAX - 1;
 pub(super) const PMIX_HOSTNAME: &CStr = c"pmix.hname";
 pub(super) const PMIX_NODEID: &CStr = c"pmix.nodeid";
-pub(super) const PMIX_LOCAL_PEERS: &CStr = c"pmix.lpeers";
 pub(super) const PMIX_JOB_SIZE: &CStr = c"pmix.job.size";
 pub(super) const PMIX_COLLECT_DATA: &CStr = c"pmix.collect";
 pub(super) const PMIX_SUCCESS: pmix_status_t = 0;
@@ -52,7 +51,7 @@ pub(super) struct pmix_value_t {
     pub(super) data: pmix_data,
 }
 
-/// The data of a value: what a job may be told. Other kinds are as long, at most.
+/// The data of a value: the members that a job needs, and the size of the largest one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) union pmix_data {

@@ -1,4 +1,4 @@
-//! The calls of PMIx that a job needs, with Rust's types.
+//! The calls of PMIx that a job needs, with types of Rust.
 
 use std::ffi::{CStr, CString, c_char};
 use std::io;
@@ -15,12 +15,12 @@ use crate::bootstrap::manager::{ProcessManager, left as left_job, numbered, unkn
 pub(in crate::bootstrap) struct Client {
     library: &'static Library,
     me: pmix_proc_t,
-    /// Whether this client has left, which is read as long as a call of PMIx runs: what it asks once it has left would
-    /// meet a library that has taken itself down, or be asked in the name of MPI, which leaves by itself.
+    /// Whether this client has left. Locked for reading during each call of PMIx: a later call would find a library that has shut
+    /// down, or that only MPI still uses.
     left: RwLock<bool>,
 }
 
-/// What a key stands for.
+/// The value of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fact {
     Number(u64),
@@ -29,13 +29,13 @@ pub(super) enum Fact {
 }
 
 impl Client {
-    /// Joins; `None`: there is no server, the process was not started by a launcher that speaks PMIx.
+    /// Joins the job; `None`: there is no server, because no launcher that speaks PMIx has started this process.
     pub(super) fn connect(library: &'static Library) -> io::Result<Option<Self>> {
         let mut me = pmix_proc_t { nspace: [0; 256], rank: PMIX_RANK_UNDEF };
         // SAFETY: room for what identifies this process; there is no further information.
         let join = || unsafe { (library.init)(&raw mut me, std::ptr::null_mut(), 0) };
         // PMIx loads components.
-        // SAFETY: these install what is their own, and free nothing of others.
+        // SAFETY: these install handlers of their own, and free nothing of others.
         let status = unsafe { dispositions::keep(join) };
         if status == PMIX_ERR_UNREACH {
             return Ok(None);
@@ -48,7 +48,7 @@ impl Client {
         Ok(Some(Self { library, me, left: RwLock::new(false) }))
     }
 
-    /// As long as the guard lives, this client does not leave.
+    /// Keeps this client from leaving as long as the guard lives.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl Client {
         Ok(left)
     }
 
-    /// What the launcher says of a process, or of the whole job (`PMIX_RANK_WILDCARD`).
+    /// A fact about a process, or about the job (`PMIX_RANK_WILDCARD`).
     fn fact(&self, rank: u32, key: &CStr) -> io::Result<Fact> {
         let _staying = self.stay()?;
         let process = pmix_proc_t { rank, ..self.me };
@@ -78,6 +78,14 @@ impl Client {
             io::Error::new(io::ErrorKind::InvalidData, format!("{}: the answer is of no known type", what()))
         })
     }
+
+    /// Number of processes of the job.
+    fn known_count(&self) -> io::Result<u32> {
+        match self.fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE)? {
+            Fact::Number(count) if (1..=u64::from(u32::MAX)).contains(&count) => Ok(count as u32),
+            other => Err(unknown(format!("{other:?} processes"))),
+        }
+    }
 }
 
 impl ProcessManager for Client {
@@ -90,12 +98,20 @@ impl ProcessManager for Client {
     }
 
     fn count(&self) -> usize {
-        // Who does not say it has no hosts either.
-        count(self).map_or(0, |count| count as usize)
+        // A launcher that does not know it fails at `hosts` as well.
+        self.known_count().map_or(0, |count| count as usize)
     }
 
     fn hosts(&self) -> io::Result<Vec<u32>> {
-        hosts(self)
+        let (count, me) = (self.known_count()?, self.me.rank);
+        if me >= count {
+            return Err(unknown(format!("process {me} of {count}")));
+        }
+        if count == 1 {
+            return Ok(vec![0]);
+        }
+        let host = |rank| self.fact(rank, PMIX_NODEID).or_else(|_| self.fact(rank, PMIX_HOSTNAME));
+        Ok(numbered((0..count).map(host).collect::<io::Result<Vec<Fact>>>()?))
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -115,8 +131,8 @@ impl ProcessManager for Client {
     }
 
     fn fence(&self) -> io::Result<()> {
-        // Data is always collected: without it, a fence under Slurm 22.05 waits for nobody on other nodes. And always all take part:
-        // that Slurm does not know which nodes a fence of some processes concerns.
+        // Data are always collected, and all processes take part: without that, a fence under Slurm 22.05 does not wait for other
+        // nodes.
         let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
         for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA.to_bytes()) {
             *to = *from as c_char;
@@ -141,7 +157,7 @@ impl ProcessManager for Client {
     }
 
     fn abort(&self, code: i32) {
-        // Not waiting: a thread that leaves waits for one that is in a fence, and who ends the job is not to wait for it.
+        // Without waiting: another thread may wait in `leave` for a fence that never ends.
         let Some(_staying) = self.left.try_read().filter(|left| !**left) else { return };
         // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero; no
         // processes: all of the job.
@@ -154,50 +170,12 @@ impl ProcessManager for Client {
             return;
         }
         // SAFETY: this client has joined, leaves once, and is in no other call, nor will be (`left`); no further
-        // information. MPI, where it runs in the same process, has counted itself in.
+        // information. The library counts MPI in the same process separately.
         let _ = unsafe { (self.library.finalize)(std::ptr::null(), 0) };
     }
 }
 
-/// How many processes the job has.
-fn count(client: &Client) -> io::Result<u32> {
-    match client.fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE)? {
-        Fact::Number(count) if (1..=u64::from(u32::MAX)).contains(&count) => Ok(count as u32),
-        other => Err(unknown(format!("{other:?} processes"))),
-    }
-}
-
-/// The host of each PE, numbered in the order of their first PEs.
-fn hosts(client: &Client) -> io::Result<Vec<u32>> {
-    let count = count(client)?;
-    if client.me.rank >= count {
-        return Err(unknown(format!("process {} of {count}", client.me.rank)));
-    }
-    if count == 1 {
-        return Ok(vec![0]);
-    }
-    let host = |rank| client.fact(rank, PMIX_NODEID).or_else(|_| client.fact(rank, PMIX_HOSTNAME));
-    let hosts = numbered((0..count).map(host).collect::<io::Result<Vec<Fact>>>()?);
-    // What the launcher says of this host in another way must be the same: memory is shared on its word.
-    if let Ok(Fact::Text(peers)) = client.fact(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS) {
-        let here = hosts[client.me.rank as usize];
-        let same: Vec<u32> = (0..count).filter(|rank| hosts[*rank as usize] == here).collect();
-        if in_order(&peers).as_ref() != Some(&same) {
-            return Err(unknown(format!("the PEs of this host are {peers} and {same:?}")));
-        }
-    }
-    Ok(hosts)
-}
-
-/// The numbers of a list, which PRRTE 3 gives in any order.
-fn in_order(list: &str) -> Option<Vec<u32>> {
-    let mut numbers =
-        list.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u32>>>()?;
-    numbers.sort_unstable();
-    Some(numbers)
-}
-
-/// The answer of a get: its contents; it is freed. `None`: of a type that no key here has.
+/// Takes the contents of an answer of `PMIx_Get`, and frees it. `None`: it has a type that no key here has.
 ///
 /// # Safety
 ///
@@ -206,7 +184,7 @@ unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
     // SAFETY: an answer (caller).
     let pmix_value_t { type_, data } = unsafe { value.read() };
     let number = |number: u64| Some(Fact::Number(number));
-    // Which type a number has differs between launchers.
+    // Launchers use different types of numbers.
     let fact = match type_ {
         // SAFETY: the type says which field was written.
         PMIX_SIZE => number(unsafe { data.size } as u64),
@@ -254,7 +232,6 @@ fn empty_value() -> pmix_value_t {
     unsafe { std::mem::zeroed() }
 }
 
-/// A key of ours.
 fn text(key: &str) -> io::Result<CString> {
     CString::new(key).map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a key with a zero in it"))
 }
@@ -284,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    /// Calls of a library that is only counted.
+    /// Calls of a library that only counts them.
     static CALLS: AtomicUsize = AtomicUsize::new(0);
 
     macro_rules! counted {
@@ -328,12 +305,5 @@ mod tests {
         client.abort(1);
         client.leave();
         assert_eq!(CALLS.load(Ordering::Relaxed), 7);
-    }
-
-    #[test]
-    fn processes_of_a_host_are_told_in_any_order() {
-        assert_eq!(in_order("0,2,1,10"), Some(vec![0, 1, 2, 10]));
-        assert_eq!(in_order("7"), Some(vec![7]));
-        assert_eq!([in_order(""), in_order("0,x")], [None, None]);
     }
 }

@@ -1,4 +1,4 @@
-//! The bindings against the headers of this system, where it has some: a C compiler compares them.
+//! A test of the bindings: a C compiler compares them with the headers of this system.
 
 use std::mem::offset_of;
 use std::process::Command;
@@ -9,7 +9,7 @@ fn bytes_of<S, F>(_: impl Fn(&S) -> &F) -> usize {
     size_of::<F>()
 }
 
-/// What the library exports, with the types that [`Library`](super::library::Library) gives them.
+/// Functions of the library, with the types that [`Library`](super::library::Library) gives them.
 const FUNCTIONS: [(&str, &str); 8] = [
     ("PMIx_Init", "pmix_status_t (pmix_proc_t *, pmix_info_t *, size_t)"),
     ("PMIx_Finalize", "pmix_status_t (const pmix_info_t *, size_t)"),
@@ -35,7 +35,6 @@ macro_rules! layouts {
     };
 }
 
-/// The members of the union of a value.
 macro_rules! members {
     ($($member:ident)*) => {
         [$(format!(
@@ -75,7 +74,7 @@ fn bindings_are_those_of_the_headers_installed_here() {
         PMIX_SIZE PMIX_INT PMIX_INT32 PMIX_INT64 PMIX_UINT PMIX_UINT32 PMIX_UINT64 PMIX_BYTE_OBJECT PMIX_PROC_RANK
         PMIX_GLOBAL
     });
-    facts.extend(keys! { PMIX_HOSTNAME PMIX_NODEID PMIX_LOCAL_PEERS PMIX_JOB_SIZE PMIX_COLLECT_DATA });
+    facts.extend(keys! { PMIX_HOSTNAME PMIX_NODEID PMIX_JOB_SIZE PMIX_COLLECT_DATA });
     let is_of = |(name, of): (&str, &str)| format!("__builtin_types_compatible_p(__typeof__({name}), {of})");
     facts.extend(FUNCTIONS.map(is_of));
 

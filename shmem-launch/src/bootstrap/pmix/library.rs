@@ -1,16 +1,16 @@
-//! libpmix, found at run time: no C library is needed to build, and a site's own is used.
+//! libpmix, loaded at run time: builds need no C library, and jobs use that of their site.
 
 use std::ffi::{c_char, c_int};
+use std::io;
 use std::sync::OnceLock;
 
 use shmem_core::loader::{LoadError, Loaded};
 
 use super::bindings::{pmix_info, pmix_proc_t, pmix_scope_t, pmix_status_t, pmix_value_t};
 
-/// What the loader finds without being told: the name since PMIx 3.
+/// The system's library, by its name since PMIx 3.
 const NAME: &str = "libpmix.so.2";
 
-/// The functions of libpmix that are called, each with its name there.
 macro_rules! functions {
     ($($field:ident = $name:literal($($of:ty),*) -> $result:ty;)*) => {
         /// A loaded libpmix. It stays loaded: PMIx runs a thread of its own.
@@ -24,7 +24,7 @@ macro_rules! functions {
             ///
             /// As [`load`](Self::load).
             unsafe fn open(file: &str) -> Result<Self, LoadError> {
-                // SAFETY: the file is libpmix (caller), whose initialisers whoever installed or named it wants to run.
+                // SAFETY: the file is libpmix (caller), whose initialisers may run.
                 let library = unsafe { Loaded::open(file) }?;
                 Ok(Self {
                     $(
@@ -47,32 +47,26 @@ functions! {
     error_string = c"PMIx_Error_string"(pmix_status_t) -> *const c_char;
 }
 
-/// libpmix cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a launcher that speaks PMIx has started this process, and its library cannot be loaded ({why}); install libpmix \
-     (Debian: libpmix2), or name the launcher's own with SHMEM_LIBPMIX"
-)]
-pub(super) struct LibraryError {
-    why: LoadError,
-}
-
 impl Library {
-    /// The library of that file, or the system's. The first call decides for the process: there is one PMIx
-    /// client in it, and MPI's is the same.
+    /// The library of that file, or the system's. The first call decides for the process, which has one client of PMIx: that of
+    /// MPI is the same.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be loaded.
     ///
     /// # Safety
     ///
-    /// The file must be libpmix: its initialisers run, and what it has under the names of its functions is taken for
-    /// these.
-    pub(super) unsafe fn load(file: Option<&str>) -> Result<&'static Self, LibraryError> {
-        static LOADED: OnceLock<Result<Library, LibraryError>> = OnceLock::new();
-        LOADED
-            .get_or_init(|| {
-                // SAFETY: the file is libpmix (caller); so is what the loader finds under its name.
-                unsafe { Self::open(file.unwrap_or(NAME)) }.map_err(|why| LibraryError { why })
-            })
-            .as_ref()
-            .map_err(Clone::clone)
+    /// The file must be libpmix.
+    pub(super) unsafe fn load(file: Option<&str>) -> io::Result<&'static Self> {
+        static LOADED: OnceLock<Result<Library, LoadError>> = OnceLock::new();
+        // SAFETY: the file is libpmix (caller); so is the file that the loader finds by its name.
+        let loaded = LOADED.get_or_init(|| unsafe { Self::open(file.unwrap_or(NAME)) });
+        loaded.as_ref().map_err(|why| {
+            io::Error::other(format!(
+                "a launcher that speaks PMIx has started this process, and its library cannot be loaded ({why}); install libpmix \
+                 (Debian: libpmix2), or name the launcher's own with SHMEM_LIBPMIX"
+            ))
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! PMIx: what `mpirun`, `prterun` and `srun --mpi=pmix` speak, by their library.
+//! A client of PMIx, the interface of `mpirun`, `prterun` and `srun --mpi=pmix`, by their library.
 
 mod bindings;
 mod client;
@@ -12,11 +12,11 @@ use super::manager::Claim;
 pub(in crate::bootstrap) use client::Client;
 use library::Library;
 
-/// Set by every launcher that speaks PMIx: the job, and the PE's number.
+/// The job, and the PE's number. Every launcher that speaks PMIx sets both.
 pub(super) const NAMESPACE: &str = "PMIX_NAMESPACE";
 const RANK: &str = "PMIX_RANK";
 
-/// Joins the job of the launcher that started this process; `None` if none that speaks PMIx has.
+/// Joins the job of the launcher that started this process; `None`: no launcher that speaks PMIx has.
 ///
 /// # Safety
 ///
@@ -30,6 +30,6 @@ pub(super) unsafe fn connect(library: Option<&str>) -> io::Result<Option<(Client
         _ => None,
     };
     // SAFETY: the caller's promise.
-    let library = unsafe { Library::load(library) }.map_err(io::Error::other)?;
+    let library = unsafe { Library::load(library) }?;
     Ok(Client::connect(library)?.map(|client| (client, claim)))
 }
