@@ -1,29 +1,31 @@
-//! What PEs print, when it does not go straight to the launcher's own output: by whole lines, each with its
-//! PE's number if that was asked for, or all of it kept for the caller.
+//! Output of PEs that does not go straight to the launcher's own: passed on by whole lines, each with its PE's number if that was
+//! asked for, or kept for the caller.
 //!
-//! Several processes that write into one file or pipe tear each other's lines: their libraries write what their buffers
-//! hold, and these end anywhere. So only a terminal, into which libraries write line by line, is left to the PEs.
+//! If several processes write into one file or pipe, they tear each other's lines, because libraries write whenever their buffers
+//! are full. Into a terminal they write line by line, so a terminal is left to the PEs.
 //!
-//! Each of the launcher's streams has a thread that reads what PEs print there, and writes it. Whoever reads that may pause:
-//! then the thread waits in its write, PEs that print wait for it as they would without a launcher, and all else goes on. (Made
-//! non-blocking, a file would be so for all who have it open.)
+//! The launcher's thread reads the pipes of PEs. A thread for each of the launcher's streams writes, because the reader may pause. Then
+//! the launcher stops reading the pipes of that stream, and PEs that print wait, as they would without a launcher. (A non-blocking
+//! write would make the file non-blocking for all processes that have it open.)
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{Output, Printed};
 
-/// A line longer than this is passed on in pieces.
+/// A longer line is passed on in pieces.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Which of the two a stream is.
+/// Bytes that wait for a writer, from which on no pipe of its stream is read.
+const MOST_QUEUED: usize = 64 << 10;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StdStream {
     Out,
@@ -36,14 +38,13 @@ impl fmt::Display for StdStream {
     }
 }
 
-/// The streams of each PE that come to the launcher, by the pipes that they come through. Streams that go to the same file share
-/// a pipe, which keeps their order, and are passed on as the first of them.
+/// The pipes of each PE, and which of its streams write into each. Streams that go to the same file share a pipe, which keeps their
+/// order, and are passed on as the first of them.
 pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     let (out, err) = (io::stdout(), io::stderr());
     let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;
     let file = |stream: BorrowedFd<'_>| rustix::fs::fstat(stream).map(|file| (file.st_dev, file.st_ino)).ok();
-    let mut pipes: Vec<Vec<StdStream>> =
-        comes(out.is_terminal()).then(|| vec![StdStream::Out]).into_iter().collect();
+    let mut pipes: Vec<_> = comes(out.is_terminal()).then(|| vec![StdStream::Out]).into_iter().collect();
     if comes(err.is_terminal()) {
         let is_shared = output != Output::Capture && file(out.as_fd()) == file(err.as_fd());
         match pipes.last_mut().filter(|_| is_shared) {
@@ -54,211 +55,164 @@ pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     pipes
 }
 
-/// The launcher's streams: lines of PEs go there, and its own.
+/// The launcher's streams, and the pipes of PEs.
 #[derive(Debug)]
 pub(crate) struct Outlets {
-    /// One for each kind, or one for both.
-    outlets: Vec<Outlet>,
-    /// Rings when a thread has ended.
+    output: Output,
+    /// One for each stream, or one for both; none if output is kept.
+    writers: Vec<Writer>,
+    sources: Vec<Source>,
+    /// The source that was read last: the next one has the first turn.
+    last: usize,
+    /// Rings when a writer has room again or has ended.
     bell: Arc<OwnedFd>,
 }
 
-/// One of them, as its thread is told what to do.
+/// A thread that writes to one of the launcher's streams.
 #[derive(Debug)]
-struct Outlet {
-    kind: StdStream,
-    orders: Option<Sender<Order>>,
-    /// Rings when there are orders.
-    bell: Arc<OwnedFd>,
+struct Writer {
+    stream: StdStream,
+    /// `None`: closed.
+    queue: Option<Sender<Vec<u8>>>,
+    /// Bytes in the queue.
+    queued: Arc<AtomicUsize>,
     end: Arc<OnceLock<Result<(), Errno>>>,
-    thread: JoinHandle<Vec<Source>>,
 }
 
+/// A pipe of a PE.
 #[derive(Debug)]
-enum Order {
-    /// A PE prints into the other end of this pipe, which does not block.
-    Read(usize, OwnedFd),
-    /// Lines of the launcher, behind what PEs have printed so far.
-    Say(String),
+struct Source {
+    pe: usize,
+    stream: StdStream,
+    /// `None`: it has ended.
+    pipe: Option<OwnedFd>,
+    /// Bytes that are not passed on yet, or are kept.
+    bytes: Vec<u8>,
 }
 
 impl Outlets {
-    /// For streams that come through these [`pipes`]. What writes them is there before there is anything to be written: where it
-    /// cannot be had, no PE is to have begun.
+    /// For these [`pipes`].
+    ///
+    /// # Errors
+    ///
+    /// If no thread can be started. Then no PE must be started.
     pub(crate) fn new(output: Output, pipes: &[Vec<StdStream>]) -> io::Result<Self> {
-        let bell = bell()?;
-        let is_shared = pipes.iter().any(|streams| streams.len() > 1);
-        let kinds = if is_shared { &[StdStream::Out][..] } else { &[StdStream::Out, StdStream::Err] };
-        let outlets = kinds.iter().map(|kind| Outlet::start(*kind, output, Arc::clone(&bell)));
-        Ok(Self { outlets: outlets.collect::<io::Result<_>>()?, bell })
+        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let streams = match output {
+            Output::Capture => &[][..],
+            _ if pipes.iter().any(|streams| streams.len() > 1) => &[StdStream::Out],
+            _ => &[StdStream::Out, StdStream::Err],
+        };
+        let writers = streams.iter().map(|stream| Writer::start(*stream, Arc::clone(&bell)));
+        let writers = writers.collect::<io::Result<_>>()?;
+        Ok(Self { output, writers, sources: Vec::new(), last: 0, bell })
     }
 
-    /// What is readable once the bell has rung.
-    pub(crate) fn poll_fd(&self) -> PollFd<'_> {
-        PollFd::new(&self.bell, PollFlags::IN)
+    /// Adds a pipe of a PE, which must not block.
+    pub(crate) fn add(&mut self, pe: usize, stream: StdStream, pipe: OwnedFd) {
+        self.sources.push(Source { pe, stream, pipe: Some(pipe), bytes: Vec::new() });
     }
 
-    /// The bell is heard: before it is looked what has changed.
-    pub(crate) fn hush(&self) {
-        hush(&self.bell);
+    /// The descriptors to wait on for [`pump`](Self::pump).
+    pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
+        let pipes = self.open().map(|(_, pipe)| PollFd::new(pipe, PollFlags::IN));
+        pipes.chain([PollFd::new(&self.bell, PollFlags::IN)]).collect()
     }
 
-    /// Reads what a PE prints from this pipe, which must not block.
-    pub(crate) fn read(&self, pe: usize, kind: StdStream, pipe: OwnedFd) {
-        self.of(kind).order(Order::Read(pe, pipe));
+    /// Passes on output of PEs, as far as writers have room.
+    pub(crate) fn pump(&mut self) {
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        let (owners, mut list): (Vec<usize>, Vec<_>) =
+            self.open().map(|(i, pipe)| (i, PollFd::new(pipe, PollFlags::IN))).unzip();
+        if poll(&mut list, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
+            return;
+        }
+        let ready = owners.into_iter().zip(&list).filter(|(_, fd)| !fd.revents().is_empty());
+        let mut ready: Vec<usize> = ready.map(|(i, _)| i).collect();
+        let first = ready.partition_point(|i| *i <= self.last);
+        ready.rotate_left(first);
+        for i in ready {
+            if self.has_room(self.sources[i].stream) {
+                self.take(i, false);
+                self.last = i;
+            }
+        }
+        // PEs get an error if nobody reads their output, as without the launcher.
+        for i in 0..self.sources.len() {
+            if let Some(Err(error)) = self.end(self.sources[i].stream)
+                && error.kind() == io::ErrorKind::BrokenPipe
+            {
+                self.sources[i].pipe = None;
+            }
+        }
     }
 
-    /// Writes lines of the launcher behind what PEs have printed so far.
-    pub(crate) fn say(&self, lines: String) {
-        self.of(StdStream::Err).order(Order::Say(lines));
+    /// Writes lines of the launcher behind all that PEs have printed so far.
+    pub(crate) fn say(&mut self, lines: String) {
+        self.take_all(StdStream::Err, false);
+        self.write(StdStream::Err, lines.into_bytes());
     }
 
-    /// How writing has ended, if it has.
-    pub(crate) fn end(&self, kind: StdStream) -> Option<io::Result<()>> {
-        self.of(kind).end.get().map(|end| end.map_err(io::Error::from))
+    /// The result of writing, if that has ended.
+    pub(crate) fn end(&self, stream: StdStream) -> Option<io::Result<()>> {
+        self.writer(stream)?.end.get().map(|end| end.map_err(io::Error::from))
     }
 
-    /// Nothing more comes for standard output, and then for standard error. Gives whether something is still to be written.
-    pub(crate) fn close(&mut self, kind: StdStream) -> bool {
-        if kind == StdStream::Out && self.outlets.len() == 1 {
-            // What is said on standard error comes behind it.
+    /// Closes standard output, and then standard error. Returns whether lines are still to be written.
+    pub(crate) fn close(&mut self, stream: StdStream) -> bool {
+        if stream == StdStream::Out && self.writers.len() == 1 {
+            // The launcher's own lines on standard error come behind.
             return false;
         }
-        let last = self.outlets.len() - 1;
-        let outlet = &mut self.outlets[last.min(kind as usize)];
-        outlet.orders = None;
-        ring(&outlet.bell);
-        self.end(kind).is_none()
+        self.take_all(stream, true);
+        let at = self.writers.len().saturating_sub(1).min(stream as usize);
+        let Some(writer) = self.writers.get_mut(at) else { return false };
+        writer.queue = None;
+        writer.end.get().is_none()
     }
 
-    /// To which of the launcher's own streams it goes.
-    pub(crate) fn stream_of(&self, kind: StdStream) -> StdStream {
-        self.of(kind).kind
+    /// The stream of the launcher that a PE's stream is passed on to.
+    pub(crate) fn stream_of(&self, stream: StdStream) -> StdStream {
+        self.writer(stream).map_or(stream, |writer| writer.stream)
     }
 
-    /// What so many PEs have printed, if that was kept; all is closed.
-    pub(crate) fn into_printed(mut self, pes: usize) -> Vec<Printed> {
+    /// The output of each PE, if it was kept.
+    pub(crate) fn into_printed(self, pes: usize) -> Vec<Printed> {
         let mut printed = vec![Printed::default(); pes];
-        let outlets = std::mem::take(&mut self.outlets);
-        for Outlet { kind, thread, .. } in outlets.into_iter().filter(|outlet| outlet.end.get().is_some()) {
-            for Source { pe, bytes, .. } in thread.join().unwrap_or_default() {
-                *(if kind == StdStream::Out { &mut printed[pe].out } else { &mut printed[pe].err }) = bytes;
-            }
+        for Source { pe, stream, bytes, .. } in self.sources {
+            *(if stream == StdStream::Out { &mut printed[pe].out } else { &mut printed[pe].err }) = bytes;
         }
         printed
     }
 
-    fn of(&self, kind: StdStream) -> &Outlet {
-        &self.outlets[(self.outlets.len() - 1).min(kind as usize)]
-    }
-}
-
-impl Drop for Outlets {
-    /// Threads of a job that has not begun hear that nothing comes.
-    fn drop(&mut self) {
-        for outlet in &mut self.outlets {
-            outlet.orders = None;
-            ring(&outlet.bell);
-        }
-    }
-}
-
-impl Outlet {
-    fn start(kind: StdStream, output: Output, ended: Arc<OwnedFd>) -> io::Result<Self> {
-        let (orders, received) = channel();
-        let (bell, end) = (bell()?, Arc::new(OnceLock::new()));
-        let mut stream =
-            Stream { kind, output, orders: received, bell: Arc::clone(&bell), sources: Vec::new() };
-        let theirs = Arc::clone(&end);
-        let run = move || {
-            let end = stream.run();
-            let _ = theirs.set(end);
-            ring(&ended);
-            match end {
-                Ok(()) => return stream.sources,
-                // Nobody reads any more: PEs are to see that as they would without the launcher.
-                Err(Errno::PIPE) => {}
-                // The job ends for that, and until then PEs find somebody who reads.
-                Err(_) => stream.orders.iter().for_each(drop),
-            }
-            Vec::new()
-        };
-        let thread = std::thread::Builder::new().name("output".into()).spawn(run)?;
-        Ok(Self { kind, orders: Some(orders), bell, end, thread })
+    fn writer(&self, stream: StdStream) -> Option<&Writer> {
+        self.writers.get(stream as usize).or(self.writers.first())
     }
 
-    fn order(&self, order: Order) {
-        // A thread that has ended needs none.
-        let _ = self.orders.as_ref().map(|orders| orders.send(order));
-        ring(&self.bell);
+    fn has_room(&self, stream: StdStream) -> bool {
+        self.writer(stream).is_none_or(|writer| {
+            writer.queued.load(Ordering::Relaxed) < MOST_QUEUED && writer.end.get().is_none()
+        })
     }
-}
 
-/// What a thread has to do.
-struct Stream {
-    kind: StdStream,
-    output: Output,
-    orders: Receiver<Order>,
-    bell: Arc<OwnedFd>,
-    sources: Vec<Source>,
-}
+    /// The pipes that may be read, with the index of each.
+    fn open(&self) -> impl Iterator<Item = (usize, &OwnedFd)> {
+        let sources = self.sources.iter().enumerate().filter(|(_, source)| self.has_room(source.stream));
+        sources.filter_map(|(i, source)| Some((i, source.pipe.as_ref()?)))
+    }
 
-/// One stream of a PE.
-#[derive(Debug)]
-struct Source {
-    pe: usize,
-    /// Until it has ended.
-    pipe: Option<OwnedFd>,
-    /// What is not passed on yet, or is kept.
-    bytes: Vec<u8>,
-}
-
-impl Stream {
-    /// Passes on what comes until nothing more does.
-    fn run(&mut self) -> Result<(), Errno> {
-        loop {
-            for i in self.wait()? {
-                self.pump(i)?;
-            }
-            loop {
-                match self.orders.try_recv() {
-                    Ok(Order::Read(pe, pipe)) => {
-                        self.sources.push(Source { pe, pipe: Some(pipe), bytes: Vec::new() });
-                    }
-                    Ok(Order::Say(lines)) => {
-                        (0..self.sources.len()).try_for_each(|i| self.pump(i))?;
-                        self.write(lines.as_bytes())?;
-                    }
-                    Err(TryRecvError::Empty) => break,
-                    Err(TryRecvError::Disconnected) => {
-                        return (0..self.sources.len()).try_for_each(|i| {
-                            self.pump(i)?;
-                            self.pass(i, true)
-                        });
-                    }
-                }
+    /// Takes what there is from all pipes that are passed on as a stream is. `is_end`: also a last line without its end.
+    fn take_all(&mut self, stream: StdStream, is_end: bool) {
+        for i in 0..self.sources.len() {
+            if self.stream_of(self.sources[i].stream) == self.stream_of(stream) {
+                self.take(i, is_end);
             }
         }
     }
 
-    /// Waits until there is something to do; gives the sources that have something.
-    fn wait(&self) -> Result<Vec<usize>, Errno> {
-        let mut list = vec![PollFd::new(&self.bell, PollFlags::IN)];
-        let mut owners = Vec::new();
-        for (i, source) in self.sources.iter().enumerate() {
-            list.extend(source.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-            owners.extend(source.pipe.iter().map(|_| i));
-        }
-        retry_on_intr(|| poll(&mut list, None))?;
-        hush(&self.bell);
-        let ready = owners.into_iter().zip(&list[1..]).filter(|(_, fd)| !fd.revents().is_empty());
-        Ok(ready.map(|(i, _)| i).collect())
-    }
-
-    /// Takes what there is: all that a pipe holds, and not so much more that a PE which prints
-    /// without end could keep others from their turn.
-    fn pump(&mut self, i: usize) -> Result<(), Errno> {
-        let Source { pipe, bytes, .. } = &mut self.sources[i];
+    /// Takes at least what a pipe holds, and not so much that a PE that prints without end keeps others from their turn.
+    fn take(&mut self, i: usize, is_end: bool) {
+        let Source { pe, stream, pipe, bytes } = &mut self.sources[i];
         let mut chunk = [0; 16 << 10];
         for _ in 0..16 {
             let Some(open) = &*pipe else { break };
@@ -268,42 +222,50 @@ impl Stream {
                 Ok(n) => bytes.extend_from_slice(&chunk[..n]),
             }
         }
-        // What is left at the end is the last line.
-        let has_ended = pipe.is_none();
-        self.pass(i, has_ended)
-    }
-
-    /// Passes on whole lines, or all.
-    fn pass(&mut self, i: usize, all: bool) -> Result<(), Errno> {
-        let Source { pe, bytes, .. } = &mut self.sources[i];
         let tag = match self.output {
             Output::Inherit => String::new(),
             Output::Tag => format!("[{pe}] "),
-            Output::Capture => return Ok(()),
+            Output::Capture => return,
         };
-        let lines = tagged(&tag, bytes, all);
-        self.write(&lines)
+        let (stream, lines) = (*stream, tagged(&tag, bytes, is_end || pipe.is_none()));
+        self.write(stream, lines);
     }
 
-    fn write(&self, lines: &[u8]) -> Result<(), Errno> {
-        match self.kind {
-            StdStream::Out => write(io::stdout(), lines),
-            StdStream::Err => write(io::stderr(), lines),
+    fn write(&self, stream: StdStream, lines: Vec<u8>) {
+        if let Some(Writer { queue: Some(queue), queued, .. }) =
+            self.writer(stream).filter(|_| !lines.is_empty())
+        {
+            queued.fetch_add(lines.len(), Ordering::Relaxed);
+            // An error: the writer has ended.
+            let _ = queue.send(lines);
         }
     }
 }
 
-fn bell() -> io::Result<Arc<OwnedFd>> {
-    Ok(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
-}
-
-fn ring(bell: &OwnedFd) {
-    // If it cannot ring any louder, it is heard.
-    let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
-}
-
-fn hush(bell: &OwnedFd) {
-    let _ = rustix::io::read(bell, &mut [0; 8]);
+impl Writer {
+    fn start(stream: StdStream, bell: Arc<OwnedFd>) -> io::Result<Self> {
+        let (queue, lines) = channel::<Vec<u8>>();
+        let (queued, end) = (Arc::new(AtomicUsize::new(0)), Arc::new(OnceLock::new()));
+        let (is_written, has_ended) = (Arc::clone(&queued), Arc::clone(&end));
+        let run = move || {
+            // If the bell cannot ring any louder, it is heard.
+            let ring = || _ = rustix::io::write(&bell, &1_u64.to_ne_bytes());
+            let result = lines.iter().try_for_each(|lines| {
+                match stream {
+                    StdStream::Out => write(io::stdout(), &lines),
+                    StdStream::Err => write(io::stderr(), &lines),
+                }?;
+                if is_written.fetch_sub(lines.len(), Ordering::Relaxed) >= MOST_QUEUED {
+                    ring();
+                }
+                Ok(())
+            });
+            let _ = has_ended.set(result);
+            ring();
+        };
+        std::thread::Builder::new().name("output".into()).spawn(run)?;
+        Ok(Self { stream, queue: Some(queue), queued, end })
+    }
 }
 
 /// Writes all bytes, also to a file that others have made non-blocking.
@@ -376,23 +338,6 @@ mod tests {
         assert_eq!(tagged("[0] ", &mut bytes.clone(), false).len(), LONGEST_LINE + 5);
         assert_eq!(tagged("", &mut bytes, false).len(), LONGEST_LINE);
         assert!(bytes.is_empty());
-    }
-
-    #[test]
-    fn kept_output_is_whole() {
-        let mut outlets =
-            Outlets::new(Output::Capture, &[vec![StdStream::Out], vec![StdStream::Err]]).unwrap();
-        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
-        outlets.read(1, StdStream::Err, read);
-        rustix::io::write(&write, b"one\ntwo").unwrap();
-        for kind in [StdStream::Out, StdStream::Err] {
-            while outlets.close(kind) {
-                poll(&mut [outlets.poll_fd()], None).unwrap();
-                outlets.hush();
-            }
-        }
-        let two = Printed { out: Vec::new(), err: b"one\ntwo".to_vec() };
-        assert_eq!(outlets.into_printed(2), [Printed::default(), two]);
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(crate) struct Pes {
 
 impl Pes {
     /// Starts the PEs, which print to these outlets; if one cannot be started, none is left.
-    pub(crate) fn start(spawner: Spawner, outlets: &Outlets) -> Result<Self, LaunchError> {
+    pub(crate) fn start(spawner: Spawner, outlets: &mut Outlets) -> Result<Self, LaunchError> {
         let mut started = Self::of(spawner);
         for pe in 0..started.job().pes {
             match started.spawner.spawn(pe, outlets) {

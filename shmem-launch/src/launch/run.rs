@@ -72,11 +72,11 @@ impl Launch {
         let signals = signals.map_err(LaunchError::system("signals cannot be received"))?;
         let before = Before { descriptors, mask: signals.as_ref().map(Signals::before) };
         let pipes = pipes(self.output, self.pes);
-        let outlets = Outlets::new(self.output, &pipes).map_err(LaunchError::system(
+        let mut outlets = Outlets::new(self.output, &pipes).map_err(LaunchError::system(
             "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
         ))?;
         let (spawner, remark) = Spawner::new(self, pipes, before)?;
-        let mut run = Run::new(Pes::start(spawner, &outlets)?, signals, outlets);
+        let mut run = Run::new(Pes::start(spawner, &mut outlets)?, signals, outlets);
         if let Some(remark) = remark {
             run.say(&remark);
         }
@@ -133,7 +133,7 @@ impl Run {
 
     /// Output that cannot be written ends the job.
     fn heed_outlets(&mut self) {
-        self.outlets.hush();
+        self.outlets.pump();
         for kind in [StdStream::Out, StdStream::Err] {
             if let Some(Err(error)) = self.outlets.end(kind) {
                 self.lack_room(kind, &error);
@@ -151,7 +151,7 @@ impl Run {
 
     /// Waits for these, for a signal, and for what becomes of output.
     fn wait<'f>(&'f self, list: &mut Vec<PollFd<'f>>, timeout: Option<Duration>) {
-        list.push(self.outlets.poll_fd());
+        list.extend(self.outlets.poll_list());
         list.extend(self.signals.iter().map(|signals| PollFd::new(signals, PollFlags::IN)));
         match poll(list, timeout.map(timespec).as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -308,7 +308,7 @@ impl Run {
                 return;
             }
             self.wait(&mut Vec::new(), left);
-            self.outlets.hush();
+            self.outlets.pump();
         }
         if let Some(Err(error)) = self.outlets.end(kind) {
             self.lack_room(kind, &error);
@@ -347,7 +347,7 @@ mod tests {
     /// A job of two PEs, which do nothing.
     fn run() -> Run {
         let job = Launch::new("cat", 2).capture_output();
-        let outlets = Outlets::new(Output::Capture, &[vec![StdStream::Out, StdStream::Err]]).unwrap();
+        let outlets = Outlets::new(Output::Inherit, &[vec![StdStream::Out, StdStream::Err]]).unwrap();
         Run::new(Pes::silent(job).0, None, outlets)
     }
 

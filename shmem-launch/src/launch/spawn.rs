@@ -79,7 +79,7 @@ impl Spawner {
     }
 
     /// Starts a PE, whose output these outlets pass on.
-    pub(crate) fn spawn(&self, pe: usize, outlets: &Outlets) -> Result<Member, LaunchError> {
+    pub(crate) fn spawn(&self, pe: usize, outlets: &mut Outlets) -> Result<Member, LaunchError> {
         let failed = |why: io::Error| LaunchError::process(pe, &why);
         let (channel, theirs) = Channel::pair().map_err(failed)?;
         let lifeline = pipe_with(PipeFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
@@ -90,7 +90,7 @@ impl Spawner {
         // neither allocates nor locks.
         unsafe { command.pre_exec(prepare) };
         let child = command.spawn().map_err(|why| LaunchError::program(pe, &self.job.program, &why))?;
-        sources.into_iter().for_each(|(kind, pipe)| outlets.read(pe, kind, pipe));
+        sources.into_iter().for_each(|(kind, pipe)| outlets.add(pe, kind, pipe));
         Ok(Member::new(pe, child, channel, lifeline))
     }
 
