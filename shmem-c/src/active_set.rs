@@ -1,12 +1,11 @@
-//! Active sets: PEs at a stride, as they were named before there were teams, with words of the program to meet in.
+//! Active sets: PEs at a stride, which synchronise by words of the program (`pSync`). Older than teams.
 //!
-//! A set of all PEs is the world's team, and needs no words. Any other is known to nobody but its members, who cannot make a
-//! team of it alone, so they meet by tokens in `pSync`: in round `k` each adds one to the `k`-th word of the member
-//! `2^k` behind it, and waits for one in its own, which it takes away. After as many rounds as the number of members has bits all
-//! are there, and what a member has of the next meeting already stays where it is. So between two calls all words are zero
-//! (`SHMEM_SYNC_VALUE`), as the specification has it, and nothing is remembered of a set.
+//! A set of all PEs is the world's team. Other sets cannot become teams, because only their members know them. They synchronise by
+//! a dissemination barrier with counters in `pSync`: in round `k` each member adds one to the `k`-th word of the member `2^k` behind
+//! it, and waits for one in its own word, which it subtracts. A counter of the next barrier stays in its word. So between two
+//! calls all words are zero (`SHMEM_SYNC_VALUE`), as the specification asks, and a set has no other state.
 //!
-//! Data go by gets between two meetings: behind the first all sources can be read, and behind the second nobody reads any more.
+//! Data are read by gets between two barriers: after the first all sources are ready, after the second no member reads any more.
 
 use std::ffi::{c_int, c_long};
 use std::fmt;
@@ -27,25 +26,23 @@ use crate::types::{self, Ctx};
 use crate::word::Word;
 use crate::world::{self, CWorld};
 
-/// Who takes part in a collective.
+/// The PEs of a collective.
 pub(crate) struct Members {
-    /// What they have been called to.
     routine: &'static str,
     group: Group,
-    /// It was named as an active set.
+    /// C has named an active set.
     is_set: bool,
 }
 
 enum Group {
     Team(&'static Team),
-    /// PEs that are no team.
     Set(Set),
 }
 
-/// Bytes of each member that are combined at once: whole elements.
+/// Bytes of each member that are combined at once. Multiple of all element sizes.
 const PIECE: usize = 32 << 10;
 
-/// PEs at a stride, as one of them.
+/// PEs at a stride, seen by one of them.
 pub(crate) struct Set {
     routine: &'static str,
     world: &'static CWorld,
@@ -53,20 +50,19 @@ pub(crate) struct Set {
     start: usize,
     stride: usize,
     size: usize,
-    /// Which of them the calling PE is.
+    /// That of the calling PE.
     rank: usize,
-    /// Where the words begin.
+    /// `pSync`.
     words: SegmentOffset,
 }
 
 impl Members {
-    /// Those of a team; refused if it is none.
+    /// Refuses what is no team.
     pub(crate) fn of_team(routine: &'static str, team: types::Team) -> Self {
         Self { routine, group: Group::Team(team::required(routine, "team", team)), is_set: false }
     }
 
-    /// Those of an active set, of whose stride the logarithm is given. One of all PEs is the world's team, in the order of their
-    /// numbers. Refused if there are no such PEs, or the calling one is none of them.
+    /// Those of an active set; all PEs are the world's team. Refuses PEs that do not exist, and a set without the calling PE.
     pub(crate) fn of(
         routine: &'static str,
         start: c_int,
@@ -107,7 +103,7 @@ impl Members {
         let endpoint = world::stream(Ctx::DEFAULT, routine).endpoint(routine);
         let words = SegmentOffset { segment: 0, offset: 0 };
         let mut set = Set { routine, world, endpoint, start, stride, size: members, rank, words };
-        // Who is alone meets nobody.
+        // One PE needs no words.
         if members > 1 {
             symmetric::must_be_aligned(psync, routine, "pSync");
             set.words = symmetric::locate(psync, (set.rounds() + 1) * size_of::<c_long>(), routine, "pSync");
@@ -115,17 +111,15 @@ impl Members {
         Self { routine, group: Group::Set(set), is_set: true }
     }
 
-    /// What they have been called to.
     pub(crate) fn routine(&self) -> &'static str {
         self.routine
     }
 
-    /// The world that they are of.
     pub(crate) fn world(&self) -> &'static CWorld {
         world::current(self.routine)
     }
 
-    /// The team that they are, or else the set.
+    /// The team, or else the set.
     pub(crate) fn by_team(&self) -> Result<&'static Team, &Set> {
         match &self.group {
             Group::Team(team) => Ok(team),
@@ -137,36 +131,32 @@ impl Members {
         self.is_set
     }
 
-    /// How many they are.
     pub(crate) fn size(&self) -> usize {
         self.by_team().map_or_else(|set| set.size, Team::size)
     }
 }
 
 impl Set {
-    /// Which of them the calling PE is.
     pub(crate) fn rank(&self) -> usize {
         self.rank
     }
 
-    /// Rounds of a meeting.
+    /// Rounds of a barrier.
     fn rounds(&self) -> usize {
         self.size.next_power_of_two().ilog2() as usize
     }
 
-    /// A member.
     fn pe(&self, rank: usize) -> Pe {
         self.world.pes()[self.start + rank * self.stride]
     }
 
-    /// One of the words.
     fn word(&self, number: usize) -> Word {
         let place = SegmentOffset { offset: self.words.offset + number * size_of::<c_long>(), ..self.words };
         // SAFETY: an aligned word of the program's, which has one more than there are rounds (`Members::of`).
         unsafe { Word::new(self.routine, place, Width::W8) }
     }
 
-    /// Waits until all members are here.
+    /// Waits for all members.
     pub(crate) fn meet(&self) {
         for round in 0..self.rounds() {
             let (word, distance) = (self.word(round), 1 << round);
@@ -179,7 +169,7 @@ impl Set {
         }
     }
 
-    /// Waits until all members are here, and all that the calling PE has written is.
+    /// Completes writes of the calling PE, and waits for all members.
     pub(crate) fn barrier(&self) {
         untyped::quiet(self.endpoint);
         self.meet();
@@ -189,7 +179,7 @@ impl Set {
     ///
     /// # Safety
     ///
-    /// So many bytes are writable at `to`, and lie in a segment from `offset` on.
+    /// `bytes` are writable at `to`, and lie in a segment from `offset` on.
     unsafe fn get(&self, to: *mut u8, rank: usize, offset: usize, bytes: usize) {
         if bytes == 0 {
             return;
@@ -201,11 +191,11 @@ impl Set {
         unsafe { untyped::get(self.endpoint, to, from, bytes, Family::Getmem) };
     }
 
-    /// Reads a part of what each member has to the part of each, from the own one on, so that not all read the same.
+    /// Reads a part of each member, beginning with the own one, so that members read from different ones.
     ///
     /// # Safety
     ///
-    /// `part` gives, of a rank, where as many bytes of it lie in a segment, and where they go, which is writable.
+    /// `part` gives for a rank: an offset in a segment, a writable destination, and a number of bytes that both have.
     pub(crate) unsafe fn get_parts(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
         for distance in 0..self.size {
             let rank = (self.rank + distance) % self.size;
@@ -215,7 +205,7 @@ impl Set {
         }
     }
 
-    /// As [`get_parts`](Self::get_parts), between two meetings.
+    /// [`get_parts`](Self::get_parts) between two barriers.
     ///
     /// # Safety
     ///
@@ -227,7 +217,7 @@ impl Set {
         self.meet();
     }
 
-    /// Reads as many elements of each member as it says that it has.
+    /// Reads the elements of each member, whose numbers differ.
     ///
     /// # Safety
     ///
@@ -235,7 +225,7 @@ impl Set {
     pub(crate) unsafe fn collect<T>(&self, dest: *mut T, source: *const T, elements: usize) {
         let from = place(self.routine, "source", source, elements);
         let mut told = vec![elements as u64; self.size];
-        // Who is alone has no words.
+        // One PE has no words.
         let lengths = (self.size > 1).then(|| self.word(self.rounds()));
         if let Some(lengths) = lengths {
             lengths.update(self.world.me(), AtomicOp::Set(elements as u64), Family::AtomicSet);
@@ -250,7 +240,7 @@ impl Set {
         for (rank, elements) in told.into_iter().enumerate() {
             let (to, elements) = (dest.wrapping_add(at), elements as usize);
             at += elements;
-            // A member that has none need not say where.
+            // A member without elements may have any source.
             let from = if from.bytes == 0 { place(self.routine, "source", source, elements) } else { from };
             // SAFETY: the destination has room for all (`place`), and the source of each member lies at one place.
             unsafe { self.get(to.cast(), rank, from.offset, elements * size_of::<T>()) };
@@ -261,11 +251,11 @@ impl Set {
         }
     }
 
-    /// Combines what members have: each reads all of it, by pieces, and writes when nobody reads any more.
+    /// Reduces: each member reads pieces of all, and writes its result after the last barrier.
     ///
     /// # Safety
     ///
-    /// The source lies in a segment, and as many bytes are writable at `dest`: whole elements, which the fold combines.
+    /// The source lies in a segment, and has whole elements of the fold; as many bytes are writable at `dest`.
     pub(crate) unsafe fn reduce(&self, dest: *mut u8, source: Extent, fold: Fold) {
         let Extent { offset, bytes } = source;
         let mut all = vec![0_u8; PIECE.min(bytes) * self.size];

@@ -79,7 +79,7 @@ fn of<T: Numeric<Number: Number>>(bits: u64) -> T {
     bytemuck::cast(T::Number::of(bits))
 }
 
-/// Changes a word, and gives what was there, where the family gives that.
+/// Changes a word. Returns its value before, if the family does so.
 #[inline(always)]
 unsafe fn change<T: Numeric<Number: Number>>(
     call: Call,
@@ -104,7 +104,7 @@ unsafe fn change_far<T>(call: Call, word: *const T, op: AtomicOp, pe: c_int, fam
     unsafe { untyped::atomic(call.endpoint(), ptr::null_mut(), place, width::<T>(), op, family) }
 }
 
-/// Changes a word; what was there is written until the stream is quiet.
+/// Changes a word. Its value before is written until the stream is quiet.
 #[inline(always)]
 unsafe fn change_nbi<T: Numeric<Number: Number>>(
     call: Call,

@@ -1,4 +1,4 @@
-//! `shmemx_init_with`: processes that something else has started, such as MPI, become PEs by functions of the program.
+//! `shmemx_init_with`: processes that MPI or another framework has started become PEs by functions of the program.
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::io;
@@ -6,15 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use shmem::bootstrap::ProcessManager;
 
-/// `shmemx_bootstrap_t`: which process this is, and how the processes of the job exchange bytes.
+/// `shmemx_bootstrap_t`: the number of this process, and an exchange of bytes between the processes of the job.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Bootstrap {
-    /// First argument of the functions.
+    /// The first argument of the functions.
     state: *mut c_void,
-    /// Number of this process.
     pe: c_int,
-    /// Number of processes.
     n_pes: c_int,
     put: Option<unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void, usize) -> c_int>,
     fence: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
@@ -22,47 +20,40 @@ pub(crate) struct Bootstrap {
     abort: Option<unsafe extern "C" fn(*mut c_void, c_int)>,
 }
 
-// SAFETY: C's caller keeps what its functions use, and lets any thread call them (`shmemx.h`).
+// SAFETY: the program keeps what its functions use, and lets any thread call them (`shmemx.h`).
 unsafe impl Send for Bootstrap {}
 // SAFETY: the runtime makes one call at a time but for `abort`, as `shmemx.h` says.
 unsafe impl Sync for Bootstrap {}
 
-/// Whether the job was joined by a program's functions.
+/// Whether the job was joined by functions of the program.
 static JOINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether it was left again, by the last `shmem_finalize`: what the functions use may be gone.
+/// Whether the last `shmem_finalize` has left it: what the functions use may be gone.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// The job is joined by a program's functions.
 pub(crate) fn join() {
     JOINED.store(true, Ordering::Release);
 }
 
-/// Whether the job was joined so, and not left yet.
 pub(crate) fn is_joined() -> bool {
     JOINED.load(Ordering::Acquire) && !has_left()
 }
 
-/// The functions are called no more.
 pub(crate) fn leave() {
     LEFT.store(true, Ordering::Release);
 }
 
-/// Whether the job was left, so that it cannot be joined again.
 pub(crate) fn has_left() -> bool {
     LEFT.load(Ordering::Acquire)
 }
 
 impl Bootstrap {
-    /// What is wrong with it.
+    /// A mistake in it, in words.
     pub(crate) fn mistake(&self) -> Option<String> {
-        let missing = [
-            ("put", self.put.is_none()),
-            ("fence", self.fence.is_none()),
-            ("get", self.get.is_none()),
-            ("abort", self.abort.is_none()),
-        ];
-        if let Some((name, _)) = missing.iter().find(|(_, missing)| *missing) {
+        let is_there = [self.put.is_some(), self.fence.is_some(), self.get.is_some(), self.abort.is_some()];
+        let missing =
+            ["put", "fence", "get", "abort"].into_iter().zip(is_there).find(|(_, is_there)| !is_there);
+        if let Some((name, _)) = missing {
             return Some(format!("has no function {name}: put, fence, get and abort are needed"));
         }
         let fits = (0..self.n_pes).contains(&self.pe);
@@ -70,12 +61,10 @@ impl Bootstrap {
     }
 }
 
-/// A key as C reads it.
 fn key(key: &str) -> io::Result<CString> {
     CString::new(key).map_err(io::Error::other)
 }
 
-/// What a function of the program has said by its status.
 fn checked(function: &str, status: c_int) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(failed(function, status.into())) }
 }

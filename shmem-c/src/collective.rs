@@ -1,8 +1,7 @@
 //! Collectives: of teams, of all PEs, and over active sets.
 //!
-//! Each finds where its arguments lie. Those of teams go to the runtime, which moves bytes and combines items of a size
-//! ([`combine`]); sets of some PEs do it by themselves ([`active_set`](crate::active_set)). All of teams give 0:
-//! what goes wrong ends the job with a message.
+//! Each checks its arguments. Collectives of teams are calls of the runtime, which moves bytes and combines items of a size
+//! ([`combine`]); those of other [active sets](crate::active_set) are gets. Routines of teams return 0: a mistake ends the job.
 
 use std::ffi::c_int;
 
@@ -58,7 +57,7 @@ routines! {
     }
 }
 
-/// What was there before teams.
+/// Routines that are older than teams.
 pub(crate) mod over_sets {
     use super::*;
 
@@ -234,36 +233,36 @@ unsafe fn combined<T: Item>(
     }
 }
 
-/// The rank of a root among so many members; refused if it is none.
+/// The rank of a member. Refuses other numbers.
 pub(crate) fn required_rank(routine: &str, argument: &str, rank: c_int, members: usize) -> usize {
     let number = usize::try_from(rank).ok().filter(|number| *number < members);
     let last = members - 1;
     number.unwrap_or_else(|| refuse(routine, argument, format_args!("is {rank}: members are 0 to {last}")))
 }
 
-/// A stride; refused if elements would lie on each other.
+/// A stride. Refuses one at which elements would overlap.
 pub(crate) fn required_stride(routine: &str, argument: &str, stride: isize) -> usize {
     let distance = usize::try_from(stride).ok().filter(|distance| *distance > 0);
     distance.unwrap_or_else(|| refuse(routine, argument, format_args!("is {stride}: strides are at least 1")))
 }
 
-/// How many elements so many at a stride are spread over.
+/// The extent of elements at a stride, in elements.
 pub(crate) fn spread(elements: usize, stride: usize) -> usize {
     elements.checked_sub(1).map_or(0, |steps| steps.saturating_mul(stride).saturating_add(1))
 }
 
-/// Whether both places of a collective may be one.
+/// How source and destination of a collective may overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum May {
-    /// They may be the same, and otherwise lie apart.
+    /// They are equal or disjoint.
     BeOne,
-    /// They lie apart.
+    /// They are disjoint.
     NotBeOne,
-    /// Elements lie apart, and may lie between each other.
+    /// Elements are disjoint, and may lie between each other.
     Interleave,
 }
 
-/// Where elements are written and read; refused if that is not symmetric.
+/// The extents of destination and source. Refuses addresses that are not symmetric, and overlap.
 pub(crate) fn places<T>(
     routine: &'static str,
     (dest, written): (*mut T, usize),
@@ -276,7 +275,7 @@ pub(crate) fn places<T>(
     places
 }
 
-/// Where so many elements lie; refused if that is not symmetric. What has no elements may be anywhere.
+/// The extent of elements. Refuses an address that is not symmetric, unless there are none.
 pub(crate) fn place<T>(
     routine: &'static str,
     argument: &'static str,

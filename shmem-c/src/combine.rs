@@ -1,7 +1,6 @@
-//! How elements of reductions become one: of each type of C, by each operation.
+//! The operations of reductions, on each type of C.
 //!
-//! A [`Fold`] combines a slice with those behind it, so the compiler makes vectors of it. Nothing need be aligned: what C gives is
-//! read and written as bytes.
+//! A [`Fold`] combines slices, so the compiler vectorises it. Elements need not be aligned.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
@@ -10,25 +9,22 @@ use shmem_core::observe::Family;
 
 use crate::types::{Arithmetic, Numeric};
 
-/// What elements become one by.
+/// An operation on elements of one type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduction {
-    /// Combines so many elements with as many others, which come behind them. Neither need be aligned, and they lie apart.
+    /// Combines elements with those of later ranks. Neither need be aligned. They are disjoint.
     combine: unsafe fn(into: *mut u8, from: *const u8, elements: usize),
-    /// Whether the result depends on the order.
+    /// Whether the result depends on the order of operations.
     rounds: bool,
-    /// Its row in the table of operations.
     pub(crate) family: Family,
 }
 
 impl Reduction {
-    /// The fold of elements of a type, for a routine.
     pub(crate) fn fold<T>(self, routine: &'static str) -> Fold {
         Fold { combine: self.combine, size: size_of::<T>(), rounds: self.rounds, name: routine }
     }
 }
 
-/// Numbers that are combined bit by bit.
 pub(crate) trait Bits:
     Arithmetic + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
 {
@@ -36,14 +32,12 @@ pub(crate) trait Bits:
 
 impl<N: Arithmetic + BitAnd<Output = N> + BitOr<Output = N> + BitXor<Output = N>> Bits for N {}
 
-/// Numbers of which one is the largest.
 pub(crate) trait Ordered: Arithmetic + PartialOrd {}
 
 impl<N: Arithmetic + PartialOrd> Ordered for N {}
 
 macro_rules! reductions {
-    ($($(#[$doc:meta])* $name:ident<$N:ident: $bound:ident> = $op:expr, $rounds:expr, $family:ident;)*) => {$(
-        $(#[$doc])*
+    ($($name:ident<$N:ident: $bound:ident> = $op:expr, $rounds:expr, $family:ident;)*) => {$(
         pub(crate) const fn $name<T: Numeric<Number: $bound>>() -> Reduction {
             const fn of<$N: $bound>() -> Reduction {
                 /// # Safety
@@ -60,19 +54,12 @@ macro_rules! reductions {
     )*};
 }
 reductions! {
-    /// Bitwise and.
     and<N: Bits> = N::bitand, false, And;
-    /// Bitwise or.
     or<N: Bits> = N::bitor, false, Or;
-    /// Bitwise exclusive or.
     xor<N: Bits> = N::bitxor, false, Xor;
-    /// The larger one.
     max<N: Ordered> = |a, b| if a < b { b } else { a }, false, Max;
-    /// The lesser one.
     min<N: Ordered> = |a, b| if b < a { b } else { a }, false, Min;
-    /// The sum.
     sum<N: Arithmetic> = N::plus, N::ROUNDS, Sum;
-    /// The product.
     prod<N: Arithmetic> = N::times, N::ROUNDS, Prod;
 }
 
@@ -80,15 +67,15 @@ reductions! {
 ///
 /// # Safety
 ///
-/// So many elements must be writable from `into` on, and readable from `from` on, and the two lie apart.
+/// `elements` must be writable from `into` on, and readable from `from` on, and the two disjoint.
 #[inline(always)]
 unsafe fn each<T: Copy>(into: *mut u8, from: *const u8, elements: usize, op: impl Fn(T, T) -> T) {
     let (into, from) = (into.cast::<T>(), from.cast::<T>());
     for k in 0..elements {
         let (left, right) = (into.wrapping_add(k), from.wrapping_add(k));
-        // SAFETY: one of so many that are readable (caller).
+        // SAFETY: elements that are readable (caller).
         let (a, b) = (unsafe { left.read_unaligned() }, unsafe { right.read_unaligned() });
-        // SAFETY: one of so many that are writable (caller).
+        // SAFETY: an element that is writable (caller).
         unsafe { left.write_unaligned(op(a, b)) };
     }
 }
@@ -100,7 +87,6 @@ mod tests {
     use super::*;
     use crate::types::{ComplexDouble, ComplexFloat, Double, Float, Int, Long, SChar, Short, UChar, ULong};
 
-    /// Elements that lie anywhere.
     #[track_caller]
     fn check<P: bytemuck::Pod + PartialEq + Debug>(by: Reduction, left: &[P], right: &[P], expected: &[P]) {
         let bytes = size_of_val(left);

@@ -1,7 +1,7 @@
 //! Contexts, and sessions on them.
 //!
-//! A handle stands for a [stream](crate::world::Stream), which has a table of where the slots of its team's PEs start: numbers of a
-//! team cost nothing.
+//! A handle stands for a [stream](crate::world::Stream), which has a table of the slots of its team's PEs: PE numbers of a team cost
+//! nothing.
 
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::AtomicBool;
@@ -53,7 +53,7 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
     0
 }
 
-/// The status of a failure, of which is said once why.
+/// Warns once why there is no context. Returns the status of a failure.
 fn refused(routine: &str, why: &str) -> c_int {
     static TOLD: AtomicBool = AtomicBool::new(false);
     tell_once(&TOLD, routine, why);
@@ -80,7 +80,7 @@ unsafe fn destroy(routine: &'static str, ctx: Ctx) {
         world::current(routine);
         refuse(routine, "ctx", "is SHMEM_CTX_DEFAULT, which lives as long as the library");
     }
-    // A second time is refused.
+    // Refuses a second time.
     stream(ctx, routine).endpoint(routine);
     Opened::destroy(ctx);
 }
@@ -100,7 +100,7 @@ unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
     if of == Team::INVALID { team::FAILURE } else { 0 }
 }
 
-/// A session is a hint that nothing here has a use for: whether there is such a context is all that is looked at.
+/// A session is a hint, which has no effect here. Refuses what is no context.
 fn session(routine: &'static str, ctx: Ctx) {
     if ctx != Ctx::INVALID {
         stream(ctx, routine).endpoint(routine);

@@ -1,19 +1,18 @@
 //! Globals of the program: `.data` and `.bss` of the executable are symmetric memory in C.
 //!
-//! Their pages are mapped twice: where the linker put them, so that the program loads and stores there as ever, and in
-//! the slot of the PE, at one offset on all PEs, where peers, networks, atomics and locks find a segment like any other. So
-//! address randomisation matters in one subtraction alone ([`offset`]). It takes three steps:
+//! Their pages are mapped twice: where the linker put them, for loads and stores of the program, and in the slot of the PE, at
+//! one offset on all PEs, as a segment like any other. So address randomisation matters in one subtraction ([`offset`]). Three
+//! steps:
 //!
-//! 1. A constructor, before `main` and while the process has one thread, puts a memfd in the place of the pages
-//!    ([`moving`]): of what the executable may write, less what is read only after relocation ([`executable`]). Pages that
-//!    were never touched stay so.
-//! 2. Before the start all PEs compare how many bytes these are, and the build of the executable ([`describe`]).
+//! 1. A constructor maps a memfd in the place of the pages ([`moving`]), before `main`, while the process has one thread. These are
+//!    the pages that the executable may write, less those that are read-only after relocation ([`executable`]). Untouched pages
+//!    stay untouched.
+//! 2. Before the start all PEs compare the number of bytes and the build of the executable ([`describe`]).
 //! 3. At the start each PE adopts its memfd as a segment ([`adopt`]).
 //!
-//! What cannot be moved is no error yet: a program may have all that it shares on the heap. It is warned once, and told the
-//! reason when it names such an object ([`refusal`]). Constants are the same on all PEs of one program, so they are read
-//! where they are ([`is_constant`]). Thread-local variables and those of shared libraries are not symmetric. What `fork`
-//! makes has pages of its own ([`fork`]).
+//! If globals cannot be moved, the job warns once, and a routine that gets the address of a global refuses it with the reason
+//! ([`refusal`]): a program may use the heap alone. Constants are equal on all PEs, and are read locally ([`is_constant`]).
+//! Thread-local variables and those of shared libraries are not symmetric. A forked child gets private copies ([`fork`]).
 //!
 //! Source: OpenSHMEM 1.5, 3 (memory model: global and static variables are symmetric).
 
@@ -45,11 +44,11 @@ static PLACE: AtomicUsize = AtomicUsize::new(0);
 
 /// The executable of this process.
 static EXECUTABLE: OnceLock<Option<Executable>> = OnceLock::new();
-/// What holds its globals; negative: they are where they were.
+/// The memfd of its globals; negative: they have not been moved.
 static MEMFD: AtomicI32 = AtomicI32::new(-1);
-/// Why they are.
+/// Why they have not been moved.
 static FAILURE: OnceLock<Failure> = OnceLock::new();
-/// Whether this process was forked by one whose globals had been moved, and has private copies.
+/// Whether this process is a forked child with private copies.
 static IS_COPY: AtomicBool = AtomicBool::new(false);
 
 /// Runs before `main`, and before most other constructors.
@@ -59,12 +58,10 @@ static BEFORE_MAIN: extern "C" fn() = before_main;
 
 extern "C" fn before_main() {
     let executable = Executable::of_this_process();
-    // Nothing is written into statics while they are moved: those of a static library are among them.
+    // No static is written while globals are moved: those of this library may be among them.
     let moved = match &executable {
-        Some(executable) => {
-            executable.data().map_err(Failure::from).and_then(|data| moving::move_data(&data))
-        }
-        None => Err(Failure::Unknown),
+        Some(executable) => executable.data().and_then(|data| moving::move_data(&data)),
+        None => Err(Failure::Unfit("the dynamic linker does not say where the program lies")),
     };
     _ = EXECUTABLE.set(executable);
     match moved {
@@ -76,15 +73,14 @@ extern "C" fn before_main() {
     }
 }
 
-/// The offset in the slot of each PE of what lies at an address, if that is a global of the program and the job has
-/// started.
+/// The offset of a global in the slot of each PE, once the job has started.
 #[inline(always)]
 pub(crate) fn offset(address: usize) -> Option<usize> {
     let off = address.wrapping_sub(FIRST.load(Relaxed));
     (off < SPAN.load(Relaxed)).then(|| off + PLACE.load(Relaxed))
 }
 
-/// Where the global begins that lies at an offset in the slot of each PE, and what it is called.
+/// The offset and the name of the global that an offset in the slot lies in.
 fn name(offset: usize) -> Option<(usize, String)> {
     static NAMES: OnceLock<Variables> = OnceLock::new();
     let inside = offset.wrapping_sub(PLACE.load(Relaxed));
@@ -94,7 +90,7 @@ fn name(offset: usize) -> Option<(usize, String)> {
     Some((offset - (address - found.start), found.name.clone()))
 }
 
-/// Whether bytes are constant, thus the same on all PEs: in the executable, and nothing that it writes.
+/// Whether bytes are constants of the executable, which are equal on all PEs.
 pub(crate) fn is_constant(address: usize, bytes: usize) -> bool {
     let Some(Some(executable)) = EXECUTABLE.get() else { return false };
     let end = address.saturating_add(bytes);
@@ -102,7 +98,7 @@ pub(crate) fn is_constant(address: usize, bytes: usize) -> bool {
     !written && executable.holds(address..end)
 }
 
-/// Why an address is not symmetric, if it lies in the executable.
+/// Why an address in the executable is not symmetric.
 pub(crate) fn refusal(address: usize) -> Option<String> {
     let executable = EXECUTABLE.get()?.as_ref()?;
     if !executable.holds(address..address) {
@@ -115,7 +111,7 @@ pub(crate) fn refusal(address: usize) -> Option<String> {
     Some(format!("it is a global of the program, and these are not symmetric here: {failure}"))
 }
 
-/// Tells the runtime what the program is, and how large its default heap is where nobody says. Before the start.
+/// Describes the program to the runtime, with the size of its default heap if none is set. Before the start.
 pub(crate) fn describe(default_heap: u64) {
     let executable = EXECUTABLE.get().and_then(Option::as_ref);
     let data = executable.and_then(|executable| executable.data().ok()).filter(|_| FAILURE.get().is_none());
@@ -166,14 +162,17 @@ pub(crate) unsafe fn adopt<L: ThreadLevel>(world: &World<L>) -> Result<(), Strin
     Ok(())
 }
 
-/// What holds the globals, to be given away.
+/// A duplicate of the memfd of the globals.
 fn memfd(data: &Data) -> Result<OwnedFd, Failure> {
     if IS_COPY.swap(false, Relaxed) {
-        // The memfd of the parent is not ours.
+        // This memfd is the parent's.
         let own = moving::move_data(data)?;
         MEMFD.store(own.into_raw_fd(), Relaxed);
     }
-    moving::duplicate(held().ok_or(Failure::Closed)?)
+    moving::duplicate(
+        held()
+            .ok_or(Failure::Unfit("the program has closed a file that is not its own: the memfd of them"))?,
+    )
 }
 
 /// The globals, if they have been moved.
@@ -183,7 +182,7 @@ fn data() -> Option<Data> {
     executable.data().ok().filter(|_| moved)
 }
 
-/// The memfd that holds them, if the program has not closed it.
+/// The memfd of the globals, if the program has not closed it.
 fn held() -> Option<BorrowedFd<'static>> {
     let memfd: RawFd = MEMFD.load(Relaxed);
     if memfd < 0 {

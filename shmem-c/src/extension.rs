@@ -1,4 +1,4 @@
-//! What other libraries have beside the specification, and partitions: `shmemx.h`.
+//! Extensions of other libraries, and partitions: `shmemx.h`.
 
 use std::ffi::{c_char, c_int};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,12 +31,11 @@ routines! {
     }
 }
 
-/// Seconds since a moment in the past.
 fn wtime(_: &'static str) -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// Tells of a partition; -1 if there is none.
+/// Describes a partition. Returns -1 if there is none.
 unsafe fn partition_info(routine: &'static str, partition: c_int, info: *mut PartitionInfo) -> c_int {
     let world = world::current(routine);
     let id = u32::try_from(partition).unwrap_or(u32::MAX);

@@ -1,8 +1,8 @@
-//! Handles that C keeps: the number of a place, and in the upper bits the turn in which it was taken. So a handle of what is gone
-//! is refused, whoever has its place now, and copies of handles are equal as numbers are.
+//! [`Handles`]: values that C names by numbers. A handle is the index of a place, with a generation in the upper bits. So a stale
+//! handle is refused, even if its place is in use again, and copies of handles are equal numbers.
 //!
-//! Values are freed, and all of them are read, under the lock. One value is read without it: the specification forbids a program to
-//! use a handle while another thread gives it back.
+//! A lock protects additions and removals. A single value is read without the lock: the specification forbids a program to use a
+//! handle while another thread destroys it.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -19,23 +19,22 @@ struct Kept<T> {
     value: T,
 }
 
-/// Which places have been taken.
 struct Taken {
-    /// How many have been.
+    /// Number of places that were ever in use.
     places: usize,
-    /// Those of them that are free again.
+    /// Those of them that are free.
     free: Vec<usize>,
-    /// How often one was.
-    turns: usize,
+    /// The last generation.
+    generation: usize,
 }
 
 impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
     pub(crate) const fn new() -> Self {
-        let taken = Taken { places: 0, free: Vec::new(), turns: 0 };
+        let taken = Taken { places: 0, free: Vec::new(), generation: 0 };
         Self { places: [const { AtomicPtr::new(std::ptr::null_mut()) }; N], taken: Mutex::new(taken) }
     }
 
-    /// Keeps a value, if there is a place; gives its handle, which is at least `N`.
+    /// Adds a value, if there is a place. Returns its handle, which is at least `N`.
     pub(crate) fn keep(&self, value: T) -> Option<usize> {
         let mut taken = self.taken.lock();
         let place = taken.free.pop().unwrap_or(taken.places);
@@ -43,23 +42,23 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
             return None;
         }
         taken.places = taken.places.max(place + 1);
-        taken.turns += 1;
-        let handle = taken.turns * N + place;
+        taken.generation += 1;
+        let handle = taken.generation * N + place;
         let kept = Box::into_raw(Box::new(Kept { handle, value }));
         self.places[place].store(kept, Ordering::Release);
         Some(handle)
     }
 
-    /// What a handle stands for, if that has not been taken.
+    /// The value of a handle, unless it was taken.
     #[inline(always)]
     pub(crate) fn of(&self, handle: usize) -> Option<&'static T> {
-        // SAFETY: null, or from `keep`: it lives until the program gives the handle back, and a program that uses it meanwhile has
-        // not kept what the specification asks.
+        // SAFETY: null, or from `keep`: it lives until the program destroys it, and the specification forbids a program to use it
+        // meanwhile.
         let kept = unsafe { self.places[handle % N].load(Ordering::Acquire).as_ref() }?;
         (kept.handle == handle).then_some(&kept.value)
     }
 
-    /// Takes what a handle stands for.
+    /// Removes the value of a handle.
     pub(crate) fn take(&self, handle: usize) -> Option<T> {
         let mut taken = self.taken.lock();
         self.of(handle)?;
@@ -70,7 +69,6 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
         Some(kept.value)
     }
 
-    /// The handles of the values that `matches` picks.
     pub(crate) fn those(&self, matches: impl Fn(&T) -> bool) -> Vec<usize> {
         let taken = self.taken.lock();
         let handle = |place: &AtomicPtr<Kept<T>>| {

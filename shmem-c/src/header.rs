@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use crate::table::{Routine, rows};
 
-/// Types of a fixed size, by the base type that they are on all systems served (LP64).
+/// Types of a fixed size, and the base type of each on LP64 systems.
 const SAME: [(&str, &str); 10] = [
     ("int8_t", "signed char"),
     ("uint8_t", "unsigned char"),
@@ -23,11 +23,11 @@ const SAME: [(&str, &str); 10] = [
     ("ptrdiff_t", "long"),
 ];
 
-/// Parts of the names of routines that other libraries had as extensions.
+/// Parts of the names of routines that were extensions of other libraries.
 const BEFORE: [&str; 7] =
     ["ibput", "ibget", "_sum_inscan", "_sum_exscan", "_signal_set", "_signal_add", "_query_initialized"];
 
-/// Names that programs have for their own: exported, and not declared.
+/// Exported but not declared, because programs use these names themselves.
 const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 
 /// All routines, by families.
@@ -54,7 +54,7 @@ fn prototypes() -> Vec<&'static Routine> {
     all
 }
 
-/// What is exported by assembly: `p` and `g` of `long double`.
+/// `p` and `g` of `long double`, which assembly exports.
 fn long_double() -> Vec<&'static Routine> {
     let mut all = Vec::new();
     rows! { told [all] LongDouble "longdouble" {
@@ -64,7 +64,7 @@ fn long_double() -> Vec<&'static Routine> {
     all
 }
 
-/// Reductions by bits of `long long`, which no type of a fixed size is here: functions of the header for the generic names.
+/// Bitwise reductions of `long long`, which is no type of a fixed size here: inline functions for the generic names.
 fn long_long() -> Vec<&'static Routine> {
     let mut all = Vec::new();
     rows! { told [all] LongLong "long_long" {
@@ -75,12 +75,12 @@ fn long_long() -> Vec<&'static Routine> {
     all
 }
 
-/// Whether it is in `shmemx.h`, and in no specification.
+/// Whether a routine is in `shmemx.h`.
 fn is_extension(name: &str) -> bool {
     name.starts_with("shmemx_") || name.starts_with("shmem_partition_") || name.starts_with("shmem_kind_")
 }
 
-/// The type with the base type in the place of one of a fixed size.
+/// The type, with base types in the place of types of a fixed size.
 fn base(of: &str) -> String {
     of.split(' ')
         .map(|word| SAME.iter().find(|same| same.0 == word).map_or(word, |same| same.1))
@@ -97,7 +97,7 @@ fn declared(routine: &Routine, name: &str) -> String {
     format!("{}({arguments});\n", joined(&(routine.result)(), name))
 }
 
-/// The arguments, of which types are written as `of` has it.
+/// The parameters; `of` maps types.
 fn parameters(routine: &Routine, of: &dyn Fn(&str) -> String) -> String {
     routine
         .arguments
@@ -112,7 +112,7 @@ fn joined(of: &str, name: &str) -> String {
     format!("{of}{space}{name}")
 }
 
-/// The cases of a generic name: typed routines, and those with a context, of each base type once.
+/// The cases of a generic name: routines without and with a context, one for each base type.
 #[derive(Default)]
 struct Group {
     argument: usize,
@@ -161,7 +161,7 @@ fn generic(name: &str, group: &Group) -> String {
     )
 }
 
-/// A function of C++ that calls a routine, with types as `of` has it, and its arguments as `given`.
+/// A function of C++ that calls a routine. `of` maps types of parameters, and `given` arguments of the call.
 fn overload(
     name: &str,
     routine: &Routine,
@@ -215,7 +215,7 @@ inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signa
 inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) { shmem_ctx_signal_add(ctx, sig_addr, signal, pe); }
 ";
 
-/// Writes both into a folder of headers, which is made if it is not there.
+/// Writes both headers into the directory `shmem` below `include`, which is created.
 ///
 /// # Errors
 ///
@@ -275,7 +275,7 @@ fn api() -> String {
     text + OVERLOADS + "#endif\n}\n#endif\n\n#endif\n"
 }
 
-/// What C++ calls with complex numbers of C: the routine of those of C++, and its generic name.
+/// Overloads for complex numbers of C in C++: of a routine, and of its generic name.
 fn of_c(routine: &Routine) -> String {
     let of = |of: &str| of.replace("shmem_complex_", "shmem_c_complex_");
     let given = |of: &str, name: &str| match of.contains("shmem_complex_") {

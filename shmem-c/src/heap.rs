@@ -1,12 +1,10 @@
 //! Symmetric heaps: `shmem_malloc` and its relatives, their old names, and those of partitions.
 //!
-//! Nothing is allocated for no bytes, and nobody is met: the result is `NULL`. Where there is no room, the result is `NULL` on
-//! all PEs, which find that out alike; each says once what would make room. What pends when memory is given back is completed
-//! before.
+//! An allocation of no bytes is `NULL`, without a barrier. Without room, the result is `NULL` on all PEs, and each warns once how to
+//! make room. Pending operations are completed before memory is freed.
 //!
-//! PEs that ask for different sizes get the largest of them, as programs from before OpenSHMEM 1.2 have it, in checked mode
-//! a message. An alignment that is no power of two is the next one. Alignments beyond those of the runtime are made from
-//! larger blocks.
+//! If PEs ask for different sizes, all get the largest one, as programs from before OpenSHMEM 1.2 expect; in checked mode this is a
+//! mistake. Alignments are rounded up to powers of two. Alignments beyond those of the runtime come from larger blocks.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long, c_void};
@@ -49,13 +47,12 @@ routines! {
     }
 }
 
-/// The partition of the default heap.
 const DEFAULT: c_int = 1;
 
-/// Blocks that begin behind those of the heap, so that they are aligned to more than [`MAX_ALIGN`]: where the heap's begin.
+/// Blocks that are aligned to more than [`MAX_ALIGN`], and the block of the heap that each lies in.
 static SHIFTED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
-/// A block as C has it; of no bytes, or without room, `NULL`.
+/// A block; `NULL` for no bytes, or without room.
 fn block(
     routine: &str,
     bytes: usize,
@@ -71,7 +68,7 @@ fn block(
     }
 }
 
-/// `NULL`, of which is said once why.
+/// Warns once why there is no room. Returns `NULL`.
 fn failed(routine: &str, error: &Error) -> *mut c_void {
     static TOLD: AtomicBool = AtomicBool::new(false);
     let why = match error.kind() {
@@ -108,7 +105,7 @@ fn in_words_of_c(error: &HeapError) -> String {
     }
 }
 
-/// The largest of the sizes that PEs ask for; the own one where they are compared.
+/// The largest of the sizes that PEs ask for; in checked mode, which compares them, the own one.
 fn largest(world: &CWorld, bytes: usize) -> usize {
     if shmem::raw::job::settings(world).check != CheckChoice::Off {
         return bytes;
@@ -124,7 +121,6 @@ fn calloc(routine: &'static str, count: usize, size: usize, partition: c_int) ->
     block(routine, count.saturating_mul(size), |world, size| heap(routine, world, partition).calloc(size, 1))
 }
 
-/// Aligned to a power of two, or to the next one.
 fn align(routine: &'static str, alignment: usize, size: usize, partition: c_int) -> *mut c_void {
     let alignment = alignment.checked_next_power_of_two().unwrap_or(usize::MAX);
     block(routine, size, |world, size| {
@@ -132,7 +128,7 @@ fn align(routine: &'static str, alignment: usize, size: usize, partition: c_int)
         if alignment <= MAX_ALIGN || alignment > OWN_ALIGN {
             return heap.align(alignment, size);
         }
-        // The own slot begins at a multiple of every such alignment, so the same offset is aligned on all PEs.
+        // Slots begin at multiples of every such alignment, so the same offset is aligned on all PEs.
         let place = heap.align(MAX_ALIGN, size.saturating_add(alignment - MAX_ALIGN))?.as_ptr();
         let shifted = place.wrapping_add(place.addr().next_multiple_of(alignment) - place.addr());
         SHIFTED.lock().insert(shifted.addr(), place.addr());
@@ -140,7 +136,7 @@ fn align(routine: &'static str, alignment: usize, size: usize, partition: c_int)
     })
 }
 
-/// The heap of a partition; refused if there is none.
+/// The heap of a partition. Refuses other numbers.
 fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'w, shmem::thread::Multiple> {
     let id = u32::try_from(partition).unwrap_or(u32::MAX);
     world
@@ -148,11 +144,11 @@ fn heap<'w>(routine: &str, world: &'w CWorld, partition: c_int) -> shmem::Heap<'
         .unwrap_or_else(|error| refuse(routine, "partition", format_args!("is {partition}: {error}")))
 }
 
-/// Gives back all that the program has allocated.
+/// Frees all allocations of the program.
 ///
 /// # Safety
 ///
-/// Every PE does so between the same two collectives, and nobody uses such memory any more.
+/// Every PE calls it between the same two collectives, and no PE uses such memory any more.
 pub(crate) unsafe fn free_all(world: &CWorld) {
     SHIFTED.lock().clear();
     // SAFETY: the caller's promise.

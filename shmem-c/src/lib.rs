@@ -1,20 +1,20 @@
 //! OpenSHMEM 1.5 and 1.6 for C and C++, on the runtime of `shmem-rt`.
 //!
-//! A thin layer: the table of routines, and functions that find the place a C address means and hand it to the
-//! runtime. There is one world in a process, which lives from the first `shmem_init` to the exit. Symmetric are the
-//! heaps, all segments, and the data of the executable (`data`).
+//! A thin layer: a table of routines, and functions that translate C addresses and call the runtime. A process has one world, from
+//! the first `shmem_init` to the exit. Heaps, all segments, and the data of the executable (`data`) are symmetric.
 //!
 //! ```text
-//! setup bootstrap heap rma strided amo wait order context signal extension     the one-sided families
-//! active_set collective combine long_double team lock                       what PEs do together
+//! setup bootstrap heap rma strided amo wait order context signal extension     one-sided families
+//! active_set collective combine long_double team lock                       collectives, teams and locks
 //! data          the executable's variables as a segment
-//! symmetric     what a C address means
+//! symmetric     offsets of C addresses
+//! word          symmetric words of the library's own protocols
 //! world         the state of the process
-//! handles       what C has for contexts and teams
-//! caller        where C calls, found once for each way there
-//! refusal       how a mistake of the caller is told
+//! handles       handles of contexts and teams
+//! caller        lines of C that call, kept for checks and traces
+//! refusal       messages about mistakes of the caller
 //! table types   names and types of C
-//! header        the headers, which follow from the table
+//! header        the headers, made from the table
 //! ```
 
 #![allow(clippy::too_many_arguments, reason = "routines of C have those that they have")]

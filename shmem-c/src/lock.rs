@@ -1,14 +1,14 @@
 //! Locks: `shmem_set_lock`, `shmem_clear_lock`, `shmem_test_lock`.
 //!
-//! A lock is a `long` of each PE, of which all that is used are two halves:
+//! A queue lock (Mellor-Crummey and Scott), in two halves of a `long` of each PE:
 //!
 //! ```text
-//! upper half   of the PE that the lock lives on: who came last, as its number and 1; 0: nobody has the lock
-//! lower half   of each PE: whether it waits, and who comes behind it, as its number and 1
+//! upper half   of the lock's home PE: number of the last PE of the queue, plus 1; 0: the lock is free
+//! lower half   of each PE: whether it waits, and number of the next PE of the queue, plus 1
 //! ```
 //!
-//! So those who wait are a queue (Mellor-Crummey and Scott): each looks at its own word, which the one before it changes when it
-//! leaves. Which PE a lock lives on follows from its place, so that locks are spread over all.
+//! A PE waits for its own word, which the PE before it changes when it leaves. The home PE follows from the lock's offset, so that
+//! locks are spread over all PEs.
 
 use std::ffi::{c_int, c_long};
 use std::fmt;
@@ -34,7 +34,7 @@ routines! {
     }
 }
 
-/// The bit of a lower half whose PE waits.
+/// The bit of a lower half: its PE waits.
 const WAITS: u64 = 1 << 31;
 
 /// A lock, seen by the calling PE.
@@ -50,8 +50,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Carries out an operation, and tells the observer, if there is one: of the operation, not of those that it is made
-    /// of.
+    /// Carries out an operation, and reports it to the observer as one call.
     fn call<R>(
         routine: &'static str,
         lock: *mut c_long,
@@ -78,12 +77,12 @@ impl Lock {
         Self { world, routine, place, home, last: half(offset + upper), queue: half(offset + lower) }
     }
 
-    /// The calling PE in a queue.
+    /// The number of the calling PE in a queue.
     fn me(&self) -> u64 {
         self.world.my_pe() as u64 + 1
     }
 
-    /// The PE that a number of a queue stands for.
+    /// The PE of a number in a queue.
     fn pe(&self, number: u64) -> Pe {
         let pe = number.checked_sub(1).and_then(|number| self.world.pe(number as usize).ok());
         pe.unwrap_or_else(|| self.refuse(format_args!("is no lock, or was written: it holds {number:#x}")))
@@ -93,13 +92,13 @@ impl Lock {
         refuse(self.routine, "lock", why)
     }
 
-    /// Waits until this PE has it.
+    /// Acquires the lock.
     fn set(&self) {
         if self.take() {
             return;
         }
         let own = self.world.me();
-        // Who comes behind this PE may write there as soon as this PE is the last.
+        // From the next line on, a PE that comes behind this one may write this word.
         self.queue.update(own, AtomicOp::Set(WAITS), Family::AtomicSet);
         let before = self.last.fetch(self.home, AtomicOp::Swap(self.me()), Family::AtomicSwap);
         if before == self.me() {
@@ -113,16 +112,16 @@ impl Lock {
         self.queue.wait(|word| word & WAITS == 0, || format!("behind PE {}", before - 1));
     }
 
-    /// Takes it if nobody has it, and says whether.
+    /// Acquires the lock if it is free. Returns whether it has.
     fn test(&self) -> bool {
-        // Asking leaves the word to who has it in its cache.
+        // A fetch leaves the word in the owner's cache.
         self.last.fetch(self.home, AtomicOp::Fetch, Family::AtomicFetch) == 0 && self.take()
     }
 
-    /// Gives it to who comes next.
+    /// Hands the lock to the next PE.
     fn clear(&self) {
         let own = self.world.me();
-        // What was done under the lock is there before anybody else has it.
+        // Operations under the lock complete before another PE has it.
         raw::job::quiet_all(self.world);
         if self.queue.mine() == 0 {
             let desired = AtomicOp::CompareSwap { expected: self.me(), desired: 0 };
@@ -133,7 +132,7 @@ impl Lock {
             if last == 0 {
                 self.refuse("is held by nobody");
             }
-            // Who came behind has not said so yet.
+            // The next PE has not yet written its number.
             self.queue.wait(|word| word != 0, || "for who comes next to say so".to_owned());
         }
         let next = self.queue.mine();
@@ -144,7 +143,7 @@ impl Lock {
         self.queue.update(self.pe(next), AtomicOp::And(!WAITS & u64::from(u32::MAX)), Family::AtomicAnd);
     }
 
-    /// Takes it if nobody has it.
+    /// As [`test`](Self::test), without a fetch before.
     fn take(&self) -> bool {
         let op = AtomicOp::CompareSwap { expected: 0, desired: self.me() };
         self.last.fetch(self.home, op, Family::AtomicCompareSwap) == 0

@@ -1,7 +1,7 @@
-//! `long double`, of which Rust knows nothing: how such numbers are added, multiplied and compared.
+//! Arithmetic of `long double`, a type that Rust does not have, in assembly.
 //!
-//! On x86-64 they are those of the x87 unit, of 80 bits in 16 bytes, of which the last six mean nothing; elsewhere numbers of 128
-//! bits, for which the compiler's own library has functions. Both are told to the assembler.
+//! On x86-64 it is the type of the x87 unit: 80 bits in 16 bytes, of which the last six are padding. On 64-bit Arm it has 128 bits,
+//! and the compiler's library has functions for it.
 
 use core::arch::asm;
 use core::cmp::Ordering;
@@ -18,7 +18,7 @@ impl PartialEq for LongDouble {
     }
 }
 
-/// What the x87 unit does to two numbers; its registers are empty before and behind.
+/// Instructions of the x87 unit for two numbers. Its registers are empty before and after.
 #[cfg(target_arch = "x86_64")]
 macro_rules! x87 {
     ($left:expr, $right:expr => $($code:literal)* $(, $flag:ident = $register:ident)*) => {
@@ -66,8 +66,7 @@ impl PartialOrd for LongDouble {
     }
 }
 
-/// What a function of two numbers gives, which is called by its name; `$code` comes behind. The registers of the numbers are kept by
-/// functions.
+/// Calls a function of two numbers, and then runs `$code`. Functions preserve the registers of the numbers' addresses.
 #[cfg(target_arch = "aarch64")]
 macro_rules! quad {
     ($left:expr, $right:expr => $function:literal $code:literal $(, $given:ident)?) => {
@@ -118,13 +117,13 @@ mod tests {
 
     /// A number: its significand, and its exponent with the sign above.
     fn number(significand: u64, exponent: u16) -> LongDouble {
-        // Six bytes mean nothing.
+        // The last six bytes are padding.
         LongDouble([significand, 0xaaaa_aaaa_aaaa_0000 | u64::from(exponent)])
     }
 
     #[test]
     fn they_have_all_their_bits_and_no_order_with_what_is_no_number() {
-        // 2^63 + 1 has 64 bits: a `double` has not so many.
+        // 2^63 + 1 has 64 bits, more than a `double`.
         let (one, most, nan) = (number(TOP, 16383), number(TOP, 16383 + 63), number(3 << 62, 0x7fff));
         let (half, minus) = (number(TOP, 16382), number(TOP, 0x8000 | 16383));
         assert_eq!(most.plus(one).0, number(TOP | 1, 16383 + 63).0);

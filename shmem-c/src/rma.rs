@@ -1,7 +1,7 @@
 //! Put and get: `shmem_put`, `shmem_get`, `shmem_p`, `shmem_g`, of types, of sizes, of bytes, and non-blocking.
 //!
-//! Where the address and the PE's slot are known at once, a transfer is a copy and a look at the PE's bell. Everything else is
-//! cold: early and late calls, other nodes, observed jobs, further segments, and mistakes. So there is one test of each here.
+//! On the hot path, address and slot are looked up in tables, and a transfer is a copy and a look at the PE's doorbell. All else takes
+//! the cold path: early and late calls, other nodes, observed jobs, further segments, mistakes.
 
 use std::ffi::c_int;
 
@@ -43,20 +43,20 @@ routines! {
     }
 }
 
-/// Where a PE has what lies at an address here, and where its slot starts, if an operation goes there straight away.
+/// The address of a value in the slot of a PE, and the slot's start; `None`: take the cold path.
 #[inline(always)]
 pub(crate) fn near<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
     let (to, slot) = in_slot(call, symmetric::offset(pointer)?, pe)?;
     Some((to.cast(), slot))
 }
 
-/// The same of a word that is changed atomically. One that is not aligned goes the cold way, where it is refused.
+/// The same of a word for atomic operations. The cold path refuses an unaligned one.
 #[inline(always)]
 pub(crate) fn near_word<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
     if pointer.is_aligned() { near(call, pointer, pe) } else { None }
 }
 
-/// The same of so many bytes.
+/// The same of a range.
 #[inline(always)]
 pub(crate) fn near_range<T>(
     call: Call,
@@ -75,20 +75,20 @@ fn in_slot(call: Call, offset: usize, pe: c_int) -> Option<(*mut u8, *mut u8)> {
     (base != 0).then(|| (slot.wrapping_add(offset), slot))
 }
 
-/// The place of so many bytes of a PE, for the cold way; refused if there is none.
+/// A range in the memory of a PE, for the cold path. Refuses one that is not symmetric.
 pub(crate) fn remote<T>(call: Call, pointer: *const T, bytes: usize, argument: &str, pe: c_int) -> Remote {
     let pe = call.pe(pe);
     let SegmentOffset { segment, offset } = symmetric::locate(pointer, bytes, call.routine(), argument);
     Remote { pe, segment, offset }
 }
 
-/// The place of a word that is changed atomically; refused as [`remote`], and where it is not aligned.
+/// The same of a word for atomic operations. Refuses an unaligned one.
 pub(crate) fn remote_word<T>(call: Call, pointer: *const T, argument: &str, pe: c_int) -> Remote {
     symmetric::must_be_aligned(pointer, call.routine(), argument);
     remote(call, pointer, size_of::<T>(), argument, pe)
 }
 
-/// Bytes of so many elements; refused where that is no number.
+/// Bytes of elements. Refuses an overflow.
 #[inline(always)]
 pub(crate) fn bytes_of<T>(call: Call, elements: usize) -> usize {
     elements.checked_mul(size_of::<T>()).unwrap_or_else(|| too_many(call.routine(), elements, size_of::<T>()))
@@ -142,7 +142,7 @@ unsafe fn g_far<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
 
 #[inline(always)]
 unsafe fn put<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize, pe: c_int, family: Family) {
-    // A single value needs no loop, and no look at where it ends.
+    // A single value needs no loop, and no check of its end.
     if nelems == 1
         && let Some((to, slot)) = near(call, dest, pe)
     {
@@ -164,7 +164,7 @@ unsafe fn put<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
     unsafe { untyped::ring(slot) };
 }
 
-/// Writes bytes to a PE the cold way.
+/// Writes bytes to a PE on the cold path.
 ///
 /// # Safety
 ///
@@ -194,7 +194,7 @@ unsafe fn get<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
     }
 }
 
-/// Reads bytes of a PE the cold way.
+/// Reads bytes of a PE on the cold path.
 ///
 /// # Safety
 ///
@@ -213,8 +213,8 @@ unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
     unsafe { untyped::get(endpoint, dest, from, bytes, family) };
 }
 
-// `long double` is passed as no type of Rust is: on the stack, and given back in a register of the x87 (System V x86-64), or
-// in a vector register (AAPCS64). So its `p` and `g` change that into pointers.
+// No type of Rust is passed as `long double`: on the stack, and returned in an x87 register (System V x86-64), or in a vector register
+// (AAPCS64). So `p` and `g` are assembly, which passes pointers on.
 
 /// Writes a `long double`.
 ///

@@ -1,10 +1,9 @@
-//! Start and end, who is there, and what is reached by loads and stores.
+//! Start, end, and queries.
 //!
-//! Initialisations are counted. A `shmem_finalize` is a barrier, and the last one frees heap, teams and contexts and closes the
-//! library; to finalise once more does nothing. The job itself is left when the process exits, since it could not be joined
-//! again: behind all handlers and destructors of the program, which may call the library if that is still open. A process that
-//! exits with status 0 before it has finalised does so then; another status ends the job, as its launcher sees. A panic of the
-//! runtime is one message with the routine, and the end of the job: nothing unwinds into C.
+//! Initialisations are counted. Each `shmem_finalize` is a barrier; the last one frees heap, teams and contexts, and closes the
+//! library; further ones do nothing. The process leaves the job at its exit, because it cannot join again: after all handlers and
+//! destructors of the program, which may call the library if that is open. An exit with status 0 finalises; another status ends
+//! the job, by its launcher. A panic of the runtime ends the job with one message, and never unwinds into C.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic;
@@ -44,7 +43,7 @@ routines! {
         plain "team_ptr" "" (team: Team, dest: *const c_void, pe: c_int) -> *mut c_void [] = team_ptr;
         plain "info_get_version" "" (major: *mut c_int, minor: *mut c_int) [] = info_get_version;
         plain "info_get_name" "" (name: *mut c_char) [] = info_get_name;
-        // What a profiler may take over; and what caches once needed.
+        // A hook for profilers; and routines of machines without coherent caches.
         plain "pcontrol" "" (level: c_int) [] = |_, _| ();
         plain "set_cache_inv" "" () [] = |_| ();
         plain "clear_cache_inv" "" () [] = |_| ();
@@ -55,20 +54,20 @@ routines! {
     }
 }
 
-/// What `shmem_info_get_name` tells, and `SHMEM_VENDOR_STRING` is.
+/// `SHMEM_VENDOR_STRING`.
 pub(crate) const VENDOR: &std::ffi::CStr = c"shmem-rt";
 
-/// Bytes of the default heap where nobody says how many: address space, until it is touched.
+/// Bytes of the default heap if none are set. Only touched pages take memory.
 const HEAP: u64 = 512 << 20;
 
-/// Initialisations that were not finalised.
+/// Initialisations without their `shmem_finalize`.
 static DEPTH: Mutex<usize> = Mutex::new(0);
-/// The level of the first one.
+/// The thread level.
 static LEVEL: AtomicI32 = AtomicI32::new(SHMEM_THREAD_SINGLE);
-/// What the process exits with, once it exits.
+/// The status of the process's exit.
 static STATUS: AtomicI32 = AtomicI32::new(-1);
 
-/// Runs behind all handlers of the exit, also those that were registered before `shmem_init`, and behind destructors of C++.
+/// Runs after all handlers of the exit, also those that were registered before `shmem_init`, and after destructors of C++.
 #[used]
 #[unsafe(link_section = ".fini_array.00099")]
 static BEHIND_HANDLERS: extern "C" fn() = leave;
@@ -115,7 +114,7 @@ unsafe fn init_with(
     unsafe { start_and_tell(routine, requested, provided, join) }
 }
 
-/// Starts at a level of threads, and tells which there is.
+/// Starts, and writes the thread level to `provided`.
 ///
 /// # Safety
 ///
@@ -173,7 +172,7 @@ fn enter(join: impl FnOnce() -> shmem::Result<CWorld>) -> CWorld {
     world
 }
 
-/// A panic is the end of the job: C has no frames that it could unwind.
+/// Makes a panic the end of the job: frames of C cannot be unwound.
 fn tell_panics() {
     panic::set_hook(Box::new(move |info| {
         let payload = info.payload();
@@ -190,7 +189,7 @@ fn tell_panics() {
 }
 
 fn finalize(routine: &'static str) {
-    // Programs of old suites finalise once more.
+    // Some old programs finalise once more.
     if world::is_closed() {
         return;
     }
@@ -201,8 +200,8 @@ fn finalize(routine: &'static str) {
     if *depth == 1 {
         world::finalise();
         team::drop_all();
-        // SAFETY: all PEs have come to this end, whose barrier lies behind them, and they come to no collective before they have
-        // begun again; what a program has allocated ends with it.
+        // SAFETY: all PEs are behind the barrier above, and call no collective before they initialise again; the program's
+        // allocations end here.
         unsafe { heap::free_all(world) };
         if bootstrap::is_joined() {
             // SAFETY: the library is closed (`finalise`), and is not opened again (`start_by`).
@@ -273,7 +272,7 @@ fn team_ptr(routine: &'static str, team: Team, dest: *const c_void, pe: c_int) -
     pointer_to(routine, dest, pe)
 }
 
-/// A symmetric address on a PE, as a pointer of this process, if there is one. The own one is the address itself.
+/// The pointer of this process to a symmetric address on a PE, or null.
 fn pointer_to(routine: &str, dest: *const c_void, pe: shmem::Pe) -> *mut c_void {
     let endpoint = world::default_stream().endpoint(routine);
     let Some(place) = symmetric::find(endpoint, dest.addr(), 1) else { return std::ptr::null_mut() };

@@ -1,4 +1,4 @@
-//! Signals: put with a signal behind it, and signals alone.
+//! Signals: puts with a signal, and signals alone.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -48,7 +48,7 @@ routines! {
     }
 }
 
-/// What a signal is changed by: `SHMEM_SIGNAL_SET` or `SHMEM_SIGNAL_ADD`; refused if it is neither.
+/// The update of a signal: `SHMEM_SIGNAL_SET` or `SHMEM_SIGNAL_ADD`. Refuses other numbers.
 #[inline(always)]
 fn change(routine: &'static str, sig_op: c_int, signal: u64) -> SignalOp {
     match sig_op {
@@ -105,7 +105,7 @@ unsafe fn put_signal_far(
     family: Family,
 ) {
     let signal = remote_word(call, sig_addr, "sig_addr", pe);
-    // Of no bytes any address will do.
+    // A put of no bytes may have any address.
     let to = if bytes == 0 { signal } else { remote(call, dest, bytes, "dest", pe) };
     let endpoint = call.endpoint();
     // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller); the word is aligned (`remote_word`).

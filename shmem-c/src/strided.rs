@@ -1,7 +1,6 @@
-//! Strided put and get: `shmem_iput` and its relatives, by the runtime's planner.
+//! Strided put and get: `shmem_iput`, `shmem_ibput` and others, by the runtime's planner.
 //!
-//! The runtime moves blocks that lie apart at their destination. Strides that the specification leaves open, such as that of
-//! a source read again and again, are moved one by one.
+//! The planner moves disjoint blocks. Overlapping ones, which the specification leaves open, are moved one by one.
 
 use std::ffi::c_int;
 
@@ -53,11 +52,11 @@ unsafe fn items<T: Item>(
     unsafe { blocks(call, dest, source, dst, sst, 1, nelems, pe, family) };
 }
 
-/// Writes blocks to a PE, or reads them, as the family says. Of no bytes the PE alone is looked at.
+/// Writes blocks to a PE, or reads them, by the family. With no bytes it checks the PE only.
 ///
 /// # Safety
 ///
-/// What lies on this PE must be readable, or writable.
+/// The blocks on this PE must be readable, or writable.
 pub(crate) unsafe fn blocks<T: Item>(
     call: Call,
     dest: *mut T,
@@ -89,7 +88,7 @@ pub(crate) unsafe fn blocks<T: Item>(
 
 /// # Safety
 ///
-/// As [`blocks`], which are bytes, and some.
+/// As [`blocks`]. There is at least one byte.
 unsafe fn move_bytes(
     call: Call,
     dest: *mut u8,
@@ -127,7 +126,7 @@ unsafe fn move_bytes(
     }
 }
 
-/// From the first byte to behind the last one.
+/// Bytes from the first block to the end of the last one.
 fn hull(routine: &str, block: usize, count: usize, stride: usize) -> usize {
     let behind = (count - 1).checked_mul(stride).and_then(|last| last.checked_add(block));
     behind.unwrap_or_else(|| {
@@ -135,7 +134,7 @@ fn hull(routine: &str, block: usize, count: usize, stride: usize) -> usize {
     })
 }
 
-/// What all of these are multiples of.
+/// A power of two that divides all of these, at most 16.
 fn alignment(words: [usize; 5]) -> usize {
     let all = words.iter().fold(0, |all, word| all | word);
     1 << all.trailing_zeros().min(4)

@@ -1,7 +1,7 @@
-//! What a C address means: an offset in the slot of every PE.
+//! Offsets of C addresses in the slots of PEs.
 //!
-//! Most addresses lie in the default heap, whose range is known here; then comes the executable's data, and then all segments,
-//! by the runtime's table. Where a transfer begins and ends in one of the first two, nothing else is looked at.
+//! An address is looked up in the range of the default heap, then in that of the executable's data, and then in the runtime's
+//! table of all segments. The hot path looks at the first two only.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,26 +12,24 @@ use crate::data;
 use crate::refusal::refuse;
 use crate::world;
 
-/// Where the own slot starts.
+/// The address of the own slot.
 static MINE: AtomicUsize = AtomicUsize::new(0);
-/// Where the default heap starts in it.
+/// The offset of the default heap.
 static FIRST: AtomicUsize = AtomicUsize::new(0);
-/// Its bytes; 0 until the library is open.
+/// Bytes of the default heap; 0 while the library is closed.
 static SPAN: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes of the largest value that [`offset`] looks at: its end is within the range, too.
+/// Bytes of the largest value of [`offset`]. The span is shorter by that, so a value that begins in the range ends in the heap.
 const LARGEST: usize = 16;
 
-/// Where something symmetric lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentOffset {
-    /// Number of its segment.
     pub(crate) segment: u32,
-    /// Bytes from the start of a slot.
+    /// From the start of a slot.
     pub(crate) offset: usize,
 }
 
-/// The offset of a value of at most sixteen bytes, where that is known at once.
+/// The offset of a value of at most sixteen bytes; `None`: take the cold path.
 #[inline(always)]
 pub(crate) fn offset<T>(pointer: *const T) -> Option<usize> {
     let address = pointer.addr();
@@ -42,7 +40,7 @@ pub(crate) fn offset<T>(pointer: *const T) -> Option<usize> {
     data::offset(address)
 }
 
-/// The offset of so many bytes, where that is known at once.
+/// The offset of a range; `None`: take the cold path.
 #[inline(always)]
 pub(crate) fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     let offset = pointer.addr().wrapping_sub(MINE.load(Ordering::Relaxed));
@@ -55,7 +53,7 @@ pub(crate) fn range<T>(pointer: *const T, bytes: usize) -> Option<usize> {
     data::offset(last).map(|_| first)
 }
 
-/// Where so many bytes lie; refused, with what is near, if they are not symmetric.
+/// The offset of a range. Refuses one that is not symmetric.
 pub(crate) fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SegmentOffset {
     world::current(routine);
     let endpoint = world::default_stream().endpoint(routine);
@@ -63,7 +61,6 @@ pub(crate) fn locate<T>(pointer: *const T, bytes: usize, routine: &str, argument
         .unwrap_or_else(|| missed(endpoint, pointer.addr(), bytes, routine, argument))
 }
 
-/// Refuses the address of a word that is no multiple of its size.
 pub(crate) fn must_be_aligned<T>(pointer: *const T, routine: &str, argument: &str) {
     if !pointer.is_aligned() {
         let (address, bytes) = (pointer.addr(), size_of::<T>());
@@ -71,13 +68,12 @@ pub(crate) fn must_be_aligned<T>(pointer: *const T, routine: &str, argument: &st
     }
 }
 
-/// The same as an address of the runtime.
+/// [`locate`], as an address of the runtime.
 pub(crate) fn address<T>(pointer: *const T, bytes: usize, routine: &str, argument: &str) -> SymAddr {
     let place = locate(pointer, bytes, routine, argument);
     SymAddr::assume(world::default_stream().endpoint(routine).mine(place.offset))
 }
 
-/// Where so many bytes lie, if they are symmetric.
 pub(crate) fn find(endpoint: &Endpoint, address: usize, bytes: usize) -> Option<SegmentOffset> {
     let offset = address.wrapping_sub(endpoint.mine(0).addr());
     let offset = match endpoint.segments().find(offset, bytes) {
@@ -131,7 +127,7 @@ fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argu
     )
 }
 
-/// Takes the default heap's range.
+/// Sets the default heap's range.
 pub(crate) fn open(endpoint: &Endpoint) {
     let list = endpoint.segments().list();
     if let Some((_, heap)) = list.iter().find(|(index, _)| *index == 1) {
@@ -141,7 +137,6 @@ pub(crate) fn open(endpoint: &Endpoint) {
     }
 }
 
-/// Knows no range any more.
 pub(crate) fn close() {
     SPAN.store(0, Ordering::Release);
 }

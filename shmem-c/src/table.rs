@@ -1,7 +1,7 @@
-//! The table of routines: what every exported name comes from.
+//! The table of routines, from which all exported names come.
 //!
-//! A family's file has one [`routines!`] with all its rows. A row has its kind, the two halves of its name between which the
-//! type's name stands, its arguments, its generic name, and the function that does it:
+//! A family's file has one [`routines!`] with all its rows. A row has a kind, the parts of the name before and after the type's name,
+//! arguments, a generic name, and the function that carries it out:
 //!
 //! ```text
 //! routines! {
@@ -29,24 +29,22 @@
 //!
 //! A [call](crate::world::Call) is a context and a name; [members](crate::active_set::Members) know the name as well.
 //!
-//! `T` is the type, once for each of the list in front of the braces. `[put 0]` makes the row a case of the generic `shmem_put`,
-//! chosen by argument 0; `[]` leaves it out. What stands behind the function with commas, it gets last.
+//! The list before the braces has the types `T`. `[put 0]` makes the row a case of the generic `shmem_put`, chosen by argument 0.
+//! Expressions after the function are its last arguments.
 //!
-//! Each name is exported strong as `pshmem_..`, where its code is, and weak as `shmem_..`: an alias, which the assembler makes.
-//! Both lie in one object for that, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows
-//! make the list of [`Routine`]s, from which `shmem-c-table` writes headers at installation.
+//! `pshmem_..` is the strong name of each routine, and `shmem_..` a weak alias, which the assembler makes. An alias must be in the same
+//! object, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows make the list of [`Routine`]s,
+//! from which `shmem-c-table` writes headers at installation.
 
-/// What C calls a type.
+/// The name of a type in C.
 type Spelling = fn() -> String;
 
-/// A routine, for the header. Constant data: code that makes two thousand of them would be larger than
-/// the library.
+/// A routine, for the header. Constant data: code that makes two thousand of them would be larger than the library.
 pub(crate) struct Routine {
-    /// Its weak name.
+    /// The weak name.
     pub(crate) name: &'static str,
-    /// What it gives.
     pub(crate) result: Spelling,
-    /// Its arguments: type and name.
+    /// Types and names.
     pub(crate) arguments: &'static [(Spelling, &'static str)],
     /// The type of the family.
     pub(crate) of: Spelling,
@@ -83,7 +81,7 @@ macro_rules! rows {
 }
 pub(crate) use rows;
 
-/// What a kind makes of a row: names, arguments, result, and call.
+/// Names, arguments, result and call of a row, by its kind.
 macro_rules! routine {
     (ctx $($row:tt)*) => {
         $crate::table::routine! { fixed $($row)* }
@@ -143,7 +141,7 @@ macro_rules! routine {
 }
 pub(crate) use routine;
 
-/// One routine for the macro that wants it.
+/// Hands one routine to `exported!` or `told!`.
 macro_rules! made {
     ({ $then:ident $with:tt $T:ident $generic:tt } $($rest:tt)*) => {
         $crate::table::$then! { $with $T $generic $($rest)* }
@@ -157,7 +155,6 @@ macro_rules! exported {
         const _: () = {
             #[allow(dead_code, reason = "where there is one row")]
             type T = $crate::types::$T;
-            /// What messages call it.
             const NAME: &str = concat!($($part),*);
 
             #[unsafe(export_name = concat!("p", $($part),*))]
@@ -181,7 +178,7 @@ macro_rules! exported {
 }
 pub(crate) use exported;
 
-/// One routine, told to a vector.
+/// Adds one routine to a vector.
 macro_rules! told {
     ([$all:ident] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
         #[allow(dead_code, reason = "where there is one row")]
@@ -198,7 +195,7 @@ macro_rules! told {
 }
 pub(crate) use told;
 
-/// The first of one or two: what a row has, or what stands for nothing.
+/// The first of one or two expressions: that of a row, or else a default.
 macro_rules! first {
     ($first:expr $(, $second:expr)?) => {
         $first
@@ -206,7 +203,7 @@ macro_rules! first {
 }
 pub(crate) use first;
 
-/// Lists of types: each is a macro that hands its rows on with each type.
+/// Lists of types. Each is a macro that expands rows for each type.
 macro_rules! lists {
     ($d:tt $($(#[$doc:meta])* $list:ident { $($T:ident $type:literal)* })*) => {$(
         $(#[$doc])*
@@ -219,7 +216,7 @@ macro_rules! lists {
     )*};
 }
 lists! { $
-    /// What is no family of types.
+    /// Routines without a type.
     once { Nothing "" }
     /// Standard RMA types (OpenSHMEM 1.6, table 3), but for `long double`, which Rust does not pass.
     numbers {
@@ -236,7 +233,6 @@ lists! { $
     }
     /// Sizes of elements in bits.
     sizes { Bytes1 "8" Bytes2 "16" Bytes4 "32" Bytes8 "64" Bytes16 "128" }
-    /// Bytes.
     mem { Bytes1 "mem" }
     /// Sizes of elements in bits, of collectives over active sets.
     sizes_of_sets { Bytes4 "32" Bytes8 "64" }
@@ -286,7 +282,7 @@ lists! { $
     }
 }
 
-// What AMOs were called before 1.4: the specification has three types of these, and programs use all.
+// Names of AMOs before 1.4. The specification has them for some types, and programs use all.
 pub(crate) use {extended_amo as old_extended_amo, standard_amo as old_amo};
 // Team reductions by `min` and `max` have all standard RMA types.
 pub(crate) use standard_rma as compared_reduced;

@@ -34,33 +34,31 @@ routines! {
     }
 }
 
-/// What routines give where they fail.
+/// The status of a failure.
 pub(crate) const FAILURE: c_int = -1;
 
-/// Teams that the program has made: there is more room than the runtime has.
+/// Teams that the program has made. The runtime has room for fewer.
 static TEAMS: Handles<Made, 128> = Handles::new();
 
-/// A team that the program has made.
 struct Made {
     team: Team,
-    /// Contexts that the program said it would create.
+    /// `num_contexts` of its configuration.
     contexts: c_int,
 }
 
 impl Made {
-    /// Keeps a team; gives its handle.
     fn keep(team: Team, contexts: c_int) -> types::Team {
         let handle = TEAMS.keep(Self { team, contexts });
         types::Team(handle.unwrap_or_else(|| unreachable!("the runtime has fewer teams")))
     }
 }
 
-/// Drops all teams that the program has made, behind a barrier of all PEs.
+/// Drops all teams that the program has made, after a barrier of all PEs.
 pub(crate) fn drop_all() {
     TEAMS.those(|_| true).into_iter().for_each(|handle| drop(TEAMS.take(handle)));
 }
 
-/// The team that a handle stands for; `None` of `SHMEM_TEAM_INVALID`. Refused if it was destroyed.
+/// The team of a handle; `None`: `SHMEM_TEAM_INVALID`. Refuses a destroyed one.
 pub(crate) fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'static Team> {
     let world = world::current(routine);
     match handle {
@@ -71,7 +69,7 @@ pub(crate) fn find(routine: &str, argument: &str, handle: types::Team) -> Option
     }
 }
 
-/// The team that a handle stands for; refused if it is none.
+/// The team of a handle. Refuses what is no team.
 pub(crate) fn required(routine: &str, argument: &str, handle: types::Team) -> &'static Team {
     find(routine, argument, handle).unwrap_or_else(|| {
         refuse(routine, argument, "is SHMEM_TEAM_INVALID: give a team, or SHMEM_TEAM_WORLD")
@@ -93,7 +91,7 @@ unsafe fn get_config(
         return FAILURE;
     }
     if mask & TEAM_NUM_CONTEXTS != 0 {
-        // Of the world and of the node's team there is no limit.
+        // The world and the node's team have no limit.
         let contexts = match team {
             types::Team::WORLD | types::Team::SHARED => c_int::MAX,
             made => TEAMS.of(made.0).map_or(c_int::MAX, |made| made.contexts),
@@ -111,7 +109,7 @@ fn translate(routine: &'static str, source: types::Team, pe: c_int, dest: types:
     rank.map_or(FAILURE, |rank| rank as c_int)
 }
 
-/// Contexts that a program says it will create from a team.
+/// `num_contexts` of a configuration.
 ///
 /// # Safety
 ///
@@ -124,14 +122,14 @@ unsafe fn contexts(config: *const TeamConfig, mask: c_long) -> c_int {
     unsafe { config.read() }.num_contexts
 }
 
-/// The status of a failure, of which is said once why.
+/// Warns once why a split fails. Returns the status of a failure.
 fn failed(routine: &str, error: &Error) -> c_int {
     static TOLD: AtomicBool = AtomicBool::new(false);
     tell_once(&TOLD, routine, &error.to_string());
     FAILURE
 }
 
-/// Of the runtime: what programs say of contexts is a wish, and binds nobody.
+/// The runtime's configuration: `num_contexts` of C is a hint.
 fn unlimited() -> Config {
     Config::with_contexts(usize::MAX)
 }
@@ -149,7 +147,7 @@ unsafe fn split_strided(
     // SAFETY: C gives a handle to be written.
     unsafe { new.write(types::Team::INVALID) };
     let Some(parent) = find(routine, "parent_team", parent) else { return FAILURE };
-    let set = Set::of(parent.size(), start, stride, size);
+    let set = Subset::of(parent.size(), start, stride, size);
     let key = set.as_ref().and_then(|set| set.rank_of(parent.rank() as i64));
     let colour = set.as_ref().filter(|_| key.is_some()).map(|set| set.colour(parent.size() as u64));
     let split = parent.split_by(world::current(routine), colour, key.unwrap_or(0), &unlimited());
@@ -176,15 +174,15 @@ unsafe fn split_strided(
     0
 }
 
-/// Members of a team at a stride. PEs that are to be a team name the same ones, and others may name others.
-struct Set {
+/// Members of a parent team at a stride. Members of one new team name the same set; others may name other sets.
+struct Subset {
     start: i64,
     stride: i64,
     size: i64,
 }
 
-impl Set {
-    /// What arguments name out of so many members; nothing, where one is named that there is not, or one twice, or none.
+impl Subset {
+    /// `None`: the set is empty, or names a member that does not exist, or one twice.
     fn of(members: usize, start: c_int, stride: c_int, size: c_int) -> Option<Self> {
         let set = Self { start: start.into(), stride: stride.into(), size: size.into() };
         let is_in = |rank: i64| (0..members as i64).contains(&rank);
@@ -192,7 +190,7 @@ impl Set {
         (set.size > 0 && (set.stride != 0 || set.size == 1) && is_in(set.start) && is_in(last)).then_some(set)
     }
 
-    /// Which of them a member is.
+    /// The rank of a member in the set.
     fn rank_of(&self, member: i64) -> Option<i64> {
         let distance = member - self.start;
         match self.stride {
@@ -202,9 +200,9 @@ impl Set {
         .filter(|rank| (0..self.size).contains(rank))
     }
 
-    /// A number that no other set of so many members has.
+    /// A number that no other set has.
     fn colour(&self, members: u64) -> u64 {
-        // Of who is alone, any stride is the same one.
+        // Sets of one member are equal at any stride.
         let stride =
             if self.size == 1 { 0 } else { self.stride.unsigned_abs() << 1 | u64::from(self.stride < 0) };
         (self.start as u64 * 2 * members + stride) * (members + 1) + self.size as u64

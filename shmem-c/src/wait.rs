@@ -1,8 +1,7 @@
 //! Point-to-point synchronisation: `shmem_wait_until`, `shmem_test`, and their forms for several words.
 //!
-//! What is waited for may change by a put, an atomic operation, or a plain store of another thread; see
-//! [`untyped`] for who wakes whom. Where a call stands is looked for when it takes long enough to
-//! be told, and not when it sleeps.
+//! Puts, atomic operations and plain stores of other threads may change the words; [`untyped`] says how they wake a sleeper. The line of a
+//! call is looked up when the wait has taken long, not when it sleeps.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -71,7 +70,7 @@ routines! {
 /// `SHMEM_CMP_NE`.
 pub(crate) const CMP_NE: c_int = 1;
 
-/// What a word is compared by, as C numbers it: `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`; refused if it is nothing.
+/// The relation of `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`. Refuses other numbers.
 fn required_relation(routine: &str, cmp: c_int) -> Relation {
     use Relation::{Eq, Ge, Gt, Le, Lt, Ne};
     let relation = usize::try_from(cmp).ok().and_then(|cmp| [Eq, Ne, Gt, Le, Lt, Ge].get(cmp).copied());
@@ -81,7 +80,7 @@ fn required_relation(routine: &str, cmp: c_int) -> Relation {
     })
 }
 
-/// A word now. What the PE that wrote it did before its last fence is visible behind it.
+/// Loads a word, with acquire ordering.
 ///
 /// # Safety
 ///
@@ -103,18 +102,17 @@ unsafe fn load<T: Item>(word: *const T) -> T {
     }
 }
 
-/// Words that are waited for, as C names them.
+/// Words that a routine waits for or tests.
 pub(crate) struct Words<T> {
     routine: &'static str,
     words: *const T,
     count: usize,
-    /// Which are left out; null: none is.
+    /// A word whose entry is not 0 is ignored; null: none is.
     status: *const c_int,
     relation: Relation,
     values: Values<T>,
 }
 
-/// What words are compared with.
 #[derive(Clone, Copy)]
 enum Values<T> {
     One(T),
@@ -122,7 +120,7 @@ enum Values<T> {
 }
 
 impl<T: Compared> Words<T> {
-    /// One, which C names by an argument.
+    /// One word, by the name of its argument.
     pub(crate) fn one(routine: &'static str, argument: &str, word: *const T, cmp: c_int, value: T) -> Self {
         Self::new(routine, argument, word, 1, ptr::null(), cmp, Values::One(value))
     }
@@ -147,13 +145,12 @@ impl<T: Compared> Words<T> {
         Self { routine, words, count, status, relation, values }
     }
 
-    /// A word now.
     fn word(&self, at: usize) -> T {
         // SAFETY: C gives so many words.
         unsafe { load(self.words.wrapping_add(at)) }
     }
 
-    /// What a word is compared with.
+    /// The value that a word is compared with.
     fn value(&self, at: usize) -> T {
         match self.values {
             Values::One(value) => value,
@@ -172,12 +169,12 @@ impl<T: Compared> Words<T> {
         Call::new(family, Location::caller()).at(endpoint.me(), 0, self.offset(endpoint), bytes)
     }
 
-    /// The one word now, whatever it is compared with.
+    /// Loads the one word.
     pub(crate) fn now(&self, family: Family) -> T {
         self.look(family, || self.word(0))
     }
 
-    /// Waits until the one word is as wanted, and gives it.
+    /// Waits for the one word. Returns it.
     pub(crate) fn wait_for_word(&self) -> T {
         let mut word = self.word(0);
         self.wait(Family::WaitUntil, || {
@@ -229,7 +226,7 @@ impl<T: Compared> WordSet for Words<T> {
     }
 }
 
-/// Waits until `done`. `call` is what observers are told, and `subject` says what for, when it takes long.
+/// Waits until `done`. Observers get `call`, and messages of long waits `subject`.
 pub(crate) fn wait_for(
     endpoint: &Endpoint,
     routine: &'static str,
@@ -239,7 +236,7 @@ pub(crate) fn wait_for(
 ) {
     let times = Cell::new(0);
     untyped::wait(endpoint, call, done, || {
-        // The first time it begins to sleep; later ones are told.
+        // The first time the wait begins to sleep; messages come later.
         let place = if times.replace(times.get() + 1) > 0 { CallSite::find() } else { CallSite::default() };
         Activity {
             operation: Text::head(routine),
@@ -264,10 +261,10 @@ fn test<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) 
     words.look(Family::Test, || c_int::from(words.holds(0)))
 }
 
-/// What routines give that find no word.
+/// The result of routines that find no word.
 const NO_WORD: usize = usize::MAX;
 
-/// A form of several words, with one value or with a value for each.
+/// A routine on several words, with one value or with a value for each.
 unsafe fn among<T: Compared, V, R>(
     routine: &'static str,
     ivars: *mut T,
@@ -281,10 +278,10 @@ unsafe fn among<T: Compared, V, R>(
     form(&Words::new(routine, "ivars", ivars, nelems, status, cmp, of(values)))
 }
 
-/// A wait or test for some words: calls back with the place in the list and the number of each, and returns how many.
+/// A wait or test for some words. Calls back with the index in the result and the number of each word. Returns their count.
 type SomeForm<T> = fn(&Words<T>, &mut dyn FnMut(usize, usize)) -> usize;
 
-/// The same, which gives the numbers of words.
+/// [`among`] for routines that write the numbers of words.
 unsafe fn some_among<T: Compared, V>(
     routine: &'static str,
     ivars: *mut T,

@@ -1,4 +1,4 @@
-//! Words of the program that the library's own protocols change: those of `pSync` arrays, and of locks.
+//! [`Word`]: words of the program that protocols of the library use, in `pSync` arrays and locks.
 
 use std::panic::Location;
 use std::ptr;
@@ -13,19 +13,16 @@ use crate::types::Ctx;
 use crate::wait::wait_for;
 use crate::world;
 
-/// A word of every PE.
+/// A word that every PE has.
 #[derive(Clone, Copy)]
 pub(crate) struct Word {
     endpoint: &'static Endpoint,
     place: SegmentOffset,
     width: Width,
-    /// Who asks, for messages.
     routine: &'static str,
 }
 
 impl Word {
-    /// An aligned word of a segment.
-    ///
     /// # Safety
     ///
     /// The place has so many bytes, and is a multiple of them.
@@ -33,26 +30,25 @@ impl Word {
         Self { endpoint: world::stream(Ctx::DEFAULT, routine).endpoint(routine), place, width, routine }
     }
 
-    /// Changes that of a PE.
     pub(crate) fn update(&self, pe: Pe, op: AtomicOp, family: Family) {
         self.fetch(pe, op, family);
     }
 
-    /// Changes that of a PE, and gives what was there.
+    /// Changes the word of a PE. Returns its value before.
     pub(crate) fn fetch(&self, pe: Pe, op: AtomicOp, family: Family) -> u64 {
         let word = Remote { pe, segment: self.place.segment, offset: self.place.offset };
         // SAFETY: an aligned word of that width on every PE (`new`).
         unsafe { untyped::atomic(self.endpoint, ptr::null_mut(), word, self.width, op, family) }
     }
 
-    /// The calling PE's.
+    /// Loads the word of the calling PE.
     pub(crate) fn mine(&self) -> u64 {
         let (slot, here) = (self.endpoint.mine(0), self.endpoint.mine(self.place.offset));
         // SAFETY: an aligned word of that width in the slot of this PE (`new`).
         unsafe { untyped::on_node(slot, here, self.width, AtomicOp::Fetch) }
     }
 
-    /// Waits until the calling PE's is as wanted. `subject` says what for, when it takes long.
+    /// Waits for the word of the calling PE. Messages of long waits name `subject`.
     pub(crate) fn wait(&self, wanted: impl Fn(u64) -> bool, subject: impl Fn() -> String) {
         let (family, offset, bytes) = (Family::WaitUntil, self.place.offset, self.width.bytes());
         let call = || Call::new(family, Location::caller()).at(self.endpoint.me(), 0, offset, bytes);

@@ -1,4 +1,4 @@
-//! The executable of this process, as its program headers describe it.
+//! The program headers of this process's executable, and the pages of its globals.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -8,49 +8,39 @@ use object::NativeEndian;
 use object::elf::{ELF_NOTE_GNU, FileHeader64, NT_GNU_BUILD_ID};
 use object::read::elf::NoteIterator;
 
-/// Most parts that the globals of an executable lie in. Linkers make one.
+use super::moving::Failure;
+
+/// Most ranges of pages of an executable's globals. Linkers make one.
 const MOST: usize = 4;
 
-/// The executable of this process.
 pub(super) struct Executable {
-    /// What addresses in headers are short of.
+    /// The difference between addresses in memory and those in headers.
     base: usize,
     headers: &'static [Elf64_Phdr],
     page: usize,
 }
 
-/// The globals of an executable: whole pages that it may write.
+/// The globals of an executable: the whole pages that it may write.
 #[derive(Clone, Copy)]
 pub(super) struct Data {
-    parts: [Part; MOST],
+    ranges: [PageRange; MOST],
     count: usize,
     page: usize,
     /// Whether the C library's own are among them.
     pub(super) has_libc: bool,
 }
 
-/// Pages that follow each other.
+/// Consecutive pages.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Part {
+pub(super) struct PageRange {
     pub(super) start: usize,
     /// End of the pages whose contents are in the file of the executable.
     pub(super) stored: usize,
     pub(super) end: usize,
 }
 
-/// Why an executable has no globals that can be moved.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Unfit {
-    /// It writes nothing.
-    None,
-    /// Some pages that it writes it also executes.
-    Executed,
-    /// They lie in more parts than expected.
-    Scattered,
-}
-
 impl Executable {
-    /// What the dynamic linker, or the C library of a static program, knows of it.
+    /// The executable, as the dynamic linker or the C library of a static program knows it.
     pub(super) fn of_this_process() -> Option<Self> {
         unsafe extern "C" fn first(info: *mut dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
             // SAFETY: `dl_iterate_phdr` gives a description, which is valid during the call.
@@ -71,22 +61,24 @@ impl Executable {
         Some(Self { base, headers, page: rustix::param::page_size() })
     }
 
-    /// Its globals.
-    ///
     /// # Errors
     ///
-    /// If they cannot be moved.
-    pub(super) fn data(&self) -> Result<Data, Unfit> {
+    /// If the globals cannot be moved.
+    pub(super) fn data(&self) -> Result<Data, Failure> {
         let down = |address: usize| address & !(self.page - 1);
         let up = |address: usize| address.next_multiple_of(self.page);
-        // What the dynamic linker makes read only when it has relocated: it leaves a page out that is not whole at the end.
+        // Pages that the dynamic linker makes read-only after relocation, whole ones alone.
         let constant = self.of_type(PT_GNU_RELRO).map(|header| {
             let start = self.address(header);
             down(start)..down(start + header.p_memsz as usize)
         });
         let constant = constant.last().unwrap_or(0..0);
-        let mut data =
-            Data { parts: [Part::default(); MOST], count: 0, page: self.page, has_libc: self.has_libc() };
+        let mut data = Data {
+            ranges: [PageRange::default(); MOST],
+            count: 0,
+            page: self.page,
+            has_libc: self.has_libc(),
+        };
         let mut last = 0;
         for header in self.of_type(PT_LOAD).filter(|header| header.p_flags & PF_W != 0) {
             let address = self.address(header);
@@ -101,16 +93,17 @@ impl Executable {
                 continue;
             }
             if header.p_flags & PF_X != 0 {
-                return Err(Unfit::Executed);
+                return Err(Failure::Unfit("they lie in pages that the program executes (linked with -N?)"));
             }
-            *data.parts.get_mut(data.count).ok_or(Unfit::Scattered)? =
-                Part { start, stored: stored.clamp(start, end), end };
+            let range = data.ranges.get_mut(data.count);
+            *range.ok_or(Failure::Unfit("they lie in too many parts of the program"))? =
+                PageRange { start, stored: stored.clamp(start, end), end };
             data.count += 1;
         }
-        if data.count == 0 { Err(Unfit::None) } else { Ok(data) }
+        if data.count == 0 { Err(Failure::Unfit("the program has none")) } else { Ok(data) }
     }
 
-    /// Whether it has all these addresses, from its first page to its last.
+    /// Whether all these addresses are between its first and its last page.
     pub(super) fn holds(&self, addresses: Range<usize>) -> bool {
         let starts = self.of_type(PT_LOAD).map(|header| self.address(header));
         let ends = self.of_type(PT_LOAD).map(|header| self.address(header) + header.p_memsz as usize);
@@ -118,12 +111,12 @@ impl Executable {
         start <= addresses.start && addresses.end <= end
     }
 
-    /// An address as the file counts.
+    /// The address in the file.
     pub(super) fn in_file(&self, address: usize) -> usize {
         address.wrapping_sub(self.base)
     }
 
-    /// What the linker has called this build.
+    /// The linker's build ID.
     pub(super) fn build_id(&self) -> Option<&'static [u8]> {
         self.of_type(PT_NOTE).find_map(|header| {
             let start = core::ptr::with_exposed_provenance::<u8>(self.address(header));
@@ -141,14 +134,15 @@ impl Executable {
         })
     }
 
-    /// What tells most builds apart, where a linker has given none a name: the extent of each part.
+    /// Numbers that differ between most builds, for executables without a build ID: hashes of the sizes and places of all segments,
+    /// and their count.
     pub(super) fn shape(&self) -> [u64; 3] {
         self.headers.iter().fold([0_u64; 3], |[sizes, places, count], header| {
             [sizes.wrapping_mul(31) ^ header.p_memsz, places.wrapping_mul(31) ^ header.p_vaddr, count + 1]
         })
     }
 
-    /// Whether the C library is part of it, because nothing is to be linked when it runs.
+    /// Whether it is linked statically, with the C library.
     fn has_libc(&self) -> bool {
         self.of_type(PT_INTERP).next().is_none()
     }
@@ -165,12 +159,12 @@ impl Executable {
 impl Data {
     /// From the first byte to the last.
     pub(super) fn span(&self) -> Range<usize> {
-        let parts = self.parts();
-        parts.first().map_or(0, |part| part.start)..parts.last().map_or(0, |part| part.end)
+        let ranges = self.ranges();
+        ranges.first().map_or(0, |range| range.start)..ranges.last().map_or(0, |range| range.end)
     }
 
-    pub(super) fn parts(&self) -> &[Part] {
-        &self.parts[..self.count]
+    pub(super) fn ranges(&self) -> &[PageRange] {
+        &self.ranges[..self.count]
     }
 
     /// Bytes of a page.
@@ -197,7 +191,7 @@ mod tests {
         assert!(executable.holds(constant..constant + 8));
         let local = 0_u64;
         assert!(!executable.holds(address(&raw const local)..address(&raw const local) + 8));
-        assert!(data.parts().iter().all(|part| part.start <= part.stored && part.stored <= part.end));
+        assert!(data.ranges().iter().all(|range| range.start <= range.stored && range.stored <= range.end));
         assert!(executable.build_id().is_none_or(|id| id.len() >= 8));
     }
 }

@@ -1,8 +1,7 @@
-//! What `fork` makes of globals that are shared memory: private copies for the child, as the standard has it.
+//! Private copies of the globals for a forked child, as POSIX has it.
 //!
-//! The copy is made by the parent, in the call of `fork`, of those pages that exist. The child puts it in the place of the
-//! shared pages before `fork` returns there. What starts another program without `fork` (`posix_spawn`, `vfork`,
-//! `system`) runs nothing of this, and needs nothing.
+//! The parent copies the existing pages in its call of `fork`. The child moves the copy to the place of the shared pages before
+//! `fork` returns there. `posix_spawn`, `vfork` and `system` start another program, and need no copy.
 
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -15,15 +14,15 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags};
 use shmem_launch::say::say;
 
-use super::executable::{Data, Part};
+use super::executable::{Data, PageRange};
 use super::{IS_COPY, data, held};
 
 thread_local! {
-    /// The copy of the thread that is in `fork`; null: there is none.
+    /// The copy of a thread that is in `fork`; null: none.
     static COPY: Cell<*mut c_void> = const { Cell::new(null_mut()) };
 }
 
-/// Has all that is to happen at `fork` happen.
+/// Registers the handlers of `fork`.
 pub(super) fn prepare() {
     // SAFETY: functions of this library, which stays loaded as long as the C library calls them; each may run in any
     // thread that calls `fork`.
@@ -62,17 +61,18 @@ unsafe extern "C" fn in_child() {
     if copy.is_null() {
         return;
     }
-    for part in data.parts() {
-        let (from, bytes) = (copy.wrapping_byte_add(part.start - data.span().start), part.end - part.start);
-        let place = with_exposed_provenance_mut(part.start);
-        // SAFETY: a part of the copy, mapped by `before`, which nobody else knows of. It has the contents of what it
-        // replaces, as of the call of `fork`, and the child has one thread.
+    for range in data.ranges() {
+        let (from, bytes) =
+            (copy.wrapping_byte_add(range.start - data.span().start), range.end - range.start);
+        let place = with_exposed_provenance_mut(range.start);
+        // SAFETY: pages of the copy, mapped by `before`, which nobody else knows of. They have the contents of those that
+        // they replace, as of the call of `fork`, and the child has one thread.
         let moved = unsafe { rustix::mm::mremap_fixed(from, bytes, bytes, MremapFlags::MAYMOVE, place) };
         if let Err(errno) = moved {
             say(&format!("shmem: warning: globals are shared with the parent of this process: {errno}"));
         }
     }
-    // Should this process fork in its turn, or begin a job of its own.
+    // This process may fork as well, or begin a job of its own.
     IS_COPY.store(true, Relaxed);
 }
 
@@ -82,14 +82,12 @@ fn copy(data: &Data) -> Result<*mut c_void, Errno> {
     let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
     // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
     let copy = unsafe { rustix::mm::mmap_anonymous(null_mut(), span.len(), protection, flags) }?;
-    // Other threads, and other PEs, may write meanwhile what they write; then it is as undefined as what they leave to a
-    // child of any program with threads.
+    // Other threads and PEs may write meanwhile. Their writes are as undefined as in a child of any program with threads.
     let done = match held() {
         Some(memfd) => copy_pages(memfd, copy.cast(), span.len()),
         None => {
-            data.parts()
-                .iter()
-                .for_each(|part| copy_words(part, copy.wrapping_byte_add(part.start - span.start)));
+            let ranges = data.ranges().iter();
+            ranges.for_each(|range| copy_words(range, copy.wrapping_byte_add(range.start - span.start)));
             Ok(())
         }
     };
@@ -109,7 +107,7 @@ fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), E
     while at < span {
         let start = match rustix::fs::seek(memfd, SeekFrom::Data(at as u64)) {
             Ok(start) => start as usize,
-            // There are no more.
+            // No more pages.
             Err(Errno::NXIO) => return Ok(()),
             Err(errno) => return Err(errno),
         };
@@ -130,10 +128,10 @@ fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), E
     Ok(())
 }
 
-/// Copies all words of a part, where no file is left that knows which pages exist.
-fn copy_words(part: &Part, copy: *mut c_void) {
-    let (from, to) = (with_exposed_provenance::<u64>(part.start), copy.cast::<u64>());
-    for k in 0..(part.end - part.start) / size_of::<u64>() {
+/// Copies all words of a range, if the program has closed the file that knows the existing pages.
+fn copy_words(range: &PageRange, copy: *mut c_void) {
+    let (from, to) = (with_exposed_provenance::<u64>(range.start), copy.cast::<u64>());
+    for k in 0..(range.end - range.start) / size_of::<u64>() {
         // SAFETY: a word of the globals, which are mapped for ever.
         let word = unsafe { from.wrapping_add(k).read_volatile() };
         if word != 0 {

@@ -1,4 +1,4 @@
-//! Putting a memfd in the place of pages, with all that is in them.
+//! Maps a memfd in the place of the globals' pages, with the same contents.
 
 use core::fmt;
 use core::ptr::with_exposed_provenance_mut;
@@ -8,7 +8,7 @@ use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 
-use super::executable::{Data, Part, Unfit};
+use super::executable::{Data, PageRange};
 
 /// Pages that are looked up at once.
 const BATCH: usize = 512;
@@ -19,49 +19,28 @@ const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlag
 /// Why the globals of a program stay where they are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failure {
-    /// Nobody knows which they are.
-    Unknown,
-    /// The executable is not of the kind that can be served.
-    Unfit(Unfit),
+    /// The executable cannot be served, for this reason.
+    Unfit(&'static str),
     /// The process had so many threads already.
     Threads(u32),
     /// A system call has failed.
     System(&'static str, Errno),
-    /// The kernel does not let go of the pages.
-    Sealed,
-    /// The program has closed the memfd.
-    Closed,
-}
-
-impl From<Unfit> for Failure {
-    fn from(unfit: Unfit) -> Self {
-        Self::Unfit(unfit)
-    }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown => f.write_str("the dynamic linker does not say where the program lies"),
-            Self::Unfit(Unfit::None) => f.write_str("the program has none"),
-            Self::Unfit(Unfit::Executed) => {
-                f.write_str("they lie in pages that the program executes (linked with -N?)")
-            }
-            Self::Unfit(Unfit::Scattered) => f.write_str("they lie in too many parts of the program"),
+            Self::Unfit(why) => f.write_str(why),
             Self::Threads(n) => write!(
                 f,
                 "the process had {n} threads before libshmem was loaded; link it, and start threads in or behind `main`"
             ),
             Self::System(call, errno) => write!(f, "{call}: {errno}"),
-            Self::Sealed => f.write_str(
-                "the program is sealed; link it without -z memory-seal, or start it where mseal is not enforced",
-            ),
-            Self::Closed => f.write_str("the program has closed a file that is not its own: the memfd of them"),
         }
     }
 }
 
-/// Puts a new memfd in the place of all globals, with their contents.
+/// Maps a new memfd in the place of all globals, with their contents.
 ///
 /// Nothing is allocated, and no static is written: both may lie in these pages.
 ///
@@ -69,36 +48,34 @@ impl fmt::Display for Failure {
 ///
 /// If that cannot be; then they are as they were.
 pub(super) fn move_data(data: &Data) -> Result<OwnedFd, Failure> {
-    // Whoever writes to a page between its copy and its change writes into nothing.
+    // A write of another thread between the copy of a page and its replacement would be lost.
     let threads = threads();
     if threads > 1 {
         return Err(Failure::Threads(threads));
     }
     let memfd = memfd(data.span().len())?;
     let _quiet = Unsignalled::new();
-    for part in data.parts() {
-        copy(part, data, memfd.as_fd())?;
+    for range in data.ranges() {
+        copy(range, data, memfd.as_fd())?;
     }
-    for part in data.parts() {
-        put(part, data, memfd.as_fd())?;
+    for range in data.ranges() {
+        put(range, data, memfd.as_fd())?;
     }
     Ok(memfd)
 }
 
-/// The memfd once more, under another number.
 pub(super) fn duplicate(memfd: BorrowedFd<'_>) -> Result<OwnedFd, Failure> {
     rustix::io::fcntl_dupfd_cloexec(memfd, 0).map_err(|errno| Failure::System("fcntl", errno))
 }
 
-/// Whether a descriptor is such a memfd, and not what the program has opened after it closed that.
+/// Whether a descriptor is such a memfd: the program may have closed it and opened another file.
 pub(super) fn is_memfd(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SEALS))
 }
 
-/// A sealed memfd of so many bytes.
 fn memfd(bytes: usize) -> Result<OwnedFd, Failure> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Nobody executes symmetric memory. Kernels before 6.3 do not know the flag.
+    // Kernels before 6.3 do not know the flag.
     let made = match rustix::fs::memfd_create(c"shmem globals", flags | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => rustix::fs::memfd_create(c"shmem globals", flags),
         made => made,
@@ -109,21 +86,21 @@ fn memfd(bytes: usize) -> Result<OwnedFd, Failure> {
     Ok(memfd)
 }
 
-/// Threads of this process: a directory each, of which each is a link to the one that they are in.
+/// Threads of this process: the links to `/proc/self/task`, one for each thread and two more.
 fn threads() -> u32 {
-    // Where nobody says, nobody is: before `main` a program has one.
+    // Without `/proc`: before `main` a program has one thread.
     rustix::fs::stat(c"/proc/self/task").map_or(1, |tasks| (tasks.st_nlink as u32).saturating_sub(2))
 }
 
-/// Copies the pages of a part that are there into their places in the memfd.
-fn copy(part: &Part, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
-    write(part.start, part.stored, data, memfd)?;
+/// Copies the present pages of a range into their places in the memfd.
+fn copy(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
+    write(range.start, range.stored, data, memfd)?;
     let page = data.page();
     let pagemap =
         rustix::fs::open(c"/proc/self/pagemap", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok();
     let mut entries = [0_u64; BATCH];
-    for first in (part.stored..part.end).step_by(BATCH * page) {
-        let count = ((part.end - first) / page).min(BATCH);
+    for first in (range.stored..range.end).step_by(BATCH * page) {
+        let count = ((range.end - first) / page).min(BATCH);
         let known =
             pagemap.as_ref().is_some_and(|pagemap| look_up(pagemap, first / page, &mut entries[..count]));
         for (at, entry) in (first..).step_by(page).zip(&entries[..count]) {
@@ -136,16 +113,16 @@ fn copy(part: &Part, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What the kernel says of pages, from page number `first` on; false: nothing.
+/// Reads the kernel's entries of pages, from page number `first` on. Returns whether it has.
 fn look_up(pagemap: &OwnedFd, first: usize, entries: &mut [u64]) -> bool {
     let wanted = size_of_val(entries);
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(entries);
     rustix::io::pread(pagemap, bytes, (first * size_of::<u64>()) as u64) == Ok(wanted)
 }
 
-/// Whether a page has zeros only, as the memfd has there.
+/// Whether a page is all zeros, as a new page of the memfd.
 fn is_zero(start: usize, page: usize) -> bool {
-    // For AddressSanitizer, for whose sake this is set, what lies between variables is not to be read.
+    // Builds with AddressSanitizer set this: bytes between variables must not be read.
     if cfg!(shmem_words) {
         return false;
     }
@@ -171,23 +148,25 @@ fn write(mut start: usize, end: usize, data: &Data, memfd: BorrowedFd<'_>) -> Re
     Ok(())
 }
 
-/// Maps the memfd in the place of a part.
-fn put(part: &Part, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
-    let (place, bytes) = (with_exposed_provenance_mut(part.start), part.end - part.start);
+/// Maps the memfd in the place of a range.
+fn put(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
+    let (place, bytes) = (with_exposed_provenance_mut(range.start), range.end - range.start);
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::NORESERVE;
-    let offset = (part.start - data.span().start) as u64;
+    let offset = (range.start - data.span().start) as u64;
     // SAFETY: pages that the program reads and writes, of which the memfd has the same contents (`copy`): there is one thread,
     // and it has written none of them since.
     let mapped = unsafe { rustix::mm::mmap(place, bytes, protection, flags, memfd, offset) };
     match mapped {
         Ok(_) => Ok(()),
-        Err(Errno::PERM) => Err(Failure::Sealed),
+        Err(Errno::PERM) => Err(Failure::Unfit(
+            "the program is sealed; link it without -z memory-seal, or start it where mseal is not enforced",
+        )),
         Err(errno) => Err(Failure::System("mmap", errno)),
     }
 }
 
-/// No signal is handled by this thread.
+/// Blocks all signals of this thread as long as it lives.
 struct Unsignalled {
     before: libc::sigset_t,
 }
@@ -213,7 +192,7 @@ impl Drop for Unsignalled {
 
 #[test]
 fn threads_are_counted() {
-    // Threads of other tests come and go: one good try of several.
+    // Other tests start and end threads: one good attempt of several.
     let is_counted = || {
         let before = threads();
         let (stop, wait) = std::sync::mpsc::channel::<()>();

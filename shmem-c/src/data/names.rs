@@ -1,33 +1,32 @@
-//! What the variables of the executable are called: its symbol table, read from its file when a name is first asked for.
+//! Names of the executable's variables: its symbol table, read from its file at the first question.
 
 use std::fs;
 
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSymbol as _, SymbolKind};
 
-/// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Variable {
-    /// Where it begins, as the file counts addresses.
+    /// Its address in the file.
     pub(super) start: usize,
     bytes: usize,
     pub(super) name: String,
 }
 
-/// The variables of an executable, in the order of their addresses.
+/// The variables of an executable, by ascending addresses.
 pub(super) struct Variables(Vec<Variable>);
 
 impl Variables {
     /// Those of this process; none where the file has no symbols, or cannot be read.
     pub(super) fn of_this_process() -> Self {
-        // At once: names are many, and short.
+        // All at once: names are many and short.
         let file = fs::read("/proc/self/exe").unwrap_or_default();
         let executable = ElfFile64::<Endianness, _>::parse(&*file).ok();
         let symbols = executable.iter().flat_map(|executable| executable.symbols());
         let variables = symbols.filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.size() > 0);
         let mut all: Vec<_> = variables
             .filter_map(|symbol| {
-                // What is behind a dot tells variables of functions apart (`count.3`).
+                // A suffix tells local variables of functions apart (`count.3`).
                 let name = symbol.name_bytes().ok()?.split(|byte| *byte == b'.').next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
                 Some(Variable { start: symbol.address() as usize, bytes: symbol.size() as usize, name })
