@@ -21,28 +21,27 @@ pub fn allowed() -> io::Result<Vec<usize>> {
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }
 
-/// Keeps the calling thread on these CPUs.
+/// Binds the calling thread to these CPUs.
 ///
 /// # Errors
 ///
-/// If the system does not let it run on any of them.
+/// If it may not run on any of them.
 pub fn bind(cpus: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set(cpus))?)
 }
 
-/// These CPUs, as the kernel takes them.
 pub(crate) fn set(cpus: &[usize]) -> CpuSet {
     let mut set = CpuSet::new();
     cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
     set
 }
 
-/// The CPUs that a PE may run on, as it tells the others.
+/// The CPUs that a PE may run on, for the other PEs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cpus {
-    /// The machine; empty: not known.
+    /// The boot ID of the machine; empty: not known.
     machine: String,
-    /// Their numbers; none: not known.
+    /// Numbers of CPUs; empty: not known.
     #[serde(serialize_with = "write", deserialize_with = "read")]
     pub list: Vec<usize>,
 }
@@ -56,10 +55,8 @@ impl Cpus {
         Self { machine: machine.trim().to_owned(), list: allowed().unwrap_or_default() }
     }
 
-    /// How many there are for the PEs of the calling one's node, of which there are `on_node`, by what all PEs
-    /// tell. Several nodes may be on one machine (containers, or a job that is told so): then they have its CPUs
-    /// together. Which machine it is decides about nothing else: only the launcher says who shares memory. None, if the
-    /// calling PE is not among those that tell.
+    /// The number of CPUs of PE `me`'s node, which has `on_node` PEs. Several nodes of one machine (containers, pretended hosts)
+    /// share its CPUs in proportion to their PEs. 0 if `all` has no entry of the PE.
     pub fn of_the_node(all: &Alike<Self>, me: usize, on_node: usize) -> usize {
         let Some(Self { machine, list }) = all.get(me) else { return 0 };
         if machine.is_empty() {
@@ -72,7 +69,7 @@ impl Cpus {
     }
 }
 
-/// A list as ranges, which are as short on machines of many CPUs.
+/// Writes a list as ranges, which stay short on machines with many CPUs.
 fn write<S: Serializer>(list: &[usize], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(&ranges::show(list))
 }

@@ -1,19 +1,19 @@
-//! Messages to people.
+//! Messages for people.
 
+use std::fmt::Write as _;
 use std::io::stderr;
 
 use rustix::io::{retry_on_intr, write};
 
-/// Prints lines in one piece: several PEs write to the same place. What others have said may be in them, so characters
-/// that would do something to a terminal are shown and not sent to it.
+/// Prints lines on standard error in one piece, because several PEs write there. Control characters are escaped: the text may
+/// contain words of other processes.
 pub fn say(text: &str) {
-    // Past the lock of the standard library: a thread of the program may hold it while it waits for what this one is to do.
+    // Without the lock of the standard library: a thread of the program may hold it while it waits for this one.
     let text = line(text);
     let mut rest = text.as_bytes();
     while let Ok(written @ 1..) = retry_on_intr(|| write(stderr(), rest)) {
         rest = &rest[written..];
     }
-    // If nobody reads messages any more, nobody can be told.
 }
 
 /// The text as it is printed.
@@ -21,7 +21,7 @@ pub(crate) fn line(text: &str) -> String {
     format!("{}\n", visible(text))
 }
 
-/// The text with all characters that do not print made visible, but for those that lines are made of.
+/// The text with control characters escaped, except ends of lines and tabs.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -34,6 +34,25 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
+/// `PE 3`, `PEs 0, 2-5`; the numbers ascend.
+pub fn numbers(pes: &[usize]) -> String {
+    let mut text = String::from(if pes.len() == 1 { "PE " } else { "PEs " });
+    let mut rest = pes;
+    while let Some(&first) = rest.first() {
+        let run = rest.iter().enumerate().take_while(|&(i, &pe)| first.checked_add(i) == Some(pe)).count();
+        if rest.len() != pes.len() {
+            text.push_str(", ");
+        }
+        let _ = match run {
+            1 => write!(text, "{first}"),
+            2 => write!(text, "{first}, {}", rest[1]),
+            _ => write!(text, "{first}-{}", rest[run - 1]),
+        };
+        rest = &rest[run..];
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -41,6 +60,18 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn numbers_name_each_pe_once(pes in prop::collection::btree_set(prop_oneof![0..30_usize, usize::MAX - 9..=usize::MAX], 1..30)) {
+            let pes: Vec<usize> = pes.into_iter().collect();
+            let text = numbers(&pes);
+            let list = text.trim_start_matches("PEs ").trim_start_matches("PE ");
+            let back: Vec<usize> = list.split(", ").flat_map(|part| {
+                let (a, b) = part.split_once('-').unwrap_or((part, part));
+                a.parse::<usize>().unwrap()..=b.parse().unwrap()
+            }).collect();
+            prop_assert_eq!(back, pes);
+        }
+
         #[test]
         fn what_reaches_a_terminal_prints(text in any::<String>(), controls in "[\\x00-\\x1f\\x7f-\\u{9f}]*") {
             let shown = visible(&(text.clone() + &controls));

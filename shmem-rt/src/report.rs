@@ -13,8 +13,7 @@ use shmem_core::system::{PeRecord, Stage};
 use shmem_launch::env::Settings;
 use shmem_launch::launch::held;
 use shmem_launch::launch::report::Standing;
-use shmem_launch::say::say;
-use shmem_launch::text::numbers;
+use shmem_launch::say::{numbers, say};
 
 /// Prints what partitions asked for and were not granted, unless `SHMEM_PARTITION_WARN` is 0.
 pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[Alike<Grant>]) {

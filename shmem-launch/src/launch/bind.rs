@@ -1,10 +1,9 @@
-//! Which CPUs each PE runs on.
+//! The CPUs of each PE ([`Bind`]).
 //!
-//! By default each PE of a host has a share of its CPUs: as many as any other, no CPU of another one, no sibling thread
-//! of another one's core, and the memory of one NUMA node next to them, as far as there are enough. So no PE waits for
-//! one that its own wait keeps from running, and jobs side by side are spread over all CPUs as far as their PEs allow.
+//! By default each PE has an equal share of the host's CPUs: disjoint from others, with whole cores, and on one NUMA node, as far as
+//! there are enough CPUs. So a waiting PE never takes CPU time from the PE that it waits for.
 //!
-//! Only CPUs are given out that the launcher itself may use, so what `taskset` or a batch system has set stays in force.
+//! Only CPUs that the launcher may use are shared out, so limits of `taskset` or a batch system stay in force.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,15 +18,14 @@ use crate::cpus;
 use crate::env::Bind;
 
 impl Bind {
-    /// The CPUs for so many PEs: none, where they are not bound; else the i-th PE gets the i-th set, starting over at the end.
-    /// Beside them what the user should know.
+    /// The sets of CPUs for PEs, which take them in turn; none: PEs are not bound. Beside them a remark for the user.
     pub(crate) fn binding(self, pes: usize) -> io::Result<(Vec<CpuSet>, Option<String>)> {
-        // A control group may allow less time than its CPUs have.
+        // A control group may have a smaller quota than CPUs.
         let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
         if self == Self::None || self == Self::Share && (pes == 1 || pes > cores()) {
             return Ok(Default::default());
         }
-        // A system that refuses any binding refuses the present one as well.
+        // A system without binding refuses the present one as well.
         let allowed = cpus::allowed().and_then(|allowed| cpus::bind(&allowed).map(|()| allowed));
         let allowed = match allowed {
             Err(error) if self == Self::Share => {
@@ -57,7 +55,7 @@ impl Bind {
     }
 }
 
-/// Shares of the CPUs for so many PEs, which are no more than these. `core` gives the core of a CPU.
+/// Shares of the CPUs for PEs, which are no more than CPUs. `core` is the core of a CPU.
 fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     if pes <= groups.len() {
         return parts(groups, pes);
@@ -75,7 +73,7 @@ fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) ->
     groups.iter().zip(shares(&sizes, pes)).flat_map(of_group).collect()
 }
 
-/// Successive lists, joined to so many of as many lists each, give or take one.
+/// Joins consecutive lists to `parts` lists, from equally many each, give or take one.
 fn parts(lists: &[Vec<usize>], parts: usize) -> Vec<Vec<usize>> {
     let start = |part| lists.len() * part / parts;
     (0..parts).map(|part| lists[start(part)..start(part + 1)].concat()).collect()
@@ -87,7 +85,7 @@ fn core(cpu: usize) -> usize {
     Root::default().list(&siblings).and_then(|siblings| siblings.first().copied()).unwrap_or(cpu)
 }
 
-/// How many PEs, of no more than there are CPUs, each group of so many CPUs gets: as many as any other that has CPUs left.
+/// The number of PEs of each group of CPUs: equal, except for groups without CPUs left.
 fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
     let mut shares = vec![0; sizes.len()];
     for _ in 0..pes {
@@ -99,7 +97,7 @@ fn shares(sizes: &[usize], pes: usize) -> Vec<usize> {
     shares
 }
 
-/// The allowed CPUs by their NUMA nodes. CPUs of which the kernel does not say where they are come last.
+/// The allowed CPUs by NUMA node. CPUs of unknown nodes come last.
 fn groups(allowed: &[usize], topology: &Topology) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut left = allowed.to_vec();

@@ -1,8 +1,7 @@
 //! The socket between a PE and its launcher: whole packets, with descriptors beside the bytes.
 //!
-//! `SOCK_SEQPACKET` keeps the bounds of packets and the descriptors that came with each, and sends a
-//! packet whole or not at all: two threads of a PE never mix theirs. The kernel vouches for the
-//! sender of each packet (`SCM_CREDENTIALS`).
+//! `SOCK_SEQPACKET` keeps the bounds of packets, and the descriptors of each, and sends a packet whole or not at all: packets of
+//! several threads do not mix. The kernel identifies the sender of each packet (`SCM_CREDENTIALS`).
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -18,17 +17,16 @@ use super::wire::{MAX_DESCRIPTORS, MAX_PACKET};
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1));
 
-/// How often it is tried to send descriptors when too many are under way. The kernel bounds them, and the
-/// other side takes them out: ten seconds without that, and it is stuck.
+/// Attempts to send descriptors while too many are in flight: the kernel bounds them until receivers take them. Ten seconds.
 const ATTEMPTS: usize = 10_000;
 
-/// Between two attempts.
+/// Time between two attempts.
 const BETWEEN: Duration = Duration::from_millis(1);
 
-/// What an end says last that leaves in order, where the other one watches for its death.
+/// The last packet of an end that leaves in order, if the other end watches for its death.
 pub(crate) const LEAVING: &[u8] = b"leaving";
 
-/// How often a packet that is another thread's is found before it counts as nobody's, and how often nothing is found.
+/// Looks of [`Channel::has_left`] at packets for another thread, and at an empty socket.
 const LOOKS: usize = 2000;
 const EMPTY_LOOKS: usize = 10;
 
@@ -40,16 +38,15 @@ pub(crate) struct Channel {
     has_left: AtomicBool,
 }
 
-/// What arrived.
 #[derive(Debug)]
 pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     pub(crate) descriptors: Vec<OwnedFd>,
-    /// The process that sent it, as the kernel says; only at the end that asked for it.
+    /// At the launcher's end alone.
     pub(crate) sender: Option<Sender>,
 }
 
-/// Who sent a packet.
+/// The process that sent a packet, as the kernel says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sender {
     pub(crate) pid: u32,
@@ -57,7 +54,7 @@ pub(crate) struct Sender {
 }
 
 impl Channel {
-    /// The launcher's end, which learns who sends, and the PE's. Both are closed on `exec`.
+    /// The launcher's end, which receives senders, and the PE's. Both are closed on `exec`.
     pub(crate) fn pair() -> io::Result<(Self, Self)> {
         let (ours, theirs) = net::socketpair(
             net::AddressFamily::UNIX,
@@ -69,7 +66,6 @@ impl Channel {
         Ok((Self::inherited(ours), Self::inherited(theirs)))
     }
 
-    /// The end that was inherited.
     pub(crate) fn inherited(socket: OwnedFd) -> Self {
         Self { socket, has_left: AtomicBool::new(false) }
     }
@@ -85,13 +81,13 @@ impl Channel {
         Err(Errno::TOOMANYREFS.into())
     }
 
-    /// Sends if there is room now; says whether it has.
+    /// Sends if there is room now. Returns whether it has.
     pub(crate) fn try_send(&self, bytes: &[u8], descriptors: &[impl AsFd]) -> io::Result<bool> {
         let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         match self.send_with(bytes, &descriptors, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Err(Errno::AGAIN) => Ok(false),
             Err(Errno::TOOMANYREFS) => {
-                // No event says when the PEs have taken descriptors out.
+                // No event tells when receivers have taken descriptors.
                 std::thread::sleep(BETWEEN);
                 Ok(false)
             }
@@ -118,8 +114,8 @@ impl Channel {
         self.receive_with(RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
     }
 
-    /// Whether the other end, which is gone, has said that it leaves. What it has sent before may be what another thread is about to
-    /// receive, and is left there.
+    /// Whether the other end, which is gone, has sent [`LEAVING`]. Packets before that are left to another thread, which may be about to
+    /// receive them.
     pub(crate) fn has_left(&self) -> bool {
         let (mut word, mut empty) = ([0; LEAVING.len() + 1], 0);
         for _ in 0..LOOKS {
@@ -145,7 +141,7 @@ impl Channel {
         let received = loop {
             let mut chunks = [IoSliceMut::new(&mut bytes)];
             match retry_on_intr(|| net::recvmsg(&self.socket, &mut chunks, &mut control, flags)) {
-                // It died with packets of ours unread. That is told once, and before what it has sent.
+                // The other end died before it read all packets. The kernel reports that once, before packets from there.
                 Err(Errno::CONNRESET) => {}
                 result => break result?,
             }

@@ -1,4 +1,4 @@
-//! Why a job could not be started.
+//! [`LaunchError`]: why a job could not be started.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -13,7 +13,7 @@ pub struct LaunchError {
     code: u8,
 }
 
-/// What it is in words: `unwrap` shows that.
+/// As `Display`, for `unwrap`.
 impl fmt::Debug for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -21,12 +21,12 @@ impl fmt::Debug for LaunchError {
 }
 
 impl LaunchError {
-    /// A job that was asked for as it cannot be.
+    /// An impossible request.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), code: 2 }
     }
 
-    /// A program or launcher that is not there.
+    /// A missing program or launcher.
     pub(crate) fn missing(text: String) -> Self {
         Self { text, code: 127 }
     }
@@ -66,7 +66,7 @@ impl LaunchError {
         }
     }
 
-    /// The launcher's own means failed at something.
+    /// A failed system call of the launcher.
     pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> Self {
         move |why| Self::new(format!("{what}: {why}"))
     }

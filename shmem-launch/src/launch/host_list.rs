@@ -1,4 +1,4 @@
-//! Which hosts a job is to have, and how many PEs on each.
+//! [`HostList`]: hosts for an installed launcher, with the number of PEs that each takes.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -24,8 +24,8 @@ const LONGEST: u64 = 1 << 20;
 pub struct HostList(Vec<(String, usize)>);
 
 impl HostList {
-    /// From a file with a line for each host: its name, and `:4`, ` 4` or ` slots=4`. `#` begins a comment. What files of Open
-    /// MPI say besides (`max_slots=8`) changes nothing: no host gets more PEs than it has slots.
+    /// Reads a file with a line for each host: its name, and `:4`, ` 4` or ` slots=4`. `#` begins a comment. `max_slots=8` of Open MPI
+    /// has no effect: no host gets more PEs than it has slots.
     ///
     /// # Errors
     ///
@@ -44,13 +44,12 @@ impl HostList {
         Self::of(lines.filter(|line| !line.is_empty()))
     }
 
-    /// PEs that all hosts together take.
+    /// Number of PEs that all hosts take together.
     pub fn slots(&self) -> usize {
         self.0.iter().map(|(_, slots)| slots).fold(0, |all, &slots| all.saturating_add(slots))
     }
 
-    /// The names of the hosts that so many PEs need, and how many each gets: one host after the other is
-    /// filled.
+    /// The hosts of a job, with the number of PEs of each. Each host is filled before the next.
     ///
     /// # Errors
     ///
@@ -74,7 +73,7 @@ impl HostList {
         Ok(placed)
     }
 
-    /// The same host may be named several times.
+    /// A host may have several entries.
     fn of<'t>(entries: impl IntoIterator<Item = &'t str>) -> Result<Self, LaunchError> {
         let mut hosts: Vec<(String, usize)> = Vec::new();
         for text in entries {
@@ -105,8 +104,8 @@ impl FromStr for HostList {
     }
 }
 
-/// The name of a host, and the PEs that it takes. A name that could be taken for an option of a launcher is none: it becomes an
-/// argument of a program. Launchers take no addresses with colons, and no users.
+/// The name and the slots of a host. A name must not look like an option, because it becomes an argument of a launcher. Launchers accept
+/// no addresses with colons, and no users.
 fn entry(text: &str) -> Option<(&str, usize)> {
     let (host, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let mut words = rest

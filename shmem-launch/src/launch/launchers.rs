@@ -1,7 +1,7 @@
-//! Jobs on other hosts, by a launcher that is installed: which one, and the command that asks it for the job.
+//! Jobs on several hosts: finds an installed launcher, and makes its command.
 //!
-//! PEs on several hosts join by PMIx or PMI-1 ([`bootstrap`](crate::bootstrap)), which Open MPI's `mpirun`, PRRTE's `prterun`, MPICH's
-//! `mpiexec` and Slurm's `srun` speak. What is asked for is the same for all; [`Dialect`] has their words for it.
+//! PEs join by PMIx or PMI-1 ([`bootstrap`](crate::bootstrap)), which Open MPI's `mpirun`, PRRTE's `prterun`, MPICH's `mpiexec` and
+//! Slurm's `srun` speak. [`Dialect`] has the options of each.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -16,28 +16,26 @@ use super::spawn::DEFAULTS;
 use super::{Bind, Launch, Output, limits};
 use crate::env::ATTACH_WAIT;
 
-/// Launchers that are looked for, in this order.
+/// Launchers to look for, in this order.
 const LAUNCHERS: [&str; 4] = ["prterun", "mpirun", "mpiexec", SRUN];
 
 const SRUN: &str = "srun";
 
-/// Variables of this process that PEs on other hosts are given.
+/// Prefixes of variables that are passed to PEs on other hosts.
 const PREFIXES: [&str; 2] = ["SHMEM_", "SMA_"];
 
-/// Variables of this process that say of which job it is, by how they begin.
+/// Prefixes of variables that an outer launcher has set, which the launcher must not see.
 const OUTER: [&str; 8] =
     ["SHMRUN_", "PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMIX_NAMESPACE", "PMIX_RANK"];
 
-/// Seconds between the signal that ends a job whose time is over and SIGKILL.
+/// Option of timeout(1): seconds between SIGTERM and SIGKILL.
 const GRACE: &str = "--kill-after=10";
 
 impl Launch {
-    /// The command by which a launcher that is installed starts the job: on these hosts, one after the other, as many PEs
-    /// on each as it takes; or without them where the launcher by itself would, as on the nodes of an allocation. `launcher`
-    /// is its name, with options of its own, instead of the first that is found and can be joined.
+    /// The command of an installed launcher that starts the job. Without `hosts` the launcher chooses them, as on the nodes of an
+    /// allocation. `launcher` is its name, with options of its own; by default the first that PEs can join.
     ///
-    /// Output is not captured, PEs are not told to be on hosts where they are not, and who asks the command's
-    /// process to end ends the job.
+    /// Captured output and pretended hosts are ignored. A signal that ends the command's process ends the job.
     ///
     /// # Errors
     ///
@@ -54,9 +52,9 @@ impl Launch {
         let variables = self.variables();
         let mut command = match self.time {
             Some(time) => {
-                // Of none there is no limit.
+                // 0 would be no limit.
                 let time = time.max(Duration::from_millis(1));
-                // Each launcher has a limit of its own, and ends with another code.
+                // timeout(1), because launchers' own limits end with other codes.
                 let mut command = Command::new("timeout");
                 command.args(["--foreground", GRACE, &time.as_secs_f64().to_string()]).arg(&words[0]);
                 command
@@ -71,7 +69,7 @@ impl Launch {
             };
         }
         if matches!(dialect, Dialect::OpenMpi | Dialect::Prrte) {
-            // The others hand on all.
+            // The others pass on all variables.
             let given = variables.iter().filter(|(_, value)| value.is_some());
             given.for_each(|(name, _)| _ = command.arg("-x").arg(name));
         }
@@ -79,7 +77,7 @@ impl Launch {
         Ok(command)
     }
 
-    /// What PEs are given of the environment, and what is taken from it.
+    /// Variables to set, and to remove (`None`).
     fn variables(&self) -> BTreeMap<OsString, Option<OsString>> {
         let is_ours = |name: &OsStr| {
             PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
@@ -90,7 +88,6 @@ impl Launch {
         };
         let debugged = self.attach_wait.then(|| (OsString::from(ATTACH_WAIT.name), OsString::from("1")));
         let all = inherited.chain(DEFAULTS.into_iter().map(default)).chain(debugged);
-        // What an outer launcher has said is none of theirs.
         let is_outer =
             |name: &OsStr| OUTER.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
         let outer = std::env::vars_os().filter(|(name, _)| is_outer(name)).map(|(name, _)| (name, None));
@@ -100,7 +97,7 @@ impl Launch {
     }
 }
 
-/// The first launcher that is installed and can be joined.
+/// The first installed launcher that PEs can join.
 fn found() -> Result<(Vec<String>, Dialect), LaunchError> {
     let mut why = Vec::new();
     for name in LAUNCHERS {
@@ -116,7 +113,7 @@ fn found() -> Result<(Vec<String>, Dialect), LaunchError> {
     )))
 }
 
-/// The launcher that is named, and options of its own.
+/// A launcher by its name, with options of its own.
 fn named(words: &str) -> Result<(Vec<String>, Dialect), LaunchError> {
     let mut words: Vec<_> = words.split_whitespace().map(str::to_owned).collect();
     words.resize(words.len().max(1), String::new());
@@ -128,7 +125,7 @@ fn named(words: &str) -> Result<(Vec<String>, Dialect), LaunchError> {
     Ok((words, dialect))
 }
 
-/// How a launcher is talked to.
+/// A kind of launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
     /// `mpirun` of Open MPI 4.
@@ -137,12 +134,12 @@ enum Dialect {
     Prrte,
     /// `mpiexec` of MPICH and of Intel MPI.
     Hydra,
-    /// `srun`, with the plugin that PEs join.
+    /// `srun`, with its plugin for PEs.
     Slurm(&'static str),
 }
 
 impl Dialect {
-    /// That of a launcher, which is asked for its version or, as Slurm, for its plugins; the error says why PEs cannot join it.
+    /// Asks a launcher for its version, or Slurm for its plugins. The error says why PEs cannot join it.
     fn spoken_by(name: &str) -> Result<Self, String> {
         let is_srun = Path::new(name).file_name() == Some(OsStr::new(SRUN));
         let asked = if is_srun { "--mpi=list" } else { "--version" };
@@ -151,7 +148,7 @@ impl Dialect {
             ErrorKind::NotFound => format!("there is no `{name}`"),
             _ => format!("`{name}` cannot be run: {error}"),
         })?;
-        // Slurm lists to either.
+        // Slurm prints the list to either.
         let said = String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned();
         Self::of(is_srun, &said).map_err(|why| format!("`{name}` {why}"))
     }
@@ -181,7 +178,7 @@ impl Dialect {
         }
     }
 
-    /// How it is asked for the PEs of a job, each host taking so many of them.
+    /// The options for a job.
     fn options(self, job: &Launch, hosts: Option<&[(&str, usize)]>) -> Vec<String> {
         let (pes, is_tagged) = (job.pes, job.output == Output::Tag);
         let mut words: Vec<String> = Vec::new();

@@ -1,22 +1,19 @@
-//! Descriptors that a job needs, against the limits of this user.
+//! Checks and raises the limit on descriptors for a job.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_core::sync::NodeBarrier;
 
 use super::error::LaunchError;
 
-/// Descriptors of the launcher for each PE: socket, lifeline, two handles of processes, two pipes
-/// for output, the PE's record.
+/// Descriptors of the launcher for each PE: socket, lifeline, two handles of processes, two pipes for output, record.
 const PER_PE: u64 = 8;
 
 /// Descriptors for everything else.
 const BESIDE: u64 = 64;
 
-/// What is wrong with a job of no PEs.
 pub(crate) const NO_PES: &str = "0 PEs were asked for; a job has at least one";
 
-/// Makes sure that `pes` can be started, raising the launcher's soft limit on descriptors where the
-/// hard one lets it. Gives the limit that was in force if it has: the PEs are to start with it.
+/// Raises the launcher's soft limit on descriptors for `pes`. Returns the limit before, for the PEs, if it has.
 pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
     if pes == 0 {
         return Err(LaunchError::new(NO_PES));
@@ -42,11 +39,11 @@ pub(crate) struct TooFew {
     needed: u64,
 }
 
-/// Raises the soft limit on descriptors until `needed` more fit; says whether that was necessary.
+/// Raises the soft limit on descriptors for `needed` more. Returns whether that was necessary.
 ///
 /// # Errors
 ///
-/// If the hard limit does not let it.
+/// If the hard limit is too low.
 pub(crate) fn make_room(needed: u64) -> Result<bool, TooFew> {
     let limit = getrlimit(Resource::Nofile);
     let needed = needed.saturating_add(BESIDE);
@@ -55,7 +52,7 @@ pub(crate) fn make_room(needed: u64) -> Result<bool, TooFew> {
         (Some(now), _) if now >= needed => Ok(false),
         (_, Some(most)) if most < needed => Err(TooFew { allowed: most, needed }),
         _ => {
-            // That a soft limit may be raised to the hard one is the definition of the two.
+            // A soft limit may always be raised to the hard one.
             let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
             Ok(true)
         }

@@ -1,4 +1,4 @@
-//! One PE as its launcher sees it.
+//! [`Member`]: a PE as its launcher sees it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,7 +19,6 @@ use crate::codec;
 /// `PF_SIGNALED` of the kernel: a signal has ended the thread.
 const SIGNALED: u32 = 0x400;
 
-/// A PE: its process, what it said, and what it is still to be reported.
 #[derive(Debug)]
 pub(crate) struct Member {
     pe: usize,
@@ -28,21 +27,21 @@ pub(crate) struct Member {
     handle: Option<OwnedFd>,
     channel: Option<Channel>,
     outbox: VecDeque<Outgoing>,
-    /// Whether nothing more is taken from it.
+    /// Whether its packets are ignored.
     unheard: bool,
     joined: Option<Joined>,
-    /// For the PE, a pipe that nobody writes to: its end tells the PE that the launcher is gone.
+    /// The PE's end of a pipe without data, which closes when the launcher dies.
     pub(crate) lifeline: Rc<OwnedFd>,
-    /// The other end of it, held by the launcher as long as it lives.
+    /// The launcher's end.
     _held: OwnedFd,
-    /// The first descriptor it shared: its record is in it.
+    /// The first descriptor that it shared: the memory with its record.
     pub(crate) memory: Option<Rc<OwnedFd>>,
     pub(crate) finished: bool,
-    /// What it said when it ended the job.
+    /// Its message when it ended the job.
     pub(crate) aborted: Option<String>,
     pub(crate) ended: Option<ExitStatus>,
     lost: Option<Instant>,
-    /// Whether it has been told that it died.
+    /// Whether its death was reported.
     pub(crate) death_told: bool,
 }
 
@@ -59,12 +58,12 @@ struct Joined {
     pid: u32,
     /// Readable when it has ended; kept only if it is not the child.
     handle: Option<OwnedFd>,
-    /// What the handle said.
+    /// The handle was readable.
     gone: bool,
 }
 
 impl Member {
-    /// Of a process that was started, and the lifeline of both sides.
+    /// `child` is the process of the PE, and the pair the lifeline.
     pub(crate) fn new(pe: usize, child: Child, channel: Channel, (given, held): (OwnedFd, OwnedFd)) -> Self {
         Self {
             pe,
@@ -88,7 +87,7 @@ impl Member {
     /// The descriptors to wait on.
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         let mut list = Vec::new();
-        // The end of one that is not heard any more would be ready for ever.
+        // A closed channel that is ignored would be ready for ever.
         let heard = |_: &&Channel| !self.unheard || !self.outbox.is_empty();
         if let Some(channel) = self.channel.as_ref().filter(heard) {
             let input = if self.unheard { PollFlags::empty() } else { PollFlags::IN };
@@ -102,12 +101,12 @@ impl Member {
         list
     }
 
-    /// Whether its end can only be found out by asking again and again.
+    /// Whether its end can only be found by polling.
     pub(crate) fn must_be_asked(&self) -> bool {
         self.handle.is_none() && self.ended.is_none()
     }
 
-    /// The next packet, if one is there.
+    /// The next packet, if it has arrived.
     pub(crate) fn receive(&mut self) -> io::Result<Option<Packet>> {
         let Some(channel) = self.channel.as_ref().filter(|_| !self.unheard) else { return Ok(None) };
         match channel.try_receive() {
@@ -118,7 +117,7 @@ impl Member {
         Ok(None)
     }
 
-    /// Takes nothing more from it, whatever it sends.
+    /// Ignores all further packets.
     pub(crate) fn ignore(&mut self) {
         self.unheard = true;
     }
@@ -136,7 +135,7 @@ impl Member {
         self.send(Outgoing { bytes: codec::encode(reply).into(), descriptors });
     }
 
-    /// Sends what there is room for. A PE that is gone needs nothing more.
+    /// Sends queued packets as far as there is room. Drops them if the PE is gone.
     pub(crate) fn flush(&mut self) {
         while let (Some(channel), Some(packet)) = (&self.channel, self.outbox.front()) {
             match channel.try_send(&packet.bytes, &packet.descriptors) {
@@ -150,7 +149,6 @@ impl Member {
         }
     }
 
-    /// The process joins as this PE.
     pub(crate) fn join(&mut self, sender: Sender) {
         let handle = (sender.pid != self.child.id()).then(|| open(sender.pid)).flatten();
         self.joined = Some(Joined { pid: sender.pid, handle, gone: false });
@@ -160,7 +158,7 @@ impl Member {
         self.joined.as_ref().map(|joined| joined.pid)
     }
 
-    /// Looks whether its processes have ended. What they sent before can be received after.
+    /// Updates whether its processes have ended. Packets that they sent before can still be received.
     pub(crate) fn reap(&mut self) {
         if self.ended.is_none() {
             self.ended = end_of(&mut self.child);
@@ -172,7 +170,7 @@ impl Member {
         }
     }
 
-    /// Whether the process that joined has ended; `None`: none has joined.
+    /// Whether the joined process has ended; `None`: none has joined.
     fn has_gone(&self) -> Option<bool> {
         let joined = self.joined.as_ref()?;
         Some(match joined.handle {
@@ -182,7 +180,7 @@ impl Member {
         })
     }
 
-    /// Whether the PE is out of reach although the process that was started goes on. One that has given up is about to end.
+    /// Whether the PE is out of reach although its first process goes on. A PE that has aborted is about to end.
     pub(crate) fn is_lost(&self) -> bool {
         let out_of_reach = self.has_gone().is_some_and(|gone| gone || self.channel.is_none());
         out_of_reach && !self.finished && self.aborted.is_none() && self.ended.is_none()
@@ -194,25 +192,25 @@ impl Member {
         self.lost
     }
 
-    /// Whether none of its processes that are known runs any more.
+    /// Whether all of its known processes have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some() && self.has_gone() != Some(false)
     }
 
-    /// Whether it ended as it should not.
+    /// Whether it ended with a failure.
     pub(crate) fn died(&self) -> bool {
         let Some(status) = self.ended else { return false };
         let left_early = self.has_gone() == Some(true) && !self.finished;
         self.aborted.is_none() && (!status.success() || left_early)
     }
 
-    /// Where the process that joined, or is to, stands if it does nothing of its own.
+    /// The state of its process, if that is stopped or dying.
     pub(crate) fn held(&self) -> Option<Standing> {
         held(self.joined().unwrap_or(self.child.id()))
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())
     }
 
-    /// Whether it ended without ever having joined.
+    /// Whether it ended without having joined.
     pub(crate) fn stayed_away(&self) -> bool {
         self.ended.is_some() && self.joined.is_none()
     }
@@ -221,7 +219,7 @@ impl Member {
         Death { pe: self.pe, started: self.child.id(), joined: self.joined(), status: self.ended }
     }
 
-    /// Sends a signal to all of its processes that are known.
+    /// Sends a signal to all of its known processes.
     pub(crate) fn signal(&self, signal: Signal) {
         if self.ended.is_none() {
             // Not reaped yet, so the number is still its own.
@@ -253,22 +251,22 @@ impl Member {
     }
 }
 
-/// A handle of a process that is readable when the process has ended. Kernels before 5.3 have none.
+/// A pidfd, which is readable when the process has ended. Kernels before 5.3, and some containers, have none.
 fn open(pid: u32) -> Option<OwnedFd> {
     pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty()).ok()
 }
 
-/// Where a process stands if it does nothing of its own, as the kernel says (`/proc/PID/stat`, proc(5)).
+/// The state of a process that is stopped, traced or dying, from `/proc/PID/stat` (proc(5)).
 pub fn held(pid: u32) -> Option<Standing> {
     standing_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn standing_in(stat: &str) -> Option<Standing> {
-    // The second field is a name in parentheses, and may hold anything.
+    // The second field is a name in parentheses, with any characters.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let (state, flags) = (fields.next()?, fields.nth(5)?.parse::<u32>().ok()?);
     match state {
-        // Of a process that a signal has ended: its first thread may be gone long before the last.
+        // The first thread of a killed process may be gone long before the last one.
         _ if flags & SIGNALED != 0 => Some(Standing::Dying),
         "T" => Some(Standing::Stopped),
         "t" => Some(Standing::Traced),

@@ -1,37 +1,35 @@
-//! Starting the PEs of a job, and seeing it to its end: the library behind `shmrun`, behind a program that launches
-//! itself, and behind tests with several PEs.
+//! Starts, watches and ends the PEs of a job: the library behind `shmrun`, programs that launch themselves, and tests with several PEs.
 //!
-//! Each PE is a child process with one end of a socket, announced by `SHMRUN_SOCKET`. Over it PEs
-//! meet before they share memory, pass descriptors, leave or end the job. The launcher waits for
-//! sockets, ends of processes, output and signals in one thread, passes output on in others, and puts nothing into files or
-//! named shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
+//! Each PE is a child process with one end of a socket (`SHMRUN_SOCKET`), over which it synchronises with the others before they share
+//! memory, passes descriptors, leaves or ends the job. One thread waits for sockets, processes, output and signals; other threads
+//! write output. The launcher has no files and no named shared memory: if it dies, the kernel kills the PEs, and nothing is left.
 //!
-//! All PEs are on this host, even if they are told otherwise ([`HostsAs`]). Those on other hosts are started by a launcher
-//! that is installed, which a command asks for it ([`Launch::command`]).
+//! All PEs are on this host, even pretended hosts ([`HostsAs`]). For other hosts there is the command of an installed launcher
+//! ([`Launch::command`]).
 //!
 //! ```text
 //! launchers    the command of an installed launcher        host_list  the hosts for it
-//! run          the loop, and how a job comes to its end
-//! pes          the PEs as they are served, and what happens to them
+//! run          the loop, and the end of a job
+//! pes          requests and deaths of PEs
 //! spawn        starting a process, with limits, bind
-//! member       one PE: its process, its socket, what it does, and what the kernel says about it
-//! hosts        which PEs are told that they share a host
+//! member       one PE: its processes, its socket, its state
+//! pretended    pretended hosts
 //! rendezvous   fences and shared descriptors
-//! record       what a PE says about itself     report    what people are told
-//! channel      packets with descriptors    wire      what stands in them
-//! output       lines of what they print    signals   those to the launcher
+//! record       a PE's record in its memory     report    reports for people
+//! channel      packets with descriptors        wire      messages in packets
+//! output       output of PEs                   signals   signals to the launcher
 //! ```
 
 mod bind;
 pub(crate) mod channel;
 mod error;
 mod host_list;
-mod hosts;
 mod launchers;
 pub(crate) mod limits;
 mod member;
 mod output;
 mod pes;
+mod pretended;
 pub mod record;
 pub(crate) mod rendezvous;
 pub mod report;
@@ -49,10 +47,10 @@ use rustix::event::Timespec;
 pub use crate::env::Bind;
 pub use error::LaunchError;
 pub use host_list::HostList;
-pub use hosts::HostsAs;
 pub use member::held;
+pub use pretended::HostsAs;
 
-/// Variable that announces the socket: the number of an inherited descriptor.
+/// Variable with the descriptor of the inherited socket.
 pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
 /// Variable with the PE's number.
 pub(crate) const PE: &str = "SHMRUN_PE";
@@ -61,21 +59,21 @@ pub(crate) const NPES: &str = "SHMRUN_NPES";
 /// Variable with the job's random number, in hexadecimal.
 pub(crate) const JOB: &str = "SHMRUN_JOB";
 
-/// Variable with the pattern of hosts of the jobs that tests start.
+/// Variable with the pretended hosts of jobs that tests start.
 pub const HOSTS_AS: &str = "SHMRUN_HOSTS_AS";
 
-/// What messages of a launcher begin with that is no command.
+/// The default of [`Launch::speaker`].
 const PRODUCT: &str = "shmem";
 
-/// Where the PEs' output goes.
+/// The destination of the PEs' output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// To where the launcher's goes; by whole lines, unless that is a terminal.
+    /// The launcher's own output; by whole lines, unless that is a terminal.
     #[default]
     Inherit,
-    /// There, line by line, with the PE's number before each.
+    /// The same, with the PE's number before each line.
     Tag,
-    /// To the caller.
+    /// The caller.
     Capture,
 }
 
@@ -93,7 +91,7 @@ pub(crate) enum Output {
 #[must_use = "nothing is started before `run`"]
 pub struct Launch {
     program: OsString,
-    /// What the PEs are told that they are called; `None`: as the program.
+    /// `None`: the program.
     arg0: Option<OsString>,
     args: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
@@ -112,51 +110,51 @@ pub struct Launch {
 pub struct Outcome {
     /// Its exit code: 0, or that of the first PE that failed, or 128 and the signal's number.
     pub code: u8,
-    /// What ended it, if not all PEs ended in order.
+    /// The cause of its end, if not all PEs ended in order.
     pub failure: Option<Failure>,
-    /// All that the launcher has said, or would have said were output not captured.
+    /// All messages of the launcher, printed or not.
     pub report: String,
-    /// What each PE printed, in the order of their numbers, if it was captured; else empty.
+    /// The output of each PE, if it was captured; else empty.
     pub outputs: Vec<Printed>,
 }
 
-/// What a PE printed.
+/// The output of a PE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// To its standard output.
+    /// Of its standard output.
     pub out: Vec<u8>,
-    /// To its standard error.
+    /// Of its standard error.
     pub err: Vec<u8>,
 }
 
-/// What ended a job before its time.
+/// Why a job ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
     /// A PE ended by a signal, with a code other than 0, or before it left the job.
     Died {
-        /// The first that did.
+        /// The first PE that did.
         pe: usize,
         /// In words: `was killed by signal 11 (SIGSEGV)`.
         how: String,
     },
     /// A PE ended the job.
     Aborted {
-        /// Which.
+        /// The PE.
         pe: usize,
-        /// The exit code it asked for.
+        /// Its exit code for the job.
         code: i32,
-        /// What it said.
+        /// Its message.
         message: String,
     },
-    /// A PE and the launcher did not understand each other.
+    /// A PE broke the launcher's protocol.
     Broken {
-        /// Which.
+        /// The PE.
         pe: usize,
         /// In words.
         what: String,
     },
-    /// What the PEs print could not be written to where it was to go.
+    /// The PEs' output could not be written.
     Output {
         /// In words.
         what: String,
@@ -166,13 +164,12 @@ pub enum Failure {
         /// Its number.
         signal: i32,
     },
-    /// The time given was over.
+    /// The time of [`Launch::timeout`] was over.
     TimedOut,
 }
 
 impl Launch {
-    /// A job of `pes` processes of `program`, which is found as shells find it: by its path if it has a `/`, or in the directories of
-    /// `PATH`.
+    /// A job of `pes` processes of `program`: a path with a `/`, or a name in a directory of `PATH`.
     pub fn new(program: impl Into<OsString>, pes: usize) -> Self {
         Self {
             program: program.into(),
@@ -196,57 +193,56 @@ impl Launch {
         self
     }
 
-    /// Sets a variable for the PEs, which otherwise have the launcher's.
+    /// Sets a variable for the PEs. They inherit the launcher's environment.
     pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), Some(value.into())));
         self
     }
 
-    /// Takes a variable from the PEs.
+    /// Removes a variable from the PEs' environment.
     pub fn env_remove(mut self, key: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), None));
         self
     }
 
-    /// Tells PEs that they are on several hosts, though they are on this one: those that are told apart share
-    /// no memory.
+    /// Places PEs on pretended hosts. PEs of different ones share no memory.
     pub fn hosts_as(mut self, hosts: HostsAs) -> Self {
         self.hosts = Some(hosts);
         self
     }
 
-    /// Binds PEs to CPUs. Not said, they are not bound: jobs that a program starts often run side by side.
+    /// Binds PEs to CPUs. By default they are not bound: jobs that a program starts often run side by side.
     pub fn bind(mut self, bind: Bind) -> Self {
         self.bind = bind;
         self
     }
 
-    /// Writes `[PE] ` before each line that a PE prints, and passes on whole lines only.
+    /// Writes `[PE] ` before each line of output.
     pub fn tag_output(mut self) -> Self {
         self.output = Output::Tag;
         self
     }
 
-    /// Keeps what the PEs print, and what the launcher would say, for the [`Outcome`].
+    /// Keeps the PEs' output, and the launcher's messages, for the [`Outcome`].
     pub fn capture_output(mut self) -> Self {
         self.output = Output::Capture;
         self
     }
 
-    /// Lets all PEs wait at their start until a debugger is attached to them.
+    /// Makes all PEs wait at their start until a debugger is attached.
     pub fn attach_wait(mut self) -> Self {
         self.attach_wait = true;
         self
     }
 
-    /// Takes SIGINT, SIGTERM, SIGHUP (the job is ended) and SIGQUIT (it is told what each PE waits
-    /// for) that come to the calling thread, while the job runs.
+    /// Handles signals to the calling thread while the job runs: SIGINT, SIGTERM and SIGHUP end the job, SIGQUIT prints what each PE
+    /// waits for.
     pub fn watch_signals(mut self) -> Self {
         self.watch_signals = true;
         self
     }
 
-    /// What the launcher's messages begin with: not said, `shmem`.
+    /// The beginning of the launcher's messages; by default `shmem`.
     pub fn speaker(mut self, name: impl Into<String>) -> Self {
         self.speaker = name.into();
         self
@@ -259,15 +255,14 @@ impl Launch {
     }
 }
 
-/// Launches the calling program, with its arguments, as `pes` PEs that are bound so, and gives its exit code at the
-/// job's end: what a program does that was started with `SHMEM_NPES` and without a launcher.
+/// Launches the calling program, with its arguments, as `pes` PEs (`SHMEM_NPES`). Returns the job's exit code.
 ///
 /// To be called before the program has started threads.
 pub fn itself(pes: usize, bind: Bind) -> u8 {
     let run = || {
         let program =
             std::env::current_exe().map_err(LaunchError::system("the file of this program is not known"))?;
-        // The link still leads to the file when its name is taken by a newer build, or gone.
+        // The link leads to the file even if its name is gone, or is that of a newer build.
         let program = if program.exists() { program } else { "/proc/self/exe".into() };
         let mut words = std::env::args_os();
         let arg0 = words.next();
@@ -287,22 +282,17 @@ pub fn itself(pes: usize, bind: Bind) -> u8 {
     }
 }
 
-/// Prints a message of the launcher that is called so.
 fn say(speaker: &str, text: &str) {
     crate::say::say(&format!("{speaker}: {text}"));
 }
 
-/// As the kernel takes it; rounded up, not to wake before it is time.
+/// The time for the kernel, rounded up so that no wait ends early.
 pub(crate) fn timespec(time: Duration) -> Timespec {
     let time = time.saturating_add(Duration::from_micros(1));
     Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
 }
 
-/// A random number.
-///
-/// # Errors
-///
-/// If the kernel has none.
+/// Random bytes of the kernel.
 pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;

@@ -1,7 +1,5 @@
-//! The PEs of a job, as the launcher next to them sees them.
-//!
-//! Here PEs are started, answered, and seen to end. Nothing is decided: what happens becomes an
-//! [`Event`] for the [run](super::run).
+//! [`Pes`]: starts the PEs of a job, answers their requests, and notices their ends. Each failure becomes an [`Event`], about which the
+//! [run](super::run) decides.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -21,34 +19,39 @@ use super::spawn::Spawner;
 use super::wire::{ToLauncher, ToPe, VERSION};
 use crate::codec;
 
-/// How long a PE may be out of reach while the process that started it goes on.
+/// How long a PE may be out of reach while its first process goes on.
 const LOST: Duration = Duration::from_millis(500);
 
-/// Interval of polling what has no descriptor to wait for: a process without a pidfd, a PE out of reach.
+/// Interval of polling processes without a pidfd, and PEs out of reach.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
-/// Most packets that are taken from a PE before another one's turn comes.
+/// Most packets that are taken from a PE in its turn.
 const TURN: usize = 64;
 
-/// Most packets that are taken from a PE whose process has ended: more than a socket holds, so that what it said last is
-/// heard, and an end of what other processes write to the same socket.
+/// Most packets that are taken from a PE whose process has ended: more than a socket holds. Other processes may still write to the same
+/// socket.
 const LAST_TURN: usize = 1 << 16;
 
-/// Most answers that wait for a PE to read them, before it is told apart from one that is slow.
+/// Most unread answers of a slow PE.
 const UNREAD: usize = 64;
 
-/// What has happened to a PE.
+/// A failure of a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// It ends the job.
-    Aborted { pe: usize, code: i32, message: String },
-    /// It has ended as it should not.
+    /// It has ended the job.
+    Aborted {
+        pe: usize,
+        code: i32,
+        message: String,
+    },
     Died(Death),
-    /// It and the launcher do not understand each other.
-    Broken { pe: usize, what: String },
+    /// It has broken the protocol.
+    Broken {
+        pe: usize,
+        what: String,
+    },
 }
 
-/// The PEs of a job.
 #[derive(Debug)]
 pub(crate) struct Pes {
     spawner: Spawner,
@@ -58,7 +61,7 @@ pub(crate) struct Pes {
 }
 
 impl Pes {
-    /// Starts the PEs, which print to these outlets; if one cannot be started, none is left.
+    /// Starts the PEs. If one cannot be started, the others are killed.
     pub(crate) fn start(spawner: Spawner, outlets: &mut Outlets) -> Result<Self, LaunchError> {
         let mut started = Self::of(spawner);
         for pe in 0..started.job().pes {
@@ -73,18 +76,17 @@ impl Pes {
         Ok(started)
     }
 
-    /// None of them is started.
+    /// Without processes.
     fn of(spawner: Spawner) -> Self {
         let meeting = Rendezvous::new(spawner.hosts.iter().copied().enumerate());
         Self { spawner, members: Vec::new(), meeting, events: Vec::new() }
     }
 
-    /// What was asked for.
     pub(crate) fn job(&self) -> &Launch {
         &self.spawner.job
     }
 
-    /// Ends all PEs, and waits until they have.
+    /// Kills all PEs, and waits for their ends.
     fn kill(&mut self) {
         self.signal(Signal::KILL, None);
         while !self.members.iter().all(Member::is_over) {
@@ -99,13 +101,13 @@ impl Pes {
         members.flat_map(|(pe, member)| member.poll_list().into_iter().map(move |fd| (pe, fd))).collect()
     }
 
-    /// How long it may be waited on them.
+    /// Longest time to wait on them.
     pub(crate) fn patience(&self) -> Option<Duration> {
         let must_look = |member: &Member| member.must_be_asked() || member.is_lost();
         self.members.iter().any(must_look).then_some(LOOK)
     }
 
-    /// Deals with what was ready, and gives what has happened.
+    /// Serves PEs that are ready. Returns failures.
     pub(crate) fn serve(&mut self, ready: &[usize]) -> Vec<Event> {
         for pe in 0..self.members.len() {
             if ready.contains(&pe) || self.members[pe].must_be_asked() {
@@ -116,7 +118,7 @@ impl Pes {
         std::mem::take(&mut self.events)
     }
 
-    /// What each PE does, in the order of their numbers.
+    /// The state of each PE.
     pub(crate) fn standings(&self) -> Vec<(usize, Standing)> {
         let standing = |(pe, member): (usize, &Member)| (pe, member.standing(self.meeting.is_waiting(pe)));
         self.members.iter().enumerate().map(standing).collect()
@@ -135,17 +137,15 @@ impl Pes {
         self.members.iter().any(|member| member.joined().is_some())
     }
 
-    /// Whether no process of the PE runs any more.
     pub(crate) fn is_over(&self, pe: usize) -> bool {
         self.members[pe].is_over()
     }
 
-    /// Whether that is so of all of them.
     pub(crate) fn are_over(&self) -> bool {
         self.members.iter().all(Member::is_over)
     }
 
-    /// Whether nobody is left who could wait for another one.
+    /// Whether no PE can wait for another one.
     pub(crate) fn have_left(&self) -> bool {
         self.members.iter().all(|member| member.finished || member.is_over())
     }
@@ -176,10 +176,10 @@ impl Pes {
         let has_begun = self.has_begun();
         for pe in 0..self.members.len() {
             let member = &mut self.members[pe];
-            // Of one that is dying it is told how, once it is over.
+            // The death of a dying process is reported when its cause is known.
             let lost = member.lost_since(now).is_some_and(|since| now >= since + LOST)
                 && member.held() != Some(Standing::Dying);
-            // To stay away is in order if all do.
+            // A program may never join, if that is so on all PEs.
             let died = lost || member.died() || has_begun && member.stayed_away();
             let died = died && !std::mem::replace(&mut member.death_told, true);
             if died {
@@ -188,7 +188,6 @@ impl Pes {
         }
     }
 
-    /// Takes a packet from the socket of a PE.
     fn take(&mut self, pe: usize, packet: Packet) {
         let Some(sender) = packet.sender else { return };
         let joined = self.members[pe].joined();
@@ -196,7 +195,7 @@ impl Pes {
             Ok(ToLauncher::Hello { version, job, pe: claimed }) => {
                 self.greet(pe, sender, (version, job, claimed))
             }
-            // A process that the PE forked holds the same socket, and does not speak for the PE.
+            // A process that the PE has forked has the same socket, and is ignored.
             _ if joined.is_some_and(|pid| pid != sender.pid) => {}
             Ok(request) if joined.is_some() => self.answer(pe, request, packet.descriptors),
             _ => {
@@ -273,7 +272,7 @@ impl Pes {
         }
     }
 
-    /// Whether a PE may be at a new step: who waits in one, or has not been sent all of the last, is not.
+    /// Whether a PE may begin a step: it waits in none, and has been sent all of the last one.
     fn may_go_on(&mut self, pe: usize) -> bool {
         let member = &mut self.members[pe];
         member.flush();
@@ -288,7 +287,7 @@ impl Pes {
         self.members.iter_mut().for_each(Member::flush);
     }
 
-    /// The launcher and a PE do not understand each other: that is told once, and nothing more is taken from it.
+    /// Reports that a PE has broken the protocol, and ignores it from now on.
     fn break_off(&mut self, pe: usize, what: String) {
         self.members[pe].ignore();
         self.events.push(Event::Broken { pe, what });
@@ -307,8 +306,7 @@ mod tests {
     use super::*;
 
     impl Pes {
-        /// PEs that wait for the end of their input, which is that of the test, and their ends of the sockets: the test
-        /// speaks for them. Those that it joins as are this process, and cannot be killed.
+        /// PEs that end with the test, and their ends of the sockets, over which the test sends requests.
         pub(crate) fn silent(job: Launch) -> (Self, Vec<Channel>) {
             let mut pes = Self::of(Spawner::new(job, Vec::new(), Before::default()).unwrap().0);
             let mut ends = Vec::new();
@@ -330,12 +328,12 @@ mod tests {
         codec::encode(&ToLauncher::Hello { version, job: host.spawner.number, pe })
     }
 
-    /// Says it, if there is room.
+    /// Sends a packet if there is room.
     fn says(end: &Channel, packet: &[u8]) -> bool {
         end.try_send(packet, &[] as &[OwnedFd]).unwrap()
     }
 
-    /// Says it again and again, as often as there is room, for some turns; gives what has happened.
+    /// Sends a packet as often as there is room, for some turns.
     fn flood(host: &mut Pes, end: &Channel, packet: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         for _ in 0..20 {
@@ -388,7 +386,6 @@ mod tests {
         assert!(what.starts_with("it is at the next step of the start before"), "{what}");
     }
 
-    /// On a busy machine a process ends long after its last word.
     #[test]
     fn who_gives_up_is_not_lost() {
         for (last, is_lost) in
@@ -397,7 +394,7 @@ mod tests {
             let (mut host, mut ends) = silent(1);
             let end = ends.remove(0);
             assert!(says(&end, &hello(&host, VERSION, 0)) && says(&end, &codec::encode(&last)));
-            // Not by dropping it: a test that starts a process at this moment lends it a copy until it runs its program.
+            // A drop would not close it if another test has forked at this moment.
             shutdown(&end, Shutdown::Both).unwrap();
             let mut events = host.serve(&[0]);
             let now = Instant::now();
@@ -407,14 +404,5 @@ mod tests {
             let has_died = events.iter().any(|event| matches!(event, Event::Died(_)));
             assert_eq!(has_died, is_lost, "{events:?}");
         }
-    }
-
-    #[test]
-    fn what_is_no_message_is_told_once() {
-        let (mut host, ends) = silent(1);
-        while says(&ends[0], b"\xff") {}
-        let mut events = host.serve(&[0]);
-        events.extend(host.serve(&[0]));
-        assert_eq!(broken(&events).len(), 1);
     }
 }

@@ -1,5 +1,5 @@
-//! What a PE says about itself in its record, read by the launcher: also after the PE has died,
-//! since the memory lives as long as somebody holds it.
+//! Reads a PE's record from its memory, for the launcher: also after the PE has died, because its memory lives as long as the launcher's
+//! descriptor.
 
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -14,7 +14,7 @@ use super::report::Standing;
 /// Bytes at the start of a PE's memory that hold its record.
 const BYTES: usize = offset_of!(SystemArea, record) + size_of::<PeRecord>();
 
-/// Reads the record behind the first descriptor that a PE shared.
+/// Reads the record from the first descriptor that a PE shared.
 pub(crate) fn read(memory: &OwnedFd) -> Standing {
     view(memory).unwrap_or(Standing::Unknown)
 }
@@ -26,7 +26,7 @@ fn view(memory: &OwnedFd) -> Option<Standing> {
     if !holds_record {
         return None;
     }
-    // Mapped for this look only: the launcher keeps no address space of its PEs.
+    // Mapped for this call only.
     let map = MmapOptions::new().len(BYTES).map_raw_read_only(memory.as_raw_fd()).ok()?;
     let record = map.as_ptr().wrapping_add(offset_of!(SystemArea, record)).cast::<PeRecord>();
     // SAFETY: the mapping holds `BYTES` bytes, of which the record is the end, at an offset that is
@@ -36,7 +36,7 @@ fn view(memory: &OwnedFd) -> Option<Standing> {
     Some(describe(record))
 }
 
-/// What a record says.
+/// The state in a record.
 pub fn describe(record: &PeRecord) -> Standing {
     if !record.is_started() {
         return Standing::Unknown;

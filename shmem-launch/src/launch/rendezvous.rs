@@ -1,6 +1,5 @@
-//! Where PEs meet: values that they put become visible at a fence, descriptors are handed round. All PEs meet at a
-//! fence, and those of a host share descriptors. No input or output here: requests go in, and what PEs are to be sent
-//! comes out, for the launcher as for the first PE of a host.
+//! [`Rendezvous`]: all PEs meet at a fence, where values become visible, and the PEs of a host meet to share descriptors. A state machine
+//! without input or output, for the launcher and for the first PE of a host: it takes requests, and returns what to send.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -12,16 +11,16 @@ use super::wire::{
 };
 use crate::codec;
 
-/// Most bytes of values, with their keys, that a PE offers between two fences. The library offers 32 KiB.
+/// Most bytes of values, with their keys, that a PE puts between two fences. The library puts 32 KiB.
 pub(crate) const MAX_OFFERED: usize = 1 << 20;
 
-/// What the PEs have brought so far. `D` is a descriptor.
+/// Values and descriptors of PEs since the last meeting. `D` is a descriptor.
 #[derive(Debug)]
 pub(crate) struct Rendezvous<D> {
     seats: BTreeMap<usize, Seat<D>>,
 }
 
-/// What one PE has brought.
+/// The part of one PE.
 #[derive(Debug)]
 struct Seat<D> {
     host: u32,
@@ -32,23 +31,23 @@ struct Seat<D> {
     shared: Vec<D>,
 }
 
-/// What a PE waits in.
+/// A call in which a PE waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MeetingPoint {
     Fence,
     Share,
 }
 
-/// Who was to arrive has, and goes on.
+/// A complete meeting.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Met<D> {
-    /// What all PEs have put.
+    /// The values of all PEs.
     Fence(Vec<Value>),
     /// The descriptors of each PE of a host, in the order of their numbers.
     Share(Vec<(usize, Vec<D>)>),
 }
 
-/// What a PE may not do.
+/// A mistake of a PE.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     #[error(
@@ -69,7 +68,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Checks that a value is one that launchers pass on.
+    /// Checks the size of a key and a value.
     pub(crate) fn check(key: &str, value: &[u8]) -> Result<(), Self> {
         match key.len() <= MAX_KEY && value.len() <= MAX_VALUE {
             true => Ok(()),
@@ -88,22 +87,21 @@ impl MeetingPoint {
 }
 
 impl<D> Rendezvous<D> {
-    /// For PEs, each with its host.
+    /// For PEs with their hosts.
     pub(crate) fn new(pes: impl IntoIterator<Item = (usize, u32)>) -> Self {
         let seat = |host| Seat { host, arrived: None, offers: BTreeMap::new(), bytes: 0, shared: Vec::new() };
         Self { seats: pes.into_iter().map(|(pe, host)| (pe, seat(host))).collect() }
     }
 
-    /// Whether the PE waits here for others.
     pub(crate) fn is_waiting(&self, pe: usize) -> bool {
         self.seats[&pe].arrived.is_some()
     }
 
-    /// Takes what a PE puts, fences or shares; gives what it has completed.
+    /// Takes a put, fence or share of a PE. Returns the meeting that it has completed.
     ///
     /// # Errors
     ///
-    /// If it offers more than it may, or another PE does something else.
+    /// If the PE puts too much, or another PE waits in another call.
     pub(crate) fn take(
         &mut self,
         pe: usize,
@@ -125,7 +123,7 @@ impl<D> Rendezvous<D> {
     fn arrive(&mut self, pe: usize, step: MeetingPoint) -> Result<Option<Met<D>>, Fault> {
         let host = self.seats[&pe].host;
         let mut neighbours = self.seats.iter().filter(|(_, seat)| seat.host == host);
-        // PEs of another host may be a step ahead.
+        // PEs of another host may be one call ahead.
         if let Some((other, there)) = neighbours.find_map(|(other, seat)| Some((*other, seat.arrived?)))
             && there != step
         {
@@ -151,10 +149,10 @@ impl<D> Rendezvous<D> {
 }
 
 impl<D> Seat<D> {
-    /// Takes a value; the last one under a key counts.
+    /// Takes a value, instead of an earlier one under the key.
     fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), Fault> {
         Fault::check(&key, &value)?;
-        // As much as it takes in a packet: many short values are much, too.
+        // Its size in a packet: many short values have much overhead.
         let weight = |value: &[u8]| OVERHEAD + key.len() + value.len();
         let before = self.offers.get(&key).map_or(0, |value| weight(value));
         let bytes = self.bytes - before + weight(&value);
@@ -166,7 +164,6 @@ impl<D> Seat<D> {
         Ok(())
     }
 
-    /// All that was offered, which is forgotten.
     fn take_offers(&mut self, pe: usize) -> impl Iterator<Item = Value> + use<D> {
         self.bytes = 0;
         let offers = std::mem::take(&mut self.offers);
@@ -174,7 +171,7 @@ impl<D> Seat<D> {
     }
 }
 
-/// As few packets as hold the values; there always is one.
+/// Packs values into few packets, at least one.
 pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     let (mut portion, mut bytes) = (Vec::new(), AROUND_VALUES);
@@ -191,7 +188,7 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     packets
 }
 
-/// What each PE of a host is sent of the others' descriptors: how many of each will come, and then all of them, in few packets.
+/// The packets to each PE of a host with the others' descriptors: first how many of each PE come, then all of them.
 pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, ToPe, Vec<&D>)> {
     lists.iter().flat_map(move |(to, _)| {
         let others = || lists.iter().filter(|(pe, _)| pe != to).map(|(_, list)| list);
@@ -203,7 +200,7 @@ pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (
     })
 }
 
-/// Descriptors in as many packets as they need, and one at least; beside each whether it is the last.
+/// Splits descriptors by packets, at least one; beside each whether it is the last.
 pub(crate) fn portions<D>(list: &[D]) -> impl Iterator<Item = (&[D], bool)> {
     let count = list.len().div_ceil(MAX_DESCRIPTORS).max(1);
     let end = |k: usize| list.len().min(k * MAX_DESCRIPTORS);

@@ -1,4 +1,4 @@
-//! What the launcher tells people: who died how, and what the others were doing.
+//! Texts of the launcher for people: how a PE died, and what the others were doing.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
@@ -7,12 +7,12 @@ use std::time::Duration;
 use shmem_core::memory::Machine;
 
 use super::signals;
-use crate::text::numbers;
+use crate::say::numbers;
 
-/// Most lines or clauses about the others.
+/// Most clauses about the other PEs.
 const MOST_GROUPS: usize = 8;
 
-/// Where a PE stands, as the launcher and the PE's record together know.
+/// The state of a PE, known from the launcher and the PE's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Its process runs, but has not joined.
@@ -25,17 +25,17 @@ pub enum Standing {
     Stopped,
     /// A debugger has stopped its process.
     Traced,
-    /// A signal has ended its process, which is not over: the kernel writes its core dump, or takes its memory back.
+    /// A signal has ended its process, and the kernel still writes its core dump or frees its memory.
     Dying,
-    /// Nothing is known: no record, or it is being written.
+    /// Not known: no record, or it is being written.
     Unknown,
     /// Its memory exists; the job is being brought together.
     Starting,
     /// It runs the program's own code.
     OwnCode,
-    /// It is inside the runtime, where the text says.
+    /// It is inside the runtime, at this place.
     Inside(String),
-    /// It sleeps, where the text says, for so long.
+    /// It has slept at this place for this time.
     Waiting(String, Duration),
     /// It has left the job in order.
     Finished,
@@ -44,13 +44,13 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Whether it will stay so until something happens to the PE.
+    /// Whether only another process can change it.
     pub(crate) fn is_at_rest(&self) -> bool {
         use Standing::{Ended, Finished, Meeting, Stopped, Traced, Waiting};
         matches!(self, Meeting | Ended(_) | Stopped | Traced | Waiting(..) | Finished)
     }
 
-    /// What one PE does, and several, if they are not told of one by one; and the rest of the sentence.
+    /// The verb for one PE, the verb for several (empty: as for one, after `each of`), and the rest of the sentence.
     fn words(&self) -> (&str, &str, &str) {
         match self {
             Self::NotJoined => ("has", "have", "not joined the job"),
@@ -78,7 +78,7 @@ impl Standing {
     }
 }
 
-/// One clause for all PEs that do the same: `PEs 0, 2-5 wait in .. since 0.3 s`.
+/// A clause for all PEs in the same state: `PEs 0, 2-5 wait in .. since 0.3 s`.
 pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
     let mut groups: Vec<(&Standing, Option<Duration>, Vec<usize>)> = Vec::new();
     for (pe, standing) in all {
@@ -110,8 +110,8 @@ pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
     clauses
 }
 
-/// How a process ended, if it has: by nothing that has a name, where somebody else has waited for it, as a handler of SIGCHLD
-/// may.
+/// How a process ended, if it has. If other code of this process, such as a handler of SIGCHLD, has waited for it, the status is neither
+/// a code nor a signal.
 pub(crate) fn end_of(child: &mut Child) -> Option<ExitStatus> {
     match child.try_wait() {
         Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Some(ExitStatus::from_raw(-1)),
@@ -119,7 +119,7 @@ pub(crate) fn end_of(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
-/// The end of a process that should not have ended so.
+/// A failed end of a PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Death {
     pub(crate) pe: usize,
@@ -127,17 +127,16 @@ pub(crate) struct Death {
     pub(crate) started: u32,
     /// The process that joined, if one has.
     pub(crate) joined: Option<u32>,
-    /// How the started process ended; `None`: it has not, but the one that joined has.
+    /// The end of the started process; `None`: only the joined one has ended.
     pub(crate) status: Option<ExitStatus>,
 }
 
 impl Death {
-    /// The process that was the PE.
     pub(crate) fn pid(&self) -> u32 {
         self.joined.unwrap_or(self.started)
     }
 
-    /// The job's exit code for it.
+    /// The job's exit code.
     pub(crate) fn code(&self) -> u8 {
         let status = self.status.map(|status| match (status.code(), status.signal()) {
             (Some(code), _) => code as u8,
@@ -177,7 +176,7 @@ impl Death {
         }
     }
 
-    /// What may be behind it.
+    /// A possible cause.
     pub(crate) fn hint(&self) -> Option<String> {
         let memory = || Machine::default().available();
         match self.status?.signal()? {
@@ -195,7 +194,6 @@ impl Death {
     }
 }
 
-/// What is told of a PE that has ended the job.
 pub(crate) fn ended_with(code: i32, message: &str) -> String {
     let with = format!("ended the job with code {code}");
     if message.is_empty() { with } else { format!("{with}: {message}") }

@@ -1,11 +1,8 @@
-//! A running job: one thread that waits for what happens to its PEs and for signals, and decides when the job is over.
-//! Nothing waits here for who reads the output.
+//! [`Run`]: the loop of a running job, which waits for its PEs, their output and signals, and decides when the job ends.
 //!
-//! A PE that ends badly ends the job. The launcher first lets the others settle for a moment, so that
-//! it can say what they were waiting for, and so that a mistake that all PEs make at once is told
-//! once; then it tells, asks the rest to end, and ends it. A PE that has left the job in order cannot
-//! make others wait any more: its exit code counts, but the others go on to their own end if they
-//! have left too.
+//! A PE that fails ends the job. The launcher first waits a moment until the others settle: then it can report what they wait for, and
+//! reports a mistake of all PEs once. Then it asks them to end, and kills them. If all others have left the job in order, they go on
+//! to their own ends, and only the exit code of the failed PE counts.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -23,20 +20,18 @@ use super::spawn::{Before, Spawner};
 use super::{Failure, Launch, Outcome, Output, limits, timespec};
 use crate::say::line;
 
-/// Between SIGTERM and SIGKILL after a death.
+/// Time between SIGTERM and SIGKILL after a death.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Between a signal of the user's and SIGKILL: programs may want to save something.
+/// Time between a signal of the user and SIGKILL, for programs that save data.
 const GRACE_OF_USER: Duration = Duration::from_secs(2);
 
-/// How long the others may go on after a death, until all of them wait.
+/// Longest time after a death until the others wait.
 const SETTLE: Duration = Duration::from_millis(250);
 
-/// Bytes of a message that still reads as one sentence, in two lines of a terminal; a longer one has a
-/// line for each clause.
+/// Most bytes of a report in one line; a longer one has a line for each clause.
 const ONE_SENTENCE: usize = 160;
 
-/// A job that runs.
 #[derive(Debug)]
 pub(crate) struct Run {
     pes: Pes,
@@ -44,19 +39,18 @@ pub(crate) struct Run {
     outlets: Outlets,
     deadline: Option<Instant>,
     phase: Phase,
-    /// The first that has died.
+    /// The first one.
     death: Option<Death>,
     failure: Option<(Failure, u8)>,
     report: String,
 }
 
-/// How far a job is on the way to its end.
 #[derive(Debug)]
 enum Phase {
     Running,
-    /// Somebody has died; the others are let go on until then.
+    /// A PE has died; the others go on until then.
     Settling(Instant),
-    /// All have been asked to end, and are killed then; `None`: they have been.
+    /// All PEs have been asked to end, and are killed then; `None`: they were.
     Ending(Option<Instant>),
 }
 
@@ -85,7 +79,6 @@ impl Launch {
 }
 
 impl Run {
-    /// Of PEs that have been started.
     pub(crate) fn new(pes: Pes, signals: Option<Signals>, outlets: Outlets) -> Self {
         Self {
             deadline: pes.job().time.and_then(|time| Instant::now().checked_add(time)),
@@ -99,7 +92,7 @@ impl Run {
         }
     }
 
-    /// Sees it to its end.
+    /// Waits for the end of the job.
     pub(crate) fn finish(mut self) -> Outcome {
         while !self.pes.are_over() {
             let ready = self.sleep();
@@ -113,7 +106,7 @@ impl Run {
         if matches!(self.phase, Phase::Settling(_)) {
             self.tell_death();
         }
-        // What PEs have printed, and that it could not be written, comes before anything that is said.
+        // Output of PEs, and an error in writing it, comes before messages.
         self.write_rest(StdStream::Out);
         let pes = self.pes.count();
         if self.failure.is_none() && pes > 1 && !self.pes.has_begun() {
@@ -141,7 +134,7 @@ impl Run {
         }
     }
 
-    /// Waits until something happens; gives to which PEs it does.
+    /// Waits for an event. Returns the PEs that are ready.
     fn sleep(&self) -> Vec<usize> {
         let (owners, mut list): (Vec<usize>, Vec<PollFd<'_>>) = self.pes.poll_list().into_iter().unzip();
         self.wait(&mut list, self.timeout(Instant::now()));
@@ -149,18 +142,18 @@ impl Run {
         ready.map(|(owner, _)| owner).collect()
     }
 
-    /// Waits for these, for a signal, and for what becomes of output.
+    /// Waits for these, for signals and for output.
     fn wait<'f>(&'f self, list: &mut Vec<PollFd<'f>>, timeout: Option<Duration>) {
         list.extend(self.outlets.poll_list());
         list.extend(self.signals.iter().map(|signals| PollFd::new(signals, PollFlags::IN)));
         match poll(list, timeout.map(timespec).as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
-            // Nothing to wait with (no memory in the kernel): look again a little later.
+            // The kernel has no memory for it: try again later.
             Err(_) => std::thread::sleep(LOOK),
         }
     }
 
-    /// How long it may be waited for what happens.
+    /// Longest time to wait.
     fn timeout(&self, now: Instant) -> Option<Duration> {
         let settling = matches!(self.phase, Phase::Settling(_)).then_some(LOOK);
         let until = match self.phase {
@@ -172,7 +165,6 @@ impl Run {
         next.into_iter().flatten().min()
     }
 
-    /// Something has happened to a PE.
     fn hear(&mut self, event: Event) {
         match event {
             Event::Aborted { pe, code, message } => self.abort(pe, code, message),
@@ -183,7 +175,7 @@ impl Run {
         }
     }
 
-    /// What time brings: deaths, the end of patience.
+    /// Carries out what is due.
     fn move_on(&mut self, now: Instant) {
         if matches!(self.phase, Phase::Running)
             && let (Some(at), Some(time)) = (self.deadline, self.pes.job().time)
@@ -202,7 +194,6 @@ impl Run {
         }
     }
 
-    /// A PE has died.
     fn note(&mut self, death: Death) {
         if !matches!(self.phase, Phase::Ending(_)) {
             self.death.get_or_insert(death);
@@ -212,12 +203,12 @@ impl Run {
         }
     }
 
-    /// Whether all PEs will stay as they are until something happens to them.
+    /// Whether all PEs wait or have ended.
     fn is_settled(&self) -> bool {
         self.pes.standings().into_iter().all(|(pe, standing)| self.pes.is_over(pe) || standing.is_at_rest())
     }
 
-    /// Says who has died, and ends the job if somebody might wait for them.
+    /// Reports the death, and ends the job unless all other PEs have left it.
     fn tell_death(&mut self) {
         self.phase = Phase::Running;
         let Some(death) = self.death else { return };
@@ -230,7 +221,6 @@ impl Run {
         }
     }
 
-    /// A PE ends the job.
     fn abort(&mut self, pe: usize, code: i32, message: String) {
         if !matches!(self.phase, Phase::Running) || self.failure.is_some() {
             return;
@@ -245,7 +235,7 @@ impl Run {
         self.end(Some(Signal::TERM), GRACE, Some(pe));
     }
 
-    /// A signal has come to the launcher.
+    /// Handles a signal to the launcher.
     fn heed(&mut self, Received { number, by_terminal }: Received) {
         if number == libc::SIGQUIT {
             let clauses = standings(&self.pes.standings());
@@ -258,11 +248,11 @@ impl Run {
         let code = 128u8.saturating_add(number as u8);
         let text = format!("ended by {}", signals::name(number));
         self.fail(&text, Failure::Interrupted { signal: number }, code, None);
-        // A key of the terminal has sent it to the PEs, too.
+        // A key of the terminal sends the signal to the PEs as well.
         self.end(Signal::from_named_raw(number).filter(|_| !by_terminal), GRACE_OF_USER, None);
     }
 
-    /// Ends a job that could go on, and says what the PEs were doing.
+    /// Ends a job that could go on, and reports what the PEs were doing.
     fn break_down(&mut self, text: &str, failure: Failure, code: u8) {
         if !matches!(self.phase, Phase::Ending(_)) {
             self.fail(text, failure, code, None);
@@ -282,8 +272,7 @@ impl Run {
         self.say(&clauses.join(if bytes < ONE_SENTENCE { "; " } else { "\n  " }));
     }
 
-    /// Asks all PEs but one to end, by the signal if they have not got one yet, and sees to it that
-    /// they do.
+    /// Sends a signal to all PEs but one, and has them killed after `grace`.
     fn end(&mut self, signal: Option<Signal>, grace: Duration, except: Option<usize>) {
         self.phase = Phase::Ending(Some(Instant::now() + grace));
         if let Some(signal) = signal {
@@ -291,8 +280,7 @@ impl Run {
         }
     }
 
-    /// All is over but what is still to be written. Whoever reads it may take its time, unless the job was to end early, or has a
-    /// limit.
+    /// Waits until output is written. Its reader may take any time, unless the job was ended early or has a limit.
     fn write_rest(&mut self, kind: StdStream) {
         let is_asked = matches!(self.failure, Some((Failure::Interrupted { .. } | Failure::TimedOut, _)));
         let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };
@@ -315,7 +303,7 @@ impl Run {
         }
     }
 
-    /// What PEs print cannot be kept. If nobody wants to read it any more, that is no fault.
+    /// Output cannot be written. A closed pipe is no failure.
     fn lack_room(&mut self, kind: StdStream, error: &io::Error) {
         if error.kind() == io::ErrorKind::BrokenPipe || self.failure.is_some() {
             return;
@@ -330,7 +318,7 @@ impl Run {
         }
     }
 
-    /// All that a job's launcher says, wherever it has it from.
+    /// Prints a message, and adds it to the report.
     pub(crate) fn say(&mut self, text: &str) {
         let job = self.pes.job();
         if job.output != Output::Capture {
@@ -344,7 +332,6 @@ impl Run {
 mod tests {
     use super::*;
 
-    /// A job of two PEs, which do nothing.
     fn run() -> Run {
         let job = Launch::new("cat", 2).capture_output();
         let outlets = Outlets::new(Output::Inherit, &[vec![StdStream::Out, StdStream::Err]]).unwrap();
@@ -354,13 +341,11 @@ mod tests {
     #[test]
     fn output_that_finds_no_room_is_told_of_the_stream_that_it_went_to() {
         let mut run = run();
-        // Both of a PE's streams go to standard output.
         run.lack_room(StdStream::Err, &io::ErrorKind::StorageFull.into());
         let said = "what the PEs print cannot be written to standard output: no storage space; PEs 0, 1 ";
         assert!(run.report.starts_with(said), "{}", run.report);
     }
 
-    /// Whatever others say, it does nothing to a terminal.
     #[test]
     fn what_is_said_prints() {
         let evil = || "\x1b]0;x\x07\r\u{9b}2J".to_owned();

@@ -1,7 +1,7 @@
-//! Signals to the launcher, read from a descriptor like everything else it waits for.
+//! Signals to the launcher, read from a descriptor (signalfd(2)).
 //!
-//! They are blocked in the calling thread while a [`Signals`] lives. Processes that it starts would
-//! inherit that, and must be given back [what was before](Signals::before).
+//! They are blocked in the calling thread while a [`Signals`] lives. Child processes inherit that, and must restore
+//! [the mask before](Signals::before).
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -15,33 +15,32 @@ pub(crate) struct Signals {
     before: libc::sigset_t,
 }
 
-/// A set of signals to block.
+/// The signals that a thread blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mask(libc::sigset_t);
 
 impl Mask {
-    /// Blocks these in the calling thread, and no others. Allowed between `fork` and `exec`.
+    /// Sets the mask of the calling thread. Allowed between `fork` and `exec`.
     pub(crate) fn set(&self) {
         // SAFETY: the set is initialised; a null pointer: no answer wanted.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
     }
 }
 
-/// Signals that do something else in a launcher, where they do what stands first: it asks its processes how they ended, and
-/// a reader that is gone and a file that may not grow are errors to it.
+/// Signals whose disposition a launcher changes, from the first to the second: it waits for its children, and handles a closed pipe and
+/// a file-size limit as errors.
 const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 3] = [
     (libc::SIGCHLD, libc::SIG_IGN, libc::SIG_DFL),
     (libc::SIGPIPE, libc::SIG_DFL, libc::SIG_IGN),
     (libc::SIGXFSZ, libc::SIG_DFL, libc::SIG_IGN),
 ];
 
-/// Which of them this process was given otherwise.
+/// Which of these were changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given([bool; CHANGED.len()]);
 
 impl Given {
-    /// Makes the process a launcher, for as long as it lives: there may be several in it at a time. To be called before it
-    /// starts another one.
+    /// Changes them, for the rest of the process: it may run several jobs at a time. Before the first child is started.
     pub(crate) fn take() -> Self {
         static GIVEN: OnceLock<Given> = OnceLock::new();
         let change = |(signal, from, to)| {
@@ -55,7 +54,7 @@ impl Given {
         *GIVEN.get_or_init(|| Self(CHANGED.map(change)))
     }
 
-    /// Has them do again what they did. Allowed between `fork` and `exec`.
+    /// Restores them. Allowed between `fork` and `exec`.
     pub(crate) fn give_back(self) {
         for ((signal, from, _), _) in CHANGED.into_iter().zip(self.0).filter(|(_, changed)| *changed) {
             // SAFETY: no handler is installed.
@@ -64,12 +63,11 @@ impl Given {
     }
 }
 
-/// A signal that has come.
+/// A signal that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
-    /// Its number.
     pub(crate) number: i32,
-    /// Whether a key of the terminal sent it: then the PEs have got it too.
+    /// Whether a key of the terminal sent it, to the PEs as well.
     pub(crate) by_terminal: bool,
 }
 
@@ -99,12 +97,10 @@ impl Signals {
         Ok(Self { descriptor, before })
     }
 
-    /// What was blocked before.
     pub(crate) fn before(&self) -> Mask {
         Mask(self.before)
     }
 
-    /// The next signal that has come.
     pub(crate) fn next(&self) -> Option<Received> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let bytes = size_of::<libc::signalfd_siginfo>();
@@ -131,7 +127,7 @@ impl AsFd for Signals {
     }
 }
 
-/// The name of a signal, with its number.
+/// Number and name: `signal 11 (SIGSEGV)`.
 pub(crate) fn name(signal: i32) -> String {
     let name = match signal {
         libc::SIGHUP => "SIGHUP",

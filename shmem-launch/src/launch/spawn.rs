@@ -1,4 +1,4 @@
-//! Starting the process of one PE.
+//! [`Spawner`]: starts the process of a PE.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -21,46 +21,41 @@ use super::signals::{Given, Mask};
 use super::{JOB, Launch, NPES, Output, PE, SOCKET, random};
 use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
 
-/// What PEs find in their environment unless it says otherwise. Variables of libfabric's, which reads them before anybody
-/// could tell it by a call: `ofi_rxm` keeps so many buffers of 16 KiB for each endpoint, by itself 4096 of them (1.17), or
-/// 8192 (2.1), and touches them all. The engine's window bounds what is under way.
+/// Variables that PEs get unless they are set. libfabric reads them before any call could set them: `ofi_rxm` touches this number of
+/// buffers of 16 KiB for each endpoint, by default 4096 (1.17) or 8192 (2.1). The engine's window bounds operations in flight.
 pub(crate) const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
 
-/// What providers of libfabric are called whose interfaces are those of the internet.
+/// Prefixes of libfabric's providers over internet protocols.
 const OF_INTERNET: [&[u8]; 4] = [b"tcp", b"udp", b"sockets", b"net"];
 
-/// Starts the processes of a job: what is the same for all of them.
 #[derive(Debug)]
 pub(crate) struct Spawner {
     pub(crate) job: Launch,
     /// The job's random number.
     pub(crate) number: u64,
-    /// The host that each PE is told to be on.
+    /// The host of each PE, pretended or not.
     pub(crate) hosts: Vec<u32>,
-    /// The streams of each PE that come to the launcher, by the pipes that they come through.
+    /// As [`pipes`](super::output::pipes).
     pipes: Vec<Vec<StdStream>>,
-    /// Empty: not bound. Else the i-th PE gets the i-th set, starting over at the end.
+    /// PEs take these sets in turn; empty: not bound.
     cpus: Vec<CpuSet>,
-    /// What is to be in force again in the processes.
     before: Before,
 }
 
-/// What was in force in a launcher before it changed it for itself.
+/// State of the launcher's process that children restore.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
-    /// The limit on descriptors to start with.
     pub(crate) descriptors: Option<Rlimit>,
-    /// The signals to block. A launcher that has changed its own answers SIGQUIT, and a key that sends
-    /// it to all must not kill the PEs.
+    /// If it is set, the launcher answers SIGQUIT, and PEs ignore it: a key of the terminal sends it to all.
     pub(crate) mask: Option<Mask>,
 }
 
 impl Spawner {
-    /// Finds the CPUs, of which there may be something to remark.
+    /// Beside it a remark on binding for the user.
     ///
     /// # Errors
     ///
-    /// If hosts and PEs do not go together, or PEs cannot be bound as they are to be.
+    /// If hosts and PEs do not go together, or PEs cannot be bound as asked.
     pub(crate) fn new(
         job: Launch,
         pipes: Vec<Vec<StdStream>>,
@@ -78,7 +73,7 @@ impl Spawner {
         Ok((Self { job, number, hosts, pipes, cpus, before }, remark))
     }
 
-    /// Starts a PE, whose output these outlets pass on.
+    /// Starts a PE.
     pub(crate) fn spawn(&self, pe: usize, outlets: &mut Outlets) -> Result<Member, LaunchError> {
         let failed = |why: io::Error| LaunchError::process(pe, &why);
         let (channel, theirs) = Channel::pair().map_err(failed)?;
@@ -94,7 +89,7 @@ impl Spawner {
         Ok(Member::new(pe, child, channel, lifeline))
     }
 
-    /// The program of a PE, with its environment.
+    /// The command of a PE, with its environment.
     fn command(&self, pe: usize, socket: RawFd) -> Command {
         let job = &self.job;
         let mut command = Command::new(&job.program);
@@ -107,7 +102,7 @@ impl Spawner {
             .env(JOB, format!("{:016x}", self.number));
         let value = |key: &str| value(job, key);
         command.envs(DEFAULTS.into_iter().filter(|(key, _)| value(key).is_none()));
-        // Hosts that are all this one need no network, which others could reach.
+        // Pretended hosts need no network that other machines can reach.
         let has_lo =
             |provider: OsString| OF_INTERNET.iter().any(|one| provider.as_encoded_bytes().starts_with(one));
         let pretends = job.hosts.is_some();
@@ -126,7 +121,7 @@ impl Spawner {
         command
     }
 
-    /// One PE has the launcher's input; what it would get if all read from it is up to chance.
+    /// Sets input and output of a PE. Only PE 0 has the launcher's input. Returns the ends of pipes to read.
     fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<(StdStream, OwnedFd)>> {
         if pe != 0 || self.job.output == Output::Capture {
             let null = File::open("/dev/null");
@@ -149,7 +144,7 @@ impl Spawner {
         Ok(sources)
     }
 
-    /// What the new process does to itself before it becomes the program.
+    /// The closure that the child runs before `exec`.
     fn prepare(&self, pe: usize, socket: OwnedFd) -> impl FnMut() -> io::Result<()> + use<> {
         let launcher: Pid = getpid();
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[pe % self.cpus.len()]);
@@ -157,7 +152,7 @@ impl Spawner {
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(launcher) {
-                // It died before the line above: the signal will never come.
+                // The launcher died before the line above, and the signal never comes.
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
             if let Some(cpus) = &cpus {
@@ -178,7 +173,7 @@ impl Spawner {
     }
 }
 
-/// What a variable is for the PEs.
+/// The value of a variable for the PEs.
 fn value(job: &Launch, key: &str) -> Option<OsString> {
     let set = job.environment.iter().rev().find(|(name, _)| name.as_os_str() == key);
     set.map_or_else(|| std::env::var_os(key), |(_, value)| value.clone())

@@ -1,14 +1,13 @@
-//! What a PE and its launcher say to each other.
+//! Messages between a PE and its launcher.
 //!
-//! Each message is one packet of a `SOCK_SEQPACKET` socket, as [`codec`] writes it.
-//! Descriptors travel beside the bytes of a packet. Nothing that arrives is trusted: what a value may be long is checked where
-//! it is taken ([`rendezvous`](super::rendezvous)).
+//! Each message is one packet of a `SOCK_SEQPACKET` socket, in the format of [`codec`]. Descriptors are sent beside the bytes of a packet.
+//! Messages are not trusted: [`rendezvous`](super::rendezvous) checks sizes of values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::codec::Message;
 
-/// Counted up when a message changes: the two sides must agree.
+/// Version of the protocol, which must be equal on both sides.
 pub(crate) const VERSION: u32 = 6;
 
 /// Most bytes of a packet. Below the smallest socket buffer that systems are set up with.
@@ -36,19 +35,25 @@ pub(crate) const AROUND_VALUES: usize = 12;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToLauncher {
     /// The first message.
-    Hello { version: u32, job: u64, pe: u32 },
-    /// A value for the next fence.
+    Hello {
+        version: u32,
+        job: u64,
+        pe: u32,
+    },
     Put {
         key: String,
         #[serde(serialize_with = "crate::codec::whole", deserialize_with = "crate::codec::bytes")]
         value: Vec<u8>,
     },
-    /// Waits for all PEs.
     Fence,
-    /// Descriptors for the PEs of this host come with it; `last`: these were all.
-    Share { last: bool },
-    /// Ends the job.
-    Abort { code: i32, message: String },
+    /// With descriptors for the PEs of this host; `last`: no more follow.
+    Share {
+        last: bool,
+    },
+    Abort {
+        code: i32,
+        message: String,
+    },
     /// The PE has left the job in order.
     Finish,
 }
@@ -56,20 +61,18 @@ pub(crate) enum ToLauncher {
 /// From the launcher to a PE.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToPe {
-    /// The PE belongs to a job whose PEs are on these hosts, in the order of their numbers; its lifeline
-    /// comes with it.
+    /// The host of each PE, with the lifeline.
     Welcome { hosts: Vec<u32> },
-    /// The process is not taken for the PE.
+    /// The process is not accepted as the PE.
     Refused { reason: String },
-    /// All PEs have fenced: what they put since the last time; `last`: these were all.
+    /// Values of all PEs since the last fence; `last`: no more follow.
     Fenced { values: Vec<Value>, last: bool },
-    /// All PEs have shared: so many descriptors of each other PE of this host will follow, in the order of their numbers.
+    /// Numbers of descriptors of each other PE of this host, which follow.
     Sharing { each: Vec<u32> },
-    /// The next of these come with it.
+    /// With the next of these.
     Shared,
 }
 
-/// What `pe` put under `key`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Value {
     pub(crate) pe: u32,
@@ -79,7 +82,7 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    /// Bytes that it takes in a packet at most.
+    /// Most bytes in a packet.
     pub(crate) fn most_bytes(&self) -> usize {
         OVERHEAD + self.key.len() + self.value.len()
     }
@@ -88,7 +91,7 @@ impl Value {
 impl Message for ToLauncher {}
 impl Message for ToPe {}
 
-/// The beginning of `text` that fits a message.
+/// The beginning of a text that fits into a message.
 pub(crate) fn cut(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
@@ -109,14 +112,14 @@ mod tests {
     use super::*;
     use crate::codec::{self, Malformed};
 
-    /// Bytes that often begin with a message, whatever its type: most of them are zeroes and small numbers.
+    /// Bytes that often begin with a message of any type: most are zeroes and small numbers.
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![9 => Just(0), 3 => 0..6_u8, 1 => any::<u8>()];
         let rest = prop::collection::vec(byte, 0..150);
         (0..8_u8, rest).prop_map(|(kind, rest)| [&[kind][..], &rest].concat())
     }
 
-    /// The message that the bytes begin with, if they do, arrives whole or not at all.
+    /// Checks the message that the bytes begin with, if they do. Returns its kind.
     fn arrives<T: Message + PartialEq + Debug>(bytes: &[u8]) -> Result<Option<u8>, TestCaseError> {
         let Ok((message, _)) = postcard::take_from_bytes::<T>(bytes) else { return Ok(None) };
         let sent = codec::encode(&message);
@@ -129,7 +132,7 @@ mod tests {
     #[test]
     fn messages_survive_the_way() {
         let seen = RefCell::new(BTreeSet::new());
-        // The same bytes each time, so that all kinds are among them each time.
+        // The same bytes at each run, so that all kinds are among them.
         let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let mut runner = TestRunner::new_with_rng(ProptestConfig::with_cases(4096), random);
         let result = runner.run(&bytes(), |bytes| {
@@ -141,7 +144,6 @@ mod tests {
         assert_eq!(seen.into_inner().len(), 6 + 5, "every kind of each");
     }
 
-    /// A number is written in one way; and a list has as many elements as it says.
     #[test]
     fn what_is_malformed_is_refused() {
         let hello = codec::encode(&ToLauncher::Hello { version: 5, job: 0, pe: 0 });

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use shmem_core::pe::Pe;
 use shmem_core::system::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
-use shmem_launch::text::numbers;
+use shmem_launch::say::numbers;
 
 use super::placement::request_area;
 use crate::caller;

@@ -8,8 +8,7 @@ use shmem_core::partition::{report, short_size};
 use shmem_core::ranges;
 use shmem_core::text::counted;
 use shmem_launch::env;
-use shmem_launch::say::say;
-use shmem_launch::text::numbers;
+use shmem_launch::say::{numbers, say};
 
 use crate::report::degraded;
 use crate::setup::PROGRAM;

@@ -1,7 +1,7 @@
-//! On which hosts PEs are told to be, though they are not: several nodes on one machine, for tests.
+//! Pretended hosts ([`HostsAs`]): several hosts on one machine, for tests.
 //!
-//! Nothing but what the launcher says makes a host ([`Bootstrap::hosts`](crate::bootstrap::Bootstrap::hosts)),
-//! so PEs that are told apart share no memory, and reach each other as PEs of different machines do.
+//! PEs learn their hosts from the launcher alone ([`Bootstrap::hosts`](crate::bootstrap::Bootstrap::hosts)). So PEs of different
+//! pretended hosts share no memory, and communicate as PEs of different machines.
 
 use std::str::FromStr;
 
@@ -27,7 +27,7 @@ pub struct HostsAs(Pattern);
 enum Pattern {
     /// The host of each PE.
     Each(Vec<u32>),
-    /// Hosts, as many as it takes if not said, of so many consecutive PEs.
+    /// Hosts of `pes` consecutive PEs each. `hosts` is `None`: as many as needed.
     Grid { hosts: Option<usize>, pes: usize },
 }
 
