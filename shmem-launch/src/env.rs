@@ -1,12 +1,10 @@
 //! The environment variables that the product reads, in one table.
 //!
-//! Reading, defaults, the warning about mistyped names and the list of `shmem-info` all come from
-//! [`VARIABLES`]: a default is the text that would have to be set, and is read in the same way. What
-//! the variables of partitions say is read by [`Environment`](shmem_core::partition::Environment);
-//! here they only have their names. Variables with which the launcher speaks to its PEs start with
-//! `SHMRUN_` and are not meant for users.
+//! [`VARIABLES`] is the source of parsing, defaults, warnings about mistyped names, and the list of `shmem-info`. A default is a text
+//! that is parsed as a value. [`Environment`](shmem_core::partition::Environment) parses variables of partitions; here they only have
+//! names. Variables of the launcher for its PEs begin with `SHMRUN_`, and are not for users.
 //!
-//! OpenSHMEM (`environment_variables.tex`) names four variables, and their older names with `SMA_`.
+//! OpenSHMEM (`environment_variables.tex`) has four of these variables, and older names of them with `SMA_`.
 
 mod choice;
 mod given;

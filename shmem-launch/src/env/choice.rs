@@ -1,4 +1,4 @@
-//! The words that variables choose by.
+//! Types of variables that choose by a word.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,93 +6,92 @@ use std::str::FromStr;
 use shmem_core::text::named;
 
 named! {
-    /// What becomes of mistakes that are looked for.
+    /// Checks for mistakes (`SHMEM_CHECK`).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CheckChoice {
-        /// None are looked for.
+        /// No checks.
         Off = "0",
-        /// All are reported, and the job ends with an error at its end.
+        /// Reports all mistakes, and the job ends with an error.
         Report = "1",
-        /// The first ends the job.
+        /// The first mistake ends the job.
         Abort = "abort",
     }
 
-    /// How bytes reach other PEs.
+    /// Transports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum TransportChoice {
-        /// What fits each pair of PEs best.
+        /// The best one for each pair of PEs.
         Auto = "auto",
         /// Shared memory.
         Shm = "shm",
-        /// libfabric, for all other PEs, those on the same host included.
+        /// libfabric, also for PEs of the same host.
         Ofi = "ofi",
         /// The transport of the tests.
         Loopback = "loopback",
     }
 
-    /// How PEs are bound to CPUs. The names are those of `shmrun --bind`, too.
+    /// Binding of PEs to CPUs. The names are those of `shmrun --bind`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Bind {
-        /// Each PE on its share of the CPUs that the launcher may use: as many as any other PE of the host, and none of theirs.
-        /// Where a host has fewer CPUs than PEs, as [`None`](Self::None).
+        /// Each PE on an equal share of the CPUs that the launcher may use, disjoint from others. On a host with fewer CPUs than PEs,
+        /// as [`None`](Self::None).
         #[default]
         Share = "share",
-        /// Each PE on one of the CPUs that the launcher may use. Successive PEs are next to the same memory,
-        /// and every NUMA node gets as many PEs as any other, as far as it has CPUs.
+        /// Each PE on one CPU that the launcher may use, PEs spread evenly over NUMA nodes.
         Core = "core",
-        /// Each PE on the CPUs next to the memory of one NUMA node, in turn.
+        /// Each PE on the CPUs of one NUMA node, nodes in turn.
         Numa = "numa",
-        /// As the operating system likes. PEs that are bound already stay so.
+        /// No binding. PEs inherit that of the launcher.
         None = "none",
     }
 
-    /// How the PEs of a node meet.
+    /// Barriers of the PEs of a node.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum BarrierChoice {
-        /// By the number of PEs and of cores.
+        /// Chosen by the numbers of PEs and cores.
         Auto = "auto",
-        /// Each looks at a line of each other, where they are on one node.
+        /// Each PE polls a cache line of each other PE, on one node.
         Lines = "lines",
-        /// Each counts itself at the first one.
+        /// PEs increment a counter of the first PE.
         Counter = "counter",
     }
 
-    /// Collectives that have a choice of ways, by whose data go where.
+    /// Families of collectives with a choice of algorithms.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CollectiveFamily {
-        /// What one has, to all.
+        /// From one PE to all.
         Broadcast = "broadcast",
-        /// What all have, combined, to all.
+        /// Combined data of all, to all.
         Reduce = "reduce",
-        /// What all have, to all.
+        /// Data of all, to all.
         Fcollect = "fcollect",
-        /// A part for each, from each.
+        /// A part from each, to each.
         Alltoall = "alltoall",
     }
 
-    /// How the data of a collective go.
+    /// Algorithms for the data of a collective.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CollectiveWay {
-        /// With the words of meetings, a piece with each.
+        /// With barriers, a piece with each.
         Meetings = "meetings",
         /// In chunks by rings, on one node.
         Rings = "rings",
-        /// From where symmetric objects lie to where they belong, on one node.
+        /// From and to symmetric objects in place, on one node.
         Direct = "direct",
-        /// In chunks through windows, between nodes.
+        /// In chunks through receive buffers, between nodes.
         Windows = "windows",
     }
 }
 
-/// A way for some of the families, and none for the others. As text: `auto`, or `broadcast:windows,reduce:meetings`.
+/// Algorithms for some of the families. As text: `auto`, or `broadcast:windows,reduce:meetings`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectiveWays([Option<CollectiveWay>; CollectiveFamily::ALL.len()]);
 
-/// What says that no family is asked to take any way.
+/// No algorithm for any family.
 const AUTO: &str = "auto";
 
 impl CollectiveWays {
-    /// The way that a family is asked to take.
+    /// The algorithm for a family, if one is set.
     pub fn of(self, family: CollectiveFamily) -> Option<CollectiveWay> {
         self.0[family as usize]
     }
@@ -103,7 +102,7 @@ impl CollectiveWays {
 }
 
 impl FromStr for CollectiveWays {
-    /// What is wrong, in words.
+    /// The mistake, in words.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

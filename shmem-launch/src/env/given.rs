@@ -1,4 +1,4 @@
-//! A variable, and what the environment says of it.
+//! [`Variable`]: a row of the table; [`Given`]: the environment; [`Setting`]: parsers by type.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,19 +15,17 @@ use super::choice::{
 /// An environment variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name; in `<ID>` and `<NAME>` it is a family of variables.
+    /// Its name. With `<ID>` or `<NAME>` it is a family of variables.
     pub name: &'static str,
-    /// Its older name, which is read where the newer one is not set.
+    /// Its older name, which is read if the newer one is not set.
     pub alias: Option<&'static str>,
-    /// The value that counts where it is not set; empty: that it is not set means something of
-    /// its own.
+    /// The value if it is not set; empty: none.
     pub default: &'static str,
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     pub help: &'static str,
 }
 
-/// The environment of this process. What is not UTF-8 is shown as `\u{fffd}`, which no variable may
-/// contain.
+/// The environment of this process. Bytes that are not UTF-8 become `\u{fffd}`, which no value may contain.
 pub fn process() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into(), value.to_string_lossy().into()))
 }
@@ -37,7 +35,7 @@ pub(super) struct Given(BTreeMap<String, String>);
 
 impl FromIterator<(String, String)> for Given {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(environment: I) -> Self {
-        // Shown in messages: characters that do not print are made visible.
+        // Messages show values, so control characters are escaped.
         let printable = |value: String| match value.chars().any(char::is_control) {
             true => value.escape_debug().to_string(),
             false => value,
@@ -57,7 +55,7 @@ impl Given {
     pub(super) fn members(&self, family: &Variable) -> Vec<(&str, &str)> {
         let belongs = |name: &str, head: &str| {
             let rest = head.split_once('<').and_then(|(head, _)| name.strip_prefix(head));
-            // What follows the ID's place with `_` is a name, and belongs to the other family.
+            // `_` begins a name, of the other family.
             rest.is_some_and(|rest| !rest.starts_with('_'))
         };
         self.0
@@ -69,11 +67,11 @@ impl Given {
             .collect()
     }
 
-    /// What a variable sets, as a value of a type.
+    /// Parses the value of a variable, or its default.
     ///
     /// # Errors
     ///
-    /// If the variable does not take what is set.
+    /// If the value is not allowed.
     pub(super) fn read<T: Setting>(&self, variable: &Variable) -> Result<T, EnvError> {
         let (name, value) = self.find(variable).unwrap_or((variable.name, variable.default));
         let wrong = |why: String| EnvError {
@@ -85,7 +83,7 @@ impl Given {
     }
 }
 
-/// A variable has a value that it does not take.
+/// A variable has a value that is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{variable}={value}: {why}")]
 pub struct EnvError {
@@ -94,9 +92,9 @@ pub struct EnvError {
     pub(crate) why: String,
 }
 
-/// What a variable sets, as a value. That nothing is set, and there is no default, is an empty text.
+/// A type of variables. The text is empty if the variable is not set and has no default.
 pub(super) trait Setting: Sized {
-    /// The value that a text means; or what the variable, whose name is `{}` there, takes instead.
+    /// Parses a text. The error says what is allowed; `{}` in it stands for the variable's name.
     fn parse(text: &str) -> Result<Self, String>;
 }
 
@@ -154,7 +152,7 @@ impl Setting for u64 {
     }
 }
 
-/// Types with a list of their values, each of which has a name.
+/// Types with named values.
 macro_rules! choices {
     ($($type:ty),*) => {$(
         impl Setting for $type {

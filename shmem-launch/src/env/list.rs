@@ -1,4 +1,4 @@
-//! The list of all variables with what they are set to, and what is set and no variable.
+//! The list of all variables with their values, and warnings about unknown ones.
 
 use shmem_core::partition::nearest;
 
@@ -7,10 +7,10 @@ use super::settings::VARIABLES;
 
 const PREFIX: &str = "SHMEM_";
 
-/// That of older names, which other libraries have variables with, too.
+/// The prefix of older names, which variables of other libraries have as well.
 const OLDER: &str = "SMA_";
 
-/// The beginning of the variables of partitions, without the prefix.
+/// The beginning of variables of partitions, behind the prefix.
 const PARTITION: &str = "SYMMETRIC_PARTITION";
 
 /// A line of the list of variables.
@@ -22,11 +22,11 @@ pub struct Row {
     pub default: &'static str,
     /// The value that is set, with the older name if it is set by that.
     pub current: Option<String>,
-    /// What the variable does.
+    /// Its effect.
     pub help: &'static str,
 }
 
-/// Every variable with its current value, those of partitions once for each that is set.
+/// Every variable with its current value. Families of partitions have a row for each variable that is set.
 pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row> {
     let given: Given = environment.into_iter().collect();
     let mut rows = Vec::new();
@@ -50,8 +50,8 @@ pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row>
     rows
 }
 
-/// One warning for each variable that looks like one of ours and is none, with the name that was meant: in another
-/// case, or mistyped. Names of partitions are checked where the partitions are known.
+/// A warning for each mistyped variable, or one in other case, with the name that was meant. Names of partitions are checked later, by
+/// the list of partitions.
 pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment.into_iter().map(|(name, _)| name).collect();
     names.sort();
@@ -74,18 +74,18 @@ pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<S
         .collect()
 }
 
-/// All names that are read, the older ones included, but for families.
+/// All names, including older ones.
 fn spellings() -> impl Iterator<Item = &'static str> {
     VARIABLES.iter().flat_map(|variable| [Some(variable.name), variable.alias]).flatten()
 }
 
-/// Whether a name is one of the variables of partitions, by its newer or older name.
+/// Whether a name is a variable of a partition.
 fn is_of_partition(name: &str) -> bool {
     let stem = name.strip_prefix(PREFIX).or_else(|| name.strip_prefix(OLDER));
     stem.is_some_and(|stem| stem.starts_with(PARTITION))
 }
 
-/// The name of ours that differs in nothing but the case of its letters. The name of a partition stays as it is.
+/// The known name that differs in case only. The name of a partition keeps its case.
 fn in_our_case(name: &str) -> Option<String> {
     let capitals = name.to_ascii_uppercase();
     let stem = capitals.strip_prefix(PREFIX).or_else(|| capitals.strip_prefix(OLDER))?;
@@ -99,8 +99,7 @@ fn in_our_case(name: &str) -> Option<String> {
     Some(found.to_owned())
 }
 
-/// The known name nearest to an unknown one. Names of families are compared with the ID or name
-/// taken out. The prefix, which all have, would make all of them near.
+/// The known name nearest to an unknown one. Names are compared without their common prefix, and those of families without ID or name.
 fn meant(name: &str) -> Option<&'static str> {
     let known = || VARIABLES.iter().filter_map(|variable| variable.name.strip_prefix(PREFIX));
     let capitals = name.to_ascii_uppercase();

@@ -1,4 +1,4 @@
-//! The table of variables, and what the environment sets, as values.
+//! The table of variables, and [`Settings`], their values.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use shmem_core::transport::ofi::{Nearness, Options};
 use super::choice::{BarrierChoice, Bind, CheckChoice, CollectiveWays, TransportChoice};
 use super::given::{EnvError, Given, Variable, process};
 
-/// Variables, with the field of the settings that each sets and the type that it is read as; those of partitions set none.
+/// Each variable with its field of [`Settings`] and the type of that. Those of partitions have none.
 macro_rules! variables {
     ($($constant:ident $($field:ident: $type:ty)? = $name:literal, $alias:expr, $default:expr, $help:literal;)*) => {
         $(
@@ -20,17 +20,17 @@ macro_rules! variables {
                 Variable { name: $name, alias: $alias, default: $default, help: $help };
         )*
 
-        /// Every variable, in the order in which they are listed.
+        /// Every variable, in the order of the list.
         pub const VARIABLES: &[Variable] = &[$($constant),*];
 
-        /// What the environment sets, apart from partitions. What a variable switches off is `None`.
+        /// The values of all variables except those of partitions. `None`: switched off.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Settings {
             $($(
                 #[doc = concat!("[`", stringify!($constant), "`].")]
                 pub $field: $type,
             )?)*
-            /// What was set and does not count, one line each.
+            /// Warnings about ignored values, one line each.
             pub warnings: Vec<String>,
         }
 
@@ -39,7 +39,7 @@ macro_rules! variables {
             ///
             /// # Errors
             ///
-            /// If a variable has a value that it does not take.
+            /// If a variable has a value that is not allowed.
             pub fn from_env(environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, EnvError> {
                 let given: Given = environment.into_iter().collect();
                 Ok(Self {
@@ -135,7 +135,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Ignores which libraries are to be loaded: the process has rights that whoever set its environment may not have.
+    /// Ignores the names of libraries, because the process has rights that its caller may not have.
     pub(super) fn distrust(&mut self) {
         for (variable, named) in [(&LIBFABRIC, &mut self.libfabric), (&LIBPMIX, &mut self.libpmix)] {
             if let Some(file) = named.take() {
@@ -148,7 +148,7 @@ impl Settings {
         }
     }
 
-    /// How the fabric is to be opened by the PE that is `turn`th of its host: of several interfaces it takes the nearest.
+    /// Options of libfabric for PE number `turn` of its host, which takes the nearest of several interfaces.
     pub fn fabric(&self, turn: usize) -> Options {
         let topology = Machine::default().topology();
         let homes = topology.homes();

@@ -1,5 +1,5 @@
-//! Environments that nobody has written: random and mutated ones are read, or refused with one line that names the
-//! variable. What fails is kept in `proptest-regressions`, and what is worth a job in `tests/environment/corpus.txt`.
+//! Random and mutated environments are parsed, or refused with one line that names the variable. Those of
+//! `tests/environment/corpus.txt` are jobs in the tests of shmem-rt as well.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -24,14 +24,14 @@ fn corpus() -> Vec<Vec<(String, String)>> {
     text.split("\n\n").map(lines).filter(|one| !one.is_empty()).collect()
 }
 
-/// Values that some variable takes.
+/// Values of some variable.
 fn values() -> Vec<String> {
     let kept = corpus().into_iter().flatten().map(|(_, value)| value);
     let known = READ.iter().map(|(_, value, _)| *value).chain(VARIABLES.iter().map(|one| one.default));
     known.map(str::to_owned).chain(kept).collect()
 }
 
-/// Names of variables, with something in the place of the ID and the name.
+/// Names of variables, families with some IDs and names.
 fn names() -> Vec<String> {
     let which = ["", "1", "2", "255", "256", "-1", "02", "fast", "Normal", "_", "x y", "x\ry", "\u{130}"];
     let all = VARIABLES.iter().flat_map(|variable| [Some(variable.name), variable.alias]).flatten();
@@ -42,7 +42,7 @@ fn names() -> Vec<String> {
     all.flat_map(each).collect()
 }
 
-/// Such a text, a piece of which was replaced by another.
+/// One of these texts, with a piece replaced.
 fn changed(texts: Vec<String>) -> impl Strategy<Value = String> {
     let piece = prop_oneof!["[0-9.:=,+eEKMGTkB_/ %'`{}-]{0,8}", "\\PC{0,20}", select(values())];
     (select(texts), any::<Index>(), 0..4_usize, piece).prop_map(|(text, at, length, piece)| {
@@ -61,17 +61,16 @@ fn environment() -> impl Strategy<Value = Vec<(String, String)>> {
 
 static TOPOLOGY: LazyLock<Topology> = LazyLock::new(|| Machine::default().topology());
 
-/// One message that people can read.
 #[track_caller]
 fn assert_is_line(text: &str) {
     assert!(!text.is_empty() && !text.contains(char::is_control), "{text:?}");
 }
 
-/// Reads it as a job does at its start, in any order.
+/// Parses it as a job does at its start.
 #[track_caller]
 fn read(environment: &[(String, String)]) {
     let all = || environment.iter().cloned();
-    // Of a name that is there twice the last value counts.
+    // The last value of a name counts.
     let names: BTreeSet<_> = all().map(|(name, _)| name).collect();
     if names.len() == environment.len() {
         let other = || all().rev();
@@ -104,14 +103,7 @@ fn read(environment: &[(String, String)]) {
     }
 }
 
-#[test]
-fn what_is_kept_is_read_or_refused() {
-    assert!(corpus().len() > 40);
-    corpus().iter().for_each(|environment| read(environment));
-}
-
 proptest! {
-
     #[test]
     fn what_is_random_is_read_or_refused(environment in environment()) {
         read(&environment);

