@@ -40,12 +40,11 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Shows where the symmetric statics of a program lie, as a job in this environment places them.
+    ///
+    /// Fails if statics do not fit in their partition.
     Layout {
         /// The program.
         binary: PathBuf,
-        /// Show nothing; fail if statics do not fit in their partition.
-        #[arg(long)]
-        check: bool,
     },
     /// Lists the environment variables with defaults and current values.
     Env,
@@ -134,7 +133,7 @@ fn main() -> ExitCode {
 impl Answer {
     fn add(&mut self, command: Option<Command>) -> Result<(), Fault> {
         match command {
-            Some(Command::Layout { binary, check }) => self.layout(&Binary::read(&binary)?, check)?,
+            Some(Command::Layout { binary }) => self.layout(&Binary::read(&binary)?)?,
             Some(Command::Env) => self.environment(),
             Some(Command::Topology) => self.text += &topology::topology(&Root::default()),
             Some(Command::Partitions { binary }) => {
@@ -174,18 +173,11 @@ impl Answer {
         Ok(())
     }
 
-    fn layout(&mut self, binary: &Binary, check: bool) -> Result<(), Fault> {
-        let statics = layout::statics(binary, &Environment::collect(env::process())?)?;
-        self.warnings.extend(statics.warnings.clone());
-        match &statics.fault {
-            Some(fault) if check => return Err(fault.clone().into()),
-            Some(fault) => self.warnings.push(format!("a job would not start: {fault}")),
-            None => {}
-        }
-        if !check {
-            self.text += &statics.text();
-        }
-        Ok(())
+    fn layout(&mut self, binary: &Binary) -> Result<(), Fault> {
+        let (layout, warnings) = layout::layout(binary, &Environment::collect(env::process())?)?;
+        self.text += &layout::text(&layout);
+        self.warnings.extend(warnings);
+        Ok(layout.check()?)
     }
 
     fn environment(&mut self) {
@@ -199,12 +191,11 @@ impl Answer {
     }
 }
 
-/// Machines that tests invent.
 #[cfg(test)]
 mod invented {
     use shmem_core::root::Root;
 
-    /// A machine made of files, gone when dropped.
+    /// The files of a machine, removed when dropped.
     pub(crate) struct Machine(tempfile::TempDir);
 
     impl Machine {

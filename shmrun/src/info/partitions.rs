@@ -1,4 +1,4 @@
-//! The partitions that a job would have.
+//! The section `partitions`.
 
 use shmem_core::columns::Columns;
 use shmem_core::memory::placement;
@@ -8,18 +8,16 @@ use shmem_core::topology::Topology;
 use crate::Fault;
 use crate::binary::Binary;
 
-/// The partitions of a program in this environment.
+/// The partitions of a job of a program in this environment.
 ///
 /// # Errors
 ///
-/// If they are not usable: what the job would say at its start.
+/// If they are not usable.
 pub(crate) fn resolve(binary: &Binary, environment: &Environment) -> Result<Table, PartitionError> {
     Table::resolve(&binary.declarations, &binary.statics, environment)
 }
 
-/// The section `partitions`, and what is allowed and probably not meant, one line each: the partitions that a job of this program
-/// would ask for in this environment, and where a PE like this process would get them from. A job of no program in
-/// particular is one that declares nothing.
+/// The partitions of a job in this environment, and their memory for a PE that runs like this process; and warnings, one line each.
 ///
 /// # Errors
 ///
@@ -74,7 +72,6 @@ mod tests {
         Topology::of(vec![node(0, &[0], 100_000), node(1, &[], 400_000)], vec![0], None)
     }
 
-    /// What is shown of a program with this declaration, and warned of, in an environment.
     fn shown(binary: &Binary, name: &str, value: &str) -> Result<(String, Vec<String>), Fault> {
         let environment = Environment::collect([(name.to_owned(), value.to_owned())]).unwrap();
         partitions(binary, &environment, &machine())

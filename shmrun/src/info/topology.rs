@@ -1,4 +1,4 @@
-//! CPUs and memory nodes.
+//! The section `topology`: CPUs and NUMA nodes.
 
 use shmem_core::columns::Columns;
 use shmem_core::partition::{round_size, show_size};
@@ -7,7 +7,6 @@ use shmem_core::topology::{NumaNode, Speed, Topology};
 
 use shmem_core::root::Root;
 
-/// The section `topology`.
 pub(crate) fn topology(root: &Root) -> String {
     let topology = Topology::read(root);
     let cpus = topology.cpus();

@@ -1,4 +1,4 @@
-//! How bytes can reach other PEs.
+//! The section `transports`.
 
 use shmem_core::columns::Columns;
 use shmem_core::transport::ofi::{Offer, offers};
@@ -6,8 +6,8 @@ use shmem_launch::env::Settings;
 
 use crate::trial;
 
-/// The section `transports`: each is tried, not only named. `trial` tries a provider on an interface, as
-/// [`trial`] does, in a process of its own: libraries of networks may hang or crash.
+/// All transports, each tried. `trial` tries a provider on an interface in a process of its own, because libraries of networks may
+/// hang or crash.
 ///
 /// # Safety
 ///
@@ -36,8 +36,7 @@ pub(crate) unsafe fn transports(settings: &Settings, trial: &dyn Fn(&Offer) -> R
     providers.map_or_else(|| columns.to_string(), |providers| format!("{columns}\n{providers}"))
 }
 
-/// What is offered, a row for each provider on an interface, and what came of its trial. Of several addresses
-/// there the first, or the one that is chosen.
+/// A row for each provider on an interface, with the result of its trial, and the first or the chosen address.
 fn table(offers: &[Offer], chosen: Option<&Offer>, trial: &dyn Fn(&Offer) -> Result<(), String>) -> String {
     let heads = ["PROVIDER", "INTERFACE", "ADDRESS", "NETWORK", "NUMA NODE", "STATE"];
     let mut columns = Columns::new(heads, &[]).indented();

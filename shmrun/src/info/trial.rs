@@ -1,4 +1,4 @@
-//! A PE that is alone: whether its memory can be made, and a provider reaches it.
+//! Trials of shared memory and of a provider, by a PE that is alone.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -13,11 +13,11 @@ use shmem_core::topology::Topology;
 use shmem_core::transport::ofi::{Ofi, OfiError, Options, Secret, Whereabouts};
 use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport as _, Until, Width};
 
-/// Tries the provider and the interface that the options name, as a PE that is alone: puts to itself, reads it back, and counts.
+/// Tries the provider and the interface of the options: a put, an addition and a get of the PE to itself.
 ///
 /// # Errors
 ///
-/// What failed, in words. What fails in the middle of an operation ends the process with a message.
+/// If that fails. A failure inside an operation ends the process with a message.
 ///
 /// # Safety
 ///
@@ -43,7 +43,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     unsafe { ofi.connect(Whereabouts::new(Box::new(address), each)) }.map_err(refused)?;
     ofi.trust_atomics();
     let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter, patient: false })?;
-    // Behind the words of the runtime.
+    // Behind the runtime's words.
     let offset = size_of::<SystemArea>();
     let (word, sent) = (Remote { pe: me, segment: SYSTEM, offset }, 40_u64.to_ne_bytes());
     // SAFETY: eight bytes are readable, and the registered words have as many at the offset.
