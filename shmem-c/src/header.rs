@@ -306,11 +306,3 @@ fn extension() -> String {
     }
     text + "\n#endif\n"
 }
-
-#[test]
-fn no_routine_is_there_twice() {
-    let mut names = BTreeSet::new();
-    for routine in prototypes() {
-        assert!(names.insert(routine.name), "{}", routine.name);
-    }
-}

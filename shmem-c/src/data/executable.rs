@@ -172,26 +172,3 @@ impl Data {
         self.page
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    static ZERO: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
-    static CONSTANT: u64 = 7;
-
-    #[test]
-    fn globals_of_this_program_are_found() {
-        let executable = Executable::of_this_process().unwrap();
-        let data = executable.data().unwrap();
-        let address = |place: *const u64| place as usize;
-        assert!(data.span().contains(&address(ZERO.as_ptr())));
-        assert!(!data.span().contains(&address(&raw const CONSTANT)));
-        let constant = address(&raw const CONSTANT);
-        assert!(executable.holds(constant..constant + 8));
-        let local = 0_u64;
-        assert!(!executable.holds(address(&raw const local)..address(&raw const local) + 8));
-        assert!(data.ranges().iter().all(|range| range.start <= range.stored && range.stored <= range.end));
-        assert!(executable.build_id().is_none_or(|id| id.len() >= 8));
-    }
-}

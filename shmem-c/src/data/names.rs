@@ -42,19 +42,3 @@ impl Variables {
         self.0[..behind].last().filter(|variable| address - variable.start < variable.bytes)
     }
 }
-
-#[test]
-fn variables_of_this_program_are_found() {
-    use core::sync::atomic::AtomicU64;
-    #[unsafe(no_mangle)]
-    static SHMEM_C_TEST_VARIABLE: [AtomicU64; 3] = [const { AtomicU64::new(7) }; 3];
-
-    let executable = super::executable::Executable::of_this_process().unwrap();
-    let (variables, start) =
-        (Variables::of_this_process(), executable.in_file(SHMEM_C_TEST_VARIABLE[0].as_ptr().addr()));
-    let named = |at: usize| variables.at(at).filter(|found| found.name == "SHMEM_C_TEST_VARIABLE").cloned();
-    assert_eq!(named(start), named(start + 23));
-    assert_eq!(named(start).map(|found| found.start), Some(start));
-    assert_eq!(named(start + 24), None);
-    assert_eq!(variables.at(usize::MAX), None);
-}
