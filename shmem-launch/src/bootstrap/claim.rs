@@ -12,14 +12,14 @@ use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::{Pid, getuid};
 
-use crate::bootstrap::peer::Peer;
+use super::peer::Peer;
 use crate::say::say;
 
 /// Most bytes of a job's name in that of a socket, which has at most 107. Names of jobs differ at their end.
 const MOST: usize = 64;
 
 /// The right to be a PE. No other process has it as long as this value lives.
-pub(in crate::bootstrap) struct Claim {
+pub(super) struct Claim {
     _socket: OwnedFd,
 }
 
@@ -29,7 +29,7 @@ impl Claim {
     /// # Errors
     ///
     /// If a process of this user is the PE already.
-    pub(in crate::bootstrap) fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {
+    pub(super) fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {
         let tail = &job.as_bytes()[job.len().saturating_sub(MOST)..];
         let head = format!("shmem-pe-{}-{pe:.10}-", getuid().as_raw());
         let address = SocketAddrUnix::new_abstract_name(&[head.as_bytes(), tail].concat())?;

@@ -1,15 +1,16 @@
 //! Joining a job: number and count of PEs, their hosts, and an exchange of small values until there is symmetric memory.
 
+mod claim;
 mod connection;
 mod counted;
 mod foreign;
 mod launcher;
 mod local;
 mod managed;
-mod manager;
 mod peer;
 mod pmi;
 mod pmix;
+mod process_manager;
 mod singleton;
 mod steps;
 
@@ -19,5 +20,5 @@ pub use foreign::require_one_process;
 pub use launcher::{Bootstrap, Exchanged};
 pub use local::Local;
 pub use managed::Managed;
-pub use manager::ProcessManager;
+pub use process_manager::ProcessManager;
 pub use singleton::Singleton;

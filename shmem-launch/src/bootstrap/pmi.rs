@@ -22,8 +22,9 @@ use rustix::net::{SendFlags, SocketType, send, sockopt};
 use rustix::process::getppid;
 use shmem_core::exclusion::Mutex;
 
-use super::manager::{Claim, ProcessManager, left, numbered, unknown};
+use super::claim::Claim;
 use super::peer::inherited;
+use super::process_manager::{ProcessManager, left, numbered, unknown};
 use crate::say::say;
 
 /// The inherited socket, and the number of this process.

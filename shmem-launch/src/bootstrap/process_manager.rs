@@ -1,10 +1,6 @@
 //! [`ProcessManager`]: the services of a process manager, by [PMIx](super::pmix), [PMI-1](super::pmi), or a program's own means.
 
-mod claim;
-
 use std::io;
-
-pub(super) use claim::Claim;
 
 /// The numbers of the processes of a job, and an exchange of bytes between them.
 ///

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::manager::ProcessManager;
+use super::process_manager::ProcessManager;
 
 /// The process manager of a job of one PE.
 #[derive(Debug, Default)]

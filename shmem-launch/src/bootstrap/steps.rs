@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use shmem_core::exclusion::Mutex;
 
-use super::manager::ProcessManager;
+use super::process_manager::ProcessManager;
 use crate::codec;
 use crate::launch::channel::{Channel, Packet};
 use crate::launch::limits;

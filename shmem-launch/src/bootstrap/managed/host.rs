@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use shmem_core::exclusion::Mutex;
 
-use crate::bootstrap::manager::ProcessManager;
+use crate::bootstrap::process_manager::ProcessManager;
 use crate::bootstrap::steps::{Steps, Visible, gone, invalid, make_room, owned, unexpected};
 use crate::codec;
 use crate::launch::channel::Channel;

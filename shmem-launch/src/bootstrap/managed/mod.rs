@@ -26,8 +26,9 @@ use std::time::Duration;
 use shmem_core::alike::Alike;
 use shmem_core::exit;
 
+use super::claim::Claim;
 use super::launcher::Bootstrap;
-use super::manager::{Claim, ProcessManager, left, numbered, unknown};
+use super::process_manager::{ProcessManager, left, numbered, unknown};
 use super::steps::{Served, Steps};
 use super::{pmi, pmix};
 use crate::say::say;

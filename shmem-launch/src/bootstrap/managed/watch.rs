@@ -17,7 +17,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use shmem_core::exit;
 
-use crate::bootstrap::manager::ProcessManager;
+use crate::bootstrap::process_manager::ProcessManager;
 use crate::launch::channel::{Channel, LEAVING};
 use crate::say::say;
 

@@ -9,7 +9,7 @@ use shmem_core::exclusion::RwLock;
 
 use super::bindings::*;
 use super::library::Library;
-use crate::bootstrap::manager::{ProcessManager, left as left_job, numbered, unknown};
+use crate::bootstrap::process_manager::{ProcessManager, left as left_job, numbered, unknown};
 
 /// This process as a client of its launcher's PMIx server.
 pub(in crate::bootstrap) struct Client {
