@@ -1,10 +1,8 @@
-//! What becomes of a job on several hosts when something breaks: a peer, a connection, a network, or what a
-//! process may have. Either the job goes on, and nothing that was complete is lost, or it ends on all hosts with one
-//! message, in bounded time; and nothing is left running anywhere.
+//! Jobs on several hosts, with faults of a peer, a connection, a network or a limit. The job goes on without loss of complete data, or
+//! ends on all hosts with one message in bounded time. No process is left.
 //!
-//! `ci/faults.sh` makes pairs of hosts (`FAULTS_HOSTS`) with two networks between the hosts of a pair: Open MPI, which
-//! `shmrun` starts the PEs by, talks over the first one; the second one can be slowed down and cut. A test has a pair to
-//! itself, so as many tests run at once as there are pairs.
+//! `ci/faults.sh` makes pairs of hosts (`FAULTS_HOSTS`). Each pair has a network for Open MPI, by which `shmrun` starts PEs, and a second
+//! one that can be slowed down and cut. Each test has a pair to itself, so there are as many tests at a time as pairs.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -22,14 +20,13 @@ const WORDS: usize = 512;
 /// `SHMEM_TIMEOUT` of the jobs that are to end by it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long after a fault a job may take to end: what it waits before it believes in it, and time for
-/// telling and ending.
+/// Longest time from a fault to the end of the job: its timeout, and time to report and end.
 const BOUND: Duration = Duration::from_secs(3 + 9);
 
-/// How long what is to end by itself may take, on a machine that has other things to do.
+/// Longest time of a job that ends by itself, on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// For how long hosts are out of reach that come back: longer than connections take to send again.
+/// Time of a temporary cut: longer than connections take to send again.
 const AWAY: Duration = Duration::from_secs(2);
 
 /// The arguments by which the binary becomes a PE.
@@ -47,7 +44,7 @@ static ARRIVED: Signal;
 #[symmetric]
 static STOP: [u64; 1];
 
-/// Not a test of its own: the PEs' entry.
+/// The entry of PEs.
 #[test]
 fn program() {
     let Ok(name) = std::env::var(PROGRAM) else { return };
@@ -64,8 +61,7 @@ fn program() {
     std::process::exit(0)
 }
 
-/// Each PE writes a row to its neighbour and counts there, again and again, and looks what it has itself been
-/// sent: what was complete must be there.
+/// Each PE repeatedly writes a row to its neighbour and counts there, and checks the row that it has received.
 fn traffic(world: &World) {
     let seconds = std::env::var(SECONDS).unwrap().parse().unwrap();
     let end = Instant::now() + Duration::from_secs_f64(seconds);
@@ -95,8 +91,7 @@ fn traffic(world: &World) {
     }
 }
 
-/// Each PE sends data with a signal to its neighbour and waits for the signal of the other one: nobody ever asks
-/// whether what was sent has arrived.
+/// Each PE sends data with a signal to its neighbour and waits for the signal of the other one. No PE completes its puts.
 fn signals(world: &World) {
     println!("> running");
     let (_, east) = world.ring_neighbours();
@@ -106,7 +101,7 @@ fn signals(world: &World) {
     }
 }
 
-/// Partitions until they cannot be had, on all PEs alike; those that were made work.
+/// Makes partitions until that fails, on all PEs alike, and uses those that were made.
 fn partitions(world: &mut World) {
     println!("> running");
     let (west, east) = world.ring_neighbours();
@@ -129,14 +124,14 @@ fn partitions(world: &mut World) {
     world.barrier_all();
 }
 
-/// A pair of the hosts that `ci/faults.sh` has made, for one test.
+/// A pair of hosts for one test.
 struct Hosts {
     directory: PathBuf,
     /// The network that the launcher uses.
     launchers: String,
 }
 
-/// The pairs that no test uses now, and where one is given back; `None`: there are no hosts.
+/// A queue of unused pairs; `None`: there are no hosts.
 static PAIRS: LazyLock<Option<(mpsc::Sender<PathBuf>, Mutex<mpsc::Receiver<PathBuf>>)>> =
     LazyLock::new(|| {
         let (give, take) = mpsc::channel();
@@ -170,13 +165,13 @@ impl Hosts {
             .env("SHMEM_WAIT_WARN", "0")
     }
 
-    /// Runs a command as the administrator of a host, or of the machine ("login").
+    /// Runs a command as root of a host, or of the machine ("login").
     fn on(&self, host: &str, command: &str) {
         let status = Command::new(self.directory.join("hostsh")).args([host, "sh", "-c", command]).status();
         assert!(status.unwrap().success(), "{command}");
     }
 
-    /// Tells the switch between the hosts (`ci/netdelay.py`) what to do, and waits until it has.
+    /// Carries out an order of the switch between the hosts (`ci/netdelay.py`).
     fn network(&self, order: &str) {
         let done = self.directory.join("netdelay.done");
         let _ = std::fs::remove_file(&done);
@@ -188,12 +183,11 @@ impl Hosts {
         }
     }
 
-    /// The interface of the machine that the first network reaches a host by.
+    /// The machine's interface of the first network to a host.
     fn interface(&self, host: &str) -> String {
         format!("{}{host}", std::fs::read_to_string(self.directory.join("bridge")).unwrap().trim())
     }
 
-    /// Nothing of a job runs on these hosts.
     #[track_caller]
     fn assert_nothing_is_left(&self) {
         let start = Instant::now();
@@ -207,7 +201,7 @@ impl Hosts {
         }
     }
 
-    /// What runs in the namespaces of the hosts, but for what keeps them, and what has been started there from outside.
+    /// Processes in the namespaces of the hosts, except their keepers, and processes that enter them.
     fn left(&self) -> Vec<String> {
         let namespace = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/pid")).ok();
         let keepers =
@@ -222,7 +216,7 @@ impl Hosts {
             let line = text(&line).replace('\0', " ");
             let inside = namespace(&name).is_some_and(|of| hosts.contains(&of)) && !keepers.contains(&name);
             let enters = keepers.iter().any(|keeper| line.starts_with(&format!("nsenter -t {keeper} ")));
-            // Who has ended and was not waited for has no words.
+            // A zombie has no command line.
             if (inside || enters) && !line.is_empty() {
                 left.push(line);
             }
@@ -231,11 +225,11 @@ impl Hosts {
     }
 }
 
-/// A job to be started on the hosts.
+/// A job on the hosts.
 struct Job<'a> {
     hosts: &'a Hosts,
     options: Vec<String>,
-    /// What the program is started by.
+    /// Command before the program.
     wrapper: Vec<String>,
 }
 
@@ -245,13 +239,13 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Starts the program below a line for the shell.
+    /// Runs a line of a shell before the program.
     fn below(mut self, line: &str) -> Self {
         self.wrapper = ["sh", "-c", &format!("{line}; exec \"$0\" \"$@\"")].map(str::to_owned).to_vec();
         self
     }
 
-    /// The libfabric that makes demands.
+    /// Uses the libfabric with demands (`tools/fabric-shim`).
     fn demands(self, demands: &str) -> Self {
         let shim = Path::new(env!("CARGO_BIN_EXE_shmrun")).with_file_name("libfabric_shim.so");
         assert!(shim.exists(), "{} is not built", shim.display());
@@ -264,7 +258,7 @@ impl<'a> Job<'a> {
         command.arg("login").arg(shmrun.get_program()).args(&self.options).args(&self.wrapper);
         command.arg(itself()).args(ENTRY).stdin(Stdio::null());
         let directory = &self.hosts.directory;
-        // As root, and without ssh; sets of hosts have the same names.
+        // As root, and without ssh. Pairs have the same host names.
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         command.env("OMPI_MCA_plm", "rsh").env("OMPI_MCA_plm_rsh_agent", directory.join("hostrsh"));
         command.env("OMPI_MCA_oob_tcp_if_include", &self.hosts.launchers);
@@ -272,12 +266,12 @@ impl<'a> Job<'a> {
         command
     }
 
-    /// To its end, which must come in time.
+    /// Runs it to its end.
     fn run(&self) -> Output {
         self.start_until(None).end(LONG)
     }
 
-    /// Until all PEs have said that they run.
+    /// Starts it, and waits until all PEs run.
     fn start(&self) -> Running<'a> {
         self.start_until(Some("> running"))
     }
@@ -303,7 +297,6 @@ impl<'a> Job<'a> {
     }
 }
 
-/// A job that runs.
 struct Running<'a> {
     hosts: &'a Hosts,
     child: Child,
@@ -312,14 +305,14 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// The process of a PE, as its host numbers it.
+    /// The process of a PE, in the PID namespace of its host.
     fn process(&self, pe: usize) -> u32 {
         let head = format!("> PE {pe} is ");
         let mut found = self.said.iter().filter_map(|line| line.split_once(&head)?.1.parse().ok());
         found.next().unwrap()
     }
 
-    /// Its end, which must come within `bound`; nothing is left.
+    /// Waits for its end, at most `bound`. No process must be left.
     #[track_caller]
     fn end(mut self, bound: Duration) -> Output {
         let start = Instant::now();
@@ -340,20 +333,19 @@ impl Running<'_> {
         Output { status, stdout: self.said.join("\n").into_bytes(), stderr }
     }
 
-    /// It ends by itself, in order.
+    /// It must end by itself, in order.
     #[track_caller]
     fn goes_on(self) {
         succeeded(&self.end(LONG));
     }
 
-    /// It ends on all hosts, with one message.
+    /// It must end on all hosts, with one message.
     #[track_caller]
     fn fails(self) -> String {
         failed(&self.end(BOUND))
     }
 }
 
-/// What a test that fails has started is not in the way of the next one.
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         // It may have ended.
@@ -369,7 +361,6 @@ fn succeeded(output: &Output) {
     assert_eq!(messages(output), Vec::<String>::new());
 }
 
-/// The message.
 #[track_caller]
 fn failed(output: &Output) -> String {
     assert!(!output.status.success(), "{output:?}");
@@ -379,14 +370,14 @@ fn failed(output: &Output) -> String {
     lines[0].clone()
 }
 
-/// What PEs say of the job's end.
+/// Messages of PEs about the end of the job.
 fn messages(output: &Output) -> Vec<String> {
     let ends =
         |line: &&str| [" ended the job with code ", " has died: "].iter().any(|end| line.contains(end));
     text(&output.stderr).lines().filter(ends).map(str::to_owned).collect()
 }
 
-/// Puts things right again, whatever becomes of the test.
+/// Undoes a fault, also if the test fails.
 struct Undo<F: Fn()>(F);
 
 impl<F: Fn()> Drop for Undo<F> {
@@ -402,7 +393,7 @@ fn a_peer_that_is_killed_ends_the_job() {
     hosts.on("h2", &format!("kill -9 {}", job.process(3)));
     let output = job.end(BOUND);
     let (said, messages) = (text(&output.stderr), messages(&output));
-    // Whoever notices it first: the PE beside it, or the launcher.
+    // The PE beside it or the launcher notices it first.
     let (is_told, code) = match &messages[..] {
         [one] => (one.starts_with("shmem: PE 3 has died: "), output.status.code()),
         _ => (messages.is_empty() && said.contains("process rank 3 with PID"), output.status.code()),
@@ -410,7 +401,7 @@ fn a_peer_that_is_killed_ends_the_job() {
     assert!(is_told && matches!(code, Some(1 | 137)), "{code:?}: {said}");
 }
 
-/// Between hosts; and of one host, over the network of the launcher.
+/// The second network; and that of the launcher.
 #[test]
 fn a_network_that_is_cut_for_seconds_only_takes_time() {
     let Some(hosts) = Hosts::find() else { return };
@@ -432,7 +423,7 @@ fn a_network_that_is_cut_for_seconds_only_takes_time() {
 
 #[test]
 fn a_network_that_is_cut_for_good_ends_the_job_when_its_time_is_over() {
-    // Also where nobody asks whether anything has arrived.
+    // With and without completion of puts.
     for program in ["traffic", "signals"] {
         let Some(hosts) = Hosts::find() else { return };
         let job = hosts.job(program).env(SECONDS, "60").start();
@@ -471,8 +462,7 @@ fn packets_that_are_lost_late_twice_or_out_of_order_only_take_time() {
     }
 }
 
-/// Also where they run out on one PE only: the others have registered their parts already, and give them back. What was made
-/// works.
+/// Also if they run out on one PE only, whose peers have registered their parts already.
 #[test]
 fn registrations_that_run_out_are_told_to_all_alike() {
     let Some(hosts) = Hosts::find() else { return };
@@ -494,7 +484,7 @@ fn registrations_that_run_out_are_told_to_all_alike() {
     assert!(message.contains("regist"), "{message}");
 }
 
-/// By each PE that lacks some: PEs that have not met have nobody who speaks for them.
+/// By each PE that lacks some, because PEs are not connected yet.
 #[test]
 fn too_few_descriptors_end_the_job_and_are_told() {
     let Some(hosts) = Hosts::find() else { return };

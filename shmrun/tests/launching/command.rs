@@ -1,9 +1,8 @@
-//! `shmrun` and this test's own binary as commands, and what they say.
+//! `shmrun` and this test's own binary as commands.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
-/// This test's binary.
 pub(crate) fn itself() -> std::path::PathBuf {
     std::env::current_exe().unwrap()
 }
@@ -16,8 +15,7 @@ pub(crate) fn bare_shmrun(options: &[&str]) -> Command {
     command
 }
 
-/// Whoever runs the tests may ignore signals (`nohup` does, and a shell without job control, for what
-/// it runs in the background).
+/// Restores signals that the caller of the tests may ignore (`nohup`, or a background job of a shell without job control).
 pub(crate) fn with_default_signals(command: &mut Command) {
     let default = || {
         for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {

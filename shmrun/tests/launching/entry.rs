@@ -1,5 +1,4 @@
-//! Jobs whose PEs are the test's own binary, which runs one of the programs in `programs.rs` when the environment
-//! names one: how they are started, and what is asked of them.
+//! Jobs whose PEs are copies of this test, which run a program of `programs.rs` if the environment names one.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -17,7 +16,7 @@ pub(crate) mod programs;
 /// The arguments by which the binary becomes a PE.
 pub(crate) const ENTRY: [&str; 4] = ["--exact", "entry::program", "--nocapture", "-q"];
 
-/// Not a test of its own: the PEs' entry.
+/// The entry of PEs.
 #[test]
 fn program() {
     if let Ok(name) = std::env::var(programs::NAME) {
@@ -33,7 +32,7 @@ pub(crate) fn launch(name: &str, pes: usize) -> Launch {
         .timeout(Duration::from_secs(60))
 }
 
-/// What a PE said with `say`: not what the test harness prints around it.
+/// The lines that a PE printed by `say`.
 pub(crate) fn said(printed: &Printed) -> Vec<String> {
     text(&printed.out).lines().filter_map(|line| Some(line.split_once("> ")?.1.to_owned())).collect()
 }
@@ -43,10 +42,10 @@ pub(crate) fn assert_in_order(outcome: &Outcome) {
     assert_eq!(outcome.report, "", "{outcome:?}");
 }
 
-/// Longer than anything that ends by itself takes on a busy machine, and not as long as what waits for its limit.
+/// Longer than a job that ends by itself takes on a busy machine, and shorter than a limit.
 const SOON: Duration = Duration::from_secs(40);
 
-/// What has begun then has ended by itself, and not because a time was over.
+/// Asserts that a job has ended before its limit.
 #[track_caller]
 pub(crate) fn assert_ended_by_itself(start: Instant) {
     assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
@@ -59,7 +58,7 @@ pub(crate) fn died(outcome: &Outcome) -> (usize, String) {
     }
 }
 
-/// Starts `shmrun` and reads what the PEs say until each has said `what`; gives their processes.
+/// Starts `shmrun` and reads output until each PE has printed its process. Returns their processes.
 pub(crate) fn started(mut command: Command, pes: usize) -> (Child, Vec<i32>) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pids = Vec::new();
@@ -69,7 +68,7 @@ pub(crate) fn started(mut command: Command, pes: usize) -> (Child, Vec<i32>) {
         assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended");
         pids.extend(line.split_once("pid> ").map(|(_, pid)| pid.trim().parse::<i32>().unwrap()));
     }
-    // Kept open, so that PEs that print are not killed by that.
+    // Read on, so that PEs that print are not killed by SIGPIPE.
     std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
     (child, pids)
 }
@@ -82,7 +81,7 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
 pub(crate) fn assert_gone(pids: &[i32]) {
     let start = Instant::now();
     for pid in pids {
-        // A zombie has ended; who reaps it is not the launcher's business once that is dead.
+        // A zombie has ended.
         let runs = || {
             std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"))
                 .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").trim().starts_with('Z'))

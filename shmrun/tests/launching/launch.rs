@@ -1,4 +1,4 @@
-//! Jobs of real processes on this host, of which some are told that they are on several.
+//! Jobs on this host, some of them on pretended hosts.
 
 use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
@@ -15,10 +15,10 @@ fn job(name: &str, pes: usize) -> Outcome {
     launch(name, pes).run().unwrap()
 }
 
-/// The pattern of hosts of a job whose PEs are not told apart.
+/// One host.
 const HERE: &str = "*x9";
 
-/// A job that ends by itself.
+/// Runs a job that ends by itself.
 #[track_caller]
 fn ended(hosts: &str, name: &str, pes: usize) -> Outcome {
     let start = Instant::now();
@@ -34,7 +34,7 @@ pub(crate) fn shmrun(options: &[&str], name: &str) -> Command {
     command
 }
 
-/// This program as a command of a shell that waits for it.
+/// This program below a shell.
 pub(crate) fn in_a_shell() -> String {
     format!("{} {}; exit $?", itself().display(), ENTRY.join(" "))
 }
@@ -53,7 +53,7 @@ mod meeting {
             ("join; exchange 100; finish", 6, "0,1,1,1,2,2"),
             ("join; exchange 49152; exchange-too-much 49153; finish", 3, HERE),
             ("join; exchange 49152; exchange-too-much 49153; finish", 3, "0,0,1"),
-            // Three hundred descriptors of a PE, and fewer of others. They stay on their host.
+            // PEs of one host share.
             (SHARE, 3, HERE),
             (SHARE, 1, HERE),
             (SHARE, 5, "0,3,0,1,3"),
@@ -103,7 +103,7 @@ mod meeting {
         assert!(outcome.report.contains("are they the same program?"), "{}", outcome.report);
     }
 
-    // In namespaces of their own, and what is said where one dies there: `ci/containers.sh`.
+    // In namespaces: `ci/containers.sh`.
     #[test]
     fn below_a_wrapper_a_pe_is_a_pe() {
         let job = Launch::new("sh", 3)
@@ -142,10 +142,10 @@ mod death {
             ("1: exit 0; join; fence", 3, HERE, 1, away, 1, ""),
             ("1: exit 0; join; fence", 2, "2x1", 1, away, 1, ""),
             ("join; fence; 1: become-sleep; fence", 2, HERE, 1, closed, 1, ""),
-            // Who does not heed SIGTERM is killed.
+            // A PE that ignores SIGTERM is killed.
             (exits, 2, HERE, 0, "exited with code 4", 4, ""),
             (exits, 3, "0,1,1", 0, "exited with code 4", 4, ""),
-            // After all have left a code counts, but ends nobody.
+            // After all have left, an exit code counts, but ends no other PE.
             (ends_late, 3, HERE, 0, "exited with code 5", 5, ""),
             (ends_late, 3, "0,1,1", 0, "exited with code 5", 5, ""),
         ] {
@@ -175,8 +175,7 @@ mod death {
         assert_eq!(died(&outcome).1, "panicked (exit code 101)");
         assert!(text(&outcome.outputs[2].err).contains("PE 2 has had enough"));
         let report = &outcome.report;
-        // Who came first, and who is still printing why, is up to chance; the others that have ended
-        // are in one clause.
+        // Which PE is the first is random; others that have ended are in one clause.
         assert_eq!(report.matches(" (pid ").count(), 1, "{report}");
         assert!((1..=2).contains(&report.matches("panicked (exit code 101)").count()), "{report}");
     }
@@ -186,7 +185,6 @@ mod death {
         for (program, hosts, who) in [
             ("join; record; 2: say before; 2: abort the grid has 3 rows for 4 PEs; fence", HERE, 2..3),
             ("join; record; 2: say before; 2: abort the grid has 3 rows for 4 PEs; fence", "0,1,2,2", 2..3),
-            // By all of them.
             ("join; fence; say before; abort the grid has 3 rows for 4 PEs", HERE, 0..4),
         ] {
             let outcome = ended(hosts, program, 4);
@@ -211,7 +209,7 @@ mod death {
 
     #[test]
     fn time_ends_a_job_that_hangs() {
-        // By then its PEs wait, on a machine that does nothing else.
+        // Long enough for PEs to wait, on an idle machine.
         one_of(5, |attempt| {
             let time = Duration::from_millis(700 << attempt);
             let outcome = launch(HANG, 2).timeout(time).run().unwrap();
@@ -239,10 +237,10 @@ mod strangers {
         }
     }
 
-    /// Whatever number is in the environment, what is no launcher's stays what it was: its owner would close it again.
+    /// A descriptor that is no launcher's is left open, because its owner closes it.
     #[test]
     fn variables_without_a_launcher_are_an_error_and_a_socket_of_somebody_else_stays_with_its_owner() {
-        // Somebody answers at the other end who is no launcher.
+        // The other end answers, but is no launcher.
         let (ours, theirs) = programs::pair();
         rustix::io::write(&ours, b"junk").unwrap();
         for (program, socket, pe, error) in [
@@ -333,7 +331,6 @@ mod command_line {
         }
     }
 
-    /// It is installed beside `shmrun`, and finds no other program here.
     #[test]
     fn oshrun_takes_a_shell_alone() {
         let folder = tempfile::tempdir().unwrap();
@@ -355,7 +352,6 @@ mod command_line {
             (&["--bind", "none", "-np", "2", "echo", "-np", "3"], "-np 3\n-np 3\n"),
             (&["--tag-output", "-np", "1", "echo", "-np", "3"], "[0] -np 3\n"),
             (&["--env", "A=b=c", "-np", "1", "sh", "-c", "echo $A"], "b=c\n"),
-            // Behind the program it is the program's.
             (&["-n", "1", "--", "echo", "-np", "3"], "-np 3\n"),
             (&["-n1", "echo", "-np"], "-np\n"),
             (&["-n", "1", "echo", "-n", "4", "--bind"], "4 --bind"),
@@ -380,7 +376,7 @@ mod command_line {
         assert_eq!(lines, ["0:words", "1:", "2:"]);
     }
 
-    /// Which PE runs where: `bind` of shmem-launch. What is said where the system refuses it: `ci/containers.sh`.
+    /// Sets of CPUs: `bind` of shmem-launch. Systems without binding: `ci/containers.sh`.
     #[test]
     fn pes_share_out_the_cpus_unless_they_outnumber_them() {
         const CPUS: &str = "connect; cpus; meet; finish";
@@ -402,10 +398,9 @@ mod command_line {
             let variables = [(programs::NAME, CPUS), ("SHMEM_NPES", &pes.to_string()), ("SHMEM_BIND", bind)];
             of(command.args(ENTRY).envs(variables)).0
         };
-        // A control group may allow less time than there are CPUs.
+        // A control group may have a smaller quota than CPUs.
         let cores = std::thread::available_parallelism().unwrap().get();
         for pes in [cores, cores.div_ceil(2)].into_iter().filter(|pes| *pes > 1) {
-            // Also where each is told that it is on a host of its own.
             let apart = by_shmrun(&["--hosts-as", "*x1"], pes).0;
             for each in [by_shmrun(&[], pes).0, apart, by_itself("share", pes)] {
                 assert_eq!(each.len(), pes);
@@ -414,7 +409,7 @@ mod command_line {
                 assert_eq!(all, allowed, "each CPU is one PE's: {each:?}");
             }
         }
-        // One CPU has two PEs, and each other has one.
+        // One CPU has two PEs.
         for hosts in [&["--bind", "core"][..], &["--bind", "core", "--hosts-as", "*x1"]] {
             let (each, said) = by_shmrun(hosts, allowed.len() + 1);
             let mut used = each.concat();

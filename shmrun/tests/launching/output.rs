@@ -1,4 +1,4 @@
-//! What becomes of what PEs print.
+//! Output of PEs.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -37,7 +37,7 @@ fn lines_of_pes_are_not_torn() {
     }
 }
 
-/// As others start it, whose launcher it is itself: by a link, whose name it keeps.
+/// Started by a link.
 #[test]
 fn a_program_that_launches_itself_keeps_its_lines_and_its_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -90,7 +90,6 @@ fn streams_that_go_to_one_file_keep_their_order() {
     let mut said = String::new();
     file.read_to_string(&mut said).unwrap();
     let end = said.strip_prefix(&model).unwrap_or_else(|| panic!("{said}"));
-    // It has died, which is said behind all of it.
     assert!(end.starts_with("last wordsshmrun: PE 0 (pid "), "{end}");
 }
 
@@ -105,7 +104,6 @@ fn unread(mut command: Command) -> (Child, ChildStdout) {
     (child, out)
 }
 
-/// More than there is room for.
 #[test]
 fn a_reader_that_pauses_holds_up_nothing_but_output() {
     let (mut child, mut out) = unread(first_of_two(&[], "echo $$ >&2; exec seq 400000"));
@@ -127,8 +125,7 @@ fn a_job_whose_output_nobody_reads_can_be_ended() {
     assert_eq!(child.wait().unwrap().code(), Some(143));
 }
 
-/// The PEs have ended when the launcher is asked to end, or its time is over: two pipes have room for all that they print, and
-/// one has not.
+/// The PEs have ended before a signal to the launcher or its timeout, because all output fits into pipes and queues.
 #[test]
 fn output_that_is_cut_short_is_no_success() {
     for (options, code) in [(&[][..], 143), (&["--timeout", "2"], 124)] {
@@ -170,7 +167,7 @@ fn limited(mut command: Command, resource: Resource, most: u64) -> Command {
     command
 }
 
-/// There is no room for the stack of a thread.
+/// Without memory for the stack of a thread.
 #[test]
 fn output_that_nothing_can_write_is_told_before_there_is_any() {
     let mut command = limited(first_of_two(&[], "echo something"), Resource::Data, 2 << 20);

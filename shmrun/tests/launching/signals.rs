@@ -1,4 +1,4 @@
-//! Signals to the launcher and to PEs, and what is left behind them.
+//! Signals to the launcher and to PEs.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -41,7 +41,7 @@ fn nothing_is_left_when_a_wrapper_has_gone_before() {
     assert_gone(&pids);
 }
 
-/// With one message, which says what its PEs did; nothing is left.
+/// With one message about the PEs. No process is left.
 #[test]
 fn signals_to_the_launcher_end_the_job() {
     for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
@@ -74,7 +74,7 @@ fn pes_can_heed_signals_before_they_are_killed() {
     assert_eq!(child.wait().unwrap().code(), Some(143));
 }
 
-/// As it would be without the launcher, but for the one that only the launcher answers.
+/// PEs have the dispositions of the launcher's caller, except SIGQUIT, which the launcher answers.
 #[test]
 fn what_signals_do_is_the_launchers_affair_and_for_the_pes_as_before() {
     let (default, ignored) = (libc::SIG_DFL, libc::SIG_IGN);
@@ -103,7 +103,6 @@ fn what_signals_do_is_the_launchers_affair_and_for_the_pes_as_before() {
 
 #[test]
 fn a_second_signal_does_not_wait() {
-    // Nor as long as it would behind the first.
     one_of(5, |_| {
         let (child, pids) = started(shmrun(&["-n", "2"], "ignore-term; join; record; fence; pid; sleep"), 2);
         signal(&child, Signal::TERM);
@@ -117,7 +116,7 @@ fn a_second_signal_does_not_wait() {
     });
 }
 
-/// So many lines of the answer to SIGQUIT, before which PEs get a signal; the job goes on.
+/// The answer to SIGQUIT, `lines` long, after PEs got a signal. The job goes on.
 fn asked(command: Command, joined: usize, before: Signal, lines: usize) -> Vec<String> {
     let (mut child, pids) = started(command, joined);
     for &pid in &pids {
@@ -141,7 +140,7 @@ fn asked(command: Command, joined: usize, before: Signal, lines: usize) -> Vec<S
 
 #[test]
 fn sigquit_asks_and_the_job_goes_on() {
-    // A key of the terminal sends it to the PEs, too.
+    // A key of the terminal sends it to PEs as well.
     let answer = asked(shmrun(&["-n", "3"], HANG), 3, Signal::QUIT, 1);
     assert_eq!(answer[0], "shmrun: the PEs now:");
     assert!(answer[1].starts_with("  PEs 0-2 wait in `barrier` at src/main.rs:88 since "), "{answer:?}");
@@ -184,7 +183,7 @@ fn trace(pid: i32) -> std::io::Result<()> {
         assert!(matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)), "{error}");
         return Err(error);
     }
-    // Its end is told to who traces it first.
+    // The tracer is the first to be notified of its end.
     rustix::process::waitpid(Pid::from_raw(pid), rustix::process::WaitOptions::empty()).unwrap();
     Ok(())
 }

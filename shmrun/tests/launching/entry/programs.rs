@@ -1,5 +1,5 @@
-//! What PEs of the tests do: programs are steps, written in the row of the test that runs them. `join; 1: exit 3; finish`: a
-//! step is a verb and what stands behind it, and of one PE alone behind its number.
+//! Programs of PEs: steps, written in the row of the test that runs them, as `join; 1: exit 3; finish`. A step is a verb and its
+//! arguments, and behind a number a step of that PE alone.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -18,7 +18,7 @@ use shmem_launch::cpus;
 /// Variable with the program.
 pub(crate) const NAME: &str = "LAUNCH_TEST_PROGRAM";
 
-/// All PEs wait for ever in what their launcher is told is a barrier.
+/// All PEs wait for ever, and their records say that they wait in a barrier.
 pub(crate) const HANG: &str = "join; record; fence; pid; sleep";
 
 /// Runs a program and ends the process.
@@ -45,10 +45,10 @@ struct Member {
 impl Member {
     fn step(&mut self, verb: &str, words: &str) {
         let number = || words.parse::<usize>().unwrap();
-        // What comes before there is a job.
+        // Steps before there is a job.
         match verb {
             "join" => return self.job = Some(Box::new(join())),
-            // The job of a process that may have to launch it itself.
+            // May launch the job itself.
             "connect" => return self.job = Some(connect()),
             "exit" => std::process::exit(words.parse().unwrap()),
             "sleep" => sleep(),
@@ -61,7 +61,7 @@ impl Member {
             "segfault" => die_by(Signal::SEGV),
             "die" => die_by(Signal::KILL),
             "ignore-term" => return set(libc::SIGTERM, libc::SIG_IGN),
-            // What a program in C begins with.
+            // The disposition of a program in C.
             "as-in-c" => return set(libc::SIGPIPE, libc::SIG_DFL),
             "limit-soft" => {
                 let maximum = getrlimit(Resource::Nofile).maximum;
@@ -103,7 +103,7 @@ impl Member {
                 assert_eq!(std::env::var("SHMEM_ATTACH_WAIT").unwrap(), "1");
                 shmem::bootstrap::attach_wait(job.number());
             }
-            // Until all others wait for this PE.
+            // Waits until all others wait for this PE.
             "await-others" => {
                 let thread = crate::asleep::Thread::current().0.to_le_bytes();
                 let threads = job.exchange("thread", &thread).unwrap();
@@ -111,7 +111,7 @@ impl Member {
                     crate::asleep::Thread(u64::from_le_bytes(thread.try_into().unwrap())).wait_until_asleep();
                 }
             }
-            // In another thread, and says when it waits there.
+            // In another thread. Prints the process when that waits.
             "fence-aside" => std::thread::scope(|scope| {
                 let (tells, told) = std::sync::mpsc::channel();
                 scope.spawn(move || {
@@ -122,16 +122,15 @@ impl Member {
                 println!("pid> {}", std::process::id());
                 sleep()
             }),
-            // Nobody hears it any more.
+            // Shuts down the launcher's socket, the only one.
             "deafen" => {
                 for descriptor in 3..64 {
                     // SAFETY: whatever it is, it stays open: nothing else happens in this process.
                     let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
-                    // The launcher's socket is the only one.
                     _ = rustix::net::shutdown(descriptor, rustix::net::Shutdown::Both);
                 }
             }
-            // What a PE starts or forks is no PE.
+            // Child processes of a PE are no PEs.
             "start-and-fork" => {
                 let mut other = Command::new(std::env::current_exe().unwrap());
                 let output = other.args(super::ENTRY).env(NAME, "join; finish").output().unwrap();
@@ -152,7 +151,7 @@ impl Member {
                     }
                 };
                 print(&format!("first of {}, ", job.number()));
-                // All have printed their first halves before anybody prints the second.
+                // A fence between all first and all second halves.
                 job.exchange("k", b"v").unwrap();
                 let name = std::env::args_os().next().unwrap();
                 print(&format!("second of {} as {}\n", job.number(), name.display()));
@@ -162,10 +161,10 @@ impl Member {
     }
 }
 
-/// A process whose socket is not a launcher's.
+/// Joins by a socket that is not a launcher's.
 fn find_no_launcher() -> ! {
     let (ours, theirs) = pair();
-    // The number in the environment, or one of a socket that this process has made itself.
+    // The socket in the environment, or one that this process has made itself.
     let socket = match std::env::var("SHMRUN_SOCKET").unwrap().as_str() {
         "own" => {
             // SAFETY: no other thread of this process reads the environment.
@@ -187,7 +186,7 @@ fn find_no_launcher() -> ! {
     std::process::exit(99)
 }
 
-/// Sends the launcher messages that exist, with fields that are small, or anything.
+/// Sends the launcher random messages with small fields, and random bytes.
 fn junk(mut state: u64) -> ! {
     let socket = inherited();
     let job = join();
@@ -200,7 +199,7 @@ fn junk(mut state: u64) -> ! {
         let mut packet = vec![1 + below(8) as u8];
         let largest = [2, 40, 256][below(3) as usize];
         packet.extend((0..below(60)).map(|at| if at % 4 == 0 { below(largest) as u8 } else { 0 }));
-        // By then the launcher may have heard enough.
+        // The launcher may have ended the job.
         _ = rustix::io::write(&socket, &packet);
     }
     _ = rustix::io::write(&socket, b"\xff\xff");
@@ -244,7 +243,7 @@ fn exchange(job: &dyn Bootstrap, length: usize) {
         let expected: Vec<_> = (0..job.count()).map(|pe| value(pe)[..length].to_vec()).collect();
         assert!(all == expected, "round {round}");
     }
-    // Not everybody puts, and what nobody fences is not there.
+    // A put of one PE; and one without a fence.
     if job.number() == 0 {
         job.put("first", b"only").unwrap();
     }
@@ -255,8 +254,7 @@ fn exchange(job: &dyn Bootstrap, length: usize) {
     assert!(job.get(job.number(), "later").is_err());
 }
 
-/// Each descriptor is a memory file that says whose it is, and which. The first PE shares most: of all together a
-/// process may not have more than 1024.
+/// Each descriptor is a memory file with its PE and index. The first PE shares most: a process may have 1024 together.
 fn share(job: &dyn Bootstrap, most: usize) {
     let count = |pe: usize| if pe == 0 { most } else { most.min(10 * pe) };
     let files: Vec<OwnedFd> = (0..count(job.number()))
@@ -286,7 +284,7 @@ fn share(job: &dyn Bootstrap, most: usize) {
     }
 }
 
-/// Shares a record that says that this PE waits in a barrier.
+/// Shares a record of a PE that waits in a barrier.
 fn waiting(job: &dyn Bootstrap) -> (OwnedFd, memmap2::MmapRaw) {
     let memory = rustix::fs::memfd_create("place", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
     rustix::fs::ftruncate(&memory, size_of::<SystemArea>() as u64).unwrap();
@@ -308,7 +306,7 @@ fn waiting(job: &dyn Bootstrap) -> (OwnedFd, memmap2::MmapRaw) {
 
 fn die_by(signal: Signal) -> ! {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).unwrap();
-    // The test harness's runtime has a handler for this one.
+    // The standard library has a handler of SIGSEGV.
     set(signal.as_raw(), libc::SIG_DFL);
     kill_process(rustix::process::getpid(), signal).unwrap();
     sleep()
@@ -319,7 +317,7 @@ fn set(signal: i32, handler: libc::sighandler_t) {
     unsafe { libc::signal(signal, handler) };
 }
 
-/// Two ends of a socket as launchers make them, which programs started here get as well.
+/// A socket as launchers make it, which children inherit.
 pub(crate) fn pair() -> (OwnedFd, OwnedFd) {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
     socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::empty(), None).unwrap()
