@@ -116,8 +116,8 @@ pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
 pub use shmem_core::context::{
     Amo, Buffer, Collected, Condition, Contribution, Destination, Initiator, NonBlocking, Order, Pending,
-    Place, PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Source, Stores, Strided, WaitSet, Words,
-    eq, ge, gt, le, lt, ne,
+    Place, PutSignal, Raw, Rma, Scope, Session, SessionOptions, Sessions, SignalOp, Source, Stores, Strided,
+    WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
 pub use shmem_core::data::{Contents, MemoryHints, Movable, Plain, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
@@ -134,7 +134,7 @@ pub use shmem_core::padded;
 pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::{OnPe, Pe};
 pub use shmem_core::segment::Miss;
-pub use shmem_core::transport::{SessionOptions, Traffic};
+pub use shmem_core::transport::Traffic;
 pub use state::granted::{Granted, Resources};
 pub use state::names::Named;
 pub use state::uses::TeamConfig;

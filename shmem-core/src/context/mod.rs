@@ -32,7 +32,7 @@ pub use order::Order;
 pub use place::Place;
 pub use raw::Raw;
 pub use rma::{PutSignal, Rma};
-pub use session::{Session, Sessions};
+pub use session::{Session, SessionOptions, Sessions};
 pub use strided::Strided;
 #[doc(hidden)]
 pub use wait::wait_for;

@@ -4,7 +4,39 @@
 //! the hint: operations are sent as soon as they are started. Several sessions may be open on one token.
 
 use crate::endpoint::{Endpoint, Initiator, Stores};
-use crate::transport::SessionOptions;
+
+/// Hints of a program about the operations of a session.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::context::*; }
+/// use shmem::SessionOptions;
+///
+/// let updates = SessionOptions::batch().total_ops(1 << 20);
+/// assert_eq!(updates.total_ops, Some(1 << 20));
+/// ```
+///
+/// Source: OpenSHMEM 1.6, `shmem_ctx_session_config_t`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionOptions {
+    /// Many small operations, each of which may take longer if all together take less (`SHMEM_CTX_SESSION_BATCH`).
+    pub batch: bool,
+    /// Most operations of the session, if known (`SHMEM_CTX_SESSION_TOTAL_OPS`).
+    pub total_ops: Option<usize>,
+}
+
+impl SessionOptions {
+    /// Many small operations.
+    pub const fn batch() -> Self {
+        Self { batch: true, total_ops: None }
+    }
+
+    /// The same with at most `operations` operations.
+    #[must_use]
+    pub const fn total_ops(self, operations: usize) -> Self {
+        Self { total_ops: Some(operations), ..self }
+    }
+}
 
 /// Hints about the use of a token.
 pub trait Sessions: Initiator {

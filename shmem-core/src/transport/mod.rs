@@ -35,39 +35,6 @@ use ofi::strided::Row;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
 
-/// What a program expects of the operations to come on a channel. Hints, all of them.
-///
-/// ```
-/// # mod shmem { pub use shmem_core::transport::*; }
-/// use shmem::SessionOptions;
-///
-/// let updates = SessionOptions::batch().total_ops(1 << 20);
-/// assert_eq!(updates.total_ops, Some(1 << 20));
-/// ```
-///
-/// Source: OpenSHMEM 1.6, `shmem_ctx_session_config_t`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SessionOptions {
-    /// Many small operations, of which each may take longer if all take less (`SHMEM_CTX_SESSION_BATCH`).
-    pub batch: bool,
-    /// How many operations there will be at most; `None`: nobody says (`SHMEM_CTX_SESSION_TOTAL_OPS`).
-    pub total_ops: Option<usize>,
-}
-
-impl SessionOptions {
-    /// Many small operations.
-    pub const fn batch() -> Self {
-        Self { batch: true, total_ops: None }
-    }
-
-    /// The same with at most so many operations.
-    #[must_use]
-    pub const fn total_ops(self, operations: usize) -> Self {
-        Self { total_ops: Some(operations), ..self }
-    }
-}
-
 /// A way to PEs that are not on this node.
 ///
 /// Failures of the data plane are not returned: an implementation that cannot deliver ends the job
