@@ -82,17 +82,6 @@ impl Info {
         Entry { library: self.library, info: self.first, list: PhantomData }
     }
 
-    /// The first entry, or the first of an interface. (Hints may name one, which not every provider heeds.)
-    ///
-    /// # Errors
-    ///
-    /// `FI_ENODATA` where the interface is not among them.
-    pub fn on(&self, interface: Option<&str>) -> Result<Entry<'_>, Refused> {
-        let mut entries = self.entries();
-        let found = entries.find(|entry| interface.is_none_or(|name| entry.interface() == name));
-        found.ok_or(Refused::of("fi_getinfo", FI_ENODATA.cast_signed()))
-    }
-
     /// All entries.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         core::iter::successors(Some(self.first()), |entry| {

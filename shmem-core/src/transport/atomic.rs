@@ -157,30 +157,20 @@ impl AtomicOp {
     }
 }
 
-/// An atomic operation without its operands: [`AtomicOp`] has what each does.
+/// An atomic operation without its operands: [`AtomicOp`] documents each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "as `AtomicOp`")]
 pub enum EachOp {
-    /// Reads.
     Fetch,
-    /// Writes.
     Set,
-    /// Writes, and gives what was there.
     Swap,
-    /// Writes if the word is what is expected.
     CompareSwap,
-    /// Adds, wrapping.
     Add,
-    /// Bitwise and.
     And,
-    /// Bitwise or.
     Or,
-    /// Bitwise exclusive or.
     Xor,
-    /// Adds floating-point numbers.
     AddFloat,
-    /// Leaves the smaller one.
     Min(Number),
-    /// Leaves the larger one.
     Max(Number),
 }
 
