@@ -1,5 +1,4 @@
-//! A transport that counts what goes through it, by target: for statistics, and for tests of how many messages a
-//! collective takes.
+//! A transport that counts operations and bytes by target, for statistics and for tests of the cost of collectives.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,10 +9,10 @@ use super::{AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport
 use crate::pe::Pe;
 use crate::strided::Pattern;
 
-/// What has gone to one PE on another node.
+/// Operations with one PE on another node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Operations: a put with its signal is one, and so is a transfer of many blocks.
+    /// Number of operations: a put with its signal is one, and so is a transfer of many blocks.
     pub operations: u64,
     /// Bytes in either direction.
     pub bytes: u64,
@@ -32,12 +31,12 @@ struct Tally {
 }
 
 impl CountedTransport {
-    /// Counts what goes through `inner` to each of `pes` PEs.
+    /// Counts operations of `inner` with each of `pes` PEs.
     pub fn new(inner: Arc<dyn Transport>, pes: usize) -> Self {
         Self { inner, tallies: (0..pes).map(|_| Tally::default()).collect() }
     }
 
-    /// What has gone to each PE so far.
+    /// The operations with each PE so far.
     pub fn traffic(&self) -> Vec<Traffic> {
         let now = |tally: &Tally| Traffic {
             operations: tally.operations.load(Ordering::Relaxed),
@@ -129,7 +128,7 @@ unsafe impl Transport for CountedTransport {
 
 #[cfg(test)]
 mod tests {
-    /// A method with a default that is not passed on would not be missed by the compiler.
+    /// The compiler does not miss a method that has a default.
     #[test]
     fn every_method_of_a_transport_is_passed_on() {
         let methods = include_str!("mod.rs").split("pub unsafe trait Transport").nth(1).unwrap();

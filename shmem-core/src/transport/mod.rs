@@ -1,12 +1,10 @@
-//! How bytes reach another PE.
+//! Access to the memory of other PEs.
 //!
-//! PEs of one node are reached through the arena, by the inlined functions of [`shm`]. All others
-//! are reached through a [`Transport`]: the one branch of every operation, taken by the slot that
-//! its `Pe` carries. On the target, what cannot be a plain store (atomics without hardware, strided
-//! data that came packed, signals) is carried out by [`target`], which also rings the bell.
+//! PEs of one node are reached through the arena, by the inlined functions of [`shm`]. All others are reached through a [`Transport`]:
+//! each operation has one branch, on the slot in its `Pe`. On the target, [`target`] carries out what is no plain store (atomics
+//! without hardware, packed blocks, signals), and rings the bell.
 //!
-//! [`loopback`] is a transport inside one process, made to be hostile: it delays and reorders
-//! whatever the rules allow. The tests of operations run on it as well.
+//! [`loopback`] is a transport inside one process for tests: it delays and reorders as far as the rules allow.
 
 pub(crate) mod atomic;
 mod counted;
@@ -31,37 +29,36 @@ use crate::pe::Pe;
 use crate::strided::Pattern;
 use ofi::strided::Row;
 
-/// One endpoint's stream of completions, given out by [`Endpoints`](crate::context::Endpoints).
+/// A stream of operations that are completed together, given out by [`Endpoints`](crate::context::Endpoints).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel(pub u32);
 
-/// A way to PEs that are not on this node.
+/// Access to PEs that are not on this node.
 ///
-/// Failures of the data plane are not returned: an implementation that cannot deliver ends the job
-/// with a message. "Remotely visible" means that any later load by any PE sees the bytes.
+/// Failures of the network are not returned: an implementation that cannot deliver ends the job with a message. "Remotely visible" means
+/// that any later load by any PE sees the bytes.
 ///
-/// Transfers say by [`Until`] whether they may go on after they return, until a [`quiet`](Self::quiet) of their channel
-/// returns. A fence orders puts, updates and signals, those among them that go on included. It orders no get, and
-/// not the moment at which a result is written.
+/// The argument [`Until`] says whether a transfer may continue after it has returned, until a [`quiet`](Self::quiet) of its channel
+/// returns. A fence orders puts, updates and signals, including those that continue. It does not order gets, nor the moment at which a
+/// result is written.
 ///
 /// # Safety
 ///
-/// Implementations must touch only the bytes named by the arguments, and local memory as long as the argument [`Until`]
-/// allows: until they return, or until a `quiet` of their channel, or a [`quiet_pe`](Self::quiet_pe) of their channel and
-/// PE, that was called after they return. What has no such argument ends with its return, but for the result of
-/// [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. `quiet` must mean remotely
-/// visible: exclusive access in `World::local` rests on it. All of this holds whichever threads call:
-/// one may wait for what another has started.
+/// Implementations must touch only the bytes named by the arguments, and local memory only as long as the argument [`Until`] allows:
+/// until they return, or until a `quiet` of their channel, or a [`quiet_pe`](Self::quiet_pe) of their channel and PE, that was called
+/// after they have returned. Operations without that argument end with their return, but for the result of
+/// [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. `quiet` must mean remotely visible: exclusive access in
+/// `World::local` rests on it. All of this holds for all threads: a thread may wait for operations of another.
 pub unsafe trait Transport: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
-    /// What its operations cost, as far as it is known: the same on all PEs.
+    /// Costs of its operations, as far as known: the same on all PEs.
     fn costs(&self) -> Row {
         Row::TCP
     }
 
-    /// Units that this PE may use; `None`: as many as anybody likes.
+    /// The number of units that this PE may use; `None`: any number.
     fn units(&self) -> Option<usize> {
         None
     }
@@ -70,14 +67,14 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Why there is none, in words: what it needs has run out.
+    /// The limit that was reached.
     fn open(&self, lane: Lane) -> Result<Channel, String>;
 
-    /// Ends a channel.
+    /// Closes a channel.
     ///
     /// # Safety
     ///
-    /// It has been quieted, and nobody uses it any more.
+    /// It is quiet, and not used any more.
     unsafe fn close(&self, channel: Channel) {
         _ = channel;
     }
@@ -94,11 +91,11 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// `into` must be writable for `bytes` bytes, and nobody else's, for as long as `until` says, and `from` name `bytes`
+    /// `into` must be writable for `bytes` bytes, and used by nobody else, for as long as `until` says, and `from` name `bytes`
     /// bytes of a segment.
     unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until);
 
-    /// Writes blocks: one message where that pays, a put per block otherwise.
+    /// Writes blocks: in messages if that is faster, by a put for each block otherwise.
     ///
     /// # Safety
     ///
@@ -115,7 +112,7 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { singly::put_blocks(self, channel, to, source, pattern, until) };
     }
 
-    /// Reads blocks: one message where that pays, a get per block otherwise.
+    /// Reads blocks: in messages if that is faster, by a get for each block otherwise.
     ///
     /// # Safety
     ///
@@ -132,7 +129,7 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { singly::get_blocks(self, channel, into, from, pattern, until) };
     }
 
-    /// Changes a word and gives what was there before.
+    /// Changes a word and returns its old value.
     ///
     /// # Safety
     ///
@@ -146,9 +143,9 @@ pub unsafe trait Transport: Send + Sync {
     /// As [`atomic`](Self::atomic).
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp);
 
-    /// Writes bytes, then changes a signal of the same PE: whoever sees the change sees the bytes. Of no bytes, the
-    /// signal alone is changed. Between the two nothing is waited for here: where the source may stay, this returns before the
-    /// bytes are anywhere, and the signals of several such puts come in any order.
+    /// Writes bytes, then changes a signal of the same PE: a PE that sees the change sees the bytes. Without bytes, only the signal is
+    /// changed. If the source may stay, the call need not wait for the bytes, and the signals of several such puts come in any
+    /// order.
     ///
     /// # Safety
     ///
@@ -173,12 +170,11 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { self.atomic_update(channel, signal, Width::W8, op.into()) };
     }
 
-    /// As [`atomic`](Self::atomic), which writes what was there before to `result`, and may go on until
-    /// quiet.
+    /// As [`atomic`](Self::atomic), but writes the old value to `result`, and may continue until quiet.
     ///
     /// # Safety
     ///
-    /// As `atomic`; `result` must be aligned for the width, stay writable until quiet, and nobody else use it.
+    /// As `atomic`; `result` must be aligned for the width, stay writable until quiet, and be used by nobody else.
     unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
         // SAFETY: the caller's promise.
         let before = unsafe { self.atomic(channel, word, width, op) };
@@ -186,10 +182,9 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { width.write(result, before) };
     }
 
-    /// Does something to elements. What comes back for element `k` of the list goes to place `positions[k]` of the deed's local
-    /// memory, or to place `k` where there are no positions: until this returns, or until [`quiet`](Self::quiet), as `until`
-    /// says. What was written or changed is remotely visible after `quiet`. Indices, positions and operands are read before
-    /// this returns.
+    /// Carries out a deed on elements. The result of element `k` of the list is written to place `positions[k]` of the deed's local
+    /// memory, or to place `k` if there are no positions: until this returns, or until [`quiet`](Self::quiet), as `until`
+    /// says. Changes are remotely visible after `quiet`. Indices, positions and operands are read before this returns.
     ///
     /// # Safety
     ///
@@ -209,40 +204,36 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { singly::list(self, channel, elements, deed, positions, until) };
     }
 
-    /// Orders puts, updates and signals of a channel to each PE: those before are delivered before those
-    /// after.
+    /// Orders puts, updates and signals of a channel to each PE: earlier ones are delivered before later ones.
     fn fence(&self, channel: Channel);
 
-    /// Waits until all that the channel has started is remotely visible, and all that it reads is here.
+    /// Waits until all writes and changes of the channel are remotely visible, and all its reads are here.
     fn quiet(&self, channel: Channel);
 
-    /// Whether a [`quiet`](Self::quiet) would return at once. Makes progress, and does not wait. It may be `false` for as
-    /// long as somebody starts more.
+    /// Whether a [`quiet`](Self::quiet) would return at once. Makes progress, and does not wait. It may stay `false` while other
+    /// threads start operations.
     fn is_quiet(&self, channel: Channel) -> bool;
 
-    /// Waits until all that the channel has started for one PE is remotely visible, and all that it reads there
-    /// is here. May wait for more.
+    /// As [`quiet`](Self::quiet), for operations with one PE. May wait for more.
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         _ = pe;
         self.quiet(channel);
     }
 
-    /// Delivers what has arrived for this PE. Called by whoever waits.
+    /// Delivers what has arrived for this PE. Called by threads that wait.
     fn progress(&self);
 
-    /// How many threads it has in this process, none of which does anything that no PE has asked for; `None`: nobody knows what
-    /// they do.
+    /// The number of its threads in this process, which act on requests of PEs only; `None`: not known.
     fn threads(&self) -> Option<usize> {
         None
     }
 
-    /// Whether everything that this PE has started is over, and everything that it has sent was answered: nothing of it
-    /// can change a word any more.
+    /// Whether all operations of this PE are complete and all its messages answered: none of them can change a word any more.
     fn is_idle(&self) -> bool {
         false
     }
 
-    /// As [`atomic_update`](Self::atomic_update), of what nobody waits for: a PE that does not take it is not taken to be lost.
+    /// As [`atomic_update`](Self::atomic_update), but a target that does not respond is not reported as lost.
     ///
     /// # Safety
     ///
@@ -252,31 +243,30 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { self.atomic_update(channel, word, width, op) };
     }
 
-    /// Messages that have arrived for this PE and that no PE of its job has sent. They were dropped.
+    /// The number of messages for this PE that no PE of its job has sent. They were dropped.
     fn strangers(&self) -> u64 {
         0
     }
 
-    /// How long who waits may sleep before it makes progress itself. Asked each time before it sleeps.
+    /// Longest sleep of a waiter before it makes progress itself. Called before each sleep.
     fn sleeps(&self) -> Duration {
         Duration::from_millis(1)
     }
 
-    /// Told that this PE leaves.
+    /// Ends the operations of this PE, which leaves the job.
     ///
     /// # Safety
     ///
-    /// Nothing of it is under way, and no PE reaches for its memory any more. No operation is started afterwards;
+    /// No operation of it is in flight, and no PE accesses its memory any more. No operation is started afterwards;
     /// channels may still be quieted and [closed](Self::close), and segments [forgotten](Self::forget).
     unsafe fn finish(&self) {}
 
-    /// Makes the calling PE's part of a segment known to the transport: `bytes` bytes at
-    /// `offset` from the start of its slot. Gives what the other PEs need to reach it, for their
-    /// [`learn`](Self::learn); no PE uses the segment before all have learnt.
+    /// Registers the calling PE's part of a segment: `bytes` bytes at `offset` from the start of its slot. Returns the key for
+    /// [`learn`](Self::learn) on the other PEs; no PE uses the segment before all have learnt all keys.
     ///
     /// # Errors
     ///
-    /// Why the memory cannot be registered, in words.
+    /// The reason why the memory cannot be registered.
     ///
     /// # Safety
     ///
@@ -297,34 +287,33 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// It must be what the segment's [`register`](Self::register) on that PE gave, and be learnt once, before
-    /// any PE uses the segment.
+    /// It must be the result of [`register`](Self::register) for the segment on that PE, and be learnt once, before any PE uses the
+    /// segment.
     unsafe fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         _ = (segment, pe, key);
     }
 
-    /// Forgets a segment, the own part and the keys of all others.
+    /// Forgets a segment: the part of this PE, and the keys of all others.
     ///
     /// # Safety
     ///
-    /// Everybody has been quiet since it was last used, so nothing for it is under way, and nobody uses it any
-    /// more.
+    /// All PEs have been quiet since it was last used, so no operation on it is in flight, and nobody uses it any more.
     unsafe fn forget(&self, segment: u32) {
         _ = segment;
     }
 }
 
 mod singly {
-    //! Blocks and elements one by one: what a transport does with them where it has nothing better.
+    //! Blocks and elements one by one: the defaults of a transport.
     //!
-    //! What is read is all under way before the first of it is waited for.
+    //! All reads are started before the first of them is waited for.
 
     use super::indexed::position;
     use super::{Channel, Completes, Deed, Elements, Remote, Transport, Until};
     use crate::pe::Pe;
     use crate::strided::Pattern;
 
-    /// Until when each of so many reads may go on, and what waits for them at the end if that must be done.
+    /// The [`Until`] of each of `count` reads, and a value whose drop waits for them, if that is needed.
     fn together<T: Transport + ?Sized>(
         transport: &T,
         (channel, pe): (Channel, Pe),
@@ -336,7 +325,7 @@ mod singly {
         (if waits { Until::Quiet } else { until }, end)
     }
 
-    /// As [`Transport::put_strided`], a put for each block.
+    /// As [`Transport::put_strided`], by a put for each block.
     ///
     /// # Safety
     ///

@@ -1,9 +1,8 @@
 //! Loads, stores, copies and atomics in the arena.
 //!
-//! Other PEs, and other threads of this one, may access the same bytes meanwhile. What that means, and by which
-//! instructions it is allowed, stands at the head of [`shared`]: nothing here is a plain access, and
-//! no reference to the memory exists while it can be reached from here (`shmem-rt/src/phase.rs`). All types
-//! concerned accept every bit pattern, so the worst outcome of a race is a mixed value, never an invalid one.
+//! Other PEs, and other threads of this one, may access the same bytes at the same time. The head of [`shared`] has the rules: no access
+//! here is a plain one, and no reference to the memory exists while these functions can reach it (`shmem-rt/src/phase.rs`). All types
+//! accept every bit pattern, so a race can produce a mixed value, never an invalid one.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,7 +12,7 @@ use super::atomic::{AtomicOp, SignalOp, Width, apply};
 use crate::shared::{self, Register};
 use crate::sync::Doorbell;
 
-/// Copies into the arena, and out of it: both sides may overlap (a put to oneself), and symmetric types have no padding.
+/// Copies into the arena and out of it. Both sides may overlap (a put to oneself), and symmetric types have no padding.
 pub(crate) use crate::shared::{copy as get, copy as put};
 
 /// Reads a value: a number by an atomic access of its size, unless it `is_named`.
@@ -39,7 +38,7 @@ pub(crate) unsafe fn load<T: Pod>(from: *const T, is_named: bool) -> T {
 #[inline(always)]
 pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T, is_named: bool) {
     if is_named {
-        // In a register: by way of memory, a later read of this value would wait for it.
+        // From a register: a store from memory would delay a later load of this value.
         return match size_of::<T>() {
             // SAFETY: writable for the size of a `T` (caller).
             8 => unsafe { u64::store(bytemuck::cast(value), to.cast()) },
@@ -53,12 +52,12 @@ pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T, is_named: bool) {
     unsafe { shared::store(to, value) };
 }
 
-/// Asks for the line of `to`, to be written soon. The lines of several places then come at the same time,
-/// where stores would wait for one after the other. Any address will do: nothing is accessed.
+/// Prefetches the cache line of `to` for a store. Lines of several places then arrive at the same time, where stores would wait for one
+/// after the other. Any address is allowed: nothing is accessed.
 #[inline(always)]
 pub(crate) fn expect_write(to: *mut u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a hint, which faults at no address; processors that do not know it take it for nothing.
+    // SAFETY: a hint, which faults at no address; processors without it ignore it.
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) to, options(nostack, preserves_flags, readonly));
     }
@@ -66,11 +65,11 @@ pub(crate) fn expect_write(to: *mut u8) {
     let _ = to;
 }
 
-/// As [`expect_write`], to be read soon.
+/// As [`expect_write`], for a load.
 #[inline(always)]
 pub(crate) fn expect_read(from: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a hint, which faults at no address; processors that do not know it take it for nothing.
+    // SAFETY: a hint, which faults at no address; processors without it ignore it.
     unsafe {
         core::arch::asm!("prefetcht0 [{}]", in(reg) from, options(nostack, preserves_flags, readonly));
     }
@@ -78,7 +77,7 @@ pub(crate) fn expect_read(from: *const u8) {
     let _ = from;
 }
 
-/// Changes a word, gives what was there, and rings the owner's bell if the word was written.
+/// Changes a word, rings the owner's bell if the word was written, and returns the old value.
 ///
 /// # Safety
 ///
@@ -93,9 +92,9 @@ pub(crate) unsafe fn atomic(word: *mut u8, width: Width, op: AtomicOp, bell: &Do
     before
 }
 
-/// Changes a signal behind what was written before, and rings its owner's bell. Setting it is a plain store: atomic
-/// operations on the word come before or behind it as a whole, as they do of each other, and nobody asks what was there.
-/// It is visible when this returns, as theirs is.
+/// Changes a signal after earlier writes, and rings its owner's bell. A signal is set by an atomic store, not a read-modify-write: atomic
+/// operations on the word come before or after the store as a whole, and the old value is not needed. The change is visible when this
+/// returns.
 ///
 /// # Safety
 ///

@@ -1,14 +1,14 @@
-//! The target's side: what a PE does for others on its own memory.
+//! The target's side of operations of other nodes.
 //!
-//! On a node the initiator does it itself, through the arena, by `apply`. Behind a transport whoever delivers what has
-//! arrived does it on the [`Target`].
+//! On a node the initiator accesses the arena itself. Over a transport, the thread that delivers an operation carries it out on the
+//! [`Target`].
 
 use super::atomic::{AtomicOp, Width, apply};
 use crate::primitive::mutant;
 use crate::strided::{self, Pattern, TransferPlan};
 use crate::sync::Doorbell;
 
-/// A PE's memory, as the target of messages: what is mapped from the start, or one later segment.
+/// A PE's memory, as the target of messages: the memory that is mapped from the start, or one later segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     slot: *mut u8,
@@ -16,9 +16,9 @@ pub struct Target {
     end: usize,
 }
 
-// SAFETY: it is an address; what is done through it is done by the unsafe methods.
+// SAFETY: an address, and bounds; methods access the memory by atomics and by copies that tolerate other accesses.
 unsafe impl Send for Target {}
-// SAFETY: it is an address, shared or not; what is done through it is done by the unsafe methods.
+// SAFETY: an address, and bounds; methods access the memory by atomics and by copies that tolerate other accesses.
 unsafe impl Sync for Target {}
 
 impl Target {
@@ -42,7 +42,7 @@ impl Target {
     ///
     /// # Panics
     ///
-    /// If they do not lie in the slot: a message that was checked by nobody.
+    /// If they are not in the slot.
     pub(crate) fn at(self, offset: usize, bytes: usize) -> *mut u8 {
         let Self { start, end, .. } = self;
         self.address(offset, bytes).unwrap_or_else(|| {
@@ -50,7 +50,7 @@ impl Target {
         })
     }
 
-    /// The address of `bytes` bytes at `offset`, if they lie in the slot.
+    /// The address of `bytes` bytes at `offset`, if they are in the slot.
     pub(crate) fn address(self, offset: usize, bytes: usize) -> Option<*mut u8> {
         let end = offset.checked_add(bytes)?;
         (offset >= self.start && end <= self.end).then(|| self.slot.wrapping_add(offset))
@@ -60,31 +60,30 @@ impl Target {
     ///
     /// # Panics
     ///
-    /// If the blocks do not lie in the slot, or the data is too short.
+    /// If the blocks are not in the slot, or the data is too short.
     pub(crate) fn unpack(self, offset: usize, pattern: &Pattern, data: &[u8]) {
         let (to, from) = pattern.hulls();
         assert!(from <= data.len(), "a message for {from} packed bytes has {}", data.len());
         let to = self.at(offset, to);
         if pattern.is_nested() {
             let plan = TransferPlan::auto(*pattern);
-            // SAFETY: blocks lie in the hulls, which were checked just now, and are nested, thus disjoint; `data`
+            // SAFETY: blocks are in the hulls, which were checked just now, and are nested, thus disjoint; `data`
             // is private memory.
             return unsafe { strided::execute_dyn(&plan, to, data.as_ptr()) };
         }
-        // One by one: that blocks do not overlap is a promise of nobody here.
+        // One by one: the blocks may overlap.
         pattern.each_block(|at, of| {
             let from = data.as_ptr().wrapping_add(of);
-            // SAFETY: one block of the destination and the one of `data` that belongs there: both lie in the hulls, which
-            // were checked above.
+            // SAFETY: one block of the destination and its bytes in `data`: both are in the hulls, which were checked above.
             unsafe { super::shm::put(to.wrapping_add(at), from, pattern.block()) };
         });
     }
 
-    /// Changes a word, gives what was there, and rings the bell.
+    /// Changes a word, rings the bell, and returns the old value.
     ///
     /// # Panics
     ///
-    /// If the word does not lie in the memory, or is not aligned.
+    /// If the word is not in the memory, or not aligned.
     pub fn update(self, offset: usize, width: Width, op: AtomicOp) -> u64 {
         let bytes = width.bytes();
         let word = self.at(offset, bytes);
@@ -101,7 +100,7 @@ impl Target {
         // SAFETY: in bounds and aligned, as just checked (a slot starts on a page); words are
         // changed through here or `shm::atomic` only.
         let before = unsafe { apply(word, width, op) };
-        // Whose word it is, the program's or the runtime's, a message does not say.
+        // A message does not say whether the word is the program's or the runtime's.
         if !matches!(op, AtomicOp::Fetch) {
             self.ring();
         }

@@ -1,4 +1,4 @@
-//! The terms of an operation: where it goes, how long it may use local memory, and the channel that it goes through.
+//! The terms of an operation: its remote memory, how long it may use local memory, and its channel.
 
 use crate::pe::Pe;
 
@@ -7,25 +7,24 @@ use crate::pe::Pe;
 pub struct Remote {
     /// The PE.
     pub pe: Pe,
-    /// Index of the segment, which is the index of its key.
+    /// Number of the segment.
     pub segment: u32,
     /// Bytes from the start of the PE's slot.
     pub offset: usize,
 }
 
-/// How long a transport may use the local memory of an operation: read the source, or write the destination.
+/// Until when a transport may use the local memory of an operation: read the source, or write the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// Until the operation returns.
     Return,
     /// Until a quiet of its channel, or of its channel and PE, that was called after the operation had returned.
-    /// Bytes of a source that are at the target are read no more: who knows that from what was made of them there may change
-    /// them before.
+    /// A source is not read any more when its bytes are at the target: a caller that knows of their arrival may change it earlier.
     Quiet,
 }
 
-/// Completes what was started with memory that is about to be used again when it is dropped, by return or by unwinding. If that
-/// fails, the process ends: others may still use the memory.
+/// Completes transfers when it is dropped, by return or by unwinding, since their memory is about to be reused. If that fails, the process
+/// ends: others may still use the memory.
 pub(crate) struct Completes<F: Fn()>(pub(crate) F);
 
 impl<F: Fn()> Drop for Completes<F> {
@@ -36,7 +35,7 @@ impl<F: Fn()> Drop for Completes<F> {
     }
 }
 
-/// Ends the process when it is dropped: what completes transfers has unwound.
+/// Ends the process when it is dropped: the completion of transfers has unwound.
 struct Incomplete;
 
 impl Drop for Incomplete {
@@ -46,24 +45,24 @@ impl Drop for Incomplete {
     }
 }
 
-/// How a context learns that its operations are complete.
+/// How the completion of a context's operations is tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracking {
-    /// Every operation is an event of its own context: `quiet` waits for those of the context.
+    /// Every operation is an event of its context: `quiet` waits for those of the context.
     Events,
-    /// Small operations of all contexts of a unit are counted together, large ones are events: `quiet` waits for
-    /// small ones of the unit and large ones of the context. Where the unit has one counter for both, who has small ones
-    /// under way waits for all of the unit.
+    /// Small operations of all contexts of a unit are counted together, large ones are events: `quiet` waits for small ones of the unit
+    /// and large ones of the context. If the unit has one counter for both, a context with small operations in flight waits for all
+    /// operations of the unit.
     Hybrid,
-    /// The operations of a unit are counted: `quiet` waits for those of all its contexts.
+    /// Operations of a unit are counted: `quiet` waits for those of all its contexts.
     Counter,
 }
 
 impl Tracking {
-    /// From so many bytes on an operation is large.
+    /// Least bytes of a large operation.
     pub const LARGE: usize = 4096;
 
-    /// Whether an operation of so many bytes is an event of its context, rather than counted.
+    /// Whether an operation of `bytes` bytes is an event of its context, rather than counted.
     #[inline(always)]
     pub const fn is_event(self, bytes: usize) -> bool {
         match self {
@@ -73,7 +72,7 @@ impl Tracking {
         }
     }
 
-    /// In words, for reports.
+    /// Its name, for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Events => "events of each context",
@@ -83,7 +82,7 @@ impl Tracking {
     }
 }
 
-/// What a channel is to lie on.
+/// The unit of a channel, and its use of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
     /// The unit: an endpoint with what belongs to it. The first channel on it makes it.
@@ -92,6 +91,6 @@ pub struct Lane {
     pub shared: bool,
     /// How its operations are tracked.
     pub tracking: Tracking,
-    /// Whether nobody waits for its operations but at the end: what says that they are complete may come late.
+    /// Whether it is quieted at its end alone, so that acknowledgements may come late.
     pub patient: bool,
 }

@@ -1,17 +1,16 @@
 //! Transfers that use memory of the program while its code runs.
 //!
-//! Such memory is borrowed for as long as a function runs, which completes the transfers before it ends ([`under_way`]). A
-//! function ends by return or by unwinding; a destructor sees to both. Or it never ends, because code of the program that it
-//! calls ends the process: `exit` destroys the thread-locals of the calling thread, one of which may own the memory, while the
-//! transfers go on. So each thread has a list of what is under way, which `exit` completes before it destroys anything
-//! ([`run_first`]).
+//! Such memory is borrowed by a function, which completes the transfers before it ends ([`under_way`]). A function ends by return or by
+//! unwinding; a destructor covers both. Or code of the program that it calls ends the process: `exit` destroys the thread-locals of the
+//! calling thread, one of which may own the memory, while the transfers continue. So each thread has a list of its transfers, which
+//! `exit` completes before it destroys anything ([`run_first`]).
 //!
-//! The list has only transfers that go on while code of the program runs. A blocking transfer runs none, and is not in it. The
-//! process may end during one, when this thread or another finds that the job cannot go on: that end is the library's own, which
-//! calls no `exit` and destroys nothing ([`end`](crate::exit::end)). So what still arrives is written to memory that is as it was.
+//! Blocking transfers run no code of the program and are not in the list. The library may end the process during one, when the job
+//! cannot continue: it calls no `exit` and destroys nothing ([`end`](crate::exit::end)), so late data is written to memory that still
+//! exists.
 //!
-//! Thread-locals of other threads are not destroyed then, nor is anything on a stack. That a thread ends the process while
-//! another one has borrowed its thread-locals is the standard library's own matter, as with `std::thread::scope`.
+//! `exit` destroys neither thread-locals of other threads nor anything on a stack. A thread that ends the process while another one has
+//! borrowed its thread-locals is outside this module, as with `std::thread::scope`.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -20,11 +19,10 @@ use super::Completes;
 use crate::exit::run_first;
 use crate::primitive::mutant;
 
-/// What is under way: a link of a list on the stack.
+/// Transfers of one function: a link of the thread's list, on the stack.
 struct Open<'q> {
     quiet: &'q dyn Fn(),
-    /// That which began before it and that which began behind it, among those that have not ended. Functions on several stacks of one
-    /// thread may end in any order.
+    /// The links that began before and after it, and have not ended. Functions on several stacks of one thread may end in any order.
     older: Link,
     newer: Link,
 }
@@ -32,7 +30,7 @@ struct Open<'q> {
 type Link = Cell<Option<NonNull<Open<'static>>>>;
 
 thread_local! {
-    /// What this thread began last.
+    /// The newest link of this thread.
     static LAST: Link = const { Cell::new(None) };
 }
 
@@ -42,7 +40,7 @@ pub fn under_way<R>(quiet: impl Fn(), body: impl FnOnce() -> R) -> R {
     let open = Open { quiet: &quiet, older: Cell::new(None), newer: Cell::new(None) };
     // SAFETY: `End` is dropped before `open` is, which does not move.
     unsafe { enter(&open) };
-    // Takes it out of the list, behind the quiet.
+    // Dropped after the quiet: removes it from the list.
     let _end = End(&open);
     let _quiet = Completes(&quiet);
     if !mutant("exit-without-quiet") {
@@ -51,20 +49,20 @@ pub fn under_way<R>(quiet: impl Fn(), body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Puts a link into the list.
+/// Adds a link to the list.
 ///
 /// # Safety
 ///
-/// It must be there, in the same place, until an [`End`] of it has been dropped, or for ever.
+/// It must stay in the same place until an [`End`] of it has been dropped, or for ever.
 unsafe fn enter(open: &Open<'_>) {
     let this = Some(NonNull::from(open).cast());
     let older = LAST.replace(this);
     open.older.set(older);
-    // SAFETY: what is in the list has not ended, so it is there.
+    // SAFETY: a link in the list has not ended, so it exists.
     older.inspect(|older| unsafe { older.as_ref() }.newer.set(this));
 }
 
-/// Takes a link out of the list when it is dropped.
+/// Removes a link from the list when it is dropped.
 struct End<'o, 'q>(&'o Open<'q>);
 
 impl Drop for End<'_, '_> {
@@ -80,7 +78,7 @@ impl Drop for End<'_, '_> {
     }
 }
 
-/// Completes what this thread has under way: the process is about to exit. When a thread ends otherwise, nothing is.
+/// Completes the transfers of this thread, when the process is about to exit. A thread that ends otherwise has none.
 fn complete() {
     while let Some(open) = LAST.get() {
         // SAFETY: no `End` of it has been dropped, so it is where `enter` has found it: the frame of a function that never ends stays.
@@ -99,7 +97,7 @@ mod tests {
     use crate::fixture::aborts;
 
     #[test]
-    fn who_leaves_by_unwinding_waits_as_who_returns_does() {
+    fn unwinding_completes_transfers_as_a_return_does() {
         let quiets = Cell::new(0);
         let count = || quiets.set(quiets.get() + 1);
         under_way(count, || assert_eq!(quiets.get(), 0));
@@ -109,9 +107,9 @@ mod tests {
         assert_eq!(LAST.get(), None);
     }
 
-    /// As on several stacks: the list is the same whoever ends first.
+    /// Links end in any order, as on several stacks.
     #[test]
-    fn an_exit_completes_what_has_not_ended() {
+    fn an_exit_completes_transfers_that_have_not_ended() {
         let quiets = Cell::new(0);
         let first = || quiets.set(quiets.get() | 1);
         let second = || quiets.set(quiets.get() | 2);
@@ -133,7 +131,7 @@ mod tests {
     /// Caught by nobody, whoever would.
     #[test]
     #[cfg(not(miri))]
-    fn what_cannot_be_completed_ends_the_process() {
+    fn a_failed_completion_ends_the_process() {
         aborts("transfers could not be completed", || {
             _ = catch_unwind(|| under_way(|| panic!("the network is gone"), || ()));
         });
