@@ -1,4 +1,4 @@
-//! Words that PEs change atomically, and how.
+//! Atomic operations on words of 4 and 8 bytes.
 
 use core::cmp::{
     self,
@@ -26,14 +26,14 @@ impl Width {
         }
     }
 
-    /// That of a type with 4 or 8 bytes.
+    /// The width of a type with 4 or 8 bytes.
     #[inline(always)]
     pub(crate) const fn of<T>() -> Self {
         if size_of::<T>() == 8 { Self::W8 } else { Self::W4 }
     }
 
-    /// Writes the low bits of a value to where an operation leaves its result: memory of the program's own, which
-    /// nobody else accesses until the operation is complete.
+    /// Writes the low bits of a value as the result of an operation: to memory of the program, which nobody else accesses until the
+    /// operation is complete.
     ///
     /// # Safety
     ///
@@ -49,7 +49,7 @@ impl Width {
     }
 }
 
-/// How the bits of a word are read, where an operation has to know.
+/// The type of numbers, for operations that depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// `u32`, `u64`.
@@ -67,7 +67,7 @@ pub enum AtomicOp {
     Fetch,
     /// Writes.
     Set(u64),
-    /// Writes, and gives what was there.
+    /// Writes, and returns the old value.
     Swap(u64),
     /// Writes if the word is `expected`.
     CompareSwap {
@@ -84,17 +84,17 @@ pub enum AtomicOp {
     Or(u64),
     /// Bitwise exclusive or.
     Xor(u64),
-    /// Adds floating-point numbers. A sum that is no number is `NAN`, whichever NaN went into it.
+    /// Adds floating-point numbers. A sum that is not a number is always `NAN`, the same bits for all operands.
     AddFloat(u64),
-    /// Leaves the smaller one. A NaN loses; -0 is smaller than 0.
+    /// Keeps the smaller number. A NaN loses; -0 is smaller than 0.
     Min(Number, u64),
-    /// Leaves the larger one. A NaN loses; 0 is larger than -0.
+    /// Keeps the larger number. A NaN loses; 0 is larger than -0.
     Max(Number, u64),
 }
 
 impl AtomicOp {
-    /// The operation as three words: cold functions take them in registers, where the operation
-    /// itself would have to be written to memory on the hot path before the branch.
+    /// The operation as three words, which are passed to cold functions in registers: the operation itself would be written to memory on
+    /// the hot path.
     #[inline(always)]
     pub(crate) fn into_words(self) -> (u32, u64, u64) {
         match self {
@@ -116,7 +116,7 @@ impl AtomicOp {
         }
     }
 
-    /// What the operation makes of the bits of a word that nobody else changes.
+    /// The new value of a word with the old value `before`.
     #[inline(always)]
     pub(crate) fn applied_to(self, before: u64, width: Width) -> u64 {
         macro_rules! on {
@@ -151,7 +151,7 @@ impl AtomicOp {
         }
     }
 
-    /// What [`into_words`](Self::into_words) took apart.
+    /// The inverse of [`into_words`](Self::into_words).
     pub(crate) fn from_words((code, first, second): (u32, u64, u64)) -> Self {
         EachOp::ALL[code as usize].of_words(first, second)
     }
@@ -175,7 +175,7 @@ pub enum EachOp {
 }
 
 impl EachOp {
-    /// All of them: the index is the [code](Self::code).
+    /// All operations, by their [code](Self::code).
     pub const ALL: [Self; 15] = [
         Self::Fetch,
         Self::Set,
@@ -194,17 +194,17 @@ impl EachOp {
         Self::Max(Number::Float),
     ];
 
-    /// A number for messages.
+    /// Its number in messages.
     pub fn code(self) -> u8 {
         self.with(0, 0).into_words().0 as u8
     }
 
-    /// The operation of a code; nothing, if there is none.
+    /// The operation of a code, if there is one.
     pub fn of_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 
-    /// Operands that it takes of each word.
+    /// The number of operands for each word.
     pub const fn operands(self) -> usize {
         match self {
             Self::Fetch => 0,
@@ -213,7 +213,7 @@ impl EachOp {
         }
     }
 
-    /// The operand that leaves every word as it is, if two operands of the operation make one that does the work of both.
+    /// The operand that changes no word, for operations of which two can be combined into one.
     pub(crate) const fn neutral(self, width: Width) -> Option<u64> {
         let (unsigned, signed, zero, nan) = match width {
             Width::W4 => {
@@ -238,7 +238,7 @@ impl EachOp {
         if self == Self::CompareSwap { self.with(second, first) } else { self.with(first, second) }
     }
 
-    /// The operation with its operands. What it does not take is not looked at.
+    /// The operation with its operands. Superfluous operands are ignored.
     #[inline(always)]
     pub fn with(self, operand: u64, expected: u64) -> AtomicOp {
         match self {
@@ -257,7 +257,7 @@ impl EachOp {
     }
 }
 
-/// How a put changes the signal behind its data.
+/// The change of a signal by a put.
 ///
 /// Source: OpenSHMEM 1.6, `SHMEM_SIGNAL_SET` and `SHMEM_SIGNAL_ADD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,10 +280,10 @@ impl From<SignalOp> for AtomicOp {
 
 /// The bits of a number.
 trait Bits: Copy {
-    /// Those of the sum of two floating-point numbers.
+    /// The bits of the sum of two floating-point numbers.
     fn float_sum(self, other: Self) -> Self;
 
-    /// Those of the smaller number (`Less`), or of the larger one (`Greater`). A NaN loses.
+    /// The bits of the smaller number (`Less`), or of the larger one (`Greater`). A NaN loses.
     fn extreme(self, other: Self, number: Number, wanted: cmp::Ordering) -> Self;
 }
 
@@ -293,7 +293,7 @@ macro_rules! bits {
             #[inline(always)]
             fn float_sum(self, other: Self) -> Self {
                 let sum = $float::from_bits(self) + $float::from_bits(other);
-                // Which NaN a sum is differs between processors and compilers, and nodes are to agree.
+                // The bits of a NaN differ between processors and compilers, but must be the same on all nodes.
                 if sum.is_nan() { $float::NAN.to_bits() } else { sum.to_bits() }
             }
 
@@ -321,10 +321,9 @@ bits! {
     u64: f64;
 }
 
-/// Changes a word atomically and gives what was there.
+/// Changes a word atomically and returns the old value.
 ///
-/// Sequentially consistent, and always a read-modify-write when it writes: see
-/// [`Doorbell`](crate::sync::Doorbell).
+/// Sequentially consistent, and always a read-modify-write when it writes: see [`Doorbell`](crate::sync::Doorbell).
 ///
 /// # Safety
 ///
@@ -376,7 +375,7 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
                     word.store(before.float_sum(v as $bits), Ordering::SeqCst);
                     before as u64
                 }
-                // No instruction does these. Also a word that stays as it is is written: see `Doorbell`.
+                // There is no instruction for these. An unchanged word is written, too: see `Doorbell`.
                 AtomicOp::AddFloat(v) => retried!(word, |before| before.float_sum(v as $bits)),
                 AtomicOp::Min(number, v) => retried!(word, |before| before.extreme(v as $bits, number, Less)),
                 AtomicOp::Max(number, v) => {

@@ -1,18 +1,16 @@
-//! A transport inside one process, made to be hostile.
+//! A transport inside one process, for tests.
 //!
-//! Every PE is a thread with a slot of its own, and all others are "off node": each operation goes
-//! through the [`Transport`] interface as it would to a network. Puts and updates lie in the
-//! target's inbox and are delivered as late and in as much disorder as the rules allow: in random
-//! order between fences, when the target makes progress, when the initiator is quiet, or when the
-//! network's own thread comes round. A program that forgets a fence or a quiet fails here soon.
-//! What may go on after it returns does so: a source is read, and a destination or a result written,
-//! when the parcel is delivered, by whoever delivers it. The signal behind a put becomes a parcel of its
-//! own when the data has arrived, piece by piece in any order where it is long. Gets let nothing wait for
-//! them, whatever fences stand around.
+//! Every PE is a thread with a slot of its own, and every other PE is on another node: each operation is a call of [`Transport`]. Puts and
+//! updates are parcels in the target's inbox. They are delivered as late and in as random an order as fences allow: when the target
+//! makes progress, when the initiator is quiet, or at intervals by the network's own thread. So a program without a necessary
+//! fence or quiet soon fails.
 //!
-//! Later segments have keys, a new one for each registration. What arrives with a key that its target
-//! has forgotten, or for memory that was never registered, ends the program: no PE may use a segment
-//! before all have learnt its keys, nor after any has forgotten them.
+//! A transfer that may continue after it has returned does so: its source is read, and its destination or result written, at delivery,
+//! by the delivering thread. The signal of a put becomes a parcel when the last piece of the data was delivered. Fences do not order
+//! gets.
+//!
+//! Later segments have keys, a new one for each registration. A parcel with an old key, or for memory that was never registered, ends the
+//! program: no PE may use a segment before all have learnt its keys, nor after any has forgotten them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -32,7 +30,7 @@ mod parcel;
 
 pub use network::Network;
 
-/// Most bytes of the pieces of data before a signal.
+/// Most bytes of a piece of data before a signal.
 const SIGNALLED: usize = 16 << 10;
 
 impl Network {
@@ -43,7 +41,7 @@ impl Network {
     }
 }
 
-/// One PE's way into the network.
+/// One PE's end of the network.
 pub struct Loopback {
     network: Arc<Network>,
     me: usize,
@@ -73,7 +71,7 @@ impl Loopback {
         key.unwrap_or_else(|| panic!("PE {} has no key for segment {segment} of PE {pe}", self.me))
     }
 
-    /// Works on another PE's memory while nothing is delivered there.
+    /// Calls `work` with another PE's memory, to which nothing is delivered meanwhile.
     fn reach<R>(&self, to: Remote, work: impl FnOnce(Target) -> R) -> R {
         self.network.check();
         let (pe, key) = (to.pe.number(), self.key(to));
@@ -91,7 +89,7 @@ impl Loopback {
         self.network.send(to.pe.number(), self.parcel(channel, to, errand));
     }
 
-    /// Sends data whose signal follows the last of its pieces, which come in any order; without data, the signal.
+    /// Sends pieces of data, which are delivered in any order, and the signal after the last of them; without data, the signal.
     fn send_signal(&self, channel: Channel, mut data: Vec<(Remote, Errand)>, signal: Remote, op: SignalOp) {
         self.network.check();
         let mut parcel = self.parcel(channel, signal, Errand::update(signal, Width::W8, op.into()));
@@ -106,24 +104,24 @@ impl Loopback {
         self.network.send(signal.pe.number(), parcel);
     }
 
-    /// Delivers all that a channel has sent to a PE.
+    /// Delivers all parcels of a channel to a PE.
     fn complete(&self, channel: Channel, pe: usize) {
         self.network.check();
         let every = mutant("quiet-of-every-channel");
         self.network.deliver(pe, |p| p.from == self.me && (p.channel == channel || every));
     }
 
-    /// Delivers what a fence has put before everything that comes now.
+    /// Delivers the parcels of a channel to a PE that a fence orders before later ones.
     fn settle(&self, channel: Channel, pe: usize) {
         let epoch = self.epoch(channel, 0);
         self.network.deliver(pe, |p| p.from == self.me && p.channel == channel && p.epoch < epoch);
     }
 }
 
-// SAFETY: errands touch only the bytes that they name, each once, and with the lock of an inbox that
-// `quiet` and `quiet_pe` take, too. The source of an operation that is over when it returns is copied
-// before. `quiet` delivers everything the channel has sent before it returns, and `quiet_pe` all of it
-// that was sent to that PE: after that no parcel is left that knows of local memory.
+// SAFETY: errands touch only the bytes that they name, each once, and under the lock of an inbox that
+// `quiet` and `quiet_pe` take, too. The source of an operation that ends with its return is copied
+// before. `quiet` delivers all parcels of the channel before it returns, and `quiet_pe` all of them
+// to that PE: after that no parcel is left that names local memory.
 unsafe impl Transport for Loopback {
     fn name(&self) -> &'static str {
         "loopback"
@@ -198,12 +196,12 @@ unsafe impl Transport for Loopback {
     }
 
     fn threads(&self) -> Option<usize> {
-        // That of the network is of all PEs together: who starts them counts it.
+        // The network's thread serves all PEs: the code that starts the PEs counts it.
         Some(0)
     }
 
     fn is_idle(&self) -> bool {
-        // What is delivered just now is, too: the inbox is held meanwhile.
+        // A delivery holds the lock of the inbox, so none is in progress either.
         (0..self.network.ports.len()).all(|pe| self.network.inbox(pe).iter().all(|one| one.from != self.me))
     }
 
@@ -248,7 +246,7 @@ unsafe impl Transport for Loopback {
     }
 }
 
-/// Bytes on their way: what lies at `source` now, or what will lie there when they are delivered.
+/// A put of the bytes at `source`: those of now, or those at delivery.
 ///
 /// # Safety
 ///
@@ -257,7 +255,7 @@ unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) 
     if until == Until::Quiet {
         return Errand::Put { offset: to.offset, data: Data::There(source, bytes) };
     }
-    // Not by a reference: it may be symmetric memory, which others write.
+    // Without a reference: others may write to symmetric memory.
     let mut data = vec![0; bytes].into_boxed_slice();
     // SAFETY: readable (caller), and as many are writable in `data`.
     unsafe { super::shm::get(data.as_mut_ptr(), source, bytes) };

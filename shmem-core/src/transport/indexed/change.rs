@@ -1,18 +1,18 @@
-//! What happens to words by index.
+//! Changes of words by index.
 
 use crate::transport::{AtomicOp, EachOp, Width};
 
-/// What the words of a list are changed by.
+/// The operands of a change.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
-    /// All of them by the same, in the low bits.
+    /// One for all words, in the low bits.
     Same(u64),
-    /// Each by its own: packed, in the order of the list, each as wide as a word. They need not be aligned.
+    /// One for each word: packed, in the order of the list, with the width of a word. They need not be aligned.
     Own(&'a [u8]),
 }
 
 impl<'a> Operand<'a> {
-    /// That of word `k` of the list.
+    /// The operand of word `k` of the list.
     ///
     /// # Panics
     ///
@@ -26,7 +26,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Those of words from `first` on, so many.
+    /// The operands of `words` words from word `first` on.
     ///
     /// # Panics
     ///
@@ -38,7 +38,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Whether there is one for each of so many words.
+    /// Whether there is one for each of `words` words.
     pub fn is_for(self, words: usize, width: Width) -> bool {
         match self {
             Self::Same(_) => true,
@@ -50,29 +50,29 @@ impl<'a> Operand<'a> {
 /// A change of all words of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
-    /// What is done.
+    /// The operation.
     pub op: EachOp,
     /// Width of the words, which is the size of the elements.
     pub width: Width,
-    /// By what.
+    /// Its operands.
     pub operand: Operand<'a>,
-    /// What a [`CompareSwap`](EachOp::CompareSwap) expects; the others do not look at it.
+    /// The expected values of a [`CompareSwap`](EachOp::CompareSwap); other operations ignore them.
     pub expected: Operand<'a>,
 }
 
 impl<'a> Change<'a> {
-    /// A change of one operand, or of none.
+    /// A change with at most one operand.
     pub const fn new(op: EachOp, width: Width, operand: Operand<'a>) -> Self {
         Self { op, width, operand, expected: Operand::Same(0) }
     }
 
-    /// Whether there are operands for so many words.
+    /// Whether there are operands for `words` words.
     pub fn is_for(&self, words: usize) -> bool {
         let operands = [self.operand, self.expected];
         operands[..self.op.operands()].iter().all(|operand| operand.is_for(words, self.width))
     }
 
-    /// What is done to word `k` of the list.
+    /// The operation on word `k` of the list.
     ///
     /// # Panics
     ///
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_operation_has_a_code_of_its_own_and_is_taken_apart_like_its_atomic_operation() {
+    fn operations_have_distinct_codes_and_convert_to_words_and_back() {
         for (code, op) in EachOp::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(op.code()), code);
             assert_eq!(EachOp::of_code(code as u8), Some(op));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neutral_leaves_every_word_and_every_operand() {
+    fn a_neutral_operand_changes_no_word_and_no_operand() {
         let floats = [0.0, -0.0, 1.5, -7.0, f64::INFINITY, f64::MIN];
         let bits: Vec<u64> = floats.iter().map(|float: &f64| float.to_bits()).collect();
         let narrow: Vec<u64> = floats.iter().map(|float| u64::from((*float as f32).to_bits())).collect();

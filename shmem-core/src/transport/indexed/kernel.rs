@@ -1,33 +1,34 @@
-//! What lists of indices do to memory that this process reaches: on the node, and at the target of a message.
+//! The kernel of lists, for memory of this process: on the node, and at the target of a message.
 //!
-//! Elements of a list lie anywhere, so each is likely to wait for a line of its own. Loads wait for several at a
-//! time, locked instructions on many processors for one after the other. So lines are asked for some elements [before](led)
-//! anything is done to them. What is done is what single operations do ([`shm`], [`apply`]).
+//! Elements of a list are scattered, so each probably misses the cache. Loads wait for several lines at a time, but locked instructions of
+//! many processors for one after the other. So lines are prefetched some elements [ahead](led). The accesses are those of single
+//! operations ([`shm`], [`apply`]).
 
 use super::{Change, Deed, Operand, position};
 use crate::primitive::mutant;
 use crate::transport::atomic::apply;
 use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 
-/// Elements whose lines are on their way: some more than a core may wait for at a time, of which the next ones would wait.
+/// Prefetch distance in elements: some more than the lines that a core can wait for at a time.
 pub(crate) const LEAD: usize = 32;
 
-/// Bytes of an object up to which plain loads and stores have no lead: they overlap by themselves, and its lines are in a cache
-/// of the processor's own.
+/// Largest object, in bytes, whose plain loads and stores are not prefetched: they overlap by themselves, and its lines are in a cache
+/// of the core.
 pub(crate) const NEAR: usize = 1 << 20;
 
-/// Updates behind which the bell of their owner is rung.
+/// Updates between two rings of the owner's bell.
 pub(crate) const RING: usize = 512;
 
-/// A list of fewer elements has no lead.
+/// Shorter lists are not prefetched.
 const SHORT: usize = 4;
 
-/// Does `work` to elements `0..count`, in order, at the addresses that `address` finds; `expect` is told each as many before as the
-/// [`LEAD`] is. Meanwhile it is kept, if `is_kept`, or found anew: to keep it is a store, for which a locked instruction waits.
+/// Calls `work` for elements `0..count`, in order, with their addresses from `address`, and `expect` for each element [`LEAD`] elements
+/// earlier. The address is kept meanwhile, if `is_kept`, or computed again: keeping it is a store, for which a locked instruction
+/// waits.
 ///
 /// # Errors
 ///
-/// That of `address`. Some elements before that one are done.
+/// The error of `address`. Some of the earlier elements are done.
 #[inline(always)]
 pub(crate) fn led<E>(
     is_kept: bool,
@@ -65,11 +66,11 @@ pub(crate) fn led<E>(
 /// Elements of `size` bytes from `first` on, by index.
 #[derive(Clone, Copy)]
 pub(crate) struct Near<'a> {
-    /// Where element 0 lies.
+    /// The address of element 0.
     pub(crate) first: *mut u8,
     /// Bytes of each.
     pub(crate) size: usize,
-    /// Which.
+    /// The indices.
     pub(crate) indices: &'a [u32],
 }
 
@@ -81,8 +82,8 @@ impl Near<'_> {
         let Ok(()) = led::<core::convert::Infallible>(false, indices.len(), address, expect, work);
     }
 
-    /// Carries out a deed; what comes back goes to `positions` if there are some. `ring` rings the bell of the owner: it is called
-    /// behind each [`RING`] changes of words, and behind the last one.
+    /// Carries out a deed; results are written to `positions` if there are some. `ring` rings the bell of the owner: it is called
+    /// after each [`RING`] changes of words, and after the last one.
     ///
     /// # Safety
     ///
@@ -158,7 +159,7 @@ impl Near<'_> {
     ///
     /// As [`carry_out`](Self::carry_out).
     unsafe fn change(self, change: &Change<'_>, before: Option<(*mut u8, Option<&[u32]>)>, ring: impl Fn()) {
-        // One loop for each, in which nothing is left to decide.
+        // A loop for each operation, without branches on it.
         macro_rules! by {
             ($width:expr, |$k:ident| $op:expr) => {{
                 let expect = |place: *mut u8| match change.op {
@@ -226,7 +227,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 128 }))]
 
         #[test]
-        fn all_is_done_in_order_each_a_lead_behind_its_announcement(count in 0..300_usize, is_kept: bool) {
+        fn elements_are_done_in_order_after_their_prefetch(count in 0..300_usize, is_kept: bool) {
             let (told, done) = (Cell::new(0), RefCell::new(Vec::new()));
             let address = |k: usize| Ok::<_, ()>(core::ptr::without_provenance_mut(k));
             let expect = |place: *mut u8| {
@@ -243,7 +244,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_led_stops_at_what_has_no_address(count in 1..300_usize, wrong in 0..300_usize, is_kept: bool) {
+        fn a_list_stops_at_an_element_without_an_address(count in 1..300_usize, wrong in 0..300_usize, is_kept: bool) {
             let wrong = wrong % count;
             let done = Cell::new(0);
             let address = |k: usize| if k == wrong { Err(k) } else { Ok(core::ptr::null_mut()) };
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bell_is_rung_behind_so_many_updates_and_the_last() {
+    fn the_bell_is_rung_between_updates_and_after_the_last() {
         let (mut words, list) = ([0_u32; 4], vec![1; 3 * RING + 1]);
         let rung = Cell::new(0);
         let change = Change::new(EachOp::Add, Width::W4, Operand::Same(1));

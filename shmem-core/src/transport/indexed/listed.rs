@@ -1,4 +1,4 @@
-//! Elements by index, as their owner moves and changes them for others.
+//! Elements by index at the target of a message.
 //!
 //! A list that has arrived is [checked](Target::listed) once, and then carried out by the [`kernel`](super::kernel), without a
 //! comparison for each element.
@@ -7,26 +7,26 @@ use super::kernel::Near;
 use super::{Change, Deed};
 use crate::transport::target::Target;
 
-/// Elements that lie in a target's memory, all of them.
+/// Elements, all of which are in a target's memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Listed<'a> {
     target: Target,
     near: Near<'a>,
 }
 
-/// An element of a list does not lie in the memory.
+/// The error that an element of a list is not in the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beyond {
-    /// Bytes from element 0 to behind the last one; `None`: more than there are anywhere.
+    /// Bytes from the start of element 0 to the end of the last one; `None`: more than an address space has.
     pub(crate) bytes: Option<usize>,
 }
 
 impl Target {
-    /// Elements of `size` bytes, the first of which lies at `offset`.
+    /// Elements of `size` bytes; element 0 is at `offset`.
     ///
     /// # Errors
     ///
-    /// If one of the list does not lie in the memory.
+    /// If one of the list is not in the memory.
     pub(crate) fn listed(self, offset: usize, size: usize, indices: &[u32]) -> Result<Listed<'_>, Beyond> {
         let largest = indices.iter().max().map(|largest| *largest as usize);
         let bytes = largest.map_or(Some(0), |largest| largest.checked_mul(size)?.checked_add(size));
@@ -36,7 +36,7 @@ impl Target {
 }
 
 impl Listed<'_> {
-    /// Reads them, one behind the other.
+    /// Reads them to consecutive places of `into`.
     ///
     /// # Panics
     ///
@@ -47,18 +47,18 @@ impl Listed<'_> {
         unsafe { self.near.carry_out(Deed::Pick(into.as_mut_ptr()), None, || ()) };
     }
 
-    /// Writes them from bytes that lie one behind the other. Of several for one element the last stays.
+    /// Writes them from consecutive bytes. Of several values for one element the last is kept.
     ///
     /// # Panics
     ///
-    /// If there are not as many bytes.
+    /// If `data` is not as long as all of them.
     pub(crate) fn place(self, data: &[u8]) {
         self.must_have(data.len());
         // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `data` (`must_have`).
         unsafe { self.near.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
     }
 
-    /// Changes words, rings the bell, and writes what was there before, one behind the other, if it is wanted.
+    /// Changes words, rings the bell, and writes the old values to consecutive places of `before`, if there is one.
     ///
     /// # Panics
     ///

@@ -1,8 +1,8 @@
-//! Elements by index: what lists of indices ask of a transport.
+//! Elements by index: operations on lists of indices.
 //!
-//! Whoever makes [`Elements`] has checked every index, and has put those of one PE together. A
-//! [`Transport`](super::Transport) carries out a [`Deed`] on them: as a loop of single operations, which is the default, or
-//! as messages that the target carries out by the [`kernel`] that a node has for its own memory.
+//! The caller has checked every index of [`Elements`], all of which are on one PE. A [`Transport`](super::Transport) carries out a
+//! [`Deed`] on them: by a loop of single operations, which is the default, or by messages that the target carries out with the
+//! [`kernel`] for the memory of a node.
 
 mod change;
 pub(crate) mod kernel;
@@ -18,43 +18,43 @@ use super::Remote;
 /// Indices have 32 bits. Of an object with more elements, those beyond come in calls of their own, with another `first`.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
-    /// Where element 0 begins.
+    /// The place of element 0; the others follow it.
     pub first: Remote,
-    /// Bytes of an element, which lie one behind the other: of a word, its width.
+    /// Bytes of an element; of a word, its width.
     pub size: usize,
-    /// How many there are from `first` on, at most 2^32: every index is less.
+    /// The number of elements of the object, at most 2^32: every index is less.
     pub length: usize,
-    /// Which of them. The same may be there several times.
+    /// The indices. An index may be there several times.
     pub indices: &'a [u32],
 }
 
 impl<'a> Elements<'a> {
-    /// How many are asked for.
+    /// The number of indices.
     pub fn len(&self) -> usize {
         self.indices.len()
     }
 
-    /// Whether none is.
+    /// Whether there are no indices.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
 
-    /// Where each of them is, in the order of the list.
+    /// The place of each element, in the order of the list.
     pub fn places(&self) -> impl Iterator<Item = Remote> + use<'a> {
         let Self { first, size, indices, .. } = *self;
         indices.iter().map(move |index| Remote { offset: first.offset + *index as usize * size, ..first })
     }
 }
 
-/// What is done to the elements of a list. Local values lie one behind the other, in the order of the list.
+/// An operation on the elements of a list. Local values are consecutive, in the order of the list.
 #[derive(Clone, Copy, Debug)]
 pub enum Deed<'d> {
     /// Reads them into local memory.
     Pick(*mut u8),
-    /// Writes them from local memory. Of several values for one element, one stays.
+    /// Writes them from local memory. Of several values for one element, any one is kept.
     Place(*const u8),
-    /// Changes words, each as often as its index is there, in any order, and writes what was there before to local memory,
-    /// if it is wanted. Of several changes of one word each finds what another one has left.
+    /// Changes words, once for each index, in any order. Writes the old values to local memory, if there is some. Several changes of one
+    /// word are atomic.
     Change(Change<'d>, Option<*mut u8>),
 }
 
@@ -79,7 +79,7 @@ impl<'d> Deed<'d> {
         }
     }
 
-    /// The first byte on the side of the caller, if there is one.
+    /// The first byte of local memory, or null.
     pub(crate) fn local(self) -> *const u8 {
         match self {
             Self::Pick(into) | Self::Change(_, Some(into)) => into,
@@ -88,7 +88,7 @@ impl<'d> Deed<'d> {
         }
     }
 
-    /// Where values come back to, if any do.
+    /// The local memory of results, if there are any.
     pub(crate) fn into(self) -> Option<*mut u8> {
         match self {
             Self::Pick(into) | Self::Change(_, Some(into)) => Some(into),
@@ -97,7 +97,7 @@ impl<'d> Deed<'d> {
     }
 }
 
-/// Which place in the caller's memory belongs to element `k` of a list: `positions[k]`, or `k` where there are none.
+/// The place of element `k` of a list in local memory: `positions[k]`, or `k` without positions.
 #[inline(always)]
 pub(crate) fn position(positions: Option<&[u32]>, k: usize) -> usize {
     positions.map_or(k, |positions| positions[k] as usize)

@@ -1,4 +1,4 @@
-//! What is on its way between PEs, and how it gets there: late, and in disorder.
+//! The network of the loopback transport: inboxes of PEs, and delivery in random order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,19 +11,19 @@ use crate::exclusion::{Mutex, RwLock};
 use crate::segment::FIRST_LATER;
 use crate::transport::target::Target;
 
-/// How often the network delivers by itself.
+/// Interval at which the network's thread delivers.
 pub(super) const INTERVAL: Duration = Duration::from_micros(200);
 
-/// A PE's memory and what is on its way there.
+/// A PE's memory and inbox.
 pub(super) struct Port {
     pub(super) target: Target,
-    /// What is registered of later segments, with its key.
+    /// Registered later segments, with their keys.
     pub(super) later: RwLock<BTreeMap<u32, (u64, Target)>>,
     inbox: Mutex<Vec<Parcel>>,
 }
 
 impl Port {
-    /// Works on the memory of a segment, which stays registered meanwhile.
+    /// Calls `work` with the memory of a segment, which stays registered meanwhile.
     ///
     /// # Panics
     ///
@@ -45,18 +45,18 @@ impl Port {
     }
 }
 
-/// The PEs of one process and what is on its way between them.
+/// The PEs of one process and the parcels between them.
 pub struct Network {
     pub(super) ports: Vec<Port>,
     dice: AtomicU64,
     /// Keys given out so far.
     pub(super) keys: AtomicU64,
-    /// What the network's own thread found wrong; the PEs end with it.
+    /// The error that the network's own thread has found; the PEs panic with it.
     fault: OnceLock<String>,
 }
 
 impl Network {
-    /// Connects PEs by their memory, in order; `seed` chooses the disorder.
+    /// Connects PEs, given by their memory in order; `seed` chooses the order of deliveries.
     pub fn new(targets: Vec<Target>, seed: u64) -> Arc<Self> {
         let network = Self::lazy(targets, seed);
         let weak = Arc::downgrade(&network);
@@ -64,7 +64,7 @@ impl Network {
         network
     }
 
-    /// A network that delivers nothing by itself.
+    /// A network without a thread.
     pub(super) fn lazy(targets: Vec<Target>, seed: u64) -> Arc<Self> {
         let port = |target| Port { target, later: RwLock::default(), inbox: Mutex::default() };
         let ports = targets.into_iter().map(port).collect();
@@ -82,7 +82,7 @@ impl Network {
         self.ports[pe].inbox.lock()
     }
 
-    /// Delivers, in random order, the parcels for `pe` that `wanted` picks, and those that a fence has put before one of
+    /// Delivers, in random order, the parcels for `pe` that `wanted` selects, and those that a fence orders before one of
     /// them.
     pub(super) fn deliver(&self, pe: usize, mut wanted: impl FnMut(&Parcel) -> bool) {
         let mut inbox = self.inbox(pe);

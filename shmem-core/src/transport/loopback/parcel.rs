@@ -1,42 +1,42 @@
-//! What is on its way, what it does where it arrives, and the order in which it does: at random, except where a fence
-//! decides. To draw a parcel takes a time that does not grow with the number of the others.
+//! Parcels, their errands, and the order of their delivery: random, but for fences. The time to draw a parcel does not grow with the
+//! number of parcels.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::transport::target::Target;
 use crate::transport::{AtomicOp, Channel, Remote, Width, shm};
 
-/// What fences order: the sender, its channel, and whether they order it at all.
+/// A sender, its channel, and whether fences order its parcels.
 pub(super) type Stream = (usize, Channel, bool);
 
-/// Something on its way to a PE.
+/// An operation on its way to a PE.
 pub(super) struct Parcel {
     pub(super) from: usize,
     pub(super) channel: Channel,
-    /// Fences that its channel had seen.
+    /// The number of fences of its channel before it.
     pub(super) epoch: u64,
     pub(super) segment: u32,
     /// The key that the sender had for the segment.
     pub(super) key: u64,
     pub(super) errand: Errand,
-    /// What is sent to the same PE when this has arrived.
+    /// Sent to the same PE when this has arrived.
     pub(super) then: Option<Box<Parcel>>,
 }
 
-/// What a parcel does where it arrives, so many bytes from the start of the slot.
+/// The action of a parcel at its target, `offset` bytes from the start of the slot.
 pub(super) enum Errand {
     /// Writes bytes.
     Put { offset: usize, data: Data },
     /// Reads bytes, into the sender's memory.
     Get { offset: usize, into: *mut u8, bytes: usize },
-    /// Changes a word, and writes what was there to the sender's memory, if it is wanted.
+    /// Changes a word, and writes the old value to the sender's memory, if there is a result.
     Update { offset: usize, width: Width, op: AtomicOp, result: Option<*mut u8> },
 }
 
 /// Bytes to be written.
 pub(super) enum Data {
     Copied(Box<[u8]>),
-    /// Those that are read from the sender's memory only when they are delivered.
+    /// Bytes of the sender's memory, read at delivery.
     There(*const u8, usize),
 }
 
@@ -45,7 +45,7 @@ pub(super) enum Data {
 unsafe impl Send for Errand {}
 
 impl Parcel {
-    /// Its stream, and the epoch there. No fence orders a get: all gets of a channel have one epoch.
+    /// Its stream, and its epoch there. Fences do not order gets: all gets of a channel have one epoch.
     pub(super) fn order(&self) -> (Stream, u64) {
         let is_ordered = !matches!(self.errand, Errand::Get { .. });
         ((self.from, self.channel, is_ordered), if is_ordered { self.epoch } else { 0 })
@@ -53,12 +53,12 @@ impl Parcel {
 }
 
 impl Errand {
-    /// A change of a word of which nobody wants to know what was there.
+    /// A change of a word without a result.
     pub(super) fn update(word: Remote, width: Width, op: AtomicOp) -> Self {
         Self::Update { offset: word.offset, width, op, result: None }
     }
 
-    /// Does it, on the memory of the PE where it has arrived.
+    /// Carries it out on the memory of the target.
     pub(super) fn run(self, target: Target) {
         match self {
             Self::Put { offset, data } => {
@@ -87,7 +87,7 @@ impl Errand {
 /// Parcels that are being delivered to one PE.
 #[derive(Default)]
 pub(super) struct Delivery {
-    /// The stream of each parcel: a parcel is drawn by its stream.
+    /// The stream of each parcel, from which one is drawn.
     lots: Vec<Stream>,
     /// The parcels of each stream by epoch.
     streams: HashMap<Stream, BTreeMap<u64, Vec<Parcel>>>,
@@ -100,14 +100,14 @@ impl Delivery {
         self.streams.entry(stream).or_default().entry(epoch).or_default().push(parcel);
     }
 
-    /// Whether a fence has put a parcel before one of these.
+    /// Whether a fence orders a parcel before one of these.
     pub(super) fn waits_for(&self, parcel: &Parcel) -> bool {
         let (stream, epoch) = parcel.order();
         let last = self.streams.get(&stream).and_then(|epochs| epochs.last_key_value());
         last.is_some_and(|(last, _)| *last > epoch)
     }
 
-    /// Takes a parcel that no fence puts behind another one. `roll` gives random numbers.
+    /// Takes a parcel that no fence orders after another. `roll` returns random numbers.
     pub(super) fn draw(&mut self, roll: impl Fn() -> u64) -> Option<Parcel> {
         let any = |count: usize| roll() as usize % count;
         if self.lots.is_empty() {

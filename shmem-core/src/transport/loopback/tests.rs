@@ -1,5 +1,4 @@
-//! What may be delayed is, what may not is not; what may go on after it returns goes on, until quiet and no longer; signals
-//! come behind their data. Also run under AddressSanitizer.
+//! Transfers that may continue do so until quiet; messages outside memory and with old keys are refused. Also run under AddressSanitizer.
 
 use super::*;
 use crate::fixture::{Slots, assert_says, refusal};
@@ -12,7 +11,7 @@ const CHANNEL: Channel = Channel(0);
 /// Bytes behind the system area of each PE.
 const BYTES: usize = 4096;
 
-/// Some PEs, and their memory, which must outlive the network, as `make` makes that of it.
+/// A network that `make` makes of the memory of some PEs, and that memory, which must outlive it.
 fn network_of<N>(pes: usize, make: impl FnOnce(Vec<Target>) -> N) -> (N, Slots) {
     let places = Slots::new(pes, BYTES);
     // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network in every test.
@@ -24,7 +23,7 @@ fn pair(seed: u64) -> (Arc<Network>, Slots) {
     network_of(2, |targets| Network::new(targets, seed))
 }
 
-/// A network that delivers only when it is told to, so nothing depends on time.
+/// A network without a thread, so that nothing depends on time.
 fn lazy(pes: usize, seed: u64) -> (Arc<Network>, Slots) {
     network_of(pes, |targets| Network::lazy(targets, seed))
 }
@@ -48,7 +47,7 @@ fn get(from: &Loopback, offset: usize) -> u64 {
     value
 }
 
-/// Whoever made up a message: nothing outside the slot is written, and nothing outside the data read.
+/// Of a forged message nothing is written outside the slot, and nothing read outside the data.
 #[test]
 fn a_message_about_more_than_there_is_is_refused() {
     let (target, _places) = network_of(1, |targets| targets[0]);
@@ -102,8 +101,7 @@ fn a_later_segment_is_reached_by_its_key_alone() {
     assert_says(refusal(|| put_later(&from, 0)), &["has no key"]);
 }
 
-/// The message is refused by whoever delivers it: the sender, or the network's own thread, and then
-/// every operation ends with that.
+/// The delivering thread refuses the message: the sender, or the network's own thread, after which every operation panics.
 #[test]
 fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
     for seed in 0..4 {
@@ -154,7 +152,7 @@ fn a_destination_is_written_when_the_channel_is_quiet() {
     assert_eq!((before, get(&from, 64)), (0, 40), "an update is ordered by a fence, its result is here");
 }
 
-/// The order of a get and a put is nobody's, a fence between them or not.
+/// Gets and puts are not ordered, with a fence between them or without.
 #[test]
 fn a_get_is_ordered_by_nothing() {
     let late = (0..64).filter(|&seed| {
