@@ -1,4 +1,4 @@
-//! Where endpoints of other processes are.
+//! The table of addresses of other endpoints.
 
 use core::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// An empty table, with room for so many at first, at most a million: what is entered beyond makes room when it comes.
+    /// An empty table, with room for `count` addresses at first, at most a million; it grows later.
     ///
     /// # Errors
     ///
@@ -28,7 +28,7 @@ impl Addresses {
         // SAFETY: numbers and pointers: all zeroes ask for nothing.
         let mut attributes: fi_av_attr = unsafe { core::mem::zeroed() };
         attributes.type_ = FI_AV_TABLE;
-        // Providers compute with the number, and some do not look whether the product is one.
+        // Providers compute with the number, and some do not check for overflow.
         attributes.count = count.min(1 << 20);
         let open = |table| {
             // SAFETY: an open domain; the attributes are read during the call.
@@ -39,24 +39,24 @@ impl Addresses {
         Ok(Arc::new(Self { table, domain: Arc::clone(domain) }))
     }
 
-    /// The domain that it is of.
+    /// Its domain.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// Enters an address; gives what operations name it by.
+    /// Enters an address. Returns its index for operations.
     ///
     /// # Errors
     ///
-    /// If the provider takes it for none.
+    /// If the provider refuses the address.
     ///
     /// # Safety
     ///
-    /// It must be whole, and one that an [endpoint](super::Endpoint::name) of the same provider has given: the provider
-    /// reads as many bytes as its addresses have.
+    /// It must be the whole address of an [endpoint](super::Endpoint::name) of the same provider: the provider reads as many bytes as its
+    /// addresses have.
     pub unsafe fn insert(&self, address: &[u8]) -> Result<fi_addr_t, Refused> {
         let (mut found, none) = (fi_addr_t::MAX, core::ptr::null_mut());
-        // Where an address says of what kind it is, and so how long, providers believe it.
+        // Providers take the length of an address from the kind in its first bytes.
         let mut whole = [0_u8; ADDRESS_BYTES];
         match whole.get_mut(..address.len()) {
             Some(start) => start.copy_from_slice(address),
@@ -71,21 +71,21 @@ impl Addresses {
         }
     }
 
-    /// An address in words, if the provider has some for it.
+    /// An address as text, if the provider has one.
     ///
     /// # Safety
     ///
-    /// [`insert`](Self::insert) of this table must have given it: providers do not survive being asked for others.
+    /// It must be a result of [`insert`](Self::insert) of this table: providers crash when they are asked for others.
     pub unsafe fn describe(&self, address: fi_addr_t) -> Option<String> {
         let (mut raw, mut raw_length) = ([0_u8; ADDRESS_BYTES], ADDRESS_BYTES);
         let (mut text, mut length) = ([0_u8; ADDRESS_BYTES], ADDRESS_BYTES);
         let to = raw.as_mut_ptr().cast::<c_void>();
-        // SAFETY: an open table, an address that it has (caller), and room for as many bytes as is said.
+        // SAFETY: an open table, an address that it has (caller), and room for as many bytes as the length says.
         if unsafe { calls::av_lookup(self.table.as_ptr(), address, to, &raw mut raw_length) } != 0 {
             return None;
         }
         let to = text.as_mut_ptr().cast::<c_char>();
-        // SAFETY: an open table, an address that it has given, and room for as many bytes as is said.
+        // SAFETY: an open table, an address that it has given, and room for as many bytes as the length says.
         unsafe { calls::av_straddr(self.table.as_ptr(), raw.as_ptr().cast(), to, &raw mut length) };
         let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         Some(String::from_utf8_lossy(text).into_owned())

@@ -1,4 +1,4 @@
-//! An interface of a provider, opened.
+//! An open interface of a provider.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::library::Library;
 use super::object::{Object, Refused};
 use crate::dispositions;
 
-/// An interface of a provider, opened: what addresses, endpoints and registered memory are made from, which keep it.
-/// Fields are closed in order.
+/// An open interface of a provider. Addresses, endpoints and registered memory are made from it, and keep it. Fields are closed in
+/// order.
 #[derive(Debug)]
 pub struct Domain {
     domain: Object<fid_domain>,
@@ -19,7 +19,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Opens what an entry offers.
+    /// Opens the interface of an entry.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl Domain {
         let call = info.first().library().symbols().fi_fabric;
         // SAFETY: attributes of an entry, which are read during the call.
         let open = |fabric| unsafe { call(attributes, fabric, none) };
-        // Both calls start a provider, which may load what it reaches its hardware by.
+        // Both calls start a provider, which may load libraries of its hardware.
         // SAFETY: providers install what is their own, and free nothing of others.
         let open = |fabric| unsafe { dispositions::keep(|| open(fabric)) };
         // SAFETY: a fabric is made from nothing, and only this value knows it.
@@ -45,12 +45,12 @@ impl Domain {
         Ok(Arc::new(Self { domain, fabric, info }))
     }
 
-    /// What it was opened by.
+    /// The entry that it was opened by.
     pub fn entry(&self) -> Entry<'_> {
         self.info.first()
     }
 
-    /// The library that it is of.
+    /// Its library.
     pub fn library(&self) -> &'static Library {
         self.info.first().library()
     }

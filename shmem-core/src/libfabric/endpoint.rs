@@ -1,4 +1,4 @@
-//! Operations, with the queue and the counter that tell of them.
+//! Endpoints: operations, with a completion queue and a counter.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -12,31 +12,29 @@ use super::object::{Object, Refused};
 
 /// An endpoint, its completion queue and its counter. Fields are closed in order.
 ///
-/// Operations are named as in libfabric and documented there. Each is one indirect call, and gives the answer of libfabric:
-/// 0, or a negative error, `-FI_EAGAIN` where there is no room now, `-FI_ENOSYS` where the endpoint has no such operation.
+/// Operations are named as in libfabric and documented there. Each is one indirect call, and returns the answer of libfabric:
+/// 0, or a negative error, `-FI_EAGAIN` if there is no room now, `-FI_ENOSYS` if the endpoint has no such operation.
 ///
-/// All read what describes the operation during the call. What it reads and writes locally must stay until it is complete,
-/// and be described as the provider demands; where it is injected (`FI_INJECT`), what it reads, until the call returns.
-/// What it reads and writes at the peer must be registered there under the key that it names, and be such that this may
-/// happen to it. Its context must stay until it is complete, with as much room as the provider has asked for in its mode.
-///
-/// So each operation is `unsafe`, and has these conditions, and no others.
+/// Each operation is `unsafe`, with these conditions and no others. Messages are read during the call. Local memory must stay until the
+/// operation is complete, with the descriptors that the provider demands; the source of an injected operation (`FI_INJECT`) only until
+/// the call returns. Remote memory must be registered under the key of the operation, for this use. The context must stay
+/// until the operation is complete, with as many bytes as the provider has demanded in its mode.
 #[derive(Debug)]
 pub struct Endpoint {
     endpoint: Object<fid_ep>,
     counter: Object<fid_cntr>,
     queue: Object<fid_cq>,
     addresses: Arc<Addresses>,
-    /// What becomes readable when the queue has something, where it was asked for; it is the queue's.
+    /// Readable when the queue has completions, if it was requested; owned by the queue.
     descriptor: Option<RawFd>,
 }
 
-/// Which operations the queue reports. Messages that arrive are reported always, failures, too.
+/// The operations that the queue reports. Received messages and failures are always reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reports {
-    /// Those that ask for it (`FI_COMPLETION`).
+    /// Operations with the flag `FI_COMPLETION`.
     Asked,
-    /// All.
+    /// All operations.
     All,
 }
 
@@ -56,12 +54,12 @@ macro_rules! posts {
 }
 
 impl Endpoint {
-    /// Opens an endpoint that knows those of a table, with a queue of so many entries, at most a million, on which threads can
-    /// sleep or not, and with a counter of operations that are complete.
+    /// Opens an endpoint with a table of addresses, a queue of `entries` entries, at most a million, and a counter of complete operations.
+    /// If it `sleeps`, threads can sleep on the queue.
     ///
     /// # Errors
     ///
-    /// If the provider refuses. `fi_cq_open` or `fi_control` where threads cannot sleep.
+    /// If the provider refuses; in `fi_cq_open` or `fi_control` if threads cannot sleep.
     pub fn open(
         addresses: &Arc<Addresses>,
         entries: usize,
@@ -117,7 +115,7 @@ impl Endpoint {
         Ok(opened)
     }
 
-    /// What becomes readable when the queue has something, of a queue that was opened so.
+    /// The descriptor of a queue on which threads can sleep.
     fn ask_for_descriptor(&self) -> Result<RawFd, Refused> {
         let mut descriptor: RawFd = -1;
         let to = (&raw mut descriptor).cast();
@@ -131,7 +129,7 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// If the provider does not say.
+    /// If the provider refuses.
     pub fn name(&self) -> Result<Vec<u8>, Refused> {
         let mut bytes = vec![0; ADDRESS_BYTES];
         let mut length = bytes.len();
@@ -143,23 +141,23 @@ impl Endpoint {
         Ok(bytes)
     }
 
-    /// The addresses that it knows.
+    /// Its table of addresses.
     pub fn addresses(&self) -> &Arc<Addresses> {
         &self.addresses
     }
 
-    /// Puts and gets of this endpoint that are complete. Providers do their work in it.
+    /// The number of complete operations of this endpoint. Providers make progress in this call.
     #[inline(always)]
     pub fn completed(&self) -> u64 {
         // SAFETY: an open counter.
         unsafe { calls::cntr_read(self.counter.as_ptr()) }
     }
 
-    /// Reads what the queue reports, as far as there is room. Providers do their work in it.
+    /// Reads completions of the queue, as far as there is room. Providers make progress in this call.
     ///
     /// # Errors
     ///
-    /// The answer of libfabric, negative: something has failed, and [`read_error`](Self::read_error) says what.
+    /// The answer of libfabric, negative: an operation has failed, which [`read_error`](Self::read_error) returns.
     #[inline(always)]
     pub fn read<'r>(
         &self,
@@ -178,11 +176,11 @@ impl Endpoint {
         }
     }
 
-    /// What has failed.
+    /// The operation that has failed.
     ///
     /// # Errors
     ///
-    /// The answer of libfabric, not positive, where there is nothing.
+    /// The answer of libfabric, not positive, if there is none.
     pub fn read_error(&self) -> Result<fi_cq_err_entry, isize> {
         // SAFETY: numbers and pointers: all zeroes are an entry, with no room for data of the provider's own.
         let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };
@@ -193,13 +191,13 @@ impl Endpoint {
         }
     }
 
-    /// Readable when the queue has something, if it was opened so.
+    /// Readable when the queue has completions, if threads can sleep on it.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: it belongs to the queue, which is open for as long as this value.
         self.descriptor.map(|descriptor| unsafe { BorrowedFd::borrow_raw(descriptor) })
     }
 
-    /// Whether everything was read, so that what comes next makes the descriptor readable. Never, if it has none.
+    /// Whether all completions were read, so that the next one makes the descriptor readable. `false` without a descriptor.
     pub fn may_sleep(&self) -> bool {
         let mut queue = self.queue.fid();
         let fabric = self.addresses.domain().fabric();
@@ -214,7 +212,7 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// As [`Endpoint`] says; the buffer is what is written.
+    /// As [`Endpoint`] says; the buffer is written.
     #[inline(always)]
     pub unsafe fn recv(
         &self,
@@ -240,7 +238,7 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// As [`Endpoint`] says; the result is what is written.
+    /// As [`Endpoint`] says; the result is written.
     #[inline(always)]
     pub unsafe fn fetch_atomicmsg(
         &self,
@@ -258,7 +256,7 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// As [`Endpoint`] says; the result is what is written.
+    /// As [`Endpoint`] says; the result is written.
     #[inline(always)]
     pub unsafe fn compare_atomicmsg(
         &self,
@@ -281,7 +279,7 @@ impl Endpoint {
     }
 }
 
-/// Most entries of a queue. Providers compute with the number, and some do not look whether the product is one.
+/// Most entries of a queue. Providers compute with the number, and some do not check for overflow.
 const MOST_ENTRIES: usize = 1 << 20;
 
 #[cfg(all(test, not(miri)))]
@@ -306,13 +304,12 @@ mod tests {
         }
     }
 
-    /// A table of addresses of the provider that runs anywhere, for endpoints with these capabilities, if there is a
-    /// libfabric.
+    /// A table of addresses of that provider, for endpoints with these capabilities, if there is a libfabric.
     fn addresses(capabilities: u32) -> Option<Arc<Addresses>> {
         Some(addresses_of(ANYWHERE, capabilities)?.unwrap())
     }
 
-    /// The same of any provider that this libfabric may have.
+    /// A table of addresses of any provider, if this libfabric has it.
     fn addresses_of(provider: &CStr, capabilities: u32) -> Option<Result<Arc<Addresses>, Refused>> {
         let library = library()?;
         let hints = Hints { capabilities: capabilities.into(), provider: Some(provider), ..Hints::default() };
@@ -329,7 +326,7 @@ mod tests {
         Some(Addresses::open(&domain, 0))
     }
 
-    /// An endpoint of that provider with all that is used.
+    /// An endpoint of the provider that runs anywhere, with all capabilities that are used.
     fn endpoint(sleeps: bool) -> Option<Endpoint> {
         let addresses = addresses(FI_MSG | FI_RMA | FI_ATOMIC)?;
         Some(Endpoint::open(&addresses, 16, sleeps, Reports::All).unwrap())
@@ -352,9 +349,9 @@ mod tests {
         assert_eq!(registered.unwrap().key(), 7);
     }
 
-    /// This provider, up to some version, gives an endpoint no table of what was not asked for.
+    /// Old versions of this provider leave out tables of capabilities that were not requested.
     #[test]
-    fn operations_that_were_not_asked_for_are_not_there() {
+    fn operations_without_a_table_return_enosys() {
         const NOT_THERE: i32 = -FI_ENOSYS.cast_signed();
         let Some(addresses) = addresses(FI_MSG) else { return };
         let endpoint = Endpoint::open(&addresses, 16, false, Reports::All).unwrap();
@@ -378,9 +375,9 @@ mod tests {
         assert_eq!(unsafe { endpoint.compare_atomicmsg(&message, compare, result, 0) }, NOT_THERE as isize);
     }
 
-    /// Providers that compute with the number are asked for as many as they survive.
+    /// The number is limited, since providers compute with it.
     #[test]
-    fn any_number_of_entries_may_be_asked_for() {
+    fn any_number_of_entries_may_be_requested() {
         let Some(addresses) = addresses(FI_MSG) else { return };
         let domain = addresses.domain();
         for asked in [1 << 32, 1 << 58, 1 << 60, usize::MAX] {
@@ -391,7 +388,7 @@ mod tests {
         }
     }
 
-    /// Some providers take as many bytes as an address says that it has.
+    /// Some providers read as many bytes as the kind of an address implies.
     #[test]
     fn nothing_is_read_behind_an_address() {
         const PAGE: usize = 1 << 16;

@@ -1,4 +1,4 @@
-//! What providers offer.
+//! Offers of providers (`fi_info`).
 
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
@@ -9,23 +9,23 @@ use super::library::{Library, VERSION};
 use super::object::Refused;
 use crate::dispositions;
 
-/// What is asked of providers: endpoints that need no connection (`FI_EP_RDM`), which any thread may use
-/// (`FI_THREAD_SAFE`) and which do their work when they are called (`FI_PROGRESS_MANUAL`).
+/// Requirements for offers. Endpoints are always without connections (`FI_EP_RDM`), usable by any thread (`FI_THREAD_SAFE`), and make
+/// progress in calls (`FI_PROGRESS_MANUAL`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints<'a> {
-    /// What endpoints are to do.
+    /// Capabilities of endpoints.
     pub capabilities: u64,
-    /// What the caller can do for the provider (`FI_CONTEXT`).
+    /// Modes that the caller supports (`FI_CONTEXT`).
     pub mode: u64,
-    /// What the caller can do for it when memory is registered.
+    /// Modes of registration that the caller supports (`FI_MR_LOCAL`).
     pub registration: u32,
-    /// Who guards queues against overruns.
+    /// Whether the provider guards queues against overruns.
     pub resources: fi_resource_mgmt,
     /// The provider; `None`: any.
     pub provider: Option<&'a CStr>,
 }
 
-/// Entries that libfabric has made, at least one; freed with this value. Nobody changes them.
+/// Entries that libfabric has made, at least one; freed with this value, and not changed.
 #[derive(Debug)]
 pub struct Info {
     library: &'static Library,
@@ -37,7 +37,7 @@ unsafe impl Send for Info {}
 // SAFETY: it is only read.
 unsafe impl Sync for Info {}
 
-/// One entry: an interface of a provider, and what endpoints of it can do.
+/// One entry: an interface of a provider, and its attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'i> {
     library: &'static Library,
@@ -47,11 +47,11 @@ pub struct Entry<'i> {
 }
 
 impl Library {
-    /// What providers offer that fits: a list, best first.
+    /// The offers that fit, best first.
     ///
     /// # Errors
     ///
-    /// What libfabric says: `FI_ENODATA` where nothing fits.
+    /// The error of libfabric: `FI_ENODATA` if no offer fits.
     pub fn offers(&'static self, asked: &Hints<'_>) -> Result<Info, Refused> {
         let refused = |code| Refused::of("fi_getinfo", code);
         // SAFETY: a null pointer asks for an empty one.
@@ -68,7 +68,7 @@ impl Library {
         // SAFETY: no node and no service are asked for; the hints are libfabric's own, and there is room for the answer.
         let ask = || unsafe { getinfo(VERSION, node, service, 0, hints.first.as_ptr(), &raw mut list) };
         // The first call loads providers.
-        // SAFETY: these install what is their own, and free nothing of others.
+        // SAFETY: these install handlers of their own, and free none of others.
         let answer = unsafe { dispositions::keep(ask) };
         Refused::unless_done("fi_getinfo", answer)?;
         let first = NonNull::new(list).ok_or(refused(FI_ENODATA.cast_signed()))?;
@@ -90,7 +90,7 @@ impl Info {
         })
     }
 
-    /// Writes what is asked to this entry, which is empty and not shared yet.
+    /// Writes hints to this entry, which is empty and not shared yet.
     fn fill_in(&self, asked: &Hints<'_>) {
         // SAFETY: one that libfabric has just made; nobody else has it.
         let info = unsafe { &mut *self.first.as_ptr() };
@@ -107,7 +107,7 @@ impl Info {
         domain.mr_mode = asked.registration.cast_signed();
     }
 
-    /// Has an empty entry that nobody else has yet name a provider. `None`: there is no memory for it.
+    /// Writes the name of a provider to this entry, which is empty and not shared yet. `None`: there is no memory for it.
     fn name(&self, provider: &CStr) -> Option<()> {
         // SAFETY: a text that ends with a zero.
         let copy = NonNull::new(unsafe { libc::strdup(provider.as_ptr()) })?;
@@ -139,7 +139,7 @@ macro_rules! attributes {
 }
 
 impl<'i> Entry<'i> {
-    /// A copy of it alone.
+    /// A copy of this entry alone.
     ///
     /// # Panics
     ///
@@ -151,12 +151,12 @@ impl<'i> Entry<'i> {
         Info { library: self.library, first }
     }
 
-    /// The library that offers it.
+    /// Its library.
     pub fn library(self) -> &'static Library {
         self.library
     }
 
-    /// What endpoints can do.
+    /// Capabilities of endpoints.
     pub fn capabilities(self) -> u64 {
         self.info().caps
     }
@@ -179,7 +179,7 @@ impl<'i> Entry<'i> {
         unsafe { text(self.domain().name) }
     }
 
-    /// The address of the interface, in the form that the provider has; empty: it has none.
+    /// The address of the interface, in the provider's format, or empty.
     pub fn address(self) -> &'i [u8] {
         let info = self.info();
         if info.src_addr.is_null() {
@@ -189,12 +189,12 @@ impl<'i> Entry<'i> {
         unsafe { core::slice::from_raw_parts(info.src_addr.cast(), info.src_addrlen) }
     }
 
-    /// The form of the provider's addresses.
+    /// The format of the provider's addresses.
     pub fn address_format(self) -> u32 {
         self.info().addr_format
     }
 
-    /// Where the interface is on a PCI bus: domain, bus, device and function, if libfabric says so.
+    /// The PCI address of the interface: domain, bus, device and function, if libfabric reports it.
     pub fn pci(self) -> Option<(u16, u8, u8, u8)> {
         // SAFETY: that of an entry that lives, or none.
         let nic = unsafe { self.info().nic.as_ref() }?;
@@ -209,15 +209,15 @@ impl<'i> Entry<'i> {
     }
 
     attributes! {
-        /// What domains have and demand.
+        /// Properties and demands of domains.
         pub domain = domain_attr: fi_domain_attr;
-        /// What endpoints have.
+        /// Properties of endpoints.
         pub endpoint = ep_attr: fi_ep_attr;
-        /// Limits of what is sent.
+        /// Limits of sending.
         pub transmit = tx_attr: fi_tx_attr;
-        /// Limits of what is received.
+        /// Limits of receiving.
         pub receive = rx_attr: fi_rx_attr;
-        /// What the provider and its network are called.
+        /// Names of the provider and its network.
         fabric = fabric_attr: fi_fabric_attr;
     }
 

@@ -6,13 +6,13 @@ use super::bindings::{fi_fabric_attr, fi_info, fid_fabric};
 use crate::exclusion::Mutex;
 use crate::loader::{LoadError, Loaded};
 
-/// What is looked for where nobody names a library.
+/// The file names that are tried, unless the user names a library.
 pub const NAMES: [&str; 2] = ["libfabric.so.1", "libfabric.so"];
 
-/// The version of the interface that is asked for, as `fi_getinfo` takes it: 1.14.
+/// The version of the interface that is requested of `fi_getinfo`: 1.14.
 pub const VERSION: u32 = 1 << 16 | 14;
 
-/// A libfabric that has been loaded. It stays loaded: its threads and what it registered at exit outlive any use.
+/// A loaded libfabric. It stays loaded: its threads and exit handlers outlive any use.
 #[derive(Debug)]
 pub struct Library {
     name: String,
@@ -38,22 +38,22 @@ pub struct Symbols {
     pub fi_strerror: unsafe extern "C" fn(c_int) -> *const c_char,
 }
 
-/// Why there is no libfabric.
+/// The error that there is no libfabric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "libfabric cannot be used: {asked}: {why}; install it (Debian: libfabric1), name another with SHMEM_LIBFABRIC=<file>, or stay on one host with SHMEM_TRANSPORT=shm"
 )]
 pub struct LibraryError {
-    /// What was asked for.
+    /// The file name.
     pub asked: String,
-    /// What the loader says.
+    /// The message of the loader.
     pub why: String,
 }
 
 static LOADED: Mutex<Vec<&'static Library>> = Mutex::new(Vec::new());
 
 impl Library {
-    /// The library of that file, or the system's; loaded once for each name.
+    /// Loads the library of that file, or the system's, once for each name.
     ///
     /// # Errors
     ///
@@ -61,8 +61,7 @@ impl Library {
     ///
     /// # Safety
     ///
-    /// The file must be libfabric: its initialisers run, and what it has under the names of libfabric's functions is
-    /// taken for these.
+    /// The file must be libfabric: its initialisers run, and its functions with names of libfabric's are called as these.
     pub unsafe fn load(file: Option<&str>) -> Result<&'static Self, LibraryError> {
         let mut loaded = LOADED.lock();
         let names = file.map_or_else(|| NAMES.to_vec(), |file| vec![file]);
@@ -89,7 +88,7 @@ impl Library {
     ///
     /// As [`load`](Self::load).
     unsafe fn open(name: &str) -> Result<Self, String> {
-        // SAFETY: the file is libfabric (caller), whose initialisers whoever installed or named it wants to run.
+        // SAFETY: the file is libfabric (caller), whose initialisers may run.
         let loaded = unsafe { Loaded::open(name) }.map_err(|error| error.to_string())?;
         // SAFETY: the library is libfabric (caller).
         let symbols = unsafe { Symbols::of(loaded) }.map_err(|error| error.to_string())?;
@@ -101,12 +100,12 @@ impl Library {
         Ok(library)
     }
 
-    /// The name under which it was found.
+    /// Its file name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it exports, for callers who pass on what others have made.
+    /// The functions that it exports, for callers with objects of their own.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
@@ -118,7 +117,7 @@ impl Library {
         (version >> 16, version & 0xffff)
     }
 
-    /// An error of libfabric, in words. Negated or not.
+    /// The message for an error number of libfabric, positive or negative.
     pub fn describe(&self, error: i64) -> String {
         let number = c_int::try_from(error.unsigned_abs()).unwrap_or(c_int::MAX);
         // SAFETY: any number is allowed; the answer is a text that is never freed, or none.
@@ -133,7 +132,7 @@ impl Library {
 }
 
 impl Symbols {
-    /// Those of a library.
+    /// The functions of a library.
     ///
     /// # Safety
     ///
@@ -167,8 +166,8 @@ mod tests {
     use super::*;
     use crate::fixture::in_child;
 
-    /// A libfabric that takes every signal, blocks it, and has handlers run on a stack of its own: when it is loaded, and each time it is
-    /// asked what there is, which is nothing. Of one signal it leaves the handler, and blocks others meanwhile.
+    /// A libfabric that, when it is loaded and in each `fi_getinfo`, installs handlers for all signals, blocks the signals, and sets a
+    /// stack for handlers. Of one signal it keeps the handler, and changes the mask.
     const TAKES_SIGNALS: &str = r#"
         #include <signal.h>
         #include <stdlib.h>
@@ -216,7 +215,7 @@ mod tests {
     /// A handler, its flags, and what it blocks.
     type Handler = (usize, c_int, Vec<bool>);
 
-    /// Handlers, blocked signals, and the stack of the handlers.
+    /// Handlers, blocked signals, and the stack of handlers of this process.
     fn signals() -> (Vec<Handler>, Vec<bool>, usize) {
         let numbers = || 1..=libc::SIGRTMAX();
         let blocked = |mask: libc::sigset_t| {
@@ -230,7 +229,7 @@ mod tests {
             unsafe { libc::sigaction(number, core::ptr::null(), action.as_mut_ptr()) };
             // SAFETY: numbers and an optional function, which zeroes initialise.
             let action = unsafe { action.assume_init() };
-            // They mean something to handlers only, and the C library adds one of its own.
+            // Flags matter for handlers only, and the C library adds one of its own.
             let handles = ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction);
             let flags = if handles { action.sa_flags } else { 0 };
             (action.sa_sigaction, flags, blocked(action.sa_mask))
@@ -248,9 +247,9 @@ mod tests {
         (numbers().map(handler).collect(), blocked(mask), stack.ss_sp.addr())
     }
 
-    /// In a process of its own: handlers are of the whole process, and other tests have children.
+    /// In a process of its own: handlers are of the whole process, and other tests start processes.
     #[test]
-    fn signals_are_handled_as_before_behind_a_library_that_takes_them() {
+    fn a_library_that_takes_signals_changes_no_handler() {
         in_child(|| {
             let directory = tempfile::tempdir().unwrap();
             let (source, file) = (directory.path().join("takes.c"), directory.path().join("libtakes.so"));
@@ -261,10 +260,10 @@ mod tests {
             let before = signals();
             // SAFETY: made for this: its functions take what those of libfabric do.
             let library = unsafe { Library::load(file.to_str()) }.unwrap();
-            assert_eq!(signals(), before, "behind its initialisers");
+            assert_eq!(signals(), before, "after its initialisers");
             let refused = library.offers(&Hints::default()).unwrap_err();
             assert_eq!(refused, Refused::of("fi_getinfo", FI_ENODATA.cast_signed()));
-            assert_eq!(signals(), before, "behind the first call");
+            assert_eq!(signals(), before, "after the first call");
         });
     }
 }

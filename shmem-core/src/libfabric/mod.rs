@@ -1,27 +1,24 @@
-//! libfabric, found when the program runs.
+//! libfabric, loaded at run time.
 //!
-//! A build needs no C library, and a program runs where there is none: it then has shared memory only. The
-//! site's own libfabric is used, from 1.14 to 2.x. That this is safe rests on three things. The symbols are
-//! asked for by the version whose structures the [`bindings`] have, which every later library still exports.
-//! Structures that the library reads are made by the library itself (`fi_dupinfo`) or zeroed before use,
-//! and have only ever been appended to. What was appended after 1.14 is not called. A test compares the
-//! layouts with the headers of the system, where there are some.
+//! A build needs no libfabric, and a program without one has shared memory only. The site's own library is used, from 1.14 to 2.x.
+//! That is safe for three reasons. Symbols are requested by the version whose structures the [`bindings`] have, which every later library
+//! still exports. Structures that the library reads are made by the library itself (`fi_dupinfo`) or zeroed, and later versions
+//! only append to them. Functions that were appended after 1.14 are not called. A test compares the layouts with the headers of the
+//! system, if there are some.
 //!
-//! Below, the module is shaped like a binding crate, so that one can take its place: [`bindings`] are what bindgen
-//! makes, [`calls`] are the functions that the headers define inline, and [`Library`] has the few symbols that a
-//! library exports. Above, objects of libfabric are types. Each is closed when it is dropped, and keeps what it was made
-//! from: so nothing is closed before what stands on it, and calls that do no more than ask an open object are safe. What
-//! libfabric does not survive it is not asked for. What stays `unsafe` is what an object alone cannot know: that memory stays
-//! while the provider has it, and that an address is one.
+//! The lower files are shaped like a binding crate: [`bindings`], which bindgen makes, [`calls`] for functions that the headers define
+//! inline, and [`Library`] for the symbols of the library. The upper files have a type for each object of libfabric. An object is closed
+//! when it is dropped, and keeps the objects that it was made from; so calls that only query an open object are safe. The others stay
+//! `unsafe`: an object cannot know that memory stays while the provider uses it, nor that bytes are an address.
 //!
 //! ```text
-//! endpoint      operations, with the queue and the counter that tell of them
+//! endpoint      operations, with a completion queue and a counter
 //! registration  memory that the provider may use
-//! addresses     where endpoints of other processes are
-//! domain        an interface of a provider, opened
-//! info          what providers offer
+//! addresses     the table of addresses of other endpoints
+//! domain        an open interface of a provider
+//! info          offers of providers
 //! library       the functions that a library exports
-//! object        an open object, and calls that were refused
+//! object        an open object, and refused calls
 //! calls         an object's tables of functions, and calls through them
 //! bindings      types and constants
 //! ```

@@ -1,4 +1,4 @@
-//! An open object, and calls that were refused.
+//! An open object, and refused calls.
 
 use core::ffi::c_int;
 use core::ptr::NonNull;
@@ -11,13 +11,13 @@ use super::library::Library;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refused {
-    /// Which function.
+    /// The function.
     pub call: &'static str,
     /// The error number of libfabric, positive.
     pub code: c_int,
 }
 
-/// An open object, closed when it is dropped. It starts with a `fid`, as every object.
+/// An open object, closed when it is dropped. Every object starts with a `fid`.
 #[derive(Debug)]
 pub(super) struct Object<T>(NonNull<T>);
 
@@ -27,28 +27,28 @@ unsafe impl<T> Send for Object<T> {}
 unsafe impl<T> Sync for Object<T> {}
 
 impl Refused {
-    /// An error number of libfabric's, positive.
+    /// The error of a call, with libfabric's number, positive.
     pub(crate) const fn of(call: &'static str, code: c_int) -> Self {
         Self { call, code }
     }
 
-    /// Why, in words of a library.
+    /// The library's message.
     pub fn describe(&self, library: &Library) -> String {
         library.describe(self.code.into())
     }
 
-    /// What a call has answered: 0, or a negative error.
+    /// The result of a call that returns 0 or a negative error.
     pub(super) fn unless_done(call: &'static str, answer: c_int) -> Result<(), Self> {
         if answer == 0 { Ok(()) } else { Err(Self::of(call, -answer)) }
     }
 }
 
 impl<T> Object<T> {
-    /// What a call of that name opens.
+    /// The object that a call opens.
     ///
     /// # Safety
     ///
-    /// Where `open` answers 0 it must have given an object that starts with a `fid`, is open and is closed by nobody else.
+    /// If `open` returns 0, it must have written an object that starts with a `fid`, is open, and is closed by nobody else.
     /// Objects that it is made from, or bound to later, must be open for as long as it lives.
     pub(super) unsafe fn open(
         call: &'static str,
@@ -72,8 +72,8 @@ impl<T> Object<T> {
 
 impl<T> Drop for Object<T> {
     fn drop(&mut self) {
-        // SAFETY: open until now, starts with a `fid`, and closed by nobody else (`open`). What a provider says of closing
-        // is of no use to anybody: whoever drops an object has done with it.
+        // SAFETY: open until now, starts with a `fid`, and closed by nobody else (`open`). The answer is ignored: a failed close
+        // cannot be repaired.
         unsafe { calls::close(self.fid()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Memory that the provider may use.
+//! Registered memory, which the provider may use.
 
 use core::ffi::c_void;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::domain::Domain;
 use super::endpoint::Endpoint;
 use super::object::{Object, Refused};
 
-/// Memory that is registered. Fields are closed in order.
+/// Registered memory. Fields are closed in order.
 #[derive(Debug)]
 pub struct Registration {
     memory: Object<fid_mr>,
@@ -17,15 +17,15 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Registers bytes, for uses like `FI_REMOTE_WRITE`, under a key that the provider may have us choose.
+    /// Registers bytes for uses such as `FI_REMOTE_WRITE`, under a key, unless the provider chooses keys itself.
     ///
     /// # Errors
     ///
-    /// If the provider refuses: `FI_ENOKEY` where the key is taken.
+    /// If the provider refuses: `FI_ENOKEY` if the key is taken.
     ///
     /// # Safety
     ///
-    /// The bytes must stay for as long as what is given lives, and be such that whoever has the key, or the
+    /// The bytes must stay for as long as the result lives, and be such that a holder of the key, or of the
     /// [description](Self::description), may use them so; or nobody ever uses either.
     pub unsafe fn new(
         domain: &Arc<Domain>,
@@ -49,7 +49,7 @@ impl Registration {
         Ok(Self { memory, domain: Arc::clone(domain) })
     }
 
-    /// Binds it to an endpoint, as providers ask for that say `FI_MR_ENDPOINT`.
+    /// Binds it to an endpoint, for providers that demand `FI_MR_ENDPOINT`.
     ///
     /// # Errors
     ///
@@ -58,12 +58,12 @@ impl Registration {
         if !Arc::ptr_eq(&self.domain, endpoint.addresses().domain()) {
             return Err(Refused::of("fi_mr_bind", FI_EINVAL.cast_signed()));
         }
-        // SAFETY: open objects of one domain. A provider that needs the endpoint for as long as the memory does not close it
-        // before: it says that it is busy (fi_endpoint(3)).
+        // SAFETY: open objects of one domain. A provider that needs the endpoint for as long as the memory refuses to close it
+        // earlier, as busy (fi_endpoint(3)).
         Refused::unless_done("fi_mr_bind", unsafe { calls::bind(self.memory.fid(), endpoint.fid(), 0) })
     }
 
-    /// Lets it be used, once it is bound.
+    /// Enables it, after it was bound.
     ///
     /// # Errors
     ///
@@ -76,13 +76,13 @@ impl Registration {
         })
     }
 
-    /// The key that others name it by.
+    /// Its key for remote access.
     pub fn key(&self) -> u64 {
         // SAFETY: open memory.
         unsafe { (*self.memory.as_ptr()).key }
     }
 
-    /// What the provider wants to be told of it in operations of this process.
+    /// The provider's descriptor for local use.
     #[inline(always)]
     pub fn description(&self) -> *mut c_void {
         // SAFETY: open memory.
