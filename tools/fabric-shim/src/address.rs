@@ -1,4 +1,4 @@
-//! Address vectors: which port each address of the fabric stands for.
+//! Address vectors, and the port of each address.
 
 use core::ffi::{c_char, c_int, c_void};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ impl Kind for Arc<Ports> {
 }
 
 impl Ports {
-    /// The port behind an address; ends the process where there is none.
+    /// The port of an address; ends the process if the address was not inserted.
     pub(crate) fn of(&self, address: fi_addr_t) -> u16 {
         let port = self.0.lock().get(&address).copied();
         port.unwrap_or_else(|| {
@@ -28,7 +28,7 @@ impl Ports {
     }
 }
 
-/// What users see of one, and what the shim knows.
+/// A new address vector: the structure for users, and the shim's state.
 pub(crate) fn vector(context: *mut c_void) -> (fid_av, Arc<Ports>) {
     let fid = identity(FI_CLASS_AV, context, table!(fi_ops { close: close::<Arc<Ports>> }));
     (
@@ -52,7 +52,7 @@ pub(crate) unsafe fn port_of(address: *const c_void) -> (u16, usize) {
 
 called! {
     fn insert(ports: Arc<Ports> as fid_av, list: *const c_void, count: usize, answers: *mut fi_addr_t, flags: u64, context: *mut c_void) -> c_int {
-        // The user may leave the answers out; the shim needs them.
+        // The user may pass no place for the answers; the shim needs them.
         let mut found = vec![fi_addr_t::MAX; count];
         // SAFETY: an open address vector, the user's addresses, and room for as many answers.
         let result = unsafe { calls::av_insert(ports.real(), list, count, found.as_mut_ptr(), flags, context) };

@@ -1,10 +1,9 @@
-//! Writes that are complete at once: what a library costs when its network costs nothing.
+//! Writes that are complete at once, for measures of a library without its network.
 //!
-//! Whoever measures switches it on ([`fabric_shim_at_once`](crate::export::fabric_shim_at_once)) when nothing is under way, and
-//! off again before anybody else is to hear from this process. Meanwhile a write is what the processor does for one: its bytes
-//! are copied, to memory of the shim's, and it is complete before the call returns, in the counter of its endpoint and, if it
-//! asks for that, in its queue. Nothing goes out, and nothing that has come is taken in: reading a queue or a counter asks
-//! nobody else. All other calls are what they always are.
+//! A measure switches this on ([`fabric_shim_at_once`](crate::export::fabric_shim_at_once)) when no operation is in flight, and off
+//! again before other processes need this one. While it is on, a write copies its bytes to memory of the shim, and is complete
+//! before the call returns: in the counter of its endpoint and, if it is to be reported, in its queue. Nothing is sent or received:
+//! queues and counters do not call the real library. Other calls are unchanged.
 
 use core::cell::RefCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,7 +25,7 @@ thread_local! {
     static SINK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Does what the processor does for a write.
+/// Copies the bytes of a write.
 ///
 /// # Safety
 ///
@@ -37,7 +36,7 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
             if sink.len() < part.iov_len {
                 sink.resize(part.iov_len, 0);
             }
-            // By what takes as long at any address as at any other.
+            // By a copy whose time does not depend on the address.
             // SAFETY: readable (caller), and no part of the sink, which only this function knows and which has as many bytes.
             unsafe { shared::copy(sink.as_mut_ptr(), part.iov_base.cast(), part.iov_len) };
         }
@@ -45,7 +44,7 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
     });
 }
 
-/// What a counter counts of them.
+/// The counter of an endpoint, with writes that were complete at once.
 #[derive(Default)]
 pub(crate) struct Count {
     own: AtomicU64,

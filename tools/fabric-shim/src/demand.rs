@@ -1,11 +1,11 @@
-//! What is demanded: the list in `FABRIC_SHIM`.
+//! The list of demands in `FABRIC_SHIM`.
 
 use std::sync::OnceLock;
 
-/// A type with a field for each demand, and how a list sets it.
+/// A type with a field for each demand, which is set by its name.
 macro_rules! demands {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
-        /// What is demanded of the user, and what the shim does to it.
+        /// The demands.
         #[derive(Default)]
         pub(crate) struct Demands {
             $($(#[$doc])* pub(crate) $name: $type,)*
@@ -26,7 +26,7 @@ macro_rules! demands {
 }
 
 demands! {
-    /// Keys are made up, one per registration.
+    /// The provider makes the keys, one for each registration.
     mr_prov_key: bool,
     /// Memory is bound to an endpoint and enabled before it is used.
     mr_endpoint: bool,
@@ -50,9 +50,9 @@ demands! {
     reorder: bool,
     /// Registered memory is locked in place, which the user's limit may not allow.
     mlock: bool,
-    /// Nobody can sleep on a queue.
+    /// Threads cannot sleep on queues.
     no_wait: bool,
-    /// Atomics that fetch do not take `FI_DELIVERY_COMPLETE`.
+    /// Atomics with a result do not accept `FI_DELIVERY_COMPLETE`.
     plain_fetch: bool,
     /// Largest message.
     max_msg: Option<usize>,
@@ -62,21 +62,21 @@ demands! {
     rma_iov: Option<usize>,
     /// Largest injected message.
     inject: Option<usize>,
-    /// Entries of queues whose size is not asked for; nobody guards them against overruns.
+    /// Entries of queues whose size is not requested; nothing guards them against overruns.
     cq: Option<usize>,
     /// How often each call fails with `EAGAIN` first.
     eagain: Option<usize>,
     /// Most endpoints of a domain.
     endpoints: Option<usize>,
-    /// How often an endpoint of a domain cannot listen first, since its port is taken.
+    /// How often enabling an endpoint of a domain fails first, because its port is taken.
     taken: Option<usize>,
     /// Bytes of a key.
     key_size: Option<usize>,
-    /// Registrations of a domain; more fail.
+    /// Most registrations of a domain; more fail.
     registrations: Option<usize>,
 }
 
-/// What a list says of a demand.
+/// The value of a demand in a list.
 trait Value {
     fn read(&mut self, name: &str, value: Option<&str>) -> Result<(), String>;
 }
@@ -112,7 +112,7 @@ impl Demands {
         }
     }
 
-    /// Words of a context that belong to the provider.
+    /// The number of words of a context that belong to the provider.
     pub(crate) fn words(&self) -> Option<usize> {
         if self.context2 { Some(8) } else { self.context.then_some(4) }
     }

@@ -1,4 +1,4 @@
-//! Fabrics and domains: what opens the objects of one.
+//! Fabrics and domains, which open all other objects.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use crate::queue::{Counter, Queue};
 use crate::region;
 use crate::shared::Shared;
 
-/// A fabric, of which the shim knows nothing but what it stands for.
+/// A fabric. The shim keeps no state for it.
 pub(crate) struct Fabric;
 
 impl Kind for Fabric {
@@ -24,7 +24,7 @@ impl Kind for Fabric {
 }
 
 impl Fabric {
-    /// What users see of one.
+    /// A new fabric: the structure for users, and the shim's state.
     pub(crate) fn new(context: *mut c_void) -> (fid_fabric, Self) {
         let fid = identity(FI_CLASS_FABRIC, context, table!(fi_ops { close: close::<Fabric> }));
         let ops = table!(fi_ops_fabric { domain, trywait });
@@ -50,8 +50,7 @@ called! {
         unsafe { open(place, call, stand) }
     }
 
-    // Whether it is safe to sleep on the wait objects of these queues: not while the shim itself keeps something that belongs to
-    // them.
+    // Whether a thread may sleep on the wait objects of these queues: not while the shim delays an operation or a completion of one.
     fn trywait(fabric: Fabric as fid_fabric, queues: *mut *mut fid, count: c_int) -> c_int {
         for at in 0..usize::try_from(count).unwrap_or(0) {
             // SAFETY: as many objects as are counted (user).

@@ -1,4 +1,4 @@
-//! Endpoints: what is checked of each call that moves data, and when it is given to the real endpoint.
+//! Endpoints: calls that move data are checked, delayed, refused, and passed to the real endpoint.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -21,39 +21,37 @@ use crate::shared::Shared;
 mod rules;
 mod table;
 
-use rules::Limits;
-
-/// Calls refused with `EAGAIN` in a row, without any progress in between, after which a user waits for ever.
+/// Calls refused with `EAGAIN` in a row, without progress in between, that count as an endless loop.
 const PATIENCE: u32 = 1_000_000;
 
-/// Of how many updates one gets lost, where atomics are not coherent.
+/// With incoherent atomics, every sixteenth update is lost.
 const LOST: u64 = 16;
 
-/// What the shim knows of an endpoint.
+/// The shim's state for an endpoint.
 pub(crate) struct Endpoint {
     domain: Arc<Shared>,
-    limits: Limits,
-    /// Flags of calls that take none, for receives.
+    /// Limits and orders in its `fi_info`.
+    transmits: fi_tx_attr,
+    longest: usize,
+    /// Flags of receives, whose call has no argument for them.
     receive_flags: u64,
-    /// Sends stay in order.
-    orders_sends: bool,
     transmit: OnceLock<Stream>,
     receive: OnceLock<Stream>,
     ports: OnceLock<Arc<Ports>>,
-    /// Where writes that are complete at once are counted.
+    /// The counter of writes.
     count: OnceLock<Arc<Count>>,
     kept: Arc<Kept>,
     storm: Mutex<Storm>,
     updates: AtomicU64,
 }
 
-/// A queue that completions go to.
+/// A queue for completions; `selective`: of operations with `FI_COMPLETION` only.
 struct Stream {
     queue: Arc<Queue>,
     selective: bool,
 }
 
-/// Refusals of the call that comes next.
+/// Refusals of the next call with `EAGAIN`: those so far, and calls since without progress.
 #[derive(Default)]
 struct Storm {
     refused: usize,
@@ -73,7 +71,7 @@ impl Kind for Arc<Endpoint> {
 }
 
 impl Endpoint {
-    /// What users see of one, and what the shim knows.
+    /// A new endpoint: the structure for users, and the shim's state.
     pub(crate) fn new(
         real: *mut fid_ep,
         context: *mut c_void,
@@ -83,14 +81,9 @@ impl Endpoint {
         domain.endpoints.fetch_add(1, Ordering::Relaxed);
         let endpoint = Self {
             domain: Arc::clone(domain),
-            limits: Limits {
-                message: info.endpoint.max_msg_size,
-                local: info.tx.iov_limit,
-                remote: info.tx.rma_iov_limit,
-                inject: info.tx.inject_size,
-            },
+            transmits: *info.tx,
+            longest: info.endpoint.max_msg_size,
             receive_flags: info.rx.op_flags,
-            orders_sends: info.tx.msg_order & u64::from(FI_ORDER_SAS) != 0,
             transmit: OnceLock::new(),
             receive: OnceLock::new(),
             ports: OnceLock::new(),
@@ -148,7 +141,7 @@ impl Endpoint {
         demands().taken.is_some_and(|times| self.domain.enabled.fetch_add(1, Ordering::Relaxed) < times)
     }
 
-    /// The port that it listens at.
+    /// Its port.
     pub(crate) fn port(&self) -> u16 {
         // SAFETY: plain data, for which all zeroes are a value.
         let mut address: libc::sockaddr_storage = unsafe { core::mem::zeroed() };
@@ -166,7 +159,7 @@ impl Endpoint {
         unsafe { port_of(place) }.0
     }
 
-    /// Takes one call of the user's.
+    /// Carries out a call of the user.
     ///
     /// # Safety
     ///
@@ -230,8 +223,7 @@ impl Endpoint {
         0
     }
 
-    /// Whether the next call is one that fails although nothing is wrong with it: so many times, with progress
-    /// in between.
+    /// Whether the next call fails with `EAGAIN`: a number of times, with progress in between.
     fn refuses_now(&self) -> bool {
         let Some(times) = demands().eagain else { return false };
         let mut storm = self.storm.lock();
@@ -251,19 +243,20 @@ impl Endpoint {
         true
     }
 
-    /// The queue that gets a completion of the operation, if one does.
+    /// The queue for the completion of an operation, if it is reported.
     fn completes(&self, operation: &Operation) -> Option<&Stream> {
         let stream = if operation.call == RECEIVE { &self.receive } else { &self.transmit };
         reporting(stream, operation.flags)
     }
 
+    /// Whether an operation is delayed.
     fn keeps(&self, operation: &Operation) -> bool {
-        let ordered = operation.call == SEND && self.orders_sends;
+        let ordered = operation.call == SEND && self.transmits.msg_order & u64::from(FI_ORDER_SAS) != 0;
         demands().reorder && operation.call != RECEIVE && !ordered
     }
 }
 
-/// The queue, if it gets a completion of an operation with these flags.
+/// The queue, if it reports operations with these flags.
 fn reporting(stream: &OnceLock<Stream>, flags: u64) -> Option<&Stream> {
     stream.get().filter(|stream| !stream.selective || flags & u64::from(FI_COMPLETION) != 0)
 }

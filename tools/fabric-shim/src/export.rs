@@ -1,4 +1,4 @@
-//! The symbols of a libfabric that users load by name.
+//! The symbols of a libfabric.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -8,7 +8,7 @@ use crate::domain::Fabric;
 use crate::object::{library, open};
 use crate::{at_once, information};
 
-/// `fi_getinfo`: the real library's answer, with the demands in it.
+/// `fi_getinfo`: the real library's answer, with the demands.
 ///
 /// # Safety
 ///
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn fi_fabric(
     unsafe { open(fabric, call, |_| Fabric::new(context)) }
 }
 
-/// Functions that are the real library's.
+/// Functions that call the real library.
 macro_rules! real {
     ($($name:ident($($argument:ident: $type:ty)?) $(-> $result:ty)?;)*) => {$(
         #[doc = concat!("`", stringify!($name), "`.")]
@@ -79,8 +79,7 @@ real! {
     fi_strerror(error: c_int) -> *const c_char;
 }
 
-/// No call of libfabric's: from now on writes of this process are complete at once and go nowhere (not 0), or are again what they
-/// always are (0). Nothing may be under way.
+/// Switches writes that are complete at once on (not 0) or off (0). Not a function of libfabric. No operation may be in flight.
 #[unsafe(no_mangle)]
 pub extern "C" fn fabric_shim_at_once(on: c_int) {
     at_once::switch(on != 0);

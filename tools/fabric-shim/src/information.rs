@@ -1,8 +1,7 @@
-//! `fi_info` on the way out, with the demands in it, and on the way back, without them.
+//! Demands in `fi_info`: added to offers for the user, removed for the real library.
 //!
-//! A demand is a bit that the provider sets in what it offers, or a limit that it lowers. A user who has not said
-//! in its hints that it can live with a bit is offered nothing, as by a real provider; since that looks like a
-//! network that is not there, the shim says on the standard error why.
+//! A demand is a bit that a provider sets in an offer, or a limit that it lowers. A user whose hints do not accept a bit is offered
+//! nothing, as by a real provider. Since that looks like a missing network, the shim prints the reason.
 
 use core::ffi::{CStr, c_int};
 use core::ptr::null_mut;
@@ -15,16 +14,16 @@ use crate::object::{failure, library};
 /// The provider that stands behind the shim.
 const PROVIDER: &CStr = c"tcp;ofi_rxm";
 
-/// Capabilities whose calls the shim does not have.
+/// Capabilities without calls in the shim.
 const LEFT_OUT: u64 = (FI_TAGGED | FI_COLLECTIVE | FI_MULTI_RECV) as u64;
 
-/// The order that can be had although operations are reordered: sends among each other.
+/// The order that is kept although operations are reordered: of sends.
 const KEPT_ORDER: u64 = FI_ORDER_SAS as u64;
 
-/// An entry of the real library's, with all its parts and nobody else's, freed with this value.
+/// An entry of the real library with all its parts, freed with this value.
 pub(crate) struct Owned(*mut fi_info);
 
-/// One entry with its parts, which libfabric keeps apart.
+/// An entry and its parts, which are separate allocations of libfabric.
 pub(crate) struct Parts<'a> {
     pub(crate) info: &'a mut fi_info,
     pub(crate) tx: &'a mut fi_tx_attr,
@@ -35,7 +34,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Owned {
-    /// A copy; of an empty entry where there is none.
+    /// A copy of an entry; an empty entry if it is null.
     ///
     /// # Safety
     ///
@@ -88,7 +87,7 @@ impl Parts<'_> {
         }
     }
 
-    /// What hints do not accept, if anything.
+    /// The first demand that these hints do not accept.
     fn refuses(&self) -> Option<&'static str> {
         let (demands, caps, name) = (demands(), self.info.caps, self.fabric.prov_name);
         let offered = self.domain.mr_mode.cast_unsigned();
@@ -107,7 +106,7 @@ impl Parts<'_> {
         modes.into_iter().chain(others).find(|(refuses, _)| *refuses).map(|(_, what)| what)
     }
 
-    /// Sets what is demanded.
+    /// Adds the demands to an offer.
     fn demand(&mut self, wanted: &Parts<'_>) {
         let demands = demands();
         for (_, bit, _) in memory_modes().iter().filter(|(asked, ..)| *asked) {
@@ -131,7 +130,7 @@ impl Parts<'_> {
         ] {
             *limit = to.map_or(*limit, |to| to.min(*limit));
         }
-        // Where the real library counts none, it says 0.
+        // The real library reports 0 if it has no limit.
         self.domain.mr_cnt = demands.registrations.unwrap_or(self.domain.mr_cnt);
         if demands.cq.is_some() && wanted.domain.resource_mgmt != FI_RM_ENABLED {
             self.domain.resource_mgmt = FI_RM_DISABLED;
@@ -144,12 +143,12 @@ impl Parts<'_> {
             self.endpoint.max_order_war_size = 0;
             self.endpoint.max_order_waw_size = 0;
         }
-        // Where the real library has such objects open already: they are nothing that its user may see.
+        // Objects that the real library has open already are not for the user.
         self.fabric.fabric = null_mut();
         self.domain.domain = null_mut();
     }
 
-    /// Takes back what the real library has not asked for.
+    /// Removes demands that the real library does not have.
     fn relax(&mut self) {
         for (_, bit, _) in memory_modes() {
             self.domain.mr_mode &= !bit.cast_signed();
@@ -163,7 +162,7 @@ impl Parts<'_> {
     }
 }
 
-/// The bits of each demand, as libfabric's `mr_mode`.
+/// The demands in libfabric's `mr_mode`: whether each is there, its bit, and its name.
 fn memory_modes() -> [(bool, u32, &'static str); 5] {
     let demands = demands();
     [
@@ -183,7 +182,7 @@ fn context_mode() -> u64 {
     }
 }
 
-/// What the real library is asked for.
+/// The hints for the real library.
 ///
 /// # Safety
 ///
@@ -206,7 +205,7 @@ pub(crate) unsafe fn wanted(hints: *const fi_info) -> Result<Owned, c_int> {
     Ok(wanted)
 }
 
-/// Makes what the real library has found what its user is offered.
+/// Turns the list of the real library into offers for the user.
 ///
 /// # Safety
 ///
@@ -221,7 +220,7 @@ pub(crate) unsafe fn offer(list: *mut fi_info, wanted: &mut Owned) {
     }
 }
 
-/// An entry as the real library needs it for opening a domain or an endpoint.
+/// An offer as an entry of the real library, for opening a domain or an endpoint.
 ///
 /// # Safety
 ///

@@ -1,8 +1,7 @@
-//! Operations that are kept for later, and who hands them over: whoever reads a queue or a counter that is bound to
-//! their endpoint.
+//! Delayed operations. They are passed to the real endpoint in calls that read a queue or a counter of the endpoint.
 //!
-//! A provider with manual progress does its work inside such calls. So does the shim, and it touches an endpoint
-//! only inside calls on what is bound to it, which is what libfabric's threading levels allow.
+//! A provider with manual progress works inside such calls, and so does the shim: libfabric's threading levels allow it to use an
+//! endpoint only inside calls on objects that are bound to the endpoint.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -15,11 +14,12 @@ use crate::below;
 use crate::object::{Real, refusal};
 use crate::operation::Operation;
 
-/// What is kept for an endpoint; `None`: it is closed.
+/// Delayed operations of an endpoint.
 pub(crate) struct Kept {
     pub(crate) real: Real<fid_ep>,
+    /// `None`: the endpoint is closed.
     operations: Mutex<Option<Vec<Operation>>>,
-    /// Somebody has made progress since this was looked at.
+    /// Whether a thread has made progress since the last look.
     pub(crate) progressed: AtomicBool,
 }
 
@@ -38,7 +38,7 @@ impl Kept {
         }
     }
 
-    /// Gives some of what is kept to the real library, in any order.
+    /// Passes some of the operations to the real library, in random order.
     fn progress(&self) {
         self.progressed.store(true, Ordering::Relaxed);
         let mut operations = self.operations.lock();
@@ -61,7 +61,7 @@ impl Kept {
         }
     }
 
-    /// Closes the endpoint by `close`; what is still kept is lost, as what a provider has queued.
+    /// Closes the endpoint by `close`. Delayed operations are lost, as those in the queue of a provider.
     pub(crate) fn close(&self, close: impl FnOnce() -> c_int) -> c_int {
         let mut operations = self.operations.lock();
         let result = close();
@@ -72,12 +72,12 @@ impl Kept {
     }
 }
 
-/// What is kept for the endpoints that a queue or a counter is bound to.
+/// Delayed operations of the endpoints of a queue or a counter.
 #[derive(Default)]
 pub(crate) struct Served(Mutex<Vec<Weak<Kept>>>);
 
 impl Served {
-    /// Adds that of an endpoint; a second time changes nothing.
+    /// Adds an endpoint, once.
     pub(crate) fn add(&self, kept: &Arc<Kept>) {
         let mut served = self.0.lock();
         served.retain(|known| known.strong_count() > 0);
@@ -86,7 +86,7 @@ impl Served {
         }
     }
 
-    /// Does the work of one call: some of what is kept is given to the real endpoints.
+    /// The progress of one call: passes some operations to the real endpoints.
     pub(crate) fn progress(&self) {
         self.all().iter().for_each(|kept| kept.progress());
     }

@@ -1,29 +1,29 @@
-//! A libfabric for tests: it demands of its users what the providers of network hardware demand.
+//! A libfabric for tests, with the demands of providers of network hardware.
 //!
-//! The providers that run on any machine ask for little, so a program that works on them may fail on its first day on a real
-//! network. This library exports what libfabric exports and is loaded in its place. Behind it is the real library with its provider
-//! `tcp;ofi_rxm`; in between, every object is the shim's own, and so is every table of functions. On request (`demand`) it then
+//! Providers that run on any machine have few demands, so a program that works over them may fail over a real network. This library
+//! exports the symbols of libfabric and is loaded in its place. It wraps the real library with its provider `tcp;ofi_rxm`: every object
+//! and every table of functions is the shim's own. For each demand (`demand`) it
 //!
-//! * announces a demand in `fi_info`, as a provider does, and offers nothing to who does not accept it;
-//! * holds the user to it: a violation ends the process at once and says what was done, and what is asked;
-//! * does what the hardware may do: writes into contexts, fails with `EAGAIN`, delays and reorders.
+//! * announces the demand in `fi_info`, as a provider does, and offers nothing to a user that does not accept it;
+//! * checks the user: a violation ends the process at once, with the call and the rule;
+//! * does what hardware may do: writes into contexts, fails with `EAGAIN`, delays and reorders.
 //!
-//! What the transport of `shmem-core` does not call is left out of the tables: it answers `FI_ENOSYS`.
+//! Functions that the transport of `shmem-core` does not call are left out of the tables; they return `FI_ENOSYS`.
 //!
 //! ```text
 //! export       the symbols of a libfabric
-//! domain       fabrics and domains: what opens the objects of one
-//! region       registered memory: its key, when it may be used
-//! endpoint     endpoints: the calls that move data
+//! domain       fabrics and domains, which open all other objects
+//! region       registered memory, and its keys
+//! endpoint     endpoints: calls that move data, and their checks
 //! queue        completion queues and counters
-//! shared       what the objects of a domain share: what is registered, which contexts are in flight
+//! shared       state that the objects of a domain share: registrations, contexts in flight
 //! address      address vectors
-//! kept         operations that are kept for later, and who hands them over
-//! operation    one call that moves data, taken apart, and given to the real endpoint
-//! information  fi_info on the way out and on the way back
-//! object       objects of the shim's, as users see them: opened, closed, their tables
-//! demand       what is demanded
-//! at_once      writes that are complete before they return, for who measures
+//! kept         operations that are delayed
+//! operation    a call that moves data, as a value
+//! information  demands in fi_info
+//! object       objects that stand for real ones, and their tables
+//! demand       the list of demands
+//! at_once      writes that are complete before they return, for measures
 //! ```
 //!
 //! The variable `FABRIC_SHIM` has the demands, separated by commas: `mr_prov_key,mr_endpoint,inject=0`.
@@ -31,7 +31,7 @@
 use core::hash::BuildHasher;
 use std::hash::RandomState;
 
-/// Ends the process: says which demand was violated, by what, and what would have been right.
+/// Ends the process with a message: the demand, the call that violates it, and the rule.
 macro_rules! violation {
     ($demand:expr, $($what:tt)*) => { $crate::end($demand, format_args!($($what)*)) };
 }
@@ -52,18 +52,18 @@ mod shared;
 
 fn end(demand: &str, what: core::fmt::Arguments<'_>) -> ! {
     eprintln!("fabric-shim: {demand}: {what}");
-    // Providers that the real library has loaded catch the signal, and end the process in their own way.
+    // Some providers catch the signal, and would end the process in their own way.
     // SAFETY: the default action takes no code of ours.
     unsafe { libc::signal(libc::SIGABRT, libc::SIG_DFL) };
     std::process::abort()
 }
 
-/// A number for orders, delays and keys: another one each time, and in every process.
+/// A random number for orders, delays and keys.
 fn random() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// A number below `bound`, which is not 0.
+/// A random number below `bound`, which is not 0.
 fn below(bound: usize) -> usize {
     (random() % bound as u64) as usize
 }

@@ -1,5 +1,4 @@
-//! Objects of the shim's, as their users see them: a structure of libfabric's, with tables of calls, in front of what
-//! only the shim knows.
+//! Objects of the shim: a structure of libfabric with tables of functions, which users see, then the shim's state.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
@@ -10,7 +9,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use shmem_core::libfabric::bindings::{fi_ops, fid};
 use shmem_core::libfabric::{Library, calls};
 
-/// A table of libfabric's with these calls, which is always there. It has none of the others.
+/// A static table of libfabric with these functions, and without the others.
 macro_rules! table {
     ($table:ident { $($call:ident $(: $function:expr)?),* }) => {{
         static TABLE: $table = $table {
@@ -26,7 +25,7 @@ macro_rules! table {
 }
 pub(crate) use table;
 
-/// Functions of tables: what users call with an object of a kind, by the address that they have of it.
+/// Functions of tables. Users call them with the address of an object of the kind.
 macro_rules! called {
     ($(fn $call:ident($object:ident: $kind:ty as $seen:ty $(, $argument:ident: $type:ty)*) -> $result:ty $body:block)*) => {$(
         unsafe extern "C" fn $call(object: *mut $seen $(, $argument: $type)*) -> $result {
@@ -38,7 +37,7 @@ macro_rules! called {
 }
 pub(crate) use called;
 
-/// An object that stands for a real one. Its users see its beginning.
+/// An object that stands for a real one. Users see its first field.
 #[repr(C)]
 pub(crate) struct Object<K: Kind> {
     seen: UnsafeCell<K::Seen>,
@@ -46,25 +45,25 @@ pub(crate) struct Object<K: Kind> {
     kind: K,
 }
 
-/// What only the shim knows of an object.
+/// The shim's state for an object.
 pub(crate) trait Kind: Sized {
     /// The structure that users see.
     type Seen;
 
-    /// Closes the real object by `close`, and what the shim has for the one at `address`.
+    /// Closes the real object by `close`, and removes the shim's state for the object at `address`.
     fn close(&self, _address: usize, close: impl FnOnce() -> c_int) -> c_int {
         close()
     }
 }
 
-/// An object of the real library, which is open for as long as this is used, or null before it is opened.
+/// An object of the real library, which is open while this is used, or null before it is opened.
 ///
 /// Threads share it: the application has chosen a threading level of libfabric, and the shim calls an object
-/// only while the application calls it, or one that is bound to it.
+/// only while the application calls it, or an object that is bound to it.
 pub(crate) struct Real<T>(AtomicPtr<T>);
 
 impl<T> Real<T> {
-    /// What an opening call has returned.
+    /// The object that a call has opened.
     pub(crate) fn new(object: *mut T) -> Self {
         Self(AtomicPtr::new(object))
     }
@@ -83,19 +82,19 @@ impl<K: Kind> Deref for Object<K> {
 }
 
 impl<K: Kind> Object<K> {
-    /// Makes one, which lives until it is closed; gives the address that users get.
+    /// A new object, which lives until it is closed. Returns its address for users.
     pub(crate) fn hand_out(seen: K::Seen, real: *mut K::Seen, kind: K) -> *mut K::Seen {
         let object = Self { seen: UnsafeCell::new(seen), real: Real::new(real), kind };
         Box::into_raw(Box::new(object)).cast()
     }
 
-    /// The object behind an address that a user gives back.
+    /// The object at an address that a user has passed.
     ///
     /// # Safety
     ///
     /// The address must come from [`Object::hand_out`] of this type, and the object not be closed while the result is used.
     pub(crate) unsafe fn behind<'a, S>(seen: *mut S) -> &'a Self {
-        // SAFETY: what users see is the beginning of such an object, which lives (caller).
+        // SAFETY: users have the address of the first field of such an object, which lives (caller).
         unsafe { &*seen.cast::<Self>() }
     }
 
@@ -103,7 +102,7 @@ impl<K: Kind> Object<K> {
         self.real.as_ptr()
     }
 
-    /// Stands for a real one that was opened later.
+    /// Sets the real object, which was opened later.
     pub(crate) fn stand_for(&self, real: *mut K::Seen) {
         self.real.0.store(real, Ordering::Relaxed);
     }
@@ -113,12 +112,12 @@ impl<K: Kind> Object<K> {
     }
 }
 
-/// What users see of every object.
+/// The first field of every structure of libfabric.
 pub(crate) fn identity(class: u32, context: *mut c_void, ops: *mut fi_ops) -> fid {
     fid { fclass: class as usize, context, ops }
 }
 
-/// Opens a real object by `call`, and hands out what `stand` makes to stand for it.
+/// Opens a real object by `call`, and writes the object that `stand` makes for it to `place`.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! One call that moves data: taken apart, checked, kept for later, given to the real endpoint.
+//! A call that moves data, as a value that can be checked, delayed and passed to the real endpoint.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -18,19 +18,19 @@ pub(crate) const ATOMIC: Call = "fi_atomicmsg";
 pub(crate) const FETCH_ATOMIC: Call = "fi_fetch_atomicmsg";
 pub(crate) const COMPARE_ATOMIC: Call = "fi_compare_atomicmsg";
 
-/// Elements as calls of atomics take them: where they are listed, their descriptors if there are some, and how many.
+/// Elements as arguments of atomics: their list, their descriptors or null, and their number.
 pub(crate) type Elements = (*const fi_ioc, *mut *mut c_void, usize);
 
-/// Local buffers and what their user gives as their descriptors.
+/// Local buffers and their descriptors.
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub(crate) parts: Vec<iovec>,
-    /// Empty where none are given.
+    /// Empty if the user passes none.
     descriptors: Vec<usize>,
 }
 
 impl Buffers {
-    /// Those of a list, each as bytes.
+    /// The buffers of a list, in bytes.
     ///
     /// # Safety
     ///
@@ -56,7 +56,7 @@ impl Buffers {
         self.parts.iter().map(|part| part.iov_len).sum()
     }
 
-    /// As the calls of atomics take them.
+    /// As arguments of atomics.
     fn as_elements(&self, bytes: usize) -> Vec<fi_ioc> {
         self.parts.iter().map(|part| fi_ioc { addr: part.iov_base, count: part.iov_len / bytes }).collect()
     }
@@ -79,7 +79,7 @@ pub(crate) struct Operation {
     pub(crate) context: *mut c_void,
     data: u64,
     pub(crate) flags: u64,
-    /// What the local buffers are replaced by, where the user's may have gone.
+    /// Replaces the user's local buffers, which may be gone.
     own: Vec<u8>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Operation {
 unsafe impl Send for Operation {}
 
 impl Operation {
-    /// One without any memory.
+    /// An operation without memory.
     fn new(call: Call, peer: fi_addr_t, context: *mut c_void, (data, flags): (u64, u64)) -> Self {
         let (local, compare, result) = Default::default();
         let element = Element { datatype: 0, operation: 0, bytes: 1 };
@@ -95,7 +95,7 @@ impl Operation {
         Self { call, local, compare, result, remote, element, peer, context, data, flags, own }
     }
 
-    /// One that is no atomic; sends and receives have nothing that is remote.
+    /// A call that is no atomic. Sends and receives have no remote memory.
     ///
     /// # Safety
     ///
@@ -109,7 +109,7 @@ impl Operation {
         Self { local, remote, ..Self::new(call, message.addr, message.context, said) }
     }
 
-    /// An atomic, with what it compares with and where its results go.
+    /// An atomic, with its values to compare with and the places of its results.
     ///
     /// # Safety
     ///
@@ -143,12 +143,12 @@ impl Operation {
         self.call == ATOMIC || self.fetches()
     }
 
-    /// Whether it is an atomic that gives what was there.
+    /// Whether it is an atomic with a result.
     pub(crate) fn fetches(&self) -> bool {
         [FETCH_ATOMIC, COMPARE_ATOMIC].contains(&self.call)
     }
 
-    /// The access to its first local buffers that their registration must allow.
+    /// The access that the registration of its first local buffers must allow.
     pub(crate) fn access(&self) -> u32 {
         match self.call {
             SEND => FI_SEND,
@@ -158,12 +158,12 @@ impl Operation {
         }
     }
 
-    /// Whether it is an atomic that changes what it works on.
+    /// Whether it is an atomic that changes its word.
     pub(crate) fn is_update(&self) -> bool {
         self.is_atomic() && self.element.operation != FI_ATOMIC_READ
     }
 
-    /// Makes an update one that changes nothing, and still completes and fetches as before.
+    /// Turns an update into one that changes nothing, with the same completion and result.
     pub(crate) fn lose_update(&mut self) {
         self.element.operation = FI_SUM;
         if self.call == COMPARE_ATOMIC {
@@ -173,7 +173,7 @@ impl Operation {
         self.use_own();
     }
 
-    /// Copies what is injected: its user may change it as soon as the call has returned.
+    /// Copies the source of an injected operation: the user may change it after the call.
     pub(crate) fn keep_injected(&mut self) {
         if self.flags & u64::from(FI_INJECT) == 0 || !self.own.is_empty() {
             return;
@@ -191,8 +191,8 @@ impl Operation {
         self.local = Buffers { parts: vec![part], descriptors: Vec::new() };
     }
 
-    /// Gives the call to the real endpoint. Descriptors stay behind: it has asked for none. It copies the operands
-    /// of atomics and what is injected before it returns.
+    /// Passes the call to the real endpoint, without descriptors, which that does not demand. It copies the operands of atomics and the
+    /// source of injected operations before it returns.
     ///
     /// # Safety
     ///
@@ -270,11 +270,11 @@ fn size_of_element(datatype: fi_datatype) -> usize {
     BYTES.get(datatype as usize).copied().unwrap_or(16)
 }
 
-/// The list at an address; none where there are no entries.
+/// The list at an address, or an empty one.
 ///
 /// # Safety
 ///
-/// There must be as many entries, which nobody changes while the result is used.
+/// There must be `count` entries, which nobody changes while the result is used.
 pub(crate) unsafe fn list<'a, T>(start: *const T, count: usize) -> &'a [T] {
     if count == 0 || start.is_null() {
         return &[];

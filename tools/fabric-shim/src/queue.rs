@@ -1,9 +1,8 @@
 //! Completion queues, and counters.
 //!
-//! A small queue has room for few completions. Where the user has asked that resources be managed, more operations
-//! are refused until completions have been read. Otherwise there is room for what its user has asked room for, and
-//! who has more operations in flight overruns it, which hardware punishes with the loss of completions. Where
-//! completions come in any order, some wait here for a while.
+//! A small queue has room for few completions. If the user has requested managed resources, further operations are refused until
+//! completions have been read. Otherwise the queue has the size that the user has requested, and more operations in flight overrun it:
+//! hardware would lose completions. If completions are reordered, some are delayed here.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -22,25 +21,25 @@ use crate::kept::Served;
 use crate::object::{Kind, Real, called, close, identity, refusal, table};
 use crate::shared::Shared;
 
-/// Completions that wait at most, where they are reordered.
+/// Most completions that are delayed.
 const MOST_WAITING: usize = 16;
 
-/// What the shim knows of a completion queue. Its entries are `fi_cq_data_entry`.
+/// The shim's state for a completion queue, with entries of type `fi_cq_data_entry`.
 pub(crate) struct Queue {
     real: Real<fid_cq>,
     domain: Arc<Shared>,
     pub(crate) served: Served,
-    /// Completions that there is room for, where overruns are looked for.
+    /// The size of the queue, if overruns are checked.
     room: Option<usize>,
-    /// Completions that have not been read yet, of operations in flight as well.
+    /// Completions that have not been read, including those of operations in flight.
     owed: AtomicUsize,
-    /// Completions that wait: all of writes that were complete at once, or some that are reordered.
+    /// Delayed completions, or completions of writes that were complete at once.
     waiting: Mutex<VecDeque<Entry>>,
 }
 
 struct Entry(fi_cq_data_entry);
 
-// SAFETY: its pointers are only handed on.
+// SAFETY: its pointers are only passed on.
 unsafe impl Send for Entry {}
 
 const EMPTY: fi_cq_data_entry =
@@ -51,7 +50,7 @@ impl Kind for Arc<Queue> {
 }
 
 impl Queue {
-    /// What users see of one of so many entries, and what the shim knows.
+    /// A new queue of `entries` entries: the structure for users, and the shim's state.
     pub(crate) fn new(
         real: *mut fid_cq,
         context: *mut c_void,
@@ -77,18 +76,18 @@ impl Queue {
         (seen, Arc::new(queue))
     }
 
-    /// Whether the shim keeps something whose completion is or will be here.
+    /// Whether the shim delays a completion of this queue, or an operation that is reported here.
     pub(crate) fn is_behind(&self) -> bool {
         !self.waiting.lock().is_empty() || self.served.is_behind()
     }
 
-    /// A write was complete at once, and is to be reported.
+    /// Reports a write that was complete at once.
     pub(crate) fn report(&self, op_context: *mut c_void) {
         let flags = u64::from(FI_RMA | FI_WRITE);
         self.waiting.lock().push_back(Entry(fi_cq_data_entry { op_context, flags, ..EMPTY }));
     }
 
-    /// An operation begins that will complete here; `false`, where it has to wait until completions are read.
+    /// Counts an operation that will be reported here; `false`: it must wait until completions are read.
     pub(crate) fn owe(&self, is_receive: bool) -> bool {
         let owed = self.owed.fetch_add(1, Ordering::Relaxed) + 1;
         let Some(room) = self.room.filter(|room| owed > *room) else { return true };
@@ -99,28 +98,27 @@ impl Queue {
                  FI_RM_DISABLED: nobody but the user guards it against an overrun"
             );
         }
-        // What has arrived waits in the network until there is room.
+        // A receive waits in the network until there is room.
         if !is_receive {
             self.paid();
         }
         is_receive
     }
 
-    /// An operation was refused, or its completion read.
+    /// Counts an operation as refused, or its completion as read.
     #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
     pub(crate) fn paid(&self) {
         _ = self.owed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |owed| owed.checked_sub(1));
     }
 
-    /// A completion is read.
+    /// A completion was read.
     fn completed(&self, context: *mut c_void) {
         self.paid();
-        // SAFETY: what the shim does not know is left alone; what it knows has begun, and its words are there
-        // until this completion is read.
+        // SAFETY: an unknown context is ignored; a known one has begun, and its words stay until this completion is read.
         unsafe { self.domain.contexts.end(context) };
     }
 
-    /// Reads completions: as they come, or in any order and with delays, or those of writes that were complete at once.
+    /// Reads completions: in order, or in random order with delays, or those of writes that were complete at once.
     ///
     /// # Safety
     ///
@@ -198,7 +196,7 @@ called! {
     }
 }
 
-/// What the shim knows of a counter.
+/// The shim's state for a counter.
 #[derive(Default)]
 pub(crate) struct Counter {
     pub(crate) served: Served,
@@ -210,7 +208,7 @@ impl Kind for Counter {
 }
 
 impl Counter {
-    /// What users see of one, and what the shim knows.
+    /// A new counter: the structure for users, and the shim's state.
     pub(crate) fn new(context: *mut c_void) -> (fid_cntr, Self) {
         let fid = identity(FI_CLASS_CNTR, context, table!(fi_ops { close: close::<Counter> }));
         (fid_cntr { fid, ops: table!(fi_ops_cntr { read: count }) }, Self::default())

@@ -1,4 +1,4 @@
-//! Registered memory: its key, and from when on it may be used.
+//! Registered memory, and its keys.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -16,7 +16,7 @@ use crate::object::{Kind, Object, called, close, failure, identity, table};
 use crate::operation::list;
 use crate::shared::{Facts, NO_KEY, Shared, made_up};
 
-/// What the shim knows of a registration.
+/// The shim's state for a registration.
 pub(crate) struct Region {
     domain: Arc<Shared>,
     memory: Vec<iovec>,
@@ -39,7 +39,7 @@ impl Kind for Region {
     }
 }
 
-/// Registers memory of the user's, or says why not.
+/// Registers memory of the user, or returns the error.
 ///
 /// # Safety
 ///
@@ -87,7 +87,7 @@ pub(crate) unsafe fn register(
     Ok(made)
 }
 
-/// Registers with the real domain, under the key that is then to be used.
+/// Registers memory with the real domain, under its key.
 fn enable(region: &Object<Region>) -> c_int {
     let port = region.bound.lock();
     if demands().mr_endpoint && port.is_none() {
@@ -108,8 +108,8 @@ fn enable(region: &Object<Region>) -> c_int {
     {
         violation!("key_size", "the key {key:#x} is asked for; mr_key_size of the domain is {bytes} bytes");
     }
-    // The real library counts remote addresses from the start of what is registered. So they become those of
-    // the process where that is address 0; the target then has no lower bound, which is the price.
+    // The real library counts remote addresses from the start of the registered range. To have virtual addresses, the range starts at
+    // address 0; so the target does not check a lower bound.
     let from_zero = |part: &iovec| iovec {
         iov_base: null_mut(),
         iov_len: part.iov_base.addr().saturating_add(part.iov_len),
@@ -131,7 +131,7 @@ fn enable(region: &Object<Region>) -> c_int {
     };
     if result == 0 {
         region.stand_for(real);
-        // SAFETY: the user reads the key after this call has returned.
+        // SAFETY: the user reads the key after this call.
         unsafe { (*region.seen()).key = key };
         region.domain.regions.enable(region.seen().addr());
     }
@@ -151,7 +151,7 @@ fn must_exist(range: &Range<usize>) {
     }
 }
 
-/// Whether the kernel lets memory be locked. It is unlocked when it is unmapped.
+/// Locks memory; whether the kernel allows it. It is unlocked when it is unmapped.
 fn lock(range: &Range<usize>) -> bool {
     // SAFETY: the call changes where the kernel may put the pages, and nothing that the program sees.
     unsafe { libc::mlock(without_provenance(range.start), range.len()) == 0 }

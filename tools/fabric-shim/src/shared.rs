@@ -1,5 +1,4 @@
-//! What the objects of a domain share: which memory may be used with which descriptor or key, and which contexts are in
-//! flight.
+//! State that the objects of a domain share: registrations by descriptor, keys, and contexts in flight.
 
 use core::ffi::c_void;
 use core::ops::Range;
@@ -15,15 +14,15 @@ use crate::demand::demands;
 use crate::object::{Kind, Real};
 use crate::random;
 
-/// What the objects of a domain share.
+/// State that the objects of a domain share.
 pub(crate) struct Shared {
     pub(crate) real: Real<fid_domain>,
-    /// The provider guards queues against overruns.
+    /// Whether the provider guards queues against overruns.
     pub(crate) managed: bool,
     pub(crate) regions: Regions,
     pub(crate) contexts: Contexts,
     pub(crate) endpoints: AtomicUsize,
-    /// How often one was to be enabled.
+    /// How often an endpoint was enabled.
     pub(crate) enabled: AtomicUsize,
 }
 
@@ -31,11 +30,11 @@ impl Kind for std::sync::Arc<Shared> {
     type Seen = fid_domain;
 }
 
-/// The registrations of a domain, as operations see them: by their descriptors.
+/// The registrations of a domain, by descriptor.
 #[derive(Default)]
 pub(crate) struct Regions(Mutex<HashMap<usize, Facts>>);
 
-/// What an operation needs to know of a registration.
+/// The memory of a registration, and its permitted use.
 pub(crate) struct Facts {
     pub(crate) ranges: Vec<Range<usize>>,
     pub(crate) access: u64,
@@ -90,14 +89,14 @@ impl Regions {
 
 /// Contexts of operations in flight: memory of the user that belongs to the provider until completion.
 ///
-/// The provider writes into it at any time. The shim fills it with a pattern of its own when an operation begins,
-/// looks at completion whether it is still there, and leaves another one. Who kept something in it has lost it
-/// either way. One context serves one operation at a time.
+/// A provider may write into it at any time. The shim fills it with a random pattern when an operation begins, checks the pattern at
+/// completion, and leaves another one: so a value that the user keeps there is lost. One context serves one operation at a
+/// time.
 #[derive(Default)]
 pub(crate) struct Contexts(Mutex<HashMap<usize, u64>>);
 
 impl Contexts {
-    /// An operation that will complete takes its context.
+    /// An operation that will be reported begins.
     ///
     /// # Safety
     ///
@@ -124,12 +123,11 @@ impl Contexts {
         unsafe { slice::from_raw_parts_mut(context.cast::<u64>(), words) }.fill(pattern);
     }
 
-    /// An operation has completed, or was refused, and gives its context back.
+    /// An operation was reported, or refused.
     ///
     /// # Safety
     ///
-    /// As [`Contexts::begin`], for an operation that has begun; any other address is allowed and nothing is done
-    /// with it.
+    /// As [`Contexts::begin`], for an operation that has begun; any other address is allowed and ignored.
     pub(crate) unsafe fn end(&self, context: *mut c_void) {
         let Some(words) = demands().words() else { return };
         let Some(pattern) = self.0.lock().remove(&context.addr()) else { return };
@@ -146,12 +144,11 @@ impl Contexts {
     }
 }
 
-/// `FI_KEY_NOTAVAIL`: a key that there is not yet.
+/// `FI_KEY_NOTAVAIL`: there is no key yet.
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
-/// Makes up a key. It follows from nothing that the user knows. It carries the port of the endpoint that its memory is bound
-/// to, where it has room for that, and a sum over the rest, so that a key that nobody made, or one of another process, is
-/// found where it is used, before the target answers it with an error.
+/// A new key of the provider, with the port of the endpoint of its memory, if there is room, a random part, and a checksum. So a
+/// key that no provider has made, or for another endpoint, is found at the origin of an operation.
 pub(crate) fn made_up(port: u16) -> u64 {
     let (bits, body) = match demands().key_size {
         Some(4) => (8, random() & 0xff_ffff),
@@ -160,7 +157,7 @@ pub(crate) fn made_up(port: u16) -> u64 {
     body << bits | sum(body) & ((1 << bits) - 1)
 }
 
-/// The port that a key carries, or 0; `None`: nobody has made it up.
+/// The port in a key, or 0; `None`: no provider has made the key.
 pub(crate) fn port_in(key: u64) -> Option<u16> {
     let (bits, fits) = match demands().key_size {
         Some(4) => (8, key >> 32 == 0),
@@ -170,7 +167,7 @@ pub(crate) fn port_in(key: u64) -> Option<u16> {
     (fits && is_sum).then_some((key >> 48) as u16)
 }
 
-/// Bits that follow from all of the body's.
+/// A checksum.
 fn sum(body: u64) -> u64 {
     let mixed = (body ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 29 ^ mixed >> 47

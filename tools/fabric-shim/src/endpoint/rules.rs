@@ -1,4 +1,4 @@
-//! What is checked of each call that moves data.
+//! Checks of calls that move data.
 
 use shmem_core::libfabric::bindings::*;
 
@@ -7,19 +7,11 @@ use crate::demand::demands;
 use crate::operation::{Operation, RECEIVE};
 use crate::shared::{NO_KEY, port_in};
 
-/// Addresses that no process of 64 bits maps in practice: who gives them as the target's means offsets.
+/// Lowest address of memory that a process of 64 bits maps in practice: lower ones are offsets by mistake.
 const LOWEST_ADDRESS: u64 = 1 << 32;
 
-/// What its `fi_info` has announced.
-pub(super) struct Limits {
-    pub(super) message: usize,
-    pub(super) local: usize,
-    pub(super) remote: usize,
-    pub(super) inject: usize,
-}
-
 impl Endpoint {
-    /// Ends the process if a call violates what was announced or demanded.
+    /// Ends the process if a call violates a limit or a demand.
     pub(super) fn check(&self, operation: &Operation) {
         let Operation { call, local, compare, result, remote, flags, .. } = operation;
         let (is_receive, access) = (*call == RECEIVE, operation.access());
@@ -28,14 +20,14 @@ impl Endpoint {
                 violation!(what, "{call} with {has}; the endpoint's fi_info allows {most}");
             }
         };
-        limit("iov_limit", local.parts.len().max(result.parts.len()), self.limits.local);
-        limit("rma_iov_limit", remote.len(), self.limits.remote);
+        limit("iov_limit", local.parts.len().max(result.parts.len()), self.transmits.iov_limit);
+        limit("rma_iov_limit", remote.len(), self.transmits.rma_iov_limit);
         if !is_receive {
-            limit("max_msg_size", local.len().max(result.len()), self.limits.message);
+            limit("max_msg_size", local.len().max(result.len()), self.longest);
         }
         let injected = flags & u64::from(FI_INJECT) != 0;
         if injected {
-            limit("inject_size", local.len(), self.limits.inject);
+            limit("inject_size", local.len(), self.transmits.inject_size);
         }
         if operation.is_atomic() && demands().no_atomics {
             violation!("FI_ATOMIC", "{call} on an endpoint that has no atomics");
@@ -60,7 +52,7 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::check`], for what is remote.
+    /// As [`Endpoint::check`], for the remote memory.
     fn check_remote(&self, operation: &Operation) {
         let call = operation.call;
         let Some(ports) = self.ports.get() else {

@@ -1,4 +1,4 @@
-//! The tables of an endpoint.
+//! The tables of functions of an endpoint.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
@@ -14,7 +14,7 @@ use crate::operation::{
     ATOMIC, COMPARE_ATOMIC, Call, Elements, FETCH_ATOMIC, Operation, READ, RECEIVE, SEND, WRITE,
 };
 
-/// What users see of an endpoint.
+/// The structure of an endpoint for users.
 pub(super) fn seen(context: *mut c_void) -> fid_ep {
     let ops = table!(fi_ops { close: close::<Arc<Endpoint>>, bind, control });
     fid_ep {
@@ -105,14 +105,14 @@ called! {
 /// No elements.
 const NONE: Elements = (null(), null_mut(), 0);
 
-/// A message as one to remote memory, of which it names none.
+/// A message without remote memory in the form of one with it.
 fn to_no_memory(message: &fi_msg) -> fi_msg_rma {
     let fi_msg { msg_iov, desc, iov_count, addr, context, data } = *message;
     fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov: null(), rma_iov_count: 0, context, data }
 }
 
 impl Endpoint {
-    /// Takes what is no atomic.
+    /// Carries out a call that is no atomic.
     ///
     /// # Safety
     ///
@@ -130,7 +130,7 @@ impl Endpoint {
         unsafe { self.take(operation) }
     }
 
-    /// Takes an atomic, with what it compares with and where its results go.
+    /// Carries out an atomic, with its values to compare with and the places of its results.
     ///
     /// # Safety
     ///

@@ -1,8 +1,8 @@
-//! Who violates a demand ends at once and is told why; what the hardware may do happens. That who obeys works is seen by
-//! programs over the transport (`ci/shim.sh`).
+//! A violation of a demand ends the process with a message, and what hardware may do happens. `ci/shim.sh` tests users that keep the
+//! demands.
 //!
-//! The user is a copy of this program, which calls libfabric directly: it does one step on two endpoints of its own, and
-//! fails unless that goes as expected.
+//! The user is a copy of this program, which calls libfabric directly: it does one step on two endpoints of its own, and panics unless
+//! the step goes as expected.
 
 mod pair;
 mod steps;
@@ -13,11 +13,11 @@ use std::process::Command;
 
 use shmem_core::libfabric::Library;
 
-/// Set for the copy: what it does, and the shim.
+/// Environment of the copy: its step, and the file of the shim.
 const STEP: &str = "DEMANDS_STEP";
 const SHIM: &str = "DEMANDS_SHIM";
 
-/// Demands, a step that violates one, and what is said of it; and mistakes in the list.
+/// Demands, a step that violates one, and the message; then errors in the list of demands.
 const VIOLATIONS: [(&str, &str, &str); 34] = [
     ("mr_prov_key", "own key", "FI_MR_PROV_KEY: fi_writemsg with the key 0x2, which no provider has made"),
     ("key_size=4,mr_prov_key", "own key", "FI_MR_PROV_KEY: fi_writemsg with the key 0x2"),
@@ -63,8 +63,8 @@ const VIOLATIONS: [(&str, &str, &str); 34] = [
     ("mr_prov_key, key_size=2", "own key", "FABRIC_SHIM: keys of 2 bytes are the user's own"),
 ];
 
-/// Demands, a step that passes under them, and what is said of it: what the hardware may do happens, and whoever does not accept a
-/// demand is offered nothing.
+/// Demands, a step that passes under them, and the message: what hardware may do happens, and a user that does not accept a demand is
+/// offered nothing.
 const PASSES: [(&str, &str, &str); 16] = [
     ("atomics_missing", "call atomics", ""),
     ("atomics_lost", "lose atomics", ""),
@@ -84,7 +84,7 @@ const PASSES: [(&str, &str, &str); 16] = [
     ("no_atomics", "refuse", "that there is no FI_ATOMIC"),
 ];
 
-/// Not a test by itself: a copy of this program does its step in it.
+/// Runs the step of a copy of this program; does nothing otherwise.
 #[test]
 fn step() {
     let (Ok(step), Ok(shim)) = (std::env::var(STEP), std::env::var(SHIM)) else { return };
@@ -93,8 +93,8 @@ fn step() {
     steps::run(&step, library);
 }
 
-/// The shim, where the build has put it, beside this program or below the folder of its package: which is up to the version
-/// of cargo. The last one that was built.
+/// The file of the shim that was built last: beside this program or below the folder of its package, which depends on the version of
+/// cargo.
 fn shim() -> PathBuf {
     let own = std::env::current_exe().expect("this program has a place");
     let units =
@@ -106,7 +106,7 @@ fn shim() -> PathBuf {
     places.max_by_key(built).expect("cargo has built the shim before its tests")
 }
 
-/// Does one step over the shim, under these demands, which ends by a signal or well, and says something.
+/// Does one step over the shim under these demands, and checks its end (by a signal, or success) and its message.
 fn user(demands: &str, step: &str, signal: Option<i32>, expected: &str) {
     // SAFETY: the system's own library.
     if unsafe { Library::load(None) }.is_err() {
@@ -125,14 +125,14 @@ fn user(demands: &str, step: &str, signal: Option<i32>, expected: &str) {
 }
 
 #[test]
-fn who_violates_a_demand_ends_at_once_and_is_told_why() {
+fn a_violation_ends_the_process_with_a_message() {
     for (demands, step, expected) in VIOLATIONS {
         user(demands, step, Some(libc::SIGABRT), &format!("fabric-shim: {expected}"));
     }
 }
 
 #[test]
-fn what_the_hardware_may_do_happens() {
+fn hardware_behaviour_happens() {
     for (demands, step, refused) in PASSES {
         let said = format!("nothing is offered: the hints do not accept {refused}\n");
         user(demands, step, None, if refused.is_empty() { "" } else { &said });

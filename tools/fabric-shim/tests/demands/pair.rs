@@ -1,4 +1,4 @@
-//! Two endpoints of one process: what the first one does, it does to memory of the second.
+//! Two endpoints of one process. The first accesses memory of the second.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use libc::iovec;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Registration, Reports};
 
-/// All that memory may be used for.
+/// All uses of memory.
 pub(crate) const ANY_USE: u32 = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
 /// Words in each piece of memory.
@@ -39,7 +39,7 @@ impl Memory {
         Ok(Self { words, registration: registration.map_err(|refused| refused.code)? })
     }
 
-    /// Where a word of it lies.
+    /// The address of a word.
     pub(crate) fn at(&self, word: usize) -> *mut u64 {
         self.words[word].as_ptr()
     }
@@ -58,7 +58,7 @@ fn context() -> *mut c_void {
     Box::into_raw(Box::new(fi_context2 { internal: [null_mut(); 8] })).cast()
 }
 
-/// The endpoints, and what they need. Fields are closed in order.
+/// The endpoints and their memory. Fields are closed in order.
 pub(crate) struct Pair {
     /// Local memory of the first.
     pub(crate) local: Memory,
@@ -66,14 +66,14 @@ pub(crate) struct Pair {
     pub(crate) target: Memory,
     pub(crate) first: Endpoint,
     pub(crate) second: Endpoint,
-    /// Entries of each one's queue.
+    /// Entries of each queue.
     entries: usize,
     /// The second one, for the first.
     peer: fi_addr_t,
     pub(crate) addresses: Arc<Addresses>,
 }
 
-/// One transfer, as obedient users do it; the steps change one thing in it.
+/// A transfer that keeps all demands; steps change one thing in it.
 #[derive(Clone)]
 pub(crate) struct Transfer {
     pub(crate) local: Vec<iovec>,
@@ -84,7 +84,7 @@ pub(crate) struct Transfer {
     pub(crate) flags: u32,
 }
 
-/// What is asked for: all that the steps can do.
+/// Hints with everything that the steps support.
 pub(crate) fn asked(atomics: bool) -> Hints<'static> {
     Hints {
         capabilities: u64::from(FI_MSG | FI_RMA | if atomics { FI_ATOMIC } else { 0 }),
@@ -96,12 +96,12 @@ pub(crate) fn asked(atomics: bool) -> Hints<'static> {
 }
 
 impl Pair {
-    /// With atomics, unless the fabric has none.
+    /// A pair with atomics, unless the fabric has none.
     pub(crate) fn open(library: &'static Library) -> Self {
         Self::of(library, &[asked(true), asked(false)], 1024)
     }
 
-    /// Of which each has a queue of so many entries.
+    /// A pair of endpoints with queues of `entries` entries.
     pub(crate) fn of(library: &'static Library, asked: &[Hints<'_>], entries: usize) -> Self {
         let offers = asked.iter().find_map(|asked| library.offers(asked).ok());
         let offers = offers.expect("the fabric has something to offer");
@@ -130,7 +130,7 @@ impl Pair {
         Endpoint::open(&self.addresses, self.entries, false, Reports::All).expect("an endpoint")
     }
 
-    /// More memory, registered for as long as the program runs.
+    /// More memory, registered to the end of the program.
     pub(crate) fn another(&self, key: u64, access: u32) -> &'static Memory {
         Box::leak(Box::new(Memory::register(self.domain(), key, access).expect("memory")))
     }
@@ -140,7 +140,7 @@ impl Pair {
         self.domain().entry().domain().mr_mode.cast_unsigned() & mode != 0
     }
 
-    /// A word of the first's memory and one of the second's, for a put, a get or an atomic.
+    /// A transfer between word `from` of the first's memory and word `to` of the second's.
     pub(crate) fn transfer(&self, from: usize, to: usize) -> Transfer {
         let base = if self.demands(FI_MR_VIRT_ADDR) { self.target.at(0).addr() as u64 } else { 0 };
         let key = self.target.registration.key();
@@ -167,7 +167,7 @@ impl Pair {
         self.start("put", || self.try_put(transfer));
     }
 
-    /// Tries once to add 1 to the first word of the target; what was there goes to the local word 1.
+    /// Tries once to add 1 to the first word of the target; the old value is written to local word 1.
     pub(crate) fn try_add(&self, flags: u32) -> isize {
         let transfer = self.transfer(0, 0);
         self.local.store(0, 1);
@@ -198,7 +198,7 @@ impl Pair {
         self.wait();
     }
 
-    /// Starts an operation, and makes progress for as long as it is to be tried again.
+    /// Starts an operation, with progress between attempts.
     pub(crate) fn start(&self, what: &str, operation: impl Fn() -> isize) {
         let since = Instant::now();
         loop {
@@ -211,7 +211,7 @@ impl Pair {
         }
     }
 
-    /// Reads one completion, if there is one: its context.
+    /// Reads one completion, if there is one. Returns its context.
     pub(crate) fn poll(&self) -> Option<*mut c_void> {
         [&self.first, &self.second].into_iter().find_map(|endpoint| {
             let mut room = [const { MaybeUninit::uninit() }];
@@ -233,7 +233,7 @@ impl Pair {
 }
 
 impl Transfer {
-    /// As libfabric takes it.
+    /// The message for libfabric.
     fn message(&self, descriptors: &mut [*mut c_void]) -> fi_msg_rma {
         fi_msg_rma {
             msg_iov: self.local.as_ptr(),
@@ -248,7 +248,7 @@ impl Transfer {
     }
 }
 
-/// What operations name an endpoint by.
+/// The index of an endpoint for operations.
 pub(crate) fn address_of(endpoint: &Endpoint) -> fi_addr_t {
     let name = endpoint.name().expect("an address");
     // SAFETY: the address of an endpoint, whole.

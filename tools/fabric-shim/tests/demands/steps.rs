@@ -1,4 +1,4 @@
-//! What the user does, one thing at a time: what no provider of hardware forgives, and what shows what hardware does.
+//! The steps of the user: violations of demands, and checks of what hardware may do.
 
 use core::ptr::{null_mut, without_provenance_mut};
 
@@ -11,7 +11,7 @@ use crate::pair::{AGAIN, ANY_USE, Memory, Pair, Transfer, address_of, asked};
 /// Puts in flight at a time.
 const BATCH: usize = 16;
 
-/// Does one step, by its name.
+/// Does the step of that name.
 pub(crate) fn run(step: &str, library: &'static Library) {
     let pair = || Pair::open(library);
     // One put in which something is changed.
@@ -114,12 +114,12 @@ fn put(pair: &Pair, change: &dyn Fn(&Pair, &mut Transfer)) {
     pair.wait();
 }
 
-/// Why a call was refused; 0: it was not.
+/// The error number of a refused call, or 0.
 fn code<T>(answer: Result<T, Refused>) -> i32 {
     answer.err().map_or(0, |refused| refused.code)
 }
 
-/// A context that its user writes to while the operation is in flight.
+/// The user writes to a context while the operation is in flight.
 fn written(pair: &Pair) {
     let transfer = pair.transfer(0, 0);
     pair.put(&transfer);
@@ -128,7 +128,7 @@ fn written(pair: &Pair) {
     pair.wait();
 }
 
-/// More than each limit allows, one after the other.
+/// Violates each limit in turn.
 fn too_much(pair: &Pair) {
     let entry = pair.domain().entry();
     let (limits, longest) = (entry.transmit(), entry.endpoint().max_msg_size);
@@ -156,7 +156,7 @@ fn too_much(pair: &Pair) {
     }
 }
 
-/// A call fails three times, and then does not.
+/// A call fails three times, then succeeds.
 fn fail_first(pair: &Pair) {
     // Connects the two, which may fail as well.
     pair.put(&pair.transfer(0, 0));
@@ -173,9 +173,9 @@ fn fail_first(pair: &Pair) {
     }
 }
 
-/// Completions come in another order, and so do the puts themselves.
+/// Completions are reordered, and so are the puts.
 fn reorder(pair: &Pair) {
-    // Puts a batch of numbers to one word; gives the order of completions, and what is there in the end.
+    // Puts a batch of numbers to one word. Returns the order of completions, and the last value of the word.
     let batch = || -> (Vec<usize>, u64) {
         let start = |number| {
             pair.local.store(number, number as u64);
@@ -197,7 +197,7 @@ fn reorder(pair: &Pair) {
     }
 }
 
-/// As many puts as the queue has room for are accepted, and more once one has completed.
+/// The queue accepts as many puts as it has entries, and more after a completion.
 fn fill(pair: &Pair) {
     pair.put(&pair.transfer(0, 0));
     pair.wait();
