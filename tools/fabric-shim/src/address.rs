@@ -8,13 +8,13 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-use crate::object::{Kind, called, close, identity, table};
+use crate::object::{ObjectState, called, close, identity, table};
 
 /// The port of each address that was inserted.
 #[derive(Default)]
 pub(crate) struct Ports(Mutex<HashMap<fi_addr_t, u16>>);
 
-impl Kind for Arc<Ports> {
+impl ObjectState for Arc<Ports> {
     type Seen = fid_av;
 }
 

@@ -11,7 +11,7 @@ use crate::address;
 use crate::demand::demands;
 use crate::endpoint::Endpoint;
 use crate::information;
-use crate::object::{Kind, Object, Real, called, close, failure, identity, open, table};
+use crate::object::{Object, ObjectState, Real, called, close, failure, identity, open, table};
 use crate::queue::{Counter, Queue};
 use crate::region;
 use crate::shared::Shared;
@@ -19,7 +19,7 @@ use crate::shared::Shared;
 /// A fabric. The shim keeps no state for it.
 pub(crate) struct Fabric;
 
-impl Kind for Fabric {
+impl ObjectState for Fabric {
     type Seen = fid_fabric;
 }
 

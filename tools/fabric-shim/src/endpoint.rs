@@ -13,7 +13,7 @@ use crate::at_once::{self, Count};
 use crate::demand::demands;
 use crate::information::Parts;
 use crate::kept::Kept;
-use crate::object::{Kind, Object, failure, refusal};
+use crate::object::{Object, ObjectState, failure, refusal};
 use crate::operation::{Operation, RECEIVE, SEND, list};
 use crate::queue::{Counter, Queue};
 use crate::shared::Shared;
@@ -58,7 +58,7 @@ struct Storm {
     in_vain: u32,
 }
 
-impl Kind for Arc<Endpoint> {
+impl ObjectState for Arc<Endpoint> {
     type Seen = fid_ep;
 
     fn close(&self, _address: usize, close: impl FnOnce() -> c_int) -> c_int {

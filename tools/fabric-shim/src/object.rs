@@ -39,14 +39,14 @@ pub(crate) use called;
 
 /// An object that stands for a real one. Users see its first field.
 #[repr(C)]
-pub(crate) struct Object<K: Kind> {
+pub(crate) struct Object<K: ObjectState> {
     seen: UnsafeCell<K::Seen>,
     real: Real<K::Seen>,
-    kind: K,
+    state: K,
 }
 
 /// The shim's state for an object.
-pub(crate) trait Kind: Sized {
+pub(crate) trait ObjectState: Sized {
     /// The structure that users see.
     type Seen;
 
@@ -73,18 +73,18 @@ impl<T> Real<T> {
     }
 }
 
-impl<K: Kind> Deref for Object<K> {
+impl<K: ObjectState> Deref for Object<K> {
     type Target = K;
 
     fn deref(&self) -> &K {
-        &self.kind
+        &self.state
     }
 }
 
-impl<K: Kind> Object<K> {
+impl<K: ObjectState> Object<K> {
     /// A new object, which lives until it is closed. Returns its address for users.
-    pub(crate) fn hand_out(seen: K::Seen, real: *mut K::Seen, kind: K) -> *mut K::Seen {
-        let object = Self { seen: UnsafeCell::new(seen), real: Real::new(real), kind };
+    pub(crate) fn hand_out(seen: K::Seen, real: *mut K::Seen, state: K) -> *mut K::Seen {
+        let object = Self { seen: UnsafeCell::new(seen), real: Real::new(real), state };
         Box::into_raw(Box::new(object)).cast()
     }
 
@@ -122,7 +122,7 @@ pub(crate) fn identity(class: u32, context: *mut c_void, ops: *mut fi_ops) -> fi
 /// # Safety
 ///
 /// There must be a place for the answer.
-pub(crate) unsafe fn open<K: Kind>(
+pub(crate) unsafe fn open<K: ObjectState>(
     place: *mut *mut K::Seen,
     call: impl FnOnce(*mut *mut K::Seen) -> c_int,
     stand: impl FnOnce(*mut K::Seen) -> (K::Seen, K),
@@ -130,15 +130,15 @@ pub(crate) unsafe fn open<K: Kind>(
     let mut real = null_mut();
     let result = call(&raw mut real);
     if result == 0 {
-        let (seen, kind) = stand(real);
+        let (seen, state) = stand(real);
         // SAFETY: the caller's promise.
-        unsafe { place.write(Object::hand_out(seen, real, kind)) };
+        unsafe { place.write(Object::hand_out(seen, real, state)) };
     }
     result
 }
 
 /// `fi_close`.
-pub(crate) unsafe extern "C" fn close<K: Kind>(object: *mut fid) -> c_int {
+pub(crate) unsafe extern "C" fn close<K: ObjectState>(object: *mut fid) -> c_int {
     // SAFETY: libfabric calls this with an object of this type, which is open.
     let open = unsafe { Object::<K>::behind(object) };
     let result = open.close(object.addr(), || match open.real() {

@@ -18,7 +18,7 @@ use crate::at_once::{self, Count};
 use crate::below;
 use crate::demand::demands;
 use crate::kept::Served;
-use crate::object::{Kind, Real, called, close, identity, refusal, table};
+use crate::object::{ObjectState, Real, called, close, identity, refusal, table};
 use crate::shared::Shared;
 
 /// Most completions that are delayed.
@@ -34,18 +34,18 @@ pub(crate) struct Queue {
     /// Completions that have not been read, including those of operations in flight.
     owed: AtomicUsize,
     /// Delayed completions, or completions of writes that were complete at once.
-    waiting: Mutex<VecDeque<Entry>>,
+    waiting: Mutex<VecDeque<Completion>>,
 }
 
-struct Entry(fi_cq_data_entry);
+struct Completion(fi_cq_data_entry);
 
 // SAFETY: its pointers are only passed on.
-unsafe impl Send for Entry {}
+unsafe impl Send for Completion {}
 
 const EMPTY: fi_cq_data_entry =
     fi_cq_data_entry { op_context: null_mut(), flags: 0, len: 0, buf: null_mut(), data: 0 };
 
-impl Kind for Arc<Queue> {
+impl ObjectState for Arc<Queue> {
     type Seen = fid_cq;
 }
 
@@ -84,7 +84,7 @@ impl Queue {
     /// Reports a write that was complete at once.
     pub(crate) fn report(&self, op_context: *mut c_void) {
         let flags = u64::from(FI_RMA | FI_WRITE);
-        self.waiting.lock().push_back(Entry(fi_cq_data_entry { op_context, flags, ..EMPTY }));
+        self.waiting.lock().push_back(Completion(fi_cq_data_entry { op_context, flags, ..EMPTY }));
     }
 
     /// Counts an operation that will be reported here; `false`: it must wait until completions are read.
@@ -146,7 +146,7 @@ impl Queue {
             if result != 1 {
                 break;
             }
-            waiting.push_back(Entry(entry));
+            waiting.push_back(Completion(entry));
         }
         if waiting.is_empty() {
             return result;
@@ -154,7 +154,7 @@ impl Queue {
         let mut given = 0;
         while given < count && !waiting.is_empty() && (is_at_once || below(2) == 0) {
             let chosen = if is_at_once { 0 } else { below(waiting.len()) };
-            let Entry(entry) = waiting.remove(chosen).expect("one of those that wait");
+            let Completion(entry) = waiting.remove(chosen).expect("one of those that wait");
             // SAFETY: room for `count` entries (caller).
             unsafe { entries.wrapping_add(given).write(entry) };
             if !is_at_once {
@@ -203,7 +203,7 @@ pub(crate) struct Counter {
     pub(crate) at_once: Arc<Count>,
 }
 
-impl Kind for Counter {
+impl ObjectState for Counter {
     type Seen = fid_cntr;
 }
 

@@ -12,7 +12,7 @@ use shmem_core::libfabric::calls;
 
 use crate::demand::demands;
 use crate::endpoint::Endpoint;
-use crate::object::{Kind, Object, called, close, failure, identity, table};
+use crate::object::{Object, ObjectState, called, close, failure, identity, table};
 use crate::operation::list;
 use crate::shared::{Facts, NO_KEY, Shared, made_up};
 
@@ -27,7 +27,7 @@ pub(crate) struct Region {
     bound: Mutex<Option<u16>>,
 }
 
-impl Kind for Region {
+impl ObjectState for Region {
     type Seen = fid_mr;
 
     fn close(&self, address: usize, close: impl FnOnce() -> c_int) -> c_int {

@@ -11,7 +11,7 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::libfabric::bindings::fid_domain;
 
 use crate::demand::demands;
-use crate::object::{Kind, Real};
+use crate::object::{ObjectState, Real};
 use crate::random;
 
 /// State that the objects of a domain share.
@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     pub(crate) enabled: AtomicUsize,
 }
 
-impl Kind for std::sync::Arc<Shared> {
+impl ObjectState for std::sync::Arc<Shared> {
     type Seen = fid_domain;
 }
 
