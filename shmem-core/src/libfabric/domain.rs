@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::bindings::{fi_info, fid_domain, fid_fabric};
 use super::calls;
-use super::info::{Entry, Info};
+use super::info::{Info, InfoEntry};
 use super::library::Library;
 use super::object::{Object, Refused};
 use crate::dispositions;
@@ -24,7 +24,7 @@ impl Domain {
     /// # Errors
     ///
     /// If the provider refuses.
-    pub fn open(entry: Entry<'_>) -> Result<Arc<Self>, Refused> {
+    pub fn open(entry: InfoEntry<'_>) -> Result<Arc<Self>, Refused> {
         let info = entry.copy();
         let none = core::ptr::null_mut();
         let attributes = info.first().fabric_attributes();
@@ -46,7 +46,7 @@ impl Domain {
     }
 
     /// The entry that it was opened by.
-    pub fn entry(&self) -> Entry<'_> {
+    pub fn entry(&self) -> InfoEntry<'_> {
         self.info.first()
     }
 

@@ -284,7 +284,7 @@ const MOST_ENTRIES: usize = 1 << 20;
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use super::super::{Domain, Entry, Hints, Library, Registration};
+    use super::super::{Domain, Hints, InfoEntry, Library, Registration};
     use core::ffi::CStr;
 
     use super::*;
@@ -319,7 +319,7 @@ mod tests {
         };
         assert!(offers.entries().all(|entry| Ok(&*entry.provider()) == provider.to_str()));
         let is_there =
-            |entry: &Entry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
+            |entry: &InfoEntry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
         let domain = Domain::open(offers.entries().find(is_there).unwrap()).unwrap();
         assert_eq!(domain.entry().interface(), "lo");
         drop(offers);

@@ -39,7 +39,7 @@ unsafe impl Sync for Info {}
 
 /// One entry: an interface of a provider, and its attributes.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'i> {
+pub struct InfoEntry<'i> {
     library: &'static Library,
     /// An entry that `fi_getinfo` has made, with all its attributes, or a copy of one.
     info: NonNull<fi_info>,
@@ -78,15 +78,15 @@ impl Library {
 
 impl Info {
     /// The first entry.
-    pub fn first(&self) -> Entry<'_> {
-        Entry { library: self.library, info: self.first, list: PhantomData }
+    pub fn first(&self) -> InfoEntry<'_> {
+        InfoEntry { library: self.library, info: self.first, list: PhantomData }
     }
 
     /// All entries.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = InfoEntry<'_>> {
         core::iter::successors(Some(self.first()), |entry| {
             let info = NonNull::new(entry.info().next)?;
-            Some(Entry { info, ..*entry })
+            Some(InfoEntry { info, ..*entry })
         })
     }
 
@@ -138,7 +138,7 @@ macro_rules! attributes {
     )*};
 }
 
-impl<'i> Entry<'i> {
+impl<'i> InfoEntry<'i> {
     /// A copy of this entry alone.
     ///
     /// # Panics

@@ -38,7 +38,7 @@ mod registration;
 pub use addresses::Addresses;
 pub use domain::Domain;
 pub use endpoint::{Endpoint, Reports};
-pub use info::{Entry, Hints, Info};
+pub use info::{Hints, Info, InfoEntry};
 pub use library::{Library, LibraryError, NAMES, Symbols, VERSION};
 pub use object::Refused;
 pub use registration::Registration;

@@ -13,7 +13,7 @@ use shmem_core::memory::{Sealed, SlotLayout};
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_core::transport::Transport as _;
-use shmem_core::transport::ofi::{Ofi, Options, Secret, Whereabouts};
+use shmem_core::transport::ofi::{AddressTable, Ofi, Options, Secret};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::env::{Settings, TransportChoice};
@@ -133,7 +133,7 @@ pub(crate) fn join(
             unsafe { ofi.learn(*index, *pe, key) };
         }
     }
-    let all = Whereabouts::new(of_the_node(addresses, bootstrap, pes)?, each);
+    let all = AddressTable::new(of_the_node(addresses, bootstrap, pes)?, each);
     // SAFETY: `address_in` has found each, here or, where they are shared, with the same result as here.
     unsafe { ofi.connect(all) }?;
     // Nobody sends to a PE that does not know yet whom it would answer: udp;ofi_rxd does not survive that.

@@ -10,7 +10,7 @@ use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
 use shmem_core::system::SystemArea;
 use shmem_core::topology::Topology;
-use shmem_core::transport::ofi::{Ofi, OfiError, Options, Secret, Whereabouts};
+use shmem_core::transport::ofi::{AddressTable, Ofi, OfiError, Options, Secret};
 use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport as _, Until, Width};
 
 /// Tries the provider and the interface of the options: a put, an addition and a get of the PE to itself.
@@ -40,7 +40,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     let address = ofi.address_in(me, &own, &own).map_err(refused)?.to_vec();
     let each = address.len();
     // SAFETY: the only address is that which the provider gave for this very PE.
-    unsafe { ofi.connect(Whereabouts::new(Box::new(address), each)) }.map_err(refused)?;
+    unsafe { ofi.connect(AddressTable::new(Box::new(address), each)) }.map_err(refused)?;
     ofi.trust_atomics();
     let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter, patient: false })?;
     // Behind the runtime's words.

@@ -16,7 +16,7 @@ impl Fabric {
     /// As [`Transport::atomic`](crate::transport::Transport::atomic).
     pub(super) unsafe fn fetch(&self, channel: Channel, at: Remote, width: Width, op: AtomicOp) -> u64 {
         let Some(word) = self.word(width, op) else {
-            return self.engine.on(&self.line(), channel).atomic(at, width, op);
+            return self.engine.on(&self.wire(), channel).atomic(at, width, op);
         };
         let (what, target) = (of_word("atomic operation", at, width), self.target(at));
         let (port, prepare) = (self.port(channel), |record: &Record| keep(record, word));
@@ -40,8 +40,8 @@ impl Fabric {
         waits: bool,
     ) -> Sent {
         let Some(word) = self.word(width, op) else {
-            let line = self.line();
-            let initiator = self.engine.on(&line, channel);
+            let wire = self.wire();
+            let initiator = self.engine.on(&wire, channel);
             if !waits {
                 return initiator.try_update(at, width, op);
             }
@@ -86,7 +86,7 @@ impl Fabric {
     ) {
         let Some(word) = self.word(width, op) else {
             // SAFETY: the caller's promise.
-            return unsafe { self.engine.on(&self.line(), channel).atomic_nbi(at, width, op, result) };
+            return unsafe { self.engine.on(&self.wire(), channel).atomic_nbi(at, width, op, result) };
         };
         let (what, target) = (of_word("atomic operation", at, width), self.target(at));
         let described = self.keys.describe(&self.domain, result, width.bytes());

@@ -20,7 +20,7 @@ use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
 pub(super) struct Domain {
     /// The provider's table of addresses.
     pub(super) addresses: Arc<Addresses>,
-    told: OnceLock<Whereabouts>,
+    told: OnceLock<AddressTable>,
     entries: Entries,
     /// Held while an address is entered.
     entering: Mutex<()>,
@@ -94,7 +94,7 @@ impl Domain {
 
     /// The number of PEs that are reached through the fabric.
     pub(super) fn peers_known(&self) -> usize {
-        self.told.get().map_or(0, Whereabouts::count)
+        self.told.get().map_or(0, AddressTable::count)
     }
 
     /// The address in `said`, the result of [`address_of`](Self::address_of) on PE `pe`; `own` is the result here.
@@ -112,7 +112,7 @@ impl Domain {
     /// # Safety
     ///
     /// Each address must be a result of [`address_in`](Self::address_in).
-    pub(super) unsafe fn tell(&self, told: Whereabouts, own: &[u8]) -> Result<(), OfiError> {
+    pub(super) unsafe fn tell(&self, told: AddressTable, own: &[u8]) -> Result<(), OfiError> {
         let each = own.len() - self.provider.len() - 1;
         if told.each() != each {
             return Err(elsewhere(0, &format!("addresses of {} bytes", told.each()), own));
@@ -135,12 +135,12 @@ impl Domain {
 }
 
 /// The addresses of all PEs of a job, by number, all of one length, in memory that the PEs of a node may share. Zeroes: no address.
-pub struct Whereabouts {
+pub struct AddressTable {
     bytes: Box<dyn AsRef<[u8]> + Send + Sync>,
     each: usize,
 }
 
-impl Whereabouts {
+impl AddressTable {
     /// Addresses of `each` bytes, one behind the other.
     ///
     /// # Panics
@@ -172,9 +172,9 @@ impl Whereabouts {
     }
 }
 
-impl fmt::Debug for Whereabouts {
+impl fmt::Debug for AddressTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Whereabouts").field("each", &self.each).finish_non_exhaustive()
+        f.debug_struct("AddressTable").field("each", &self.each).finish_non_exhaustive()
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn zeroes_are_no_address() {
-        let all = Whereabouts::new(Box::new(vec![0, 0, 0, 7, 0, 0, 1]), 2);
+        let all = AddressTable::new(Box::new(vec![0, 0, 0, 7, 0, 0, 1]), 2);
         assert_eq!([0, 1, 2, 3].map(|pe| all.of(pe)), [None, Some(&[0, 7][..]), None, None]);
         assert_eq!((all.len(), all.count()), (3, 1));
     }
@@ -239,13 +239,13 @@ mod tests {
             let error = domain.address_in(3, &said, &own).unwrap_err().to_string();
             assert!(error.starts_with("PE 3 is reached by ") && error.contains(&describe(&own)), "{error}");
         }
-        let cut = Whereabouts::new(Box::new(vec![1; 60]), 15);
+        let cut = AddressTable::new(Box::new(vec![1; 60]), 15);
         // SAFETY: it is refused.
         let error = unsafe { domain.tell(cut, &own) }.unwrap_err().to_string();
         assert!(error.contains("addresses of 15 bytes"), "{error}");
         let told = [[0; 16], four(2), [0; 16], [0; 16]].concat();
         // SAFETY: `address_in` has found it.
-        unsafe { domain.tell(Whereabouts::new(Box::new(told), 16), &own) }.unwrap();
+        unsafe { domain.tell(AddressTable::new(Box::new(told), 16), &own) }.unwrap();
         assert_eq!((domain.peers_known(), domain.knows(1), domain.knows(3)), (1, true, false));
         assert_eq!(domain.entered(1), None, "nobody has addressed it");
         assert_eq!(domain.place_of(3), "an unknown address");

@@ -69,7 +69,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
-pub use domain::Whereabouts;
+pub use domain::AddressTable;
 pub use error::OfiError;
 pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
@@ -212,7 +212,7 @@ impl Ofi {
         self.fabric.domain.address_of(&self.fabric.first().unit.endpoint)
     }
 
-    /// The bytes for [`Whereabouts`] in `said`, which [`address`](Self::address) has returned on `pe`; `own` is its result here.
+    /// The bytes for [`AddressTable`] in `said`, which [`address`](Self::address) has returned on `pe`; `own` is its result here.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl Ofi {
     /// # Safety
     ///
     /// Each must be a result of [`address_in`](Self::address_in).
-    pub unsafe fn connect(&self, all: Whereabouts) -> Result<(), OfiError> {
+    pub unsafe fn connect(&self, all: AddressTable) -> Result<(), OfiError> {
         let own = self.address()?;
         // SAFETY: the caller's promise.
         unsafe { self.fabric.domain.tell(all, &own) }

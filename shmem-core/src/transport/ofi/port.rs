@@ -461,9 +461,9 @@ impl Fabric {
 
     fn wait_while(&self, goes_on: impl Fn() -> bool) {
         if goes_on() {
-            let line = self.line();
+            let wire = self.wire();
             while goes_on() {
-                line.progress();
+                wire.progress();
             }
         }
     }

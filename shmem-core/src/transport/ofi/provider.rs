@@ -14,7 +14,7 @@ use super::interface::{Nearness, Offer, is_virtual, node_of};
 use super::landing;
 use super::strided::Row;
 use crate::libfabric::bindings::*;
-use crate::libfabric::{Entry, Hints, Info, Library};
+use crate::libfabric::{Hints, Info, InfoEntry, Library};
 
 /// Options of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub(super) struct Demands {
 }
 
 impl Demands {
-    fn of(entry: Entry<'_>, offer: &Offer) -> Self {
+    fn of(entry: InfoEntry<'_>, offer: &Offer) -> Self {
         let (domain, transmit, known) = (entry.domain(), entry.transmit(), Known::about(&offer.provider));
         let asks = |mode: u32| domain.mr_mode.cast_unsigned() & mode != 0;
         Self {
@@ -274,12 +274,12 @@ impl Options {
 }
 
 struct Offered<'l> {
-    entry: Entry<'l>,
+    entry: InfoEntry<'l>,
     offer: Offer,
 }
 
 impl<'l> Offered<'l> {
-    fn read(entry: Entry<'l>) -> Self {
+    fn read(entry: InfoEntry<'l>) -> Self {
         let (provider, network, interface) = (entry.provider(), entry.network(), entry.interface());
         let address = address(entry.address());
         let node = node_of(Path::new("/"), &interface, entry.pci());

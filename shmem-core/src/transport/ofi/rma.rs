@@ -237,8 +237,8 @@ unsafe impl Transport for Ofi {
     ) {
         let (fabric, change) = (&*self.fabric, SignalUpdate { channel, signal, op });
         if fabric.engine.fits(bytes) && fabric.row().prefers_one_message(bytes) {
-            let (line, patient) = (fabric.line(), fabric.stream(channel).is_patient());
-            let initiator = fabric.engine.on(&line, channel);
+            let (wire, patient) = (fabric.wire(), fabric.stream(channel).is_patient());
+            let initiator = fabric.engine.on(&wire, channel);
             // SAFETY: the caller's promise.
             return unsafe { initiator.put_signal(to, source, bytes, (signal, op), patient) };
         }
@@ -267,7 +267,7 @@ unsafe impl Transport for Ofi {
         let Fabric { engine, .. } = &*self.fabric;
         if self.fabric.packs(pattern, engine.carries(to.pe.number(), pattern.bytes())) {
             // SAFETY: the caller's promise.
-            return unsafe { engine.on(&self.fabric.line(), channel).put(to, source, pattern) };
+            return unsafe { engine.on(&self.fabric.wire(), channel).put(to, source, pattern) };
         }
         // SAFETY: the caller's promise.
         unsafe { singly::put_blocks(self, channel, to, source, pattern, until) };
@@ -284,7 +284,7 @@ unsafe impl Transport for Ofi {
         let Fabric { engine, .. } = &*self.fabric;
         if self.fabric.packs(pattern, engine.limits().carries(pattern.bytes(), false)) {
             // SAFETY: the caller's promise.
-            return unsafe { engine.on(&self.fabric.line(), channel).get(into, from, pattern, until) };
+            return unsafe { engine.on(&self.fabric.wire(), channel).get(into, from, pattern, until) };
         }
         // SAFETY: the caller's promise.
         unsafe { singly::get_blocks(self, channel, into, from, pattern, until) };
@@ -317,7 +317,7 @@ unsafe impl Transport for Ofi {
         if fabric.lists(elements, deed) {
             // SAFETY: the caller's promise.
             return unsafe {
-                fabric.engine.on(&fabric.line(), channel).list(elements, deed, positions, until)
+                fabric.engine.on(&fabric.wire(), channel).list(elements, deed, positions, until)
             };
         }
         // SAFETY: the caller's promise.

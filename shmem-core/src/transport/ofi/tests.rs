@@ -72,7 +72,7 @@ impl Pair {
             let (own, said) = (from.address().unwrap(), to.address().unwrap());
             let address = from.address_in(pe, &said, &own).unwrap();
             let before = vec![0; pe.number() * address.len()];
-            let all = Whereabouts::new(Box::new([&before, address].concat()), address.len());
+            let all = AddressTable::new(Box::new([&before, address].concat()), address.len());
             // SAFETY: `address_in` has found it.
             unsafe { from.connect(all) }.unwrap();
         }
@@ -83,7 +83,7 @@ impl Pair {
     fn send(&self, message: &[u8]) {
         let since = Instant::now();
         let fabric = &self.sender.fabric;
-        while fabric.line().try_send(1, message.len(), &mut |buffer| buffer.copy_from_slice(message))
+        while fabric.wire().try_send(1, message.len(), &mut |buffer| buffer.copy_from_slice(message))
             == Sent::Full
         {
             fabric.progress();
@@ -179,7 +179,7 @@ fn who_cannot_be_answered_is_refused() {
 fn a_message_to_a_pe_without_an_address_is_a_failure() {
     let Some(pair) = Pair::new(3) else { return };
     let fabric = Arc::clone(&pair.victim);
-    let sends = std::thread::spawn(move || fabric.fabric.line().try_send(2, 24, &mut |_| {}));
+    let sends = std::thread::spawn(move || fabric.fabric.wire().try_send(2, 24, &mut |_| {}));
     let said = pair.failures.recv_timeout(PATIENCE).unwrap();
     assert!(said.contains("to address PE 2 failed: it has no address"), "{said}");
     assert!(sends.join().is_err());

@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering;
 
 use super::Fabric;
 use super::backoff::Backoff;
-use super::engine::{Region, Sent, Slot, Wire};
+use super::engine::{BounceSlot, Region, Sent, Wire};
 use super::landing::Written;
 use super::operation::{LocalMemory, RemoteMemory};
 use super::port::Posting;
@@ -62,7 +62,7 @@ impl Fabric {
 
     /// Has the engine carry out messages that have arrived, and answer them.
     pub(super) fn take(&self, arrivals: &[Arrival]) {
-        let line = self.line();
+        let wire = self.wire();
         for &arrival in arrivals {
             self.buffers.moved.fetch_add(1, Ordering::Relaxed);
             let carried_out = match arrival {
@@ -71,12 +71,12 @@ impl Fabric {
                     // SAFETY: the provider has written so many bytes, and is done with the buffer until it is posted
                     // again.
                     let message = unsafe { core::slice::from_raw_parts(start, bytes) };
-                    let carried_out = self.engine.arrived(&line, message);
+                    let carried_out = self.engine.arrived(&wire, message);
                     self.buffers.keep(number);
                     carried_out
                 }
                 Arrival::Written(written) => match self.landing.message(written) {
-                    Some((message, token)) => self.engine.landed(&line, written.slot, token, message),
+                    Some((message, token)) => self.engine.landed(&wire, written.slot, token, message),
                     None => {
                         self.engine.ignore();
                         Ok(())
@@ -86,18 +86,18 @@ impl Fabric {
             carried_out.unwrap_or_else(|fault| self.end(fault.to_string()));
         }
         self.listen();
-        self.engine.drain(&line).unwrap_or_else(|fault| self.end(fault.to_string()));
+        self.engine.drain(&wire).unwrap_or_else(|fault| self.end(fault.to_string()));
         self.send_signals();
     }
 
     /// Sends acknowledgements that linger.
     pub(super) fn hurry(&self) {
-        self.engine.hurry(&self.line()).unwrap_or_else(|fault| self.end(fault.to_string()));
+        self.engine.hurry(&self.wire()).unwrap_or_else(|fault| self.end(fault.to_string()));
     }
 
     /// The wire, for an operation that may wait for room or for an answer.
-    pub(super) fn line(&self) -> Line<'_> {
-        Line { fabric: self, backoff: UnsafeCell::new(Backoff::new(self)) }
+    pub(super) fn wire(&self) -> FabricWire<'_> {
+        FabricWire { fabric: self, backoff: UnsafeCell::new(Backoff::new(self)) }
     }
 }
 
@@ -165,13 +165,13 @@ impl Fabric {
 }
 
 /// The wire, for one operation of a thread that may wait for room or for an answer.
-pub(super) struct Line<'f> {
+pub(super) struct FabricWire<'f> {
     fabric: &'f Fabric,
     /// Used inside [`progress`](Wire::progress) alone, which does not call itself.
     backoff: UnsafeCell<Backoff<'f>>,
 }
 
-impl Wire for Line<'_> {
+impl Wire for FabricWire<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Fabric { domain, .. } = self.fabric;
         if bytes <= SHORT.min(domain.demands.inject) {
@@ -197,7 +197,7 @@ impl Wire for Line<'_> {
         landing.lend(grant, domain, &self.fabric.first().unit.endpoint)
     }
 
-    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+    fn try_write(&self, pe: usize, slot: BounceSlot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let Self { fabric, .. } = self;
         let Region { address, key, mark } = slot.region;
         let at = RemoteMemory { peer: fabric.peer(pe), address, key }.plus(fabric.landing.offset(slot.index));

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::{Duration, Instant};
 
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::{Addresses, Domain, Endpoint, Entry, Hints, Library, Reports};
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, InfoEntry, Library, Reports};
 
 use crate::dice::Dice;
 
@@ -65,7 +65,7 @@ impl Outsider {
         let patience = if provider.starts_with("udp") { PATIENCE / 20 } else { PATIENCE };
         let list = library.offers(&asked).expect("the stranger has the provider");
         let is_there =
-            |entry: &Entry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
+            |entry: &InfoEntry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
         let domain = Domain::open(list.entries().find(is_there).expect("lo")).expect("a domain");
         let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
         let endpoint = Endpoint::open(&addresses, 1024, false, Reports::All).expect("an endpoint");

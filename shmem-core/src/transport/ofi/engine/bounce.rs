@@ -23,7 +23,7 @@ pub(crate) struct Region {
 
 /// A slot of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub(crate) struct BounceSlot {
     /// Its number among all slots of the PE.
     pub(crate) number: u32,
     pub(crate) region: Region,
@@ -73,12 +73,12 @@ impl Borrowed {
     }
 
     /// A slot to write to, if one is free.
-    pub(super) fn take(&mut self) -> Option<Slot> {
+    pub(super) fn take(&mut self) -> Option<BounceSlot> {
         let Self::Slots { grant, free } = self else { return None };
         let index = free.trailing_zeros();
         ((index as usize) < SLOTS).then(|| {
             *free &= !(1 << index);
-            Slot { number: grant.first + index, region: grant.region, index: index as usize }
+            BounceSlot { number: grant.first + index, region: grant.region, index: index as usize }
         })
     }
 

@@ -43,7 +43,7 @@ use std::sync::OnceLock;
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-pub(crate) use bounce::{Region, SLOTS, Slot};
+pub(crate) use bounce::{BounceSlot, Region, SLOTS};
 #[cfg(test)]
 pub(crate) use initiate::Initiator;
 pub(crate) use limits::LEAST_MESSAGE;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::bounce::{Region, Slot};
+use super::bounce::{BounceSlot, Region};
 
 /// The result of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,13 @@ pub(crate) trait Wire {
 
     /// As [`try_send`](Self::try_send), by writing the message to a slot of the PE, whose engine is notified when it
     /// [has landed](super::Engine::landed).
-    fn try_write(&self, _pe: usize, _slot: Slot, _bytes: usize, _write: &mut dyn FnMut(&mut [u8])) -> Sent {
+    fn try_write(
+        &self,
+        _pe: usize,
+        _slot: BounceSlot,
+        _bytes: usize,
+        _write: &mut dyn FnMut(&mut [u8]),
+    ) -> Sent {
         Sent::Full
     }
 

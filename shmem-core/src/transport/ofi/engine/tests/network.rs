@@ -280,7 +280,7 @@ impl Wire for End<'_> {
         Some(Region { address: grant as u64, key: self.me as u64, mark: grant as u32 })
     }
 
-    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
+    fn try_write(&self, pe: usize, slot: BounceSlot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let grant = slot.number / SLOTS as u32;
         let place = Region { address: grant.into(), key: pe as u64, mark: grant };
         assert_eq!((slot.region, slot.index), (place, slot.number as usize % SLOTS));
