@@ -93,15 +93,15 @@ pub enum AtomicOp {
 }
 
 impl AtomicOp {
-    /// The operation as three words, which are passed to cold functions in registers: the operation itself would be written to memory on
-    /// the hot path.
+    /// The code of the operation, its operand and its expected value: three words, which are passed to cold functions in registers. The
+    /// operation itself would be written to memory on the hot path.
     #[inline(always)]
     pub(crate) fn into_words(self) -> (u32, u64, u64) {
         match self {
             Self::Fetch => (0, 0, 0),
             Self::Set(v) => (1, v, 0),
             Self::Swap(v) => (2, v, 0),
-            Self::CompareSwap { expected, desired } => (3, expected, desired),
+            Self::CompareSwap { expected, desired } => (3, desired, expected),
             Self::Add(v) => (4, v, 0),
             Self::And(v) => (5, v, 0),
             Self::Or(v) => (6, v, 0),
@@ -152,8 +152,8 @@ impl AtomicOp {
     }
 
     /// The inverse of [`into_words`](Self::into_words).
-    pub(crate) fn from_words((code, first, second): (u32, u64, u64)) -> Self {
-        EachOp::ALL[code as usize].of_words(first, second)
+    pub(crate) fn from_words((code, operand, expected): (u32, u64, u64)) -> Self {
+        EachOp::ALL[code as usize].with(operand, expected)
     }
 }
 
@@ -230,12 +230,6 @@ impl EachOp {
             Self::Min(Number::Float) | Self::Max(Number::Float) => Some(nan),
             Self::Fetch | Self::Set | Self::Swap | Self::CompareSwap => None,
         }
-    }
-
-    /// The operation with its operands in the order of [`AtomicOp::into_words`].
-    #[inline]
-    pub(crate) fn of_words(self, first: u64, second: u64) -> AtomicOp {
-        if self == Self::CompareSwap { self.with(second, first) } else { self.with(first, second) }
     }
 
     /// The operation with its operands. Superfluous operands are ignored.

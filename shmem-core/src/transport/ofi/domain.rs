@@ -218,11 +218,8 @@ mod tests {
             Ok(chosen) => Domain::open(chosen, 4, Secret::of_bytes([1; Secret::BYTES])).unwrap(),
             Err(why) => return eprintln!("skipped: {why}"),
         };
-        assert_eq!(
-            domain.place_of(1),
-            "an unknown address",
-            "libfabric is not asked for what it does not know"
-        );
+        // libfabric is not asked for an entry that it does not have.
+        assert_eq!(domain.place_of(1), "an unknown address");
         let four = |port: u8| [2, 0, 0, port, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
         let of = |provider: &str, address: &[u8]| [provider.as_bytes(), &[0], address].concat();
         let own = of("tcp;ofi_rxm", &four(1));

@@ -178,10 +178,9 @@ impl<'a> Task<'a> {
 impl Message<'static> {
     /// A change of one word; `is_wanted`: its old value is the result.
     pub(super) fn word(word: Remote, width: Width, op: AtomicOp, is_wanted: bool) -> Self {
-        let (code, first, second) = op.into_words();
-        let op = EachOp::ALL[code as usize];
-        let (operand, expected) = if op == EachOp::CompareSwap { (second, first) } else { (first, second) };
-        let (operand, expected) = (Operand::Same(operand), Operand::Same(expected));
+        let (code, operand, expected) = op.into_words();
+        let (op, operand, expected) =
+            (EachOp::ALL[code as usize], Operand::Same(operand), Operand::Same(expected));
         let list = List { first: word.into(), size: width.bytes(), indices: &[[0; INDEX]] };
         Self::List(list, Task::Change(Change { op, width, operand, expected }, is_wanted))
     }
