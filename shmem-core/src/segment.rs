@@ -313,17 +313,6 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_may_be_made_again() {
-        let s = three();
-        let segment = Segment { start: 16 << 20, bytes: 100, partition: 0, name: Text::head("array") };
-        insert(&s, FIRST_LATER, segment);
-        assert_eq!(s.find(16 << 20, 100), Some(FIRST_LATER));
-        assert_eq!(remove(&s, FIRST_LATER), segment);
-        assert_eq!(s.find(16 << 20, 1), None);
-        insert(&s, FIRST_LATER, segment);
-    }
-
-    #[test]
     fn a_hidden_segment_is_found_by_no_address_and_takes_its_room() {
         let s = three();
         let segment = Segment { start: 16 << 20, bytes: 4096, partition: 0, name: Text::head("halo") };
@@ -349,12 +338,6 @@ mod tests {
         assert_eq!(remove(&s, FIRST_LATER), segment);
         insert(&s, FIRST_LATER, over);
         assert_eq!(s.find(16 << 20, 1), Some(FIRST_LATER));
-    }
-
-    #[test]
-    fn a_miss_of_any_numbers_can_be_shown() {
-        let text = three().miss("putmem", 0, 3 << 20, usize::MAX).to_string();
-        assert!(text.contains("`putmem`"), "{text}");
     }
 
     #[test]

@@ -95,7 +95,8 @@ fn run(name: &str, world: &mut World) {
         "stray" => {
             let heap = world.heap::<keep>().unwrap();
             let numbers = heap.named("numbers", vec![me as u64; 1000]).unwrap();
-            // The list of names lies in front of the first object.
+            assert_eq!(loaded(world, &numbers), vec![me as u64; 1000], "also in the second job");
+            // The list of names is in front of the first object.
             let list = numbers.here(world).index(0).addr().as_ptr().wrapping_sub(LIST);
             let list = world.address(list).unwrap();
             let mut magic = [0; 8];
@@ -105,12 +106,6 @@ fn run(name: &str, world: &mut World) {
                 world.putmem(list.add(20), &[0xee; 50], next);
             }
             assert_eq!(world.persist().unwrap(), 1);
-        }
-        "behind stray" => {
-            let heap = world.heap::<keep>().unwrap();
-            assert_eq!(heap.file().unwrap().generation, 1);
-            let numbers = heap.named("numbers", shmem::zeroed::<u64>(1000)).unwrap();
-            assert_eq!(loaded(world, &numbers), vec![me as u64; 1000]);
         }
         "write" => {
             let heap = world.heap::<keep>().unwrap();
@@ -140,11 +135,16 @@ fn run(name: &str, world: &mut World) {
         }
         "read" => {
             let heap = world.heap::<keep>().unwrap();
-            assert_eq!(heap.file().unwrap().generation, 2);
-            let names: Vec<_> =
-                heap.names().unwrap().into_iter().map(|named| (named.name, named.items)).collect();
-            let expected = [("numbers", 1000), ("gone", 5000), ("empty", 0), ("one", 1)];
-            assert_eq!(names, expected.map(|(name, items)| (name.to_owned(), items)));
+            let generation = heap.file().unwrap().generation;
+            assert!(generation >= 2);
+            let mut expected =
+                vec![("numbers".to_owned(), 1000), ("empty".to_owned(), 0), ("one".to_owned(), 1)];
+            match generation {
+                2 => expected.insert(1, ("gone".to_owned(), 5000)),
+                _ => expected.extend((0..100).map(|k| (format!("object {k}"), 3))),
+            }
+            let names = heap.names().unwrap().into_iter();
+            assert_eq!(names.map(|named| (named.name, named.items)).collect::<Vec<_>>(), expected);
             let last = (me + pes - 1) % pes;
             let numbers = heap.named("numbers", vec![1_i32; 1000]).unwrap();
             let mut expected = vec![1; 1000];
@@ -158,7 +158,6 @@ fn run(name: &str, world: &mut World) {
             assert_eq!(heap.named("one", shmem::value(0.0_f64)).unwrap().here(world).load(), 3.5);
             names_are_refused(world);
             // Taken off while a handle is there: the memory is not used again before that is dropped.
-            let heap = world.heap::<keep>().unwrap();
             let gone = heap.named("gone", shmem::zeroed::<u8>(5000)).unwrap();
             let before = heap.usage().used;
             heap.remove("gone").unwrap();
@@ -168,22 +167,10 @@ fn run(name: &str, world: &mut World) {
             world.reclaim();
             assert_eq!(heap.usage().used, before - 5056);
             for k in 0..100 {
-                drop(heap.named(&format!("object {k}"), [k; 3]).unwrap());
-            }
-            world.persist().unwrap();
-        }
-        "read again" => {
-            let heap = world.heap::<keep>().unwrap();
-            assert_eq!(heap.file().unwrap().generation, 3);
-            let names: Vec<_> = heap.names().unwrap().into_iter().map(|named| named.name).collect();
-            assert_eq!(
-                (&names[..3], names.len()),
-                (&["numbers", "empty", "one"].map(str::to_owned)[..], 103)
-            );
-            for k in 0..100 {
-                let object = heap.named(&format!("object {k}"), [0; 3]).unwrap();
+                let object = heap.named(&format!("object {k}"), [k; 3]).unwrap();
                 assert_eq!(loaded(world, &object), [k; 3]);
             }
+            world.persist().unwrap();
         }
         "loop" => written_in_a_loop(world),
         "volatile" => {
@@ -366,7 +353,7 @@ fn refused(pes: usize, partition: &str, why: &str) {
 #[test]
 fn a_later_job_finds_what_was_persisted_and_else_the_initial_values() {
     let files = Files::new();
-    for name in ["nothing", "write", "read", "read again"] {
+    for name in ["nothing", "write", "read", "read"] {
         files.runs(name, 3);
     }
     let count = std::fs::read_dir(files.directory.path()).unwrap().count();
@@ -382,11 +369,12 @@ fn a_later_job_finds_what_was_persisted_and_else_the_initial_values() {
 #[test]
 fn names_that_a_raw_transfer_destroys_are_written_again() {
     let files = Files::new();
-    let said = files.runs("stray", 2);
-    let warning = "shmem: warning: PE 1: the list of names of partition 4 `keep`";
-    assert_eq!(said.matches(warning).count(), 1, "{said}");
-    assert!(said.contains("written again at shmem-rt/tests/persistent.rs:"), "{said}");
-    assert!(!files.runs("behind stray", 2).contains("list of names"));
+    for _ in 0..2 {
+        let said = files.runs("stray", 2);
+        let warning = "shmem: warning: PE 1: the list of names of partition 4 `keep`";
+        assert_eq!(said.matches(warning).count(), 1, "{said}");
+        assert!(said.contains("written again at shmem-rt/tests/persistent.rs:"), "{said}");
+    }
 }
 
 /// Whoever may write the file can write any list of names, with its checksum: each ends in one error, before anything is
@@ -487,7 +475,7 @@ fn a_job_that_is_killed_leaves_its_last_persist() {
 #[test]
 fn pes_that_are_threads_have_files_as_well() {
     let files = Files::new();
-    for name in ["write", "read", "read again"] {
+    for name in ["write", "read", "read"] {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "pes::on_threads", "--nocapture"]).env("SHMEM_TRANSPORT", "loopback");
         let (code, said) = run_alone(command, name, &files.partition);

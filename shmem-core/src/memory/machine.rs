@@ -172,8 +172,13 @@ mod tests {
             ("sys/fs/cgroup/memory/memory.usage_in_bytes", "102400\n"),
             ("sys/fs/cgroup/memory/memory.stat", "inactive_file 7\ntotal_inactive_file 1024\n"),
         ];
+        let without_a_limit = [
+            ("proc/self/cgroup", "4:memory:/\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ];
         for (files, memory, available) in [
             (&[][..], "this node has 1000K", "this node has left 600K"),
+            (&without_a_limit, "this node has 1000K", "this node has left 600K"),
             (&groups, "the control group /a allows 100K", "the control group /a has left 60K"),
             (&of_version_one, "the control group / allows 200K", "the control group / has left 101K"),
         ] {
@@ -183,14 +188,6 @@ mod tests {
             assert_eq!(machine.memory().to_string(), memory);
             assert_eq!(machine.available().to_string(), available);
         }
-    }
-
-    #[test]
-    fn a_control_group_without_a_limit_is_none() {
-        let tree = Tree::new();
-        tree.write("proc/self/cgroup", "4:memory:/\n");
-        tree.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-        assert_eq!(Machine::at(tree.root()).memory().bytes, u64::MAX);
     }
 
     #[test]

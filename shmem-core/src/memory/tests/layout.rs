@@ -125,14 +125,6 @@ proptest! {
 }
 
 #[test]
-fn a_hundred_and_twenty_seven_partitions_of_a_gibibyte() {
-    let specs: Vec<_> = (1..=127).map(|id| plain(id, G as u64)).collect();
-    let layout = super::layout(&specs, G);
-    check(&specs, &layout);
-    assert!(layout.stride() < 160 * G, "{}", layout.stride());
-}
-
-#[test]
 fn what_no_address_space_has_is_an_error_that_names_the_largest() {
     let specs = [plain(1, M as u64), plain(7, u64::MAX - 5), plain(8, 1 << 62)];
     let error = SlotLayout::new(&specs, 0, 0, &Topology::default()).unwrap_err().to_string();

@@ -91,22 +91,6 @@ fn reserved_pages_are_not_to_be_had_and_pages_beyond_the_pool_are() {
 }
 
 #[test]
-fn pages_that_are_taken_or_failed_are_not_offered_again() {
-    let mut sizes = machine(&[(2 * M, 10, 10)], NEVER);
-    let request = ask(2 * M, Policy::Mandatory, 12 * M);
-    let first = sizes.choose(&request, request.room()).unwrap();
-    sizes.take(&first, &request);
-    assert_eq!(sizes.pools[0].free, 4);
-    let second = sizes.choose(&request, request.room()).unwrap();
-    assert_eq!(second.pages, Pages::Transparent);
-    sizes.failed(&second, "no memory");
-    let list = sizes.choose(&request, request.room()).unwrap_err();
-    assert!(list.contains("could not be made (no memory)"), "{list}");
-    sizes.failed(&first, "gone");
-    assert!(sizes.pools.is_empty());
-}
-
-#[test]
 fn base_pages_are_not_4k_everywhere() {
     for (base, transparent, pools) in
         [(16 * K, 32 * M, vec![2 * M, 32 * M, G]), (64 * K, 512 * M, vec![2 * M, 512 * M, 16 * G])]
@@ -163,15 +147,4 @@ fn a_kind_has_the_huge_pages_of_its_nodes_only() {
     assert!(downgrade.contains("(3 on node 2, 2 on node 3 are free; elsewhere 10 on node 0)"), "{downgrade}");
     let has = choose(&[7], fast, Policy::Mandatory, 1).unwrap_err();
     assert!(has.contains("(none there; elsewhere 10 on node 0"), "{has}");
-}
-
-#[test]
-fn pages_are_taken_from_the_first_node_before_the_others() {
-    let mut sizes = on_nodes([10, 3, 2]);
-    let two = PageChoice { pages: Pages::HugeTlb, size: 2 * M, downgrade: None };
-    sizes.take(&two, &on(&[2, 3], Some(Kind::FastMem), Policy::Mandatory, 8 * M));
-    assert_eq!(sizes.pools[0].nodes, [(0, 10), (2, 0), (3, 1)]);
-    sizes.take(&two, &on(&[3], None, Policy::Preferred, 6 * M));
-    assert_eq!(sizes.pools[0].nodes, [(0, 8), (2, 0), (3, 0)]);
-    assert_eq!(sizes.pools[0].free, 8);
 }

@@ -114,12 +114,6 @@ fn the_newer_prefix_counts_and_a_difference_is_said() {
 }
 
 #[test]
-fn what_agrees_may_be_given_twice() {
-    let agreeing = [("SHMEM_SYMMETRIC_PARTITION_Fast", "size=1g"), ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1G")];
-    assert!(environment(&agreeing).and_then(|e| Table::resolve(&[], &[], &e)).is_ok());
-}
-
-#[test]
 fn other_variables_are_passed_over() {
     let others = [
         ("PATH", "/bin"),

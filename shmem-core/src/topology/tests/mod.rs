@@ -111,15 +111,3 @@ fn how_kinds_were_found_is_said() {
         )
     );
 }
-
-#[test]
-fn nodes_are_shown_with_what_is_known() {
-    let mut nodes = vec![dram(0), hbm(1), cxl(2), bare(3)];
-    nodes[1].subtype = Some("HBM".into());
-    nodes[2].allowed = false;
-    nodes[2].speed = Speed { bandwidth: Some(9000), latency: None };
-    assert_eq!(
-        Topology::of(nodes, vec![], None).inventory(),
-        "there are node 0 NORMALMEM 64G 97 GiB/s 80 ns, node 1 FASTMEM 16G 390 GiB/s 110 ns HBM, node 2 LARGEMEM 256G 9000 MiB/s (forbidden by a cpuset) (kinds: node 0 by their CPUs; nodes 1-2 by bandwidth and latency)"
-    );
-}
