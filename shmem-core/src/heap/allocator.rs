@@ -1,12 +1,11 @@
 //! The free memory of one partition's heap.
 //!
-//! It hands out offsets, and never touches the memory it manages: what it knows stands in ordinary
-//! memory of the process, so a stray remote write cannot corrupt it, and a heap that nobody uses
-//! costs no pages. It depends on nothing but the calls made, so PEs that make the same calls get
-//! the same offsets. Which blocks there are is the [`Ledger`](super::Ledger)'s to know.
+//! It returns offsets, and never touches the memory that it manages: its state is in ordinary
+//! memory of the process. So a stray remote write cannot corrupt it, and an unused heap
+//! costs no pages. PEs that make the same calls get the same offsets. The [`Ledger`](super::Ledger) knows the blocks.
 //!
 //! Best fit by (bytes, offset), with neighbours merged at once. Every operation costs O(log n) for
-//! n pieces; but for alignments above [`MIN_ALIGN`], pieces that hold the bytes and not the alignment are looked at first.
+//! n holes. For alignments above [`MIN_ALIGN`], it may also visit holes that are large enough and not aligned.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +18,7 @@ use crate::text::Text;
 /// objects of different owners never share one.
 pub const MIN_ALIGN: usize = 64;
 
-/// The largest alignment: that of the places in which offsets are counted.
+/// The largest alignment: that of slots, in which offsets are counted.
 pub const MAX_ALIGN: usize = ADDRESS_ALIGN;
 
 /// A heap in numbers. All are bytes unless they say otherwise.
@@ -29,7 +28,7 @@ pub struct Usage {
     pub used: usize,
     /// Not in blocks.
     pub free: usize,
-    /// The most that ever was in blocks at the same time.
+    /// The largest value that `used` has had.
     pub peak: usize,
     /// The largest piece that is free.
     pub largest_free: usize,
@@ -37,17 +36,17 @@ pub struct Usage {
     pub blocks: usize,
 }
 
-/// What became of a block that was resized.
+/// The place of a block that was resized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grown {
     /// It starts where it started.
     InPlace,
-    /// It starts elsewhere. The caller copies, before anything else is allocated; the old and the
+    /// It starts elsewhere. The caller copies the contents before anything else is allocated; the old and the
     /// new place may overlap.
     Moved {
         /// Where it starts now.
         offset: usize,
-        /// How many bytes to copy: all of the old contents, since only a block that grows moves.
+        /// Bytes to copy: all of the old contents, since only a block that grows moves.
         keep: usize,
     },
 }
@@ -92,7 +91,7 @@ impl Allocator {
         Ok(offset)
     }
 
-    /// Reserves `bytes` at an offset, for what lay there before this heap was made. It fails if `align` is none, `offset` is not a
+    /// Reserves `bytes` at an offset, for an object of an earlier job. It fails if `align` is none, `offset` is not a
     /// multiple of it and of [`MIN_ALIGN`], or not all of it is free.
     pub(super) fn allocate_at(&mut self, offset: usize, bytes: usize, align: usize) -> Result<(), HeapError> {
         check(align)?;
@@ -155,7 +154,7 @@ impl Allocator {
         }
     }
 
-    /// Where there is room: in the tightest hole that fits.
+    /// An offset with enough room, in the tightest hole that fits.
     fn find(&self, room: usize, align: usize) -> Option<usize> {
         let fit = |&(bytes, hole): &(usize, usize)| {
             let offset = hole.checked_next_multiple_of(align.max(MIN_ALIGN))?;
@@ -179,7 +178,7 @@ impl Allocator {
         self.peak = self.peak.max(self.used);
     }
 
-    /// Makes a block a hole, one with those beside it.
+    /// Makes a block a hole, merged with its neighbours.
     fn give(&mut self, offset: usize, room: usize) {
         self.used -= room;
         self.blocks -= 1;
@@ -235,7 +234,7 @@ fn check(align: usize) -> Result<(), HeapError> {
     }
 }
 
-/// What a block of `bytes` fills; `None`: more than there is.
+/// Bytes that a block of `bytes` takes up; `None`: more than there is.
 pub(super) fn room_of(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(MIN_ALIGN)
 }

@@ -1,11 +1,11 @@
-//! What can go wrong with a heap.
+//! Errors of heaps.
 
 use shmem_grammar::{short_size, show_size};
 
 use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE};
 use crate::text::Text;
 
-/// A heap has no room, or what was given back is not one of its blocks. Sizes are in bytes; `id` is the number of an allocation.
+/// A heap has no room, or an offset to be freed is none of its blocks. Sizes are in bytes; `id` is the number of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub enum HeapError {
         size: usize,
         free: usize,
         largest_free: usize,
-        /// How many bytes of the whole partition would have done; `None`: more than there can be.
+        /// Bytes of a partition that would be large enough; `None`: more than there can be.
         enough: Option<usize>,
     },
     /// The alignment is not a power of two, or more than an address can have.
@@ -32,20 +32,20 @@ pub enum HeapError {
     /// A block of no bytes.
     #[error("a block on a symmetric heap has at least one byte")]
     ZeroBytes,
-    /// No block starts at the offset: why, and what is there.
+    /// No block starts at the offset.
     #[error("`{operation}` of offset {offset:#x}{why}")]
     NotABlock { operation: &'static str, offset: usize, why: String },
-    /// An address was given back that a handle owns.
+    /// An address was freed that a handle owns.
     #[error(
         "`{operation}` of offset {offset:#x}: allocation #{id} belongs to a `SymBox`; drop the box, or give it to its own `free`"
     )]
     OwnedByHandle { operation: &'static str, offset: usize, id: u64 },
-    /// An object was given back that has a name.
+    /// An object with a name was freed.
     #[error(
         "`{operation}` of allocation #{id}: it has a name, under which a later job finds it; remove the name instead"
     )]
     OwnedByName { operation: &'static str, id: u64 },
-    /// What was there before overlaps something else.
+    /// An object of an earlier job overlaps another one.
     #[error("{} at offset {offset:#x} in partition `{name}` are not free", show_size(*.bytes as u64))]
     NotFree { offset: usize, bytes: usize, name: Text<32> },
     /// No allocation has this number now.
@@ -56,7 +56,7 @@ pub enum HeapError {
     StillUsed { id: u64 },
 }
 
-/// What there is, for a reader: at most three decimals of the largest unit, and never more than there is.
+/// A size with at most three decimals of the largest unit, rounded down.
 fn cut_size(bytes: usize) -> String {
     let Some(unit) = bytes.checked_ilog2().map(|log| log as usize / 10).filter(|unit| *unit > 0) else {
         return show_size(bytes as u64);
@@ -68,14 +68,14 @@ fn cut_size(bytes: usize) -> String {
 }
 
 impl HeapError {
-    /// The variable of the environment with the size of a partition in which there would have been room, if there can be one.
+    /// The setting of the environment with which there would have been room, if there can be one.
     pub fn setting(&self) -> Option<String> {
         let Self::Exhausted { partition, enough, .. } = self else { return None };
         Some(setting(*partition, &short_size(rounded_up((*enough)?))))
     }
 }
 
-/// What makes room.
+/// The advice that makes room.
 fn remedy(partition: u32, enough: Option<usize>) -> String {
     let Some(enough) = enough else { return "no partition has as many".to_owned() };
     let size = short_size(rounded_up(enough));

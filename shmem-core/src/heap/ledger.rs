@@ -1,13 +1,13 @@
 //! The allocations of a job, as one PE keeps them.
 //!
-//! Allocations get numbers in lockstep: the n-th allocation of the job is number n on every PE, and lies at the same offset.
-//! That makes freeing by `Drop` possible. A dropped handle only queues its number ([`Released`]). When the PEs meet anyway,
-//! each turns what it has queued into a bitmap over the allocations that are alive, the same everywhere; the bitmaps are joined
-//! by AND; every PE frees what is left, in order of the numbers. So PEs may drop at different times and in different orders,
+//! Allocations are numbered in lockstep: the n-th allocation of the job is number n on every PE, at the same offset.
+//! That makes freeing by `Drop` possible. A dropped handle only queues its number ([`Released`]). In a collective that happens anyway,
+//! each PE turns its queue into a bitmap over the live allocations, which are the same everywhere; the bitmaps are joined
+//! by AND; every PE frees the remaining ones, in order of their numbers. So PEs may drop at different times and in different orders,
 //! and all allocators still see the same calls.
 //!
-//! The bitmap has a word for each group of 64 consecutive numbers with at least one live handle: it grows with what is alive,
-//! not with the age of the job. A window of it can be agreed on at a time.
+//! The bitmap has a word for each group of 64 consecutive numbers with at least one live handle: it grows with the number of live
+//! handles, not with the age of the job. PEs can agree on a window of it.
 
 use core::fmt;
 use core::panic::Location;
@@ -20,7 +20,7 @@ use super::allocator::room_of;
 use super::{Allocator, Grown, HeapError, Usage};
 use crate::primitive::{Mutex, mutant};
 
-/// Who gives an allocation back.
+/// The owner of an allocation, which frees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A typed handle, by its number: dropped at any time, or freed collectively.
@@ -40,17 +40,17 @@ pub struct Allocation {
     pub segment: u32,
     /// Bytes from the start of a PE's slot.
     pub offset: usize,
-    /// Bytes asked.
+    /// Bytes asked for.
     pub bytes: usize,
-    /// Alignment asked.
+    /// Alignment asked for.
     pub align: usize,
-    /// Who gives it back.
+    /// Its owner.
     pub owner: Owner,
-    /// As what the program has made it, if that is known.
+    /// The object of the program, if it is known.
     pub made: Option<Made>,
 }
 
-/// As what a program has made an allocation, for messages.
+/// The object of a program to which an allocation belongs, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
     /// What it is, or the name of its variable.
@@ -59,11 +59,11 @@ pub struct Made {
     pub place: &'static Location<'static>,
     /// Number of the first allocation of the same object.
     pub first: u64,
-    /// Whether other bytes than the object's may belong to it: it is an array in chunks.
+    /// Whether the allocation may have bytes beside those of the object: it is an array in chunks.
     pub is_array: bool,
 }
 
-/// What it is called in messages: `array #3 (src/main.rs:12)`.
+/// Its name in messages: `array #3 (src/main.rs:12)`.
 impl fmt::Display for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.made {
@@ -75,7 +75,7 @@ impl fmt::Display for Allocation {
     }
 }
 
-/// What was reclaimed.
+/// Allocations that were reclaimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reclaimed {
     /// In order of their numbers.
@@ -89,7 +89,7 @@ pub struct Reclaimed {
 struct IdGroup {
     /// Handles that are alive somewhere.
     live: u64,
-    /// Those that this PE has dropped.
+    /// Handles that this PE has dropped.
     pending: u64,
 }
 
@@ -134,7 +134,7 @@ impl Ledger {
         Some(heap)
     }
 
-    /// Where handles queue their numbers.
+    /// The queue for dropped handles.
     pub fn released(&self) -> &Arc<Released> {
         &self.released
     }
@@ -160,7 +160,7 @@ impl Ledger {
         Ok(self.enter(segment, offset, bytes, align, owner))
     }
 
-    /// Reserves what a name of an earlier job stands for, where it lay, under the next number.
+    /// Reserves an object with a name of an earlier job, at its old offset, under the next number.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl Ledger {
         allocation
     }
 
-    /// Notes as what allocations have been made: all of one object.
+    /// Notes the object to which allocations belong.
     pub fn describe(&mut self, ids: &[u64], made: Made) {
         for id in ids {
             if let Some(allocation) = self.live.get_mut(id) {
@@ -281,19 +281,19 @@ impl Ledger {
         Ok((allocation, grown))
     }
 
-    /// How many words the whole bitmap of live handles has: the same on every PE.
+    /// Words of the bitmap of live handles: the same on every PE.
     pub fn words(&self) -> usize {
         self.groups.len()
     }
 
-    /// What this PE has dropped, as a bitmap over live handles: at most `words` words, from the
+    /// The bitmap of live handles that this PE has dropped: at most `words` words, from the
     /// group of number `first_id` on. Length and meaning are the same on every PE.
     pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
         self.drain();
         self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()
     }
 
-    /// Frees what all PEs have dropped: `agreed` is the AND of all bitmaps from `first_id` on.
+    /// Frees the allocations that all PEs have dropped: `agreed` is the AND of all bitmaps from `first_id` on.
     ///
     /// # Errors
     ///
@@ -398,7 +398,7 @@ impl Ledger {
         ))
     }
 
-    /// Takes in what this PE has dropped.
+    /// Moves the queue of dropped handles into the bitmap.
     fn drain(&mut self) {
         for id in self.released.take() {
             if let Some(handles) = self.handles.get_mut(&id) {
@@ -408,7 +408,7 @@ impl Ledger {
                 }
                 self.handles.remove(&id);
             }
-            // What is no longer alive went by other ways: its heap was removed. What has a name stays.
+            // An allocation may be gone with its heap. One with a name stays.
             if let Some(group) = self.groups.get_mut(&(id / 64)) {
                 group.pending |= group.live & (1 << (id % 64));
             }

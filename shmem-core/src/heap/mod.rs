@@ -1,9 +1,9 @@
-//! Symmetric heaps: where objects lie in a partition.
+//! Symmetric heaps: offsets of objects in a partition.
 //!
-//! A partition starts with its statics ([`statics`]: one order on all PEs, computed from what the binary's [`section`](crate::section)
-//! says), and the rest is its heap, of which an [`Allocator`] knows what is free. The [`Ledger`] has the blocks of all heaps of a job:
-//! it numbers allocations in lockstep and reclaims what every PE has dropped. All of it is arithmetic on offsets; nothing here reads or
-//! writes symmetric memory.
+//! A partition starts with its statics ([`statics`]: one order on all PEs, computed from the records in the binary's
+//! [`section`](crate::section)), and the rest is its heap, whose free memory an [`Allocator`] manages. The [`Ledger`] has the blocks
+//! of all heaps of a job: it numbers allocations in lockstep and reclaims those that every PE has dropped. All of it is arithmetic on
+//! offsets; nothing here reads or writes symmetric memory.
 
 mod allocator;
 mod error;

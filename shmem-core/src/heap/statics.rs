@@ -1,15 +1,14 @@
-//! The layout of symmetric statics: which object lies where in its partition.
+//! The layout of symmetric statics: offsets of objects in their partition.
 //!
-//! It is a pure function of what the binary says and of the partitions of the job, used at init by
-//! every PE and by `shmem-info layout` on a file, so both agree. Inside a partition objects lie in
-//! order of alignment (largest first), module, name and size: the order in which the linker left the
+//! It is a pure function of the descriptors in the binary and of the partitions of the job. Every PE uses it at init, and
+//! `shmem-info layout` on a file, so both agree. Objects of a partition are sorted by
+//! alignment (largest first), module, name and size: the linker's order of
 //! descriptors differs between builds and decides nothing.
 //!
 //! The first object of the k-th partition starts at [`colour`]`(k)`. Without it, the beginnings of all
-//! partitions would compete for the same sets of the caches and of the TLB, and what costs a
-//! nanosecond in one partition costs fifteen in a hundred. The colour is taken out of the partition's
-//! own size. It stays under an eighth of the size, and is left out where statics would not fit beside
-//! it.
+//! partitions would compete for the same sets of the caches and of the TLB: with a hundred partitions an access took 15 ns instead
+//! of 1 ns. The colour is part of the partition's
+//! size. It is less than an eighth of the size, and 0 if statics would not fit behind it.
 
 use shmem_grammar::show_size;
 
@@ -20,7 +19,7 @@ use crate::text::Text;
 use super::error::setting;
 use super::{MAX_ALIGN, MIN_ALIGN};
 
-/// Where one object lies.
+/// The offset of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Index of the object in the entries that were laid out.
@@ -42,9 +41,9 @@ pub struct PartitionLayout {
     pub name: Text<32>,
     /// Bytes of the partition.
     pub size: u64,
-    /// Where the first object may start, in bytes from the start of the partition.
+    /// Offset of the first object.
     pub colour: u64,
-    /// Where the heap starts: behind the last object.
+    /// Offset of the heap: behind the last object.
     pub end: u64,
     /// In order of their offsets.
     pub objects: Vec<Placed>,
@@ -64,7 +63,7 @@ pub enum LayoutError {
     /// They need more than their partition has.
     #[error("{0}")]
     TooLarge(String),
-    /// An object has no partition of the job, or an alignment that is none.
+    /// An object names a partition that the job lacks, or its alignment is not valid.
     #[error("symmetric static {0}")]
     Object(String),
 }
@@ -76,7 +75,7 @@ const NAMED: usize = 4;
 /// line, for the sets of the caches.
 const COLOUR: u64 = 4096 + MIN_ALIGN as u64;
 
-/// Where the first object of the `index`-th partition (from 1) starts, in bytes.
+/// Offset of the first object of the `index`-th partition (from 1), in bytes.
 pub const fn colour(index: u32, size: u64) -> u64 {
     let eighth = size / 8 / MIN_ALIGN as u64 * MIN_ALIGN as u64;
     if eighth == 0 { 0 } else { index as u64 * COLOUR % eighth }
@@ -97,8 +96,7 @@ pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<L
     Ok(layout)
 }
 
-/// As [`layout`], but statics may need more than their partition has: for tools that show how
-/// much.
+/// As [`layout`], but statics may need more than their partition has: for tools that show the excess.
 ///
 /// # Errors
 ///
@@ -140,8 +138,8 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
     Ok(Layout { partitions: layout })
 }
 
-/// Gives the objects their offsets from `start` on; gives the end. What cannot be counted is
-/// `u64::MAX`, and more than every partition has.
+/// Sets the offsets of the objects from `start` on, and returns the end. An overflow gives
+/// `u64::MAX`, more than every partition has.
 fn place(objects: &mut [Placed], start: u64) -> u64 {
     let up = |offset: u64, align: u64| offset.checked_next_multiple_of(align).unwrap_or(u64::MAX);
     let mut end = start;
@@ -158,8 +156,8 @@ impl PartitionLayout {
         self.size.saturating_sub(self.end)
     }
 
-    /// What a file that holds the partition depends on, a line each: not where the program declares its
-    /// objects, nor what other partitions there are.
+    /// What must stay equal for a file that holds the partition, a line each: not the lines that declare its
+    /// objects, nor other partitions.
     pub fn describe_kept(&self) -> String {
         let order = if cfg!(target_endian = "little") { "little" } else { "big" };
         let mut text =
@@ -170,11 +168,11 @@ impl PartitionLayout {
         text
     }
 
-    /// Whether the statics fit.
+    /// Checks that the statics fit.
     ///
     /// # Errors
     ///
-    /// If they do not.
+    /// If they need more than the partition has.
     pub fn check(&self) -> Result<(), LayoutError> {
         if self.end <= self.size {
             return Ok(());
@@ -202,17 +200,17 @@ impl PartitionLayout {
 }
 
 impl Layout {
-    /// Whether the statics fit in every partition.
+    /// Checks that the statics fit in every partition.
     ///
     /// # Errors
     ///
-    /// If they do not: the first partition that is too small.
+    /// Of the first partition that is too small.
     pub fn check(&self) -> Result<(), LayoutError> {
         self.partitions.iter().try_for_each(PartitionLayout::check)
     }
 
-    /// One line per partition and per object, with all that PEs must agree on. The first line in
-    /// which two PEs differ is what to tell the user.
+    /// One line per partition and per object, with all that PEs must agree on. Messages show the first line in
+    /// which two PEs differ.
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for p in &self.partitions {

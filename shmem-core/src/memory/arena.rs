@@ -1,9 +1,8 @@
 //! The addresses in which every PE of the node has its slot.
 //!
 //! The memory of PE `slot` starts at `base + slot * stride`, in every process of the node, so that
-//! the address of anything on the node is one multiplication and two additions away. The addresses
-//! are reserved at once; memory comes into them when a PE creates its own or attaches a peer's. What
-//! is not mapped faults.
+//! an address on the node is one multiplication and two additions. All addresses
+//! are reserved at once. A PE maps memory there when it creates its own or attaches a peer's; other addresses fault.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -23,23 +22,22 @@ use super::provide::{OwnMemory, SlotArea, adopt, provide, system};
 use super::request::Request;
 use crate::exclusion::Mutex;
 
-/// The slots of all PEs of the node. What is given a slot panics if there is none; what maps memory into it, if something is
-/// mapped there already.
+/// The slots of all PEs of the node. Methods panic if their slot does not exist, or if they map memory where some is mapped.
 #[derive(Debug)]
 pub struct Arena {
     layout: SlotLayout,
     slots: usize,
     pub(super) machine: Machine,
     pub(super) reservation: Reservation,
-    /// What is mapped, or being mapped: the end, by slot and start.
+    /// Ends of the ranges that are mapped, or being mapped, by slot and start.
     mapped: Mutex<BTreeMap<(usize, usize), usize>>,
 }
 
 impl Arena {
-    /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask for. No memory is used yet. The slot
+    /// Reserves addresses for `slots` PEs, and checks that the machine has what they ask for. No memory is used yet. The slot
     /// of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
-    /// What is to be populated is compared with the memory that is left on the node. `alike` of the PEs, this one included, may have
+    /// Memory to be populated is compared with what is left on the node. `alike` of the PEs, this one included, may have
     /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]). So each PE of a
     /// node calls this before any of them calls [`create`](Self::create).
     ///
@@ -54,7 +52,7 @@ impl Arena {
         machine: Machine,
     ) -> Result<Self, MemoryError> {
         limits::check_each(&layout, &machine)?;
-        // Strides are multiples of the unit, and so all slots start at one, too.
+        // Strides are multiples of the unit, so all slots start at a multiple of it.
         let align = layout.unit().max(OWN_ALIGN);
         let reservation = layout
             .stride()
@@ -94,10 +92,10 @@ impl Arena {
     }
 
     /// Makes the system area and the partitions of the PE in `slot`, and maps them. Only partitions
-    /// for which kind, policy or page size was asked have all their pages afterwards. `files` has what the partitions lie in
-    /// that are to survive the job, by their position in the order of IDs.
+    /// for which kind, policy or page size was asked have all their pages afterwards. `files` says where the partitions are
+    /// that shall survive the job, by their position in the order of IDs.
     ///
-    /// A process may do so for several slots, when its threads are the PEs.
+    /// A process whose threads are the PEs calls this for several slots.
     ///
     /// # Errors
     ///
@@ -120,8 +118,8 @@ impl Arena {
         })
     }
 
-    /// Maps what the PE in `slot` made: its descriptors and file parts. That is all of its partitions, or the `later` segment at
-    /// that offset that it made by [`create_later`](Self::create_later) with the same request. The peer is not trusted.
+    /// Maps the memory that the PE in `slot` made: all of its partitions, or its `later` segment at
+    /// that offset, made by [`create_later`](Self::create_later) with the same request. The peer is not trusted.
     ///
     /// # Errors
     ///
@@ -154,7 +152,7 @@ impl Arena {
                 // SAFETY: the range is inside the area (`check_parts`), in which nothing was mapped (`mapping`), so nothing refers to it.
                 unsafe { self.reservation.map(range.clone(), &descriptors[part.file as usize], part.at) }
                     .map_err(system("mmap", "mapping the memory of a peer"))?;
-                // The peer's own has it.
+                // The peer's own core dump has it.
                 self.reservation.leave_out_of_dumps(range);
             }
             Ok(())
@@ -162,9 +160,9 @@ impl Arena {
     }
 
     /// Checks that every PE of the node can have what a later segment asks for. All of them call this
-    /// before any of them calls [`create_later`](Self::create_later): what is to be populated is
-    /// compared with the memory that is left. `alike` of them, this one included, may have theirs on the same
-    /// nodes.
+    /// before any of them calls [`create_later`](Self::create_later), since memory to be populated is
+    /// compared with what is left. `alike` of them, this one included, may have theirs on the same
+    /// NUMA nodes.
     ///
     /// # Errors
     ///
@@ -176,8 +174,8 @@ impl Arena {
     /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its slot, and maps it. The offset
     /// comes from a [`LaterRange`](super::LaterRange).
     ///
-    /// Memory that the process has already, and keeps where it is, is mapped a second time: the memfd `given`, from its start on,
-    /// in whole pages. It is sealed against another size.
+    /// With a memfd `given`, maps that a second time, from its start on, in whole pages, and seals its size. The process keeps its
+    /// first mapping.
     ///
     /// # Errors
     ///
@@ -204,7 +202,7 @@ impl Arena {
         })
     }
 
-    /// Unmaps a later segment, created or attached. Its memory is free when all processes did so.
+    /// Unmaps a later segment, created or attached. Its memory is free when all processes have unmapped it.
     ///
     /// # Safety
     ///
@@ -223,7 +221,7 @@ impl Arena {
         unsafe { self.reservation.clear(origin + offset..origin + end) };
     }
 
-    /// The parts of a slot that may lie in files that survive the job.
+    /// The parts of a slot that may be in files that survive the job.
     fn named(&self) -> Vec<Range<u64>> {
         let requests = self.layout.requests().iter().enumerate();
         let named = requests.filter(|(_, request)| request.is_in_file());
@@ -274,24 +272,18 @@ impl Arena {
     }
 }
 
-/// Where the pages of a slot are, and where those that come later shall be: of base pages, merged ones included. Pages of a pool
-/// exist from the start and stay where they are.
-///
-/// Ranges are in bytes from the start of a slot.
-///
-/// # Errors
-///
-/// What the kernel says; see [`MemoryError::no_nodes`].
-///
-/// # Panics
-///
-/// If a range is outside the slot, or not of pages.
+/// Placement of base pages, merged ones included, on NUMA nodes. (Pages of a pool exist from the start and stay where they are.)
+/// Ranges are in bytes from the start of a slot. Methods panic if a range is outside the slot, or is not one of whole pages.
 impl Arena {
-    /// Has pages that come later in ranges of a slot come from the nodes that stand behind each, the first before the others:
-    /// also those that a peer touches first. The ranges are ascending, and of base pages. With [`Spread::System`] or no nodes, the
-    /// slot has no say any more. The mapping stays one, however many ranges there are.
+    /// Sets the nodes from which pages of each range will come, the first node before the others, whoever touches the pages
+    /// first. The ranges are ascending, and of base pages. [`Spread::System`] or no nodes: the system decides. All stays one
+    /// mapping.
     ///
     /// Pages that exist stay where they are, unless the range is [given back](Self::discard) beforehand.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says; see [`MemoryError::no_nodes`].
     pub fn place_ranges(
         &self,
         slot: usize,
@@ -307,6 +299,10 @@ impl Arena {
 
     /// The node of each page of `page` bytes in a range of a slot, as the kernel says; `None`: there is
     /// no such page yet. Pages that only a peer has touched count as well.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says; see [`MemoryError::no_nodes`].
     pub fn nodes_of(
         &self,
         slot: usize,
@@ -322,6 +318,10 @@ impl Arena {
 
     /// Pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers. Those
     /// that do not exist yet are left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`nodes_of`](Self::nodes_of).
     pub fn pages_per_node(
         &self,
         slot: usize,
@@ -331,8 +331,11 @@ impl Arena {
         self.nodes_of(slot, range, page).map(numa::count)
     }
 
-    /// Makes the pages of a range of a slot, from several threads if it is large. What is in them stays. It fails if there is no
-    /// memory left where they must come from.
+    /// Allocates the pages of a range of a slot, from several threads if it is large. Their contents stay.
+    ///
+    /// # Errors
+    ///
+    /// If no memory is left on the nodes from which they must come.
     pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         let page = self.machine.base_page() as usize;
@@ -341,6 +344,10 @@ impl Arena {
 
     /// Gives the pages of a range of a slot back to the system. It is zero afterwards, and pages come
     /// again when they are touched.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
     ///
     /// # Safety
     ///

@@ -1,7 +1,7 @@
-//! Which part of a slot belongs to which segment that comes after init.
+//! Allocation of addresses of a slot for segments that are made after init.
 //!
-//! First fit, on granules, with the lowest free segment: the same calls in the same order give the
-//! same answers, so all PEs agree without talking.
+//! First fit, on granules, with the lowest free segment index: the same calls in the same order give the
+//! same results, so all PEs agree without a message.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
 /// Most later segments.
 const MOST: usize = MAX_SEGMENTS - FIRST_LATER as usize;
 
-/// A later segment: its index, and where it lies.
+/// A later segment: its index, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaterSegment {
     /// Index of the segment.
@@ -22,7 +22,7 @@ pub struct LaterSegment {
     pub offset: usize,
 }
 
-/// Who has which part of the range for later segments.
+/// The range of addresses for later segments, and the segments in it.
 #[derive(Clone, Debug)]
 pub struct LaterRange {
     range: Range<usize>,

@@ -1,4 +1,4 @@
-//! How one PE's slot is divided.
+//! The division of one PE's slot.
 //!
 //! ```text
 //! 0          system area, memory of teams
@@ -7,11 +7,11 @@
 //! stride     the next PE's slot
 //! ```
 //!
-//! The layout follows from what is *requested* alone, never from what a machine grants, so every PE computes the same one.
+//! The layout follows from the requests alone, never from what a machine grants, so every PE computes the same one.
 //! Starts are multiples of 2 MiB (or of a larger page size that is asked for): otherwise merging pages into huge ones fails
-//! without a word. The stride is an *odd* multiple of that, so that equal offsets on all PEs do not meet in the same cache set;
+//! silently. The stride is an *odd* multiple of that, so that equal offsets of different PEs are in different cache sets;
 //! inside a slot the [colour](crate::heap::statics::colour) of each partition does the same. The granule grows with the slot,
-//! so that the byte table of [`Segments`] stays at about a thousand entries.
+//! so that the byte table of [`Segments`] has about a thousand entries.
 
 use core::ops::Range;
 
@@ -50,9 +50,8 @@ pub struct SlotLayout {
 }
 
 impl SlotLayout {
-    /// The layout of a slot for `partitions` in the order of their IDs, with at least `team_bytes` bytes for what teams allocate
-    /// and `later_bytes` bytes of addresses for later segments, whose memory comes from the nodes of `topology`. Only what is
-    /// asked decides where anything lies, not the topology.
+    /// The layout of a slot for `partitions` in the order of their IDs, with at least `team_bytes` bytes for allocations of teams
+    /// and `later_bytes` bytes of addresses for later segments. `topology` decides the placement on nodes, but no offset.
     ///
     /// # Errors
     ///
@@ -140,7 +139,7 @@ impl SlotLayout {
         &self.requests
     }
 
-    /// Where partition number `k` (from 0, in the order of IDs) lies: bytes from the start of a slot.
+    /// The range of partition number `k` (from 0, in the order of IDs): bytes from the start of a slot.
     ///
     /// # Panics
     ///
@@ -160,7 +159,7 @@ impl SlotLayout {
         self.bytes
     }
 
-    /// Where later segments lie: bytes from the start of a slot.
+    /// The range of later segments: bytes from the start of a slot.
     pub fn later(&self) -> Range<usize> {
         self.bytes..self.slot_bytes
     }
@@ -180,12 +179,12 @@ impl SlotLayout {
         self.stride
     }
 
-    /// Segments start on multiples of it.
+    /// Alignment of segments.
     pub fn granule(&self) -> usize {
         self.granule
     }
 
-    /// Places start on multiples of it, in addresses: 2 MiB, or the largest page size asked for.
+    /// Alignment of slots, in addresses: 2 MiB, or the largest page size asked for.
     pub fn unit(&self) -> usize {
         self.unit
     }
@@ -219,7 +218,7 @@ fn odd_multiple(bytes: usize, unit: usize) -> Option<usize> {
     (bytes.div_ceil(unit) | 1).checked_mul(unit)
 }
 
-/// Of what the most addresses are asked for, with the variable that says how many, and these: what to lower first.
+/// The largest consumer of addresses, in words with the variable that sizes it, and its bytes.
 fn largest_claim(requests: &[Request], teams: usize, later: usize) -> (String, u64) {
     let claims = requests.iter().map(|request| (request.what.as_str(), request.bytes)).chain([
         ("SHMEM_TEAM_SIZE, the memory of teams", teams),

@@ -1,8 +1,7 @@
-//! What is checked before anything is reserved, each with one message that says what was asked, what
-//! is allowed and what to do.
+//! Checks before anything is reserved. Each has one message: what was asked, what is allowed, what to do.
 //!
-//! Sums of sizes may exceed the memory: pages come when they are touched. What may not exceed it is
-//! one partition alone, which could never be used up, and what is populated at start.
+//! The sum of all sizes may exceed the memory, since pages come when they are touched. One partition alone may not, since
+//! it could never be used up, nor may the sum of what is populated at start.
 
 use core::iter::repeat_n;
 use std::collections::BTreeMap;
@@ -63,7 +62,7 @@ fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
     )))
 }
 
-/// Plays through what the PEs will do, one after the other, on the pages there are now.
+/// Simulates the page allocations of all PEs, one after the other, on the pages there are now.
 fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine) -> Result<(), MemoryError> {
     let mine: Vec<_> = requests.iter().filter(|request| request.populate).cloned().collect();
     if mine.is_empty() {
@@ -103,10 +102,10 @@ fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine
     )))
 }
 
-/// Checks that what must be on some nodes fits there. A page too many would not be an error but the end
-/// of a process: the kernel kills one to have memory there.
+/// Checks that memory that must be on some nodes fits there. The kernel does not refuse a page too many: it kills a process to
+/// have memory there.
 ///
-/// What only prefers a node counts as well: it may be first.
+/// Memory that only prefers a node counts as well: it may be allocated first.
 fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), MemoryError> {
     let bound = |request: &Request| request.placement.spread == Spread::Bound;
     if !demands.iter().any(|(request, _)| bound(request)) {

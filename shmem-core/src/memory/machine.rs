@@ -1,4 +1,4 @@
-//! What the machine has: memory, control groups, page sizes.
+//! Memory, control groups and page sizes of the machine, as `/proc` and `/sys` say.
 
 use std::path::Path;
 
@@ -7,19 +7,19 @@ use super::size::Size;
 use crate::root::Root;
 use crate::topology::Topology;
 
-/// Where to read what the machine has. Tests invent machines by giving another root.
+/// The machine, by the root of its `proc` and `sys`. Tests invent machines by giving another root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     root: Root,
     base: u64,
 }
 
-/// Some bytes, and what says so.
+/// A number of bytes, and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Bytes.
     pub bytes: u64,
-    /// What says so: `this node has`, `the control group /x allows`.
+    /// Its source, as messages begin: `this node has`, `the control group /x allows`.
     pub source: String,
 }
 
@@ -65,8 +65,7 @@ impl Machine {
         self.least("MemTotal:", ["has", "allows"], |group| group.limit)
     }
 
-    /// The memory that can be had now, without pages that stand behind files on disk and can be
-    /// dropped.
+    /// The memory that can be had now. Cached pages of files on disk can be dropped, and do not count as used.
     pub fn available(&self) -> Limit {
         self.least("MemAvailable:", ["has left"; 2], |group| group.limit.saturating_sub(group.used))
     }
@@ -87,8 +86,8 @@ impl Machine {
         node.into_iter().chain(groups).min_by_key(|limit| limit.bytes).unwrap_or(none)
     }
 
-    /// The memory of a NUMA node that can be had now: what is free, and some of what stands behind files
-    /// on disk, but not the last that the kernel keeps for itself. Not known is no limit.
+    /// The memory of a NUMA node that can be had now: free memory, and half of the cache of files
+    /// on disk, without the reserve of the kernel. If it is not known: no limit.
     pub(super) fn left_on(&self, node: u32) -> u64 {
         let bytes = |key| self.bytes(&format!("sys/devices/system/node/node{node}/meminfo"), key);
         let (Some(total), Some(free)) = (bytes("MemTotal:"), bytes("MemFree:")) else { return u64::MAX };
@@ -110,7 +109,7 @@ impl Machine {
             else {
                 continue;
             };
-            // The limit, what is used, and what of that stands behind files: in version 2, and in version 1.
+            // The files with the limit, the use, and the part of it that caches files: in version 2, and in version 1.
             let (mounts, [limit, used, files]): (&[&str], _) = if number == "0" && controllers.is_empty() {
                 let files = ["memory.max", "memory.current", "inactive_file"];
                 (&["sys/fs/cgroup", "sys/fs/cgroup/unified"], files)
@@ -123,8 +122,8 @@ impl Machine {
             let above = || Path::new(path.trim_start_matches('/')).ancestors().map(Path::display);
             for (mount, path) in mounts.iter().flat_map(|mount| above().map(move |path| (mount, path))) {
                 let file = |name| format!("{mount}/{path}/{name}");
-                // `max`, its number in version 1, and files that do not exist are no limit. What such a group uses is not asked, since
-                // the kernel adds it up for whoever reads it, which takes milliseconds.
+                // `max`, its number in version 1, and files that do not exist are no limit. The use of such a group is not read:
+                // the kernel adds it up for each reader, which takes milliseconds.
                 let Some(limit) = root.number(&file(limit)).filter(|limit| *limit < UNLIMITED) else {
                     continue;
                 };

@@ -1,4 +1,4 @@
-//! The system calls: memfds, and mappings inside one reservation; and what addresses are multiples of.
+//! System calls for memfds, and for mappings inside one reservation; alignment of addresses.
 
 use core::ops::Range;
 use core::ptr::{NonNull, null_mut};
@@ -14,7 +14,7 @@ use super::size::Size;
 /// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
 const COLLAPSE: libc::c_int = 25;
 
-/// What a memfd of symmetric memory is sealed against.
+/// The seals of a memfd of symmetric memory: against another size.
 pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// Bytes that one thread populates before another one is worth starting.
@@ -52,7 +52,7 @@ pub(super) fn punch(memfd: &OwnedFd, offset: u64, bytes: u64) -> Result<(), Errn
     rustix::fs::fallocate(memfd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
 }
 
-/// A range of addresses that belongs to us, mapped or not.
+/// A range of addresses that this process has reserved, mapped or not.
 #[derive(Debug)]
 pub(super) struct Reservation {
     start: NonNull<u8>,
@@ -67,7 +67,7 @@ unsafe impl Send for Reservation {}
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
-    /// Reserves `bytes` addresses, a multiple of a page, of which number `origin` is a multiple of `align`.
+    /// Reserves `bytes` addresses, whole pages, so that the address at offset `origin` is a multiple of `align`.
     pub(super) fn new(bytes: usize, align: usize, origin: usize) -> Result<Self, Errno> {
         let all = bytes.checked_add(align).ok_or(Errno::NOMEM)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
@@ -76,7 +76,7 @@ impl Reservation {
         // Less than `align`, so `bytes` are left behind it.
         let head = start.cast::<u8>().wrapping_add(origin).align_offset(align);
         let (first, tail) = (start.wrapping_byte_add(head), align - head);
-        // What lies before and behind is given back: there may be a limit of addresses.
+        // Addresses before and behind are given back: they may be limited.
         for (rest, length) in [(start, head), (first.wrapping_byte_add(bytes), tail)] {
             if length > 0 {
                 // SAFETY: the mapping made just now, before and behind its aligned range; nobody knows of it.
@@ -182,8 +182,8 @@ impl Reservation {
         self.prefault(&part, Advice::LinuxPopulateWrite)
     }
 
-    /// Enters the pages of a mapped range into the page table that are in its file already, by whomever
-    /// they were touched.
+    /// Enters those pages of a mapped range into the page table that exist in its file, whichever process
+    /// touched them.
     pub(super) fn enter(&self, range: Range<usize>) -> Result<(), Errno> {
         const BATCH: usize = 1 << 16;
         let base = rustix::param::page_size();
@@ -277,8 +277,7 @@ fn not_null(start: *mut c_void) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::FAULT)
 }
 
-/// Splits a range at multiples of `step` from its start and works on the parts from as many threads as
-/// are worth it.
+/// Splits a range at multiples of `step` from its start, and works on the parts in several threads if it is large.
 fn in_parallel(
     range: Range<usize>,
     step: usize,
@@ -302,20 +301,20 @@ fn in_parallel(
             .collect();
         running.into_iter().try_for_each(|thread| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // No thread is to be had: this one does it.
+            // No thread could be started: this one does it.
             Err(part) => work(part),
         })
     })
 }
 
-/// What the addresses of slots and segments are multiples of, on every machine. An offset that is a
+/// Alignment of the addresses of slots and segments, on every machine. An offset that is a
 /// multiple of more says nothing about the address.
 pub const ADDRESS_ALIGN: usize = HUGE;
 
-/// What the address of a PE's own slot is a multiple of, in its process: what its offset says up to this, its address there says,
-/// too.
+/// Alignment of the address of a PE's own slot, in its process: up to this, an offset in the slot and its address there are
+/// multiples of the same powers of two.
 pub const OWN_ALIGN: usize = 64 << 20;
 
-/// The granule of everything here: slots, segments and file offsets are multiples of it, because
+/// Granule of slots, segments and file offsets, because
 /// `MADV_COLLAPSE` refuses memory whose address and file offset differ modulo 2 MiB.
 pub(super) const HUGE: usize = 2 << 20;

@@ -1,19 +1,24 @@
 //! Memory of the heaps: memfds, page sizes, and the arena.
 //!
 //! ```text
-//! arena     the addresses of all PEs of the node; creates and attaches memory      layout    how a slot is divided
-//! provide   makes one PE's memory, with the pages it can get     later     who has which addresses behind the partitions
-//! limits    what is checked beforehand                           machine   what /proc and /sys say
-//! pages     page sizes and the choice among them                 request   what is asked of the memory of a segment
-//! placement which NUMA nodes       placed    pages on them
-//! map, numa system calls           file_part what peers are told    sealed    what several processes read
-//! pmem      partitions in files, which survive the job
+//! arena      the addresses of all PEs of the node; creates and attaches memory
+//! layout     the division of a slot among partitions and later segments
+//! later      allocation of the addresses behind the partitions
+//! provide    makes the memory of one PE, with the pages that it can get
+//! pmem       partitions in files, which survive the job
+//! limits     checks of memory, addresses and files before anything is made
+//! request    what is asked of the memory of a segment
+//! pages      page sizes, and the choice among them
+//! placement  the choice of NUMA nodes                     placed   comparison of pages with that choice
+//! file_part  which bytes of a slot are in which file      sealed   lists that the PEs of a node share
+//! machine    memory and control groups, as /proc and /sys say
+//! map, numa  system calls                                 error, size   messages
 //! ```
 //!
-//! A PE comes to its memory in this order: lay out ([`SlotLayout`]), reserve ([`Arena::reserve`]), create
-//! ([`Arena::create`]), hand descriptors and file parts over, attach the peers' ([`Arena::attach`]). There is one file per
-//! PE and class of page sizes, not per partition, so descriptors and mappings grow with the PEs only. Files have no name
-//! anywhere: the kernel removes them with the last process that has them.
+//! The order of a start: lay out ([`SlotLayout`]), reserve ([`Arena::reserve`]), create ([`Arena::create`]), send descriptors and
+//! file parts, attach those of the peers ([`Arena::attach`]). There is one file per PE and class of page sizes, not per partition,
+//! so descriptors and mappings grow with the PEs only. Files have no name: the kernel removes them with the last process that
+//! has them open.
 
 mod arena;
 mod error;

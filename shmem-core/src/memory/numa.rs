@@ -1,11 +1,10 @@
-//! Which NUMA nodes pages come from: the system calls.
+//! System calls for the NUMA nodes of pages.
 //!
-//! The kernel keeps the policy of a memfd of base pages with the file, by offset: whoever touches such a page first, through
-//! whichever mapping, gets it where the owner asked. So peers need not know of policies, and a policy is set through a second
-//! mapping that is gone afterwards: the mapping in the arena stays one however many ranges have policies of their own. Of
-//! pages of a pool the policy of the mapping counts through which they are made.
+//! The kernel keeps the policy of a memfd of base pages with the file, by offset. So such a page is where its owner asked,
+//! whichever process touches it first. A policy is set through a second, temporary mapping: the mapping in the arena stays one,
+//! however many ranges have policies of their own. A page of a pool follows the policy of the mapping through which it is made.
 //!
-//! A kernel without NUMA says `ENOSYS`, and containers often forbid these calls with `EPERM` ([`unknown`]).
+//! A kernel without NUMA returns `ENOSYS`, and containers often forbid these calls with `EPERM` ([`unknown`]).
 
 use core::ops::Range;
 use core::ptr::null;
@@ -22,8 +21,8 @@ const PREFERRED_MANY: libc::c_int = 5;
 /// Pages asked of the kernel in one call.
 const BATCH: usize = 1 << 14;
 
-/// Ranges that get their policies through one second mapping: each makes it one mapping more, of which a
-/// process may have some ten thousands.
+/// Ranges that get their policies through one temporary mapping. Each splits it once more, and a
+/// process may have some ten thousand mappings.
 const RANGES: usize = 1 << 10;
 
 /// Whether an error says that there are no NUMA calls here.
@@ -31,7 +30,7 @@ pub(super) fn unknown(errno: Errno) -> bool {
     matches!(errno, Errno::NOSYS | Errno::PERM)
 }
 
-/// Nodes as the kernel takes them: a bit for each that it can have.
+/// A set of nodes, as the kernel takes it: one bit for each.
 type Mask = [libc::c_ulong; 1024 / WORD];
 
 const WORD: usize = libc::c_ulong::BITS as usize;
@@ -58,14 +57,14 @@ fn mbind(address: *mut u8, bytes: usize, mode: libc::c_int, nodes: &[u32]) -> Re
     call(unsafe { libc::syscall(libc::SYS_mbind, address, bytes, mode, words, bits, 0) })
 }
 
-/// Says which of the nodes of a policy comes first.
+/// Sets the node of a policy that comes first.
 fn home(address: *mut u8, bytes: usize, node: u32) -> Result<(), Errno> {
     let node = libc::c_ulong::from(node);
     // SAFETY: a policy changes no contents, and the kernel checks the addresses.
     call(unsafe { libc::syscall(libc::SYS_set_mempolicy_home_node, address, bytes, node, 0) })
 }
 
-/// Sets the policy of mapped addresses: pages that come later lie on these nodes, the first one before
+/// Sets the policy of mapped addresses: later pages come from these nodes, the first one before
 /// the others where `spread` has an order. Without nodes, or with [`Spread::System`], the process's own
 /// policy counts again.
 pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread) -> Result<(), Errno> {

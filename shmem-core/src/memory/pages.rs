@@ -1,12 +1,12 @@
-//! Which page sizes the machine has, and which one a partition gets.
+//! The page sizes of the machine, and the choice among them.
 //!
-//! `PGSIZE` asks for pages of *at least* that size: the smallest that is large enough and to be had is taken, from a pool of
-//! huge pages before base pages merged into huge ones. Where none is large enough, `POLICY=MANDATORY` is an error, and
-//! every other policy takes the largest smaller size and says so. Of a kind of memory that is asked for there are only the
-//! pages on its nodes ([`Request::only_on`]): smaller ones there come before large ones elsewhere.
+//! `PGSIZE` asks for pages of *at least* that size. The choice is the smallest available size that is large enough, from a pool of
+//! huge pages before base pages merged into huge ones. If none is large enough, `POLICY=MANDATORY` is an error, and
+//! every other policy takes the largest smaller size and reports it. A request for a kind of memory has only the
+//! pages on the nodes of that kind ([`Request::only_on`]): smaller ones there come before large ones elsewhere.
 //!
-//! What can be had is known only after it was tried, because other processes take pages of the same pool. So the choice is
-//! made anew after each failure, without what failed.
+//! Other processes take pages of the same pool, so only an attempt shows whether pages can be had. After each failure the choice
+//! is made anew, without what failed.
 
 use shmem_grammar::Policy;
 
@@ -20,7 +20,7 @@ use crate::root::Root;
 pub(super) struct Pool {
     /// Bytes of a page.
     pub(super) size: u64,
-    /// Pages that can be had: free and not reserved, and those the kernel may still add.
+    /// Pages that can be had: free and not reserved, and pages that the kernel may still add.
     pub(super) free: u64,
     /// Pages in the pool.
     pub(super) total: u64,
@@ -33,7 +33,7 @@ impl Pool {
     fn free_on(&self, nodes: Option<&[u32]>) -> u64 {
         let Some(nodes) = nodes.filter(|_| !self.nodes.is_empty()) else { return self.free };
         let there = self.nodes.iter().filter(|(node, _)| nodes.contains(node));
-        // Pages that are promised to somebody are free on their nodes.
+        // Pages that are reserved for another process still count as free on their nodes.
         there.map(|(_, free)| free).sum::<u64>().min(self.free)
     }
 
@@ -80,18 +80,18 @@ pub(super) struct PageSizes {
     pub(super) pools: Vec<Pool>,
     /// Bytes of a page that base pages can be merged into; `None`: the kernel does not.
     pub(super) transparent: Option<u64>,
-    /// What was tried and did not work.
+    /// Attempts that failed, in words.
     failures: Vec<String>,
 }
 
-/// What is chosen for a piece of memory.
+/// The pages chosen for a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageChoice {
-    /// What the pages are.
+    /// The sort of pages.
     pub(super) pages: Pages,
     /// Bytes of a page.
     pub(super) size: u64,
-    /// What was asked and is not given.
+    /// A wish that is not granted, in words.
     pub(super) downgrade: Option<String>,
 }
 
@@ -112,8 +112,8 @@ impl PageSizes {
         Self { base, pools: Vec::new(), transparent: None, failures: Vec::new() }
     }
 
-    /// Chooses pages for the segment of `request`, whose start is a multiple of `room`. If the page size is mandatory and cannot be
-    /// had: what the machine has, in words.
+    /// Chooses pages for the segment of `request`, whose start is a multiple of `room`. The error, for a mandatory page size that
+    /// cannot be had, is what the machine has, in words.
     pub(super) fn choose(&self, request: &Request, room: usize) -> Result<PageChoice, String> {
         let base = PageChoice { pages: Pages::Base, size: self.base, downgrade: None };
         let Some(asked) = request.traits.pgsize.filter(|&asked| asked > self.base) else { return Ok(base) };
@@ -148,7 +148,7 @@ impl PageSizes {
             .collect()
     }
 
-    /// Takes the pages of a choice for a request out of what can be had.
+    /// Takes the pages of a choice out of their pool.
     pub(super) fn take(&mut self, choice: &PageChoice, request: &Request) {
         if choice.pages == Pages::HugeTlb
             && let Some(pool) = self.pools.iter_mut().find(|pool| pool.size == choice.size)
@@ -157,7 +157,7 @@ impl PageSizes {
         }
     }
 
-    /// Leaves out what was chosen and did not work.
+    /// Leaves out a choice that failed.
     pub(super) fn failed(&mut self, choice: &PageChoice, reason: &str) {
         let (pages, done) = match choice.pages {
             Pages::HugeTlb => ("huge pages", "taken"),
@@ -171,7 +171,7 @@ impl PageSizes {
         self.failures.push(format!("{pages} of {} which could not be {done} ({reason})", Size(choice.size)));
     }
 
-    /// The page sizes that there are for a request, in words.
+    /// The page sizes available to a request, in words.
     pub(super) fn describe(&self, request: &Request) -> String {
         let mut list = vec![format!("base pages of {}", Size(self.base))];
         list.extend(self.transparent.map(|size| format!("transparent huge pages of {}", Size(size))));

@@ -1,6 +1,6 @@
-//! A placement, applied to addresses before they have pages and compared with the pages they got.
+//! Placement of a request: applied to addresses before they have pages, and compared with the pages that they got.
 //!
-//! Where something must be so ([`Spread::Bound`]), each deviation is an error; otherwise it is told.
+//! Under [`Spread::Bound`] each deviation is an error; otherwise it is reported.
 
 use rustix::io::Errno;
 
@@ -11,7 +11,7 @@ use super::numa;
 use super::placement::Spread;
 use super::request::Request;
 
-/// Has the pages of a request come from its nodes: `bind` sets a policy. What cannot be had, in words.
+/// Sets the nodes from which pages of a request will come: `bind` sets a policy. Returns a wish that cannot be granted, in words.
 pub(super) fn apply(
     request: &Request,
     bind: impl FnOnce(&[u32], Spread) -> Result<(), Errno>,
@@ -34,7 +34,6 @@ pub(super) fn apply(
             "{what}: its pages must lie{place}, and cannot: {reason}; take POLICY=PREFERRED to run all the same"
         )));
     }
-    // Where nobody asked for a kind, nobody misses one.
     let asked = request.traits.kind;
     Ok(asked.map(|kind| format!("KIND={kind}: pages lie where they are touched first; {reason}")))
 }
@@ -44,13 +43,13 @@ pub(super) fn apply(
 pub(super) struct PlacedPages {
     /// Pages on each node, in the order of the nodes' numbers; empty: not known.
     pub(super) nodes: Vec<(u32, u64)>,
-    /// What is not as it was asked, in words.
+    /// A wish that was not granted, in words.
     pub(super) downgrade: Option<String>,
 }
 
 impl PlacedPages {
-    /// Larger pages than the system's own, if they are of the kind asked for: otherwise smaller ones of it
-    /// are better. Why they are not, in words.
+    /// These pages, which are larger than base pages, if they are of the kind asked for: otherwise base pages of that kind
+    /// are better. The error says why, in words.
     pub(super) fn of_kind(self, request: &Request) -> Result<Self, String> {
         let elsewhere = |nodes: &[u32]| self.nodes.iter().any(|(node, _)| !nodes.contains(node));
         match self.downgrade {
@@ -64,7 +63,7 @@ impl PlacedPages {
 ///
 /// # Errors
 ///
-/// If a page is elsewhere that must not be: in words.
+/// If a page must be on these nodes and is not: in words.
 pub(super) fn compare(
     request: &Request,
     machine: &Machine,
@@ -108,7 +107,7 @@ pub(super) fn compare(
     Ok(PlacedPages { nodes, downgrade: asked.map(|kind| format!("KIND={kind}: {text}")) })
 }
 
-/// Whether nodes have equally many pages, but for a huge one.
+/// Whether the numbers of pages on these nodes differ by at most a huge page.
 fn is_even(found: &[(u32, u64)], nodes: &[u32], page: usize) -> bool {
     let pages = |node| found.iter().find(|(other, _)| *other == node).map_or(0, |&(_, pages)| pages);
     let (fewest, most) = (nodes.iter().map(|&n| pages(n)).min(), nodes.iter().map(|&n| pages(n)).max());

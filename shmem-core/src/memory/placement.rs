@@ -1,8 +1,8 @@
-//! Which nodes the memory of a partition comes from.
+//! The choice of NUMA nodes for the memory of a partition.
 //!
 //! Three states stay apart: nothing is asked (the PE's own node, then normal memory of others), SYSDEFAULT as kind or policy
-//! (no placement call: numactl and the process's policy rule), and a kind that is asked for. A kind that is missing ends the
-//! job under MANDATORY; otherwise normal memory takes its place, which is said.
+//! (no placement call: numactl and the process's policy rule), and a kind that is asked for. A missing kind ends the
+//! job under MANDATORY; otherwise normal memory takes its place, which is reported.
 //!
 //! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). Decided here: POLICY without KIND concerns the page size, except
 //! that INTERLEAVED spreads over the normal nodes; INTERLEAVED without nodes of the kind is as PREFERRED.
@@ -18,13 +18,13 @@ use crate::topology::Topology;
 /// Where the memory of a partition is to come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The kind given; `None`: none was asked for, or what was asked for is not placed.
+    /// The kind granted; `None`: none was asked for, or no placement is made.
     pub kind: Option<Kind>,
     /// The nodes that pages come from, the nearest to this PE first. Empty with [`Spread::System`].
     pub nodes: Vec<u32>,
     /// How pages are shared out among these nodes.
     pub spread: Spread,
-    /// What was asked and is not given, or given on a guess, with its reason, in words; an entry of
+    /// A wish that is not granted, or granted on a guess, with the reason; an entry of
     /// [`Grant::downgrades`](crate::partition::Grant).
     pub downgrade: Option<String>,
 }
@@ -69,7 +69,7 @@ const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
     use Spread::{Bound, Interleaved, Preferred, System};
     match kind {
         None => [Preferred, Preferred, Preferred, Interleaved, System],
-        // Files lie on no node.
+        // Files are on no node.
         Some(Kind::SysDefault | Kind::Pmem) => [System, System, System, System, System],
         Some(Kind::NormalMem | Kind::FastMem | Kind::LargeMem) => {
             [Preferred, Bound, Preferred, Interleaved, System]
@@ -85,7 +85,6 @@ const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
 pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, MemoryError> {
     let kind = spec.traits.kind;
     if spec.is_in_file() {
-        // Its file lies where its path says.
         return Ok(Placement { kind, ..Placement::system() });
     }
     let spread = spreads(kind)[spec.traits.policy.map_or(0, |policy| policy as usize)];
@@ -119,12 +118,12 @@ fn left_to_the_system(kind: Option<Kind>) -> Placement {
     Placement { kind, downgrade: ignored, ..Placement::system() }
 }
 
-/// Whether a kind is that of all memory, because the machine tells of no nodes.
+/// Whether all memory counts as this kind, because the kernel reports no nodes.
 fn is_all_there_is(kind: Kind, topology: &Topology) -> bool {
     kind == Kind::NormalMem && topology.nodes().iter().all(|node| node.memory == 0)
 }
 
-/// The node of this PE before these, also if its memory is fast: nobody asked for anything else.
+/// The node of this PE before these, also if its memory is fast: no kind was asked for.
 fn own_first(mut nodes: Vec<u32>, topology: &Topology) -> Vec<u32> {
     let home = topology.nodes().iter().find(|node| Some(node.number) == topology.home());
     if let Some(home) = home.filter(|home| home.memory > 0 && home.allowed) {

@@ -1,12 +1,11 @@
 //! Making one PE's memory.
 //!
-//! One memfd of base pages holds the whole area, holes included: it is sparse, so an offset in the
-//! file is an offset in the area, and a peer maps all of it at once. Pages merged into huge ones lie in it
+//! One sparse memfd of base pages is as long as the whole area: an offset in the
+//! file is an offset in the area, and a peer maps all of it at once. Pages merged into huge ones are in it
 //! as well. Only pages of a pool need a file of their own, one for each size, whose parts are
-//! mapped over the area at the end. A partition that gets no pages from a pool thus stays where it
-//! is.
+//! mapped over the area at the end.
 //!
-//! Everything that may fail for want of pages is tried where it costs nothing that exists: pages of
+//! A step that may fail for want of pages destroys nothing that exists: pages of
 //! a pool are made through a mapping elsewhere, and merging is undone by giving the pages back.
 
 use core::ops::Range;
@@ -35,9 +34,9 @@ pub struct OwnMemory {
     /// The files that hold it, for the peers. The first one holds the system area, at its start.
     /// This process needs them no longer.
     pub descriptors: Vec<OwnedFd>,
-    /// Which bytes are in which file, for the peers: goes with the descriptors.
+    /// Which bytes are in which of these files, for the peers.
     pub parts: Vec<FilePart>,
-    /// What the segments were given, in the order of the requests.
+    /// What the segments were granted, in the order of the requests.
     pub grants: Vec<Grant>,
 }
 
@@ -127,7 +126,7 @@ impl SlotArea<'_> {
 }
 
 impl Provider<'_> {
-    /// Gives a segment its pages. It may use `range` up to its end.
+    /// Gives a segment its pages, inside `range`.
     fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
         let machine = &self.site.arena.machine;
         let mut sizes = match request.traits.pgsize {
@@ -196,7 +195,7 @@ impl Provider<'_> {
         })
     }
 
-    /// Memory for a segment that should lie in a file, and need not.
+    /// Gives memory to a segment that prefers a file and has none.
     fn instead_of_file(
         &mut self,
         range: Range<usize>,
@@ -223,14 +222,14 @@ impl Provider<'_> {
         no_pages(request, self.site.arena.slots(), &has)
     }
 
-    /// Has the pages of a part of the file of base pages come from the nodes asked for.
+    /// Sets the nodes from which pages of a part of the file of base pages will come.
     fn bind(&self, part: &Range<usize>, request: &Request) -> Result<Option<String>, MemoryError> {
         let start = self.site.arena.reservation.address(&self.site.inside(part));
         apply(request, |nodes, spread| numa::bind_file(start, &[(0..part.len(), nodes)], spread))
     }
 
-    /// Makes pages of a pool for a part, through a mapping elsewhere: a failure, in words, costs nothing
-    /// that exists. The policy of that mapping is the one that counts.
+    /// Makes pages of a pool for a part, through a mapping elsewhere, whose policy counts. The inner error is why there are
+    /// none; nothing was changed then.
     fn take_from_pool(
         &mut self,
         part: Range<usize>,
@@ -277,7 +276,7 @@ impl Provider<'_> {
             let part = FilePart { offset: part.start as u64, bytes, file: file as u64, at, page };
             push(&mut self.overlays, part);
         } else {
-            // Without its pages, the file may be as long as it likes.
+            // A failure here only leaves the file longer, without pages.
             _ = map::resize(&huge.file, at);
         }
         Ok(tried)
@@ -364,7 +363,7 @@ impl Provider<'_> {
         Ok(())
     }
 
-    /// The list of parts: what is not laid over is in the file of base pages. Files that hold nothing
+    /// The list of parts: bytes that no other file covers are in the file of base pages. Files that hold nothing
     /// are left out.
     fn finish(self, grants: Vec<Grant>) -> OwnMemory {
         let Self { site, files, overlays } = self;

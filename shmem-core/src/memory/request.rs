@@ -8,7 +8,7 @@ use super::placement::{Placement, Spread, placement};
 use crate::partition::{Origin, PartitionSpec};
 use crate::topology::Topology;
 
-/// The largest huge page any machine has; asking for more does not move a partition further.
+/// The largest huge page of any machine: no partition needs a larger alignment.
 const LARGEST_PAGE: u64 = 16 << 30;
 
 /// What is asked of the memory of one segment.
@@ -20,7 +20,7 @@ pub struct Request {
     pub bytes: usize,
     /// What is asked of the memory; the size in it is not used.
     pub traits: Traits,
-    /// Where the memory comes from.
+    /// The nodes from which the memory comes.
     pub placement: Placement,
     /// Whether all pages are to exist from the start.
     pub populate: bool,
@@ -46,13 +46,13 @@ impl Request {
         Ok(Self { what, bytes, traits: spec.traits, placement, populate })
     }
 
-    /// Memory of so many bytes, of which nothing is asked, and that `what` says in words.
+    /// Memory of which only the size is asked.
     pub fn plain(what: &str, bytes: usize) -> Self {
         let placement = Placement::system();
         Self { what: what.to_owned(), bytes, traits: Traits::NONE, placement, populate: false }
     }
 
-    /// Whether it lies in a file that survives the job, and not in memory.
+    /// Whether the memory is a file that survives the job.
     pub fn is_in_file(&self) -> bool {
         self.traits.kind == Some(Kind::Pmem)
     }
@@ -63,8 +63,8 @@ impl Request {
         (kind.is_some() && *spread != Spread::System && !nodes.is_empty()).then_some(nodes.as_slice())
     }
 
-    /// What the start of the segment must be a multiple of, so that every page size that can be
-    /// chosen fits. It depends on what is asked only: the same on every machine.
+    /// Alignment of the start of the segment, enough for every page size that can be
+    /// chosen. It depends on the request only: the same on every machine.
     pub fn room(&self) -> usize {
         match self.traits.pgsize.unwrap_or(0) {
             0..=0x20_0000 => HUGE,

@@ -1,4 +1,4 @@
-//! Memory that several processes read, and nobody can change any more: the list of all PEs of a job.
+//! Immutable memory that several processes share: lists of all PEs of a job.
 
 use core::ops::Deref;
 use core::ptr::{NonNull, null_mut};
@@ -13,8 +13,8 @@ use rustix::mm::{MapFlags, ProtFlags};
 use super::map::{self, SEALS};
 use crate::pe::Pe;
 
-/// Bytes in a memfd that is sealed against all changes, mapped for reading: the kernel lets nobody write them, not even who
-/// made them, in no process, by no call.
+/// Bytes in a memfd that is sealed against all changes, mapped for reading: the kernel lets no process write them by any call, not
+/// even the one that made them.
 #[derive(Debug)]
 pub struct Sealed {
     start: NonNull<u8>,
@@ -30,7 +30,7 @@ unsafe impl Sync for Sealed {}
 const WHOLLY: SealFlags = SEALS.union(SealFlags::WRITE);
 
 impl Sealed {
-    /// A descriptor of a new memfd of these bytes, for [`open`](Self::open) in any process that is given it.
+    /// A descriptor of a new memfd of these bytes, for [`open`](Self::open) in any process that receives it.
     ///
     /// # Errors
     ///
@@ -42,13 +42,13 @@ impl Sealed {
         Ok(memfd.into())
     }
 
-    /// What [`make`](Self::make) has made of so many bytes, whoever gave the descriptor: that it is such a one is checked.
+    /// Maps the memfd that [`make`](Self::make) has made of `bytes` bytes. Its seals and size are checked: the sender is not trusted.
     ///
     /// # Errors
     ///
     /// If it is no memfd, is not sealed, or has another size; and if the system refuses.
     pub fn open(memfd: impl AsFd, bytes: usize) -> io::Result<Self> {
-        // Asked for once: who is asked again may give another one than that which was looked at.
+        // Only once: a second call could return another descriptor than the one that was checked.
         let memfd = memfd.as_fd();
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
         let seals = rustix::fs::fcntl_get_seals(memfd).unwrap_or(SealFlags::empty());
@@ -59,15 +59,15 @@ impl Sealed {
         if bytes == 0 || u64::try_from(size) != Ok(bytes as u64) {
             return Err(invalid(format!("it has {size} bytes and not {bytes}")));
         }
-        // Privately: kernels before 6.7, and some behind it, take any shared mapping of a descriptor that is open for writing for
-        // one that writes, and refuse it. The pages are those of the memfd all the same, as nobody writes to them.
+        // Privately: kernels before 6.7, and some later ones, refuse a shared mapping of a descriptor that is open for writing.
+        // The pages are those of the memfd all the same, since nobody writes to them.
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start =
             unsafe { rustix::mm::mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, memfd, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::FAULT)?, bytes })
     }
 
-    /// The same bytes as the `own`, which [`make`](Self::make) has made of them in whatever process.
+    /// As [`open`](Self::open), for a memfd that must have the same bytes as `own`.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Drop for Sealed {
     }
 }
 
-/// PEs, by number: in memory of this process, or in memory that those of the node share and nobody can change.
+/// PEs, by number: in memory of this process, or in immutable memory that the PEs of the node share.
 #[derive(Debug)]
 pub struct PeList(Pes);
 
@@ -121,8 +121,7 @@ impl PeList {
         Sealed::make(Pe::bytes_of(pes))
     }
 
-    /// The same PEs in shared memory, which [`share`](Self::share) has made in whatever process and which takes the place of
-    /// the `own`.
+    /// The same PEs as `own`, in memory that [`share`](Self::share) has made in a process of the node.
     ///
     /// # Errors
     ///
@@ -131,7 +130,7 @@ impl PeList {
         Ok(Self(Pes::Shared(Sealed::in_place_of(Pe::bytes_of(own), shared)?, own.len())))
     }
 
-    /// Whether other processes have it, too.
+    /// Whether it is in shared memory.
     pub fn is_shared(&self) -> bool {
         matches!(self.0, Pes::Shared(..))
     }
@@ -162,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives one memfd for so many looks, and then another one.
+    /// Returns one memfd `looks` times, and then another one.
     struct Changing<'f> {
         looks: Cell<usize>,
         first: &'f OwnedFd,

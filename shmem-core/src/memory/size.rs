@@ -1,4 +1,4 @@
-//! How messages write a number of bytes.
+//! Sizes in messages.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! Partitions that a program declares, as types.
+//! Declarations of partitions in a program.
 
 use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, Traits};
 

@@ -1,8 +1,8 @@
-//! The partitions of a program, before the environment is looked at: declarations of all its
+//! The partitions that a program declares: the declarations of all its
 //! crates joined, and an ID for each.
 //!
-//! IDs are a function of the program alone. If the environment took part, a variable
-//! `SHMEM_SYMMETRIC_PARTITION4` meant for the partition that has ID 4 could move it to another ID.
+//! IDs are a function of the program alone. Otherwise a variable
+//! `SHMEM_SYMMETRIC_PARTITION4`, meant for the partition with ID 4, could move that to another ID.
 
 use shmem_grammar::{MAX_PARTITION_ID, check_traits};
 
@@ -14,8 +14,8 @@ use super::spec::StaticEntry;
 /// The first ID that is given to declarations without one.
 const FIRST_CHOSEN: u32 = 4;
 
-/// The declarations of a program with the built-in ones, each with its ID. One of a built-in partition's name replaces that,
-/// and has its ID if it gives none.
+/// The declarations of a program with the built-in ones, each with its ID. A declaration with the name of a built-in partition
+/// replaces it, and has its ID if it gives none.
 pub(super) fn declared(
     declarations: &[Declaration],
     objects: &[StaticEntry],
@@ -85,7 +85,7 @@ fn check_ids(all: &[Declaration]) -> Result<(), PartitionError> {
     Ok(())
 }
 
-/// What environment variables can tell apart.
+/// The name as environment variables distinguish it.
 fn key(one: &Declaration) -> String {
     one.name.as_str().to_ascii_lowercase()
 }

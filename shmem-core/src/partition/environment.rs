@@ -1,4 +1,4 @@
-//! What the environment says about partitions.
+//! Variables of the environment that describe partitions.
 //!
 //! `SHMEM_SYMMETRIC_PARTITION<ID>` and `SHMEM_SYMMETRIC_PARTITION_<NAME>` give the traits of a
 //! partition, `SHMEM_SYMMETRIC_SIZE` the size of the default heap. Each may start with the older
@@ -18,13 +18,13 @@ pub const PARTITION_VARIABLE: &str = "SHMEM_SYMMETRIC_PARTITION";
 /// The variable of the default heap's size.
 pub const SIZE_VARIABLE: &str = "SHMEM_SYMMETRIC_SIZE";
 
-/// What one variable says, and which.
+/// One variable, and the traits that it gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
     pub(super) variable: String,
     pub(super) value: String,
     pub(super) traits: Traits,
-    /// The file that it lies in.
+    /// The file for the partition.
     pub(super) file: Option<String>,
 }
 
@@ -46,17 +46,17 @@ impl Given {
         Ok(Self { variable, value, traits, file })
     }
 
-    /// As it stands in the environment.
+    /// The variable as the environment has it.
     pub(super) fn shown(&self) -> String {
         format!("{}={}", self.variable, self.value)
     }
 
-    /// The error of what does not fit together.
+    /// The error of traits that do not fit together.
     pub(super) fn refused(&self, fault: TraitError) -> PartitionError {
         refused(&self.variable, &self.value, fault)
     }
 
-    /// The error of another variable that says something else of the same partition.
+    /// The error of another variable that contradicts this one.
     pub(super) fn differs_from(&self, other: &str, partition: &str) -> PartitionError {
         let first = self.shown();
         PartitionError::Environment(format!(
@@ -69,7 +69,7 @@ fn refused(variable: &str, value: &str, fault: impl fmt::Display) -> PartitionEr
     PartitionError::Environment(format!("{variable}={value}: {fault}"))
 }
 
-/// The size of the default heap, read as OpenSHMEM says. No bytes are the least that there can be: one.
+/// The size of the default heap, read as OpenSHMEM says. A size of 0 becomes one byte, the smallest heap.
 fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<Traits, PartitionError> {
     let (size, taken, ignored) = parse_size_prefix(value).map_err(|fault| refused(variable, value, fault))?;
     if !ignored.is_empty() {
@@ -80,18 +80,18 @@ fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<
     Ok(Traits { size: Some(size.max(1)), ..Traits::NONE })
 }
 
-/// What the environment says about partitions.
+/// The variables of partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// By what it speaks of: which names there are is known only to the program.
+    /// By subject: only the program knows which names exist.
     pub(super) given: BTreeMap<Subject, Given>,
-    /// Bytes of partition 1 where nobody gives its size, if these are not those of a program in Rust.
+    /// Bytes of partition 1 where nobody gives its size, if not the default of programs in Rust.
     default_heap: Option<u64>,
-    /// What was set and does not count.
+    /// Warnings of variables that have no effect.
     pub(super) warnings: Vec<String>,
 }
 
-/// What a variable speaks of.
+/// The subject of a variable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
     /// A name in small letters.
@@ -159,7 +159,7 @@ impl Environment {
         }
     }
 
-    /// With so many bytes for the default heap where nobody gives its size.
+    /// With another default for the size of the default heap.
     #[must_use]
     pub fn with_default_heap(self, bytes: Option<u64>) -> Self {
         Self { default_heap: bytes, ..self }
@@ -170,12 +170,12 @@ impl Environment {
         if id == 1 { self.default_heap.unwrap_or(DEFAULT_HEAP_BYTES) } else { DEFAULT_PARTITION_BYTES }
     }
 
-    /// What is said of a partition by its ID.
+    /// The variable for a partition by its ID.
     pub(super) fn id(&self, id: u32) -> Option<&Given> {
         self.given.get(&Subject::Id(id))
     }
 
-    /// What is said of a partition by its name, in whatever letters.
+    /// The variable for a partition by its name, without regard to case.
     pub(super) fn name(&self, name: &str) -> Option<&Given> {
         self.given.get(&Subject::Name(name.to_ascii_lowercase()))
     }
@@ -190,12 +190,12 @@ fn stem_of(variable: &str) -> Option<&str> {
     variable.strip_prefix("SHMEM_").or_else(|| variable.strip_prefix("SMA_"))
 }
 
-/// Whether a variable is one of partitions, rightly named or not.
+/// Whether a variable is meant for partitions, even if its name is malformed.
 fn concerns_partitions(variable: &str) -> bool {
     stem_of(variable).is_some_and(|stem| stem == "SYMMETRIC_SIZE" || stem.starts_with("SYMMETRIC_PARTITION"))
 }
 
-/// What a variable of partitions speaks of.
+/// The subject of a variable of partitions.
 fn subject_of(variable: &str, value: &str) -> Result<Subject, PartitionError> {
     let Some(which) = stem_of(variable).and_then(|stem| stem.strip_prefix("SYMMETRIC_PARTITION")) else {
         return Ok(Subject::Heap);
@@ -229,8 +229,7 @@ fn id_of(text: &str) -> Result<u32, String> {
     }
 }
 
-/// `text` with characters that do not print made visible: it is shown in messages, and none of
-/// them belongs in a value.
+/// `text` with control characters escaped, for messages; no value has them.
 fn printable(text: &str) -> String {
     let show = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(show).collect()

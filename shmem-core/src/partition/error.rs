@@ -12,7 +12,7 @@ pub enum PartitionError {
     /// A variable of the environment that cannot be read, or two that contradict each other.
     #[error("{0}")]
     Environment(String),
-    /// What a program declares, by itself or with what the environment says of it.
+    /// A declaration of the program that is wrong by itself, or contradicts the environment.
     #[error("{0}")]
     Declared(String),
     /// More partitions than a job can have.
@@ -20,15 +20,15 @@ pub enum PartitionError {
         "{count} partitions are asked for, and a job has at most {MAX_PARTITIONS}, the built-in ones (`default`, `fast`, `normal`) counted; one partition for each kind of memory and page size is enough, since a heap holds any number of objects"
     )]
     TooMany { count: usize },
-    /// A partition that is to be made at run time.
+    /// A partition to be made at run time cannot be as asked.
     #[error("the new partition{0}")]
     New(String),
-    /// A partition that exists as long as the job was to be dropped.
+    /// A partition of the start was to be dropped.
     #[error(
         "{partition} exists since the start of the job (from {origin}) and as long as it; only what `create_partition` made can be dropped"
     )]
     Permanent { partition: String, origin: String },
-    /// A partition was to be dropped in which something is allocated.
+    /// A partition with allocations was to be dropped.
     #[error(
         "{partition} cannot be dropped: {allocations} in it; drop or free what is there on every PE first"
     )]
@@ -39,12 +39,12 @@ pub enum PartitionError {
 }
 
 impl PartitionError {
-    /// Something that two cannot have.
+    /// An ID or a name that two partitions want.
     pub(super) fn taken_twice(what: &str, first: &str, second: &str, remedy: &str) -> Self {
         Self::Declared(format!("{what} is taken twice: by {first}, and by {second}; {remedy}"))
     }
 
-    /// An ID for a new partition that is none.
+    /// A new partition with an ID out of range.
     pub(super) fn new_id(id: u32) -> Self {
         Self::New(format!(
             " wants the ID {id}; an ID lies in 1..={MAX_PARTITION_ID}; give one of these, or none: then a free one is taken"

@@ -1,7 +1,7 @@
-//! What was asked and what was given, in words.
+//! Reports of requests and grants.
 //!
-//! A memory that is silently not the one asked for is the commonest complaint about symmetric
-//! heaps: so each partition has a line with both, and each difference a warning.
+//! Each partition has a line with both, and each difference is a warning: users of symmetric heaps complain most often that
+//! they silently got other memory than they asked for.
 
 use shmem_grammar::show_size;
 
@@ -33,10 +33,10 @@ const ASKED: usize = 6;
 const GIVEN: usize = HEADS.len() - ASKED - 1;
 
 /// The table of partitions, asked and given: a line for each partition, and for each group of PEs
-/// that was given something else. `grants` holds for each of `specs` what each PE was given.
+/// with equal grants. `grants` holds for each of `specs` the grant of each PE.
 ///
 /// `NODES` says on which NUMA nodes the pages lie: `2` all on node 2, `0:512 2:16` with the pages of each.
-/// `-` stands for what nobody gave or asked for, and for pages that do not exist yet.
+/// `-`: not asked for, not granted, or pages that do not exist yet.
 pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
     for (index, spec) in specs.iter().enumerate() {
@@ -58,8 +58,8 @@ pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
 
 /// One line for each thing that was asked and not given, with the PEs that it concerns.
 ///
-/// What a built-in partition misses that nobody uses (neither a static nor the environment) is no
-/// warning: it stands in the [report] only.
+/// A built-in partition that nobody uses (neither a static nor the environment) has no warnings, only its line in the
+/// [report].
 pub fn downgrades(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, grants) in specs.iter().zip(grants).filter(|(spec, _)| spec.origin != Origin::BuiltIn) {

@@ -1,4 +1,4 @@
-//! How declarations, objects and environment become one [`Table`], and whether the files of its partitions fit together.
+//! Joins declarations, objects and environment to one [`Table`], and checks the files of its partitions.
 
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use super::table::{Table, existing, meant};
 use crate::text::Text;
 
 impl Table {
-    /// Joins what the program declares, what its objects wish for, and what the environment says.
-    /// The order of none of them matters.
+    /// Joins the declarations of the program, the wishes of its objects, and the environment.
+    /// Their order does not matter.
     ///
     /// - `default` (1), `fast` (2) and `normal` (3) exist always. A declaration of the same name replaces one.
     /// - Declarations without an ID get the lowest free one from 4 up, in the order of their names.
@@ -78,8 +78,7 @@ fn spec_of(declaration: &Declaration, objects: &[StaticEntry]) -> PartitionSpec 
     }
 }
 
-/// Replaces traits. Who gave more than a size stays the one that messages name, until somebody
-/// else gives more than a size.
+/// Replaces traits. Messages name the last origin that gave more than a size.
 fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionError> {
     let by_program = spec.traits.is_explicit() && matches!(spec.origin, Origin::Program { .. });
     if given.traits.is_explicit() || !by_program {
@@ -91,8 +90,8 @@ fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionE
     check_traits(&spec.traits).map_err(|fault| given.refused(fault))
 }
 
-/// Replaces what the environment gives: by names of declared and built-in partitions, then by IDs, last by the variable of the
-/// default heap's size.
+/// Replaces the traits that the environment gives: by name of a declared or built-in partition, then by ID, last by the variable of
+/// the default heap's size.
 fn ask_environment(
     specs: &mut Vec<PartitionSpec>,
     environment: &Environment,
@@ -154,7 +153,7 @@ fn identified<'s>(
     Ok(&mut specs[at])
 }
 
-/// The largest page size that an object of each partition wishes for.
+/// Gives each partition the largest page size that one of its objects wishes for.
 fn grant_wishes(
     specs: &mut [PartitionSpec],
     objects: &[StaticEntry],
@@ -199,7 +198,7 @@ fn grant_wishes(
     Ok(())
 }
 
-/// Page sizes that objects wish for can be page sizes.
+/// Checks that the page sizes that objects wish for are page sizes.
 fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     let mut wishes: Vec<_> = objects.iter().filter(|object| object.pgsize != 0).collect();
     wishes.sort_by_key(|wish| (wish.file, wish.line, wish.name, wish.pgsize));
@@ -211,7 +210,7 @@ fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     })
 }
 
-/// Partitions that ask for the same memory. Every partition costs mappings and registrations, and
+/// Warnings of partitions that ask for the same memory. Every partition costs mappings and registrations, and
 /// one heap holds any number of objects.
 fn needless(specs: &[PartitionSpec]) -> Vec<String> {
     let mut alike: BTreeMap<String, Vec<&PartitionSpec>> = BTreeMap::new();
@@ -233,8 +232,8 @@ fn needless(specs: &[PartitionSpec]) -> Vec<String> {
 
 /// Checks the files of all partitions.
 ///
-/// Under PREFERRED a program may declare a partition in a file for which the environment names none: it lies in
-/// normal memory then, which is reported. Who writes KIND=PMEM into the environment has to name the file as well.
+/// Under PREFERRED a program may declare a partition in a file for which the environment names none: it is in
+/// normal memory then, which is reported. An environment with KIND=PMEM must name the file as well.
 pub(super) fn check_files(specs: &[PartitionSpec], environment: &Environment) -> Result<(), PartitionError> {
     for spec in specs {
         check_file(spec, environment)?;

@@ -1,4 +1,4 @@
-//! A partition as this job asks for it, declarations and environment joined; what objects ask of it, and what the machine gave.
+//! A partition as this job asks for it, the statics in it, and what the machine granted.
 
 use core::fmt;
 
@@ -43,13 +43,13 @@ pub struct PartitionSpec {
     /// The traits, as far as somebody gave them: without a size here, [`size`](Self::size) is the
     /// default size.
     pub traits: Traits,
-    /// Who asked.
+    /// The origin of the traits.
     pub origin: Origin,
     /// Whether kind, policy or page size was asked for by somebody (environment, `partitions!`, or
     /// an object): then its pages are populated at start.
     pub explicit: bool,
-    /// The path of the file that it lies in, with [`Kind::Pmem`](super::Kind::Pmem): each PE's own file has the PE's number
-    /// behind it, `heap.0`. It may differ between PEs.
+    /// The path of its file, with [`Kind::Pmem`](super::Kind::Pmem), to which each PE appends its number: `heap.0`. It may
+    /// differ between PEs.
     pub file: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What stands behind the pages of a partition.
+/// The sort of pages of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pages {
     /// Base pages; the kernel may merge them when told that it may.
@@ -86,14 +86,14 @@ pub enum Pages {
     HugeTlb,
 }
 
-/// What one PE's part of a partition was given.
+/// What one PE's part of a partition was granted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Grant {
     /// Bytes of the heap.
     pub size: u64,
     /// Bytes of a page.
     pub pgsize: u64,
-    /// What the pages are.
+    /// The sort of pages.
     pub pages: Pages,
     /// The kind of memory; `None`: no placement was asked or made.
     #[serde(with = "kind_number")]
@@ -103,9 +103,9 @@ pub struct Grant {
     pub nodes: Vec<(u32, u64)>,
     /// Whether all pages exist already.
     pub populated: bool,
-    /// What was asked and not given, each with its reason, in words.
+    /// Wishes that were not granted, each with its reason, in words.
     pub downgrades: Vec<String>,
-    /// The file that it lies in and that survives the job.
+    /// The file that holds it and survives the job.
     pub file: Option<FileGrant>,
 }
 

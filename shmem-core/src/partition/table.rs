@@ -19,7 +19,7 @@ impl Table {
         &self.specs
     }
 
-    /// What is allowed and probably not meant, one line each.
+    /// Settings that are allowed and probably not meant, one line each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -55,15 +55,15 @@ impl Table {
         })
     }
 
-    /// Enters a partition that [`NewPartition::resolve`](super::NewPartition::resolve) found; gives its
-    /// position in [`specs`](Self::specs), from which on those behind move up.
+    /// Enters a partition of [`NewPartition::resolve`](super::NewPartition::resolve), and returns its
+    /// position in [`specs`](Self::specs); later ones move up.
     pub fn insert(&mut self, spec: PartitionSpec) -> usize {
         let at = self.specs.partition_point(|other| other.id < spec.id);
         self.specs.insert(at, spec);
         at
     }
 
-    /// Takes out the partition at a position in [`specs`](Self::specs); those behind move down.
+    /// Removes the partition at a position in [`specs`](Self::specs); later ones move down.
     ///
     /// # Panics
     ///
@@ -72,8 +72,7 @@ impl Table {
         self.specs.remove(at)
     }
 
-    /// One line for each partition, with everything that must be equal on all PEs: who asked for
-    /// it need not be.
+    /// One line for each partition, with everything that must be equal on all PEs. (Origins may differ.)
     pub fn describe(&self) -> Vec<String> {
         self.specs
             .iter()
@@ -89,7 +88,7 @@ impl Table {
     }
 }
 
-/// The partitions there are, for people.
+/// The partitions of a job, in words.
 pub(super) fn existing(specs: &[PartitionSpec]) -> String {
     let mut specs: Vec<_> = specs.iter().collect();
     specs.sort_by_key(|spec| spec.id);
@@ -97,7 +96,7 @@ pub(super) fn existing(specs: &[PartitionSpec]) -> String {
     each.join(", ")
 }
 
-/// Which partition was probably meant by a name that none has.
+/// A hint at the partition with the nearest name.
 pub(super) fn meant(name: &str, specs: &[PartitionSpec]) -> String {
     let nearest = nearest(name, specs.iter().map(|spec| spec.name.as_str()));
     did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref())

@@ -1,4 +1,4 @@
-//! A partition that a running program asks for.
+//! Requests for partitions at run time.
 
 use core::fmt;
 use core::str::FromStr;
@@ -88,11 +88,11 @@ impl NewPartition {
         &self.traits
     }
 
-    /// The partition as one of `table`, which it is not yet.
+    /// Completes the request to a partition that fits into `table`.
     ///
     /// # Errors
     ///
-    /// If the traits do not fit together, its ID or name is taken or is none, or the table is full.
+    /// If the traits do not fit together, the ID or name is taken or malformed, or the table is full.
     pub fn resolve(self, table: &Table, origin: Origin) -> Result<PartitionSpec, PartitionError> {
         let Self { traits, id, name } = self;
         let wrong = |fault: TraitError| PartitionError::New(format!(": {fault}"));

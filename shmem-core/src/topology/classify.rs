@@ -1,13 +1,12 @@
-//! From what is known of the nodes to their kinds.
+//! From the properties of all nodes to their kinds.
 //!
-//! The measure is the *primary* memory, what the CPUs have by themselves: NORMALMEM, whatever it is made of. Memory apart from
-//! CPUs is FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or higher latency, and otherwise
-//! NORMALMEM: more of it, somewhere else.
+//! The reference is the *primary* memory, that of nodes with CPUs: NORMALMEM, whatever it is made of. Memory of nodes without
+//! CPUs is FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or higher latency, and otherwise NORMALMEM.
 //!
-//! Where CPUs have different memories, the slower one is the measure, and a node of far higher bandwidth is FASTMEM although it
-//! has CPUs (a socket without DIMMs). Sockets with different numbers of DIMMs are no such case: hence the larger factor. A
-//! memory that is slower in *both* ways than that of other CPUs is no measure. If no CPUs have memory, the primary memory
-//! is what is nearest to each. What is not known of a node is made up for in the order of [`Evidence`].
+//! If nodes with CPUs differ, the slower one is the reference, and a node of far higher bandwidth is FASTMEM although it
+//! has CPUs (a socket without DIMMs). Sockets with different numbers of DIMMs must not look like that: hence the larger factor. A
+//! memory that is slower in bandwidth *and* latency than that of other CPUs is no reference. If no node with CPUs has memory, the
+//! primary memory is the nearest to each. Unknown properties are replaced in the order of [`Evidence`].
 
 use shmem_grammar::Kind;
 
@@ -32,16 +31,14 @@ impl Factor {
         u128::from(more) * u128::from(self.1) > u128::from(less) * u128::from(self.0)
     }
 
-    /// What is clearly more is `more`, what is clearly less is `less`.
+    /// The kind `more` or `less`, if the value is clearly above or below the reference.
     fn judge(self, own: u64, measure: u64, [more, less]: [Kind; 2]) -> Option<Kind> {
         let less = self.exceeds(measure, own).then_some(less);
         if self.exceeds(own, measure) { Some(more) } else { less }
     }
 }
 
-/// Finds out which kind of memory each node has, and sets `kind` and `evidence` of all.
-///
-/// Whether a process may use a node is not looked at: a node that is forbidden has its kind all the same.
+/// Sets `kind` and `evidence` of all nodes, those that this process may not use included.
 pub fn classify(nodes: &mut [NumaNode]) {
     let measure = Measure::new(nodes);
     let found: Vec<_> = (0..nodes.len()).map(|index| measure.judge(nodes, index)).collect();
@@ -56,7 +53,7 @@ pub(super) fn second_to(highest: u64, node: &NumaNode) -> bool {
     node.speed.bandwidth.is_some_and(|bandwidth| APART.exceeds(highest, bandwidth))
 }
 
-/// What memory is compared with.
+/// The reference for memory of other nodes.
 struct Measure {
     /// The nodes with primary memory, by index.
     primary: Vec<usize>,
@@ -167,7 +164,7 @@ fn distance(nodes: &[NumaNode], from: usize, to: usize) -> Option<u32> {
     nodes[from].distances.get(to).copied()
 }
 
-/// What the name of a memory says; nothing: a name that stands for memory of any speed.
+/// The kind that a type of memory stands for; `None`: memory of any speed.
 fn by_subtype(node: &NumaNode) -> Option<Kind> {
     let name = node.subtype.as_deref()?;
     if name.starts_with("CXL") {

@@ -1,8 +1,7 @@
-//! What the library hwloc knows of memory.
+//! Properties of memory from the library hwloc.
 //!
-//! Which CPUs a node consists of is the kernel's to say: hwloc tells which CPUs are near. It knows more
-//! of speeds (which a file of the administrator or a plugin may give it) and of what memory is (from drivers,
-//! PCI and tables of known processors). So it fills in nodes that the kernel's files told of.
+//! It adds to the nodes of the kernel's files: speeds (which a file of the administrator or a plugin may give it) and types of
+//! memory (from drivers, PCI and tables of known processors). The CPUs of a node are those of the kernel: hwloc reports near CPUs.
 
 use hwlocality::Topology;
 use hwlocality::memory::attribute::MemoryAttribute;
@@ -13,7 +12,7 @@ use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use super::node::{NumaNode, Speed};
 use crate::dispositions;
 
-/// Fills in what hwloc knows of these nodes.
+/// Adds hwloc's properties to these nodes.
 ///
 /// # Errors
 ///
@@ -35,7 +34,7 @@ fn load() -> Result<Topology, Box<dyn core::error::Error>> {
     Ok(builder.with_cpu_icache_type_filter(TypeFilter::KeepNone)?.build()?)
 }
 
-/// Fills in what a topology knows of these nodes, as the nearest CPUs see them.
+/// Adds the properties in a topology to these nodes, as the nearest CPUs see them.
 pub(super) fn supplement(nodes: &mut [NumaNode], topology: &Topology) {
     let bandwidth = MemoryAttribute::bandwidth(topology);
     let latency = MemoryAttribute::latency(topology);

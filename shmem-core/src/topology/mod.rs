@@ -1,15 +1,14 @@
-//! NUMA nodes: what memory there is, of which kind, and how near it is to this PE's CPUs.
+//! NUMA nodes: memory, its kind, and its distance from this PE's CPUs.
 //!
-//! Which kind of memory a node has follows from what it can do, never from its number: bandwidth and
-//! latency as seen from the CPUs near it, where the machine tells of them; otherwise what the memory
-//! is called, then a guess, which is told as such
+//! The kind of a node's memory follows from its properties, never from the node's number: bandwidth and
+//! latency as seen from the nearest CPUs, if they are known; otherwise the type of the memory, then a guess, which is reported
 //! ([`Topology::basis`], [`Topology::guessed`]).
 //!
 //! ```text
-//! sysfs      what the kernel says in /sys and /proc, without any library
-//! hwloc      what the library hwloc knows beyond that (feature `numa`)
-//! classify   from what is known of the nodes to their kinds
-//! node       what is known of a node, and how messages write it
+//! sysfs      properties from /sys and /proc, without any library
+//! hwloc      properties that only the library hwloc knows (feature `numa`)
+//! classify   from the properties of all nodes to their kinds
+//! node       the properties of a node, and their text in messages
 //! ```
 
 mod classify;
@@ -88,7 +87,7 @@ impl Topology {
         &self.cpus
     }
 
-    /// How the kinds were found, and what cannot be known, in words, for reports.
+    /// How the kinds were found, and which properties are unknown, in words.
     pub fn basis(&self) -> &str {
         &self.basis
     }
@@ -132,8 +131,7 @@ impl Topology {
         self.having(kind).filter(|node| !node.allowed).map(|node| node.number).collect()
     }
 
-    /// The nodes with memory of a kind of which nothing is known but size and distance: that they have
-    /// this kind is a guess.
+    /// The nodes whose kind is a guess from size and distance.
     pub fn guessed(&self, kind: Kind) -> Vec<u32> {
         let guessed = |node: &&NumaNode| node.evidence == Some(Evidence::Guess);
         self.having(kind).filter(guessed).map(|node| node.number).collect()
@@ -146,7 +144,7 @@ impl Topology {
         if all.is_empty() { self.basis.clone() } else { format!("there are {all} (kinds: {})", self.basis) }
     }
 
-    /// That nodes are taken for a kind by a guess, in words, for messages.
+    /// The report of nodes whose kind is a guess.
     pub fn guess(&self, kind: Kind) -> String {
         let guessed = self.guessed(kind);
         format!(

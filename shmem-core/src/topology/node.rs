@@ -1,4 +1,4 @@
-//! What is known of one NUMA node, and how messages write it.
+//! The properties of one NUMA node, and their text in messages.
 
 use core::fmt;
 
@@ -11,10 +11,9 @@ use crate::ranges;
 pub struct NumaNode {
     /// Its number.
     pub number: u32,
-    /// Which kind of memory it has; `None`: it has no memory, or nobody has looked yet
-    /// ([`classify`](super::classify)).
+    /// The kind of its memory; `None`: it has no memory, or is not [classified](super::classify) yet.
     pub kind: Option<Kind>,
-    /// What its kind was found by.
+    /// The evidence for its kind.
     pub evidence: Option<Evidence>,
     /// Bytes of memory; 0: CPUs only.
     pub memory: u64,
@@ -27,7 +26,7 @@ pub struct NumaNode {
     pub distances: Vec<u32>,
     /// The speed of its memory as seen from the nearest CPUs.
     pub speed: Speed,
-    /// What the kernel's drivers or hwloc call the memory: `HBM`, `NVM`.
+    /// The type of the memory, by the kernel's drivers or hwloc: `HBM`, `NVM`.
     pub subtype: Option<String>,
     /// Whether this process may have memory of it: control groups can forbid it.
     pub allowed: bool,
@@ -49,20 +48,20 @@ pub struct Speed {
     pub latency: Option<u64>,
 }
 
-/// What a kind was found by, the surest first.
+/// Evidence for a kind, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// It is what the CPUs have by themselves.
+    /// It is the memory of CPUs.
     Primary,
-    /// Its bandwidth and latency, compared with those of what the CPUs have by themselves.
+    /// Its bandwidth and latency, compared with those of the memory of CPUs.
     Speed,
-    /// What it is called.
+    /// The type of its memory.
     Subtype,
     /// Its size and distance: a guess.
     Guess,
 }
 
-/// `87.9 GiB/s 80 ns`, as far as it is known.
+/// `87.9 GiB/s 80 ns`, without unknown parts.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bandwidth = self.bandwidth.map(|mebibytes| match mebibytes {
@@ -125,7 +124,7 @@ pub(super) fn basis(all: &[NumaNode]) -> String {
     parts.join("; ")
 }
 
-/// What another build might know.
+/// The hint that another build may know more.
 pub(super) const fn hwloc() -> &'static str {
     if cfg!(feature = "numa") {
         ""

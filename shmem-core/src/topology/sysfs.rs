@@ -1,4 +1,4 @@
-//! What the kernel says in `/sys` and `/proc`.
+//! Properties of NUMA nodes from `/sys` and `/proc`.
 
 use std::fs;
 
@@ -39,8 +39,7 @@ fn node(root: &Root, number: usize) -> NumaNode {
     }
 }
 
-/// How the nearest CPUs see a node. `access1` is about CPUs, `access0` about anything that uses memory,
-/// which is the same where nothing else does.
+/// The speed of a node as its nearest CPUs see it: from `access1`, which is about CPUs, or from `access0`, about all initiators.
 fn speed(root: &Root, node: &str) -> Speed {
     let through = |access: &str| {
         let mean = |what: &str| {
@@ -58,7 +57,7 @@ fn speed(root: &Root, node: &str) -> Speed {
     found.unwrap_or_default()
 }
 
-/// Nodes whose memory a driver brought in (`kmem`), and what its device is.
+/// Nodes whose memory the driver `kmem` added, with the type of the device.
 fn driven(root: &Root) -> Vec<(u32, &'static str)> {
     let directory = "sys/bus/dax/devices";
     let device = |name: &String| {

@@ -4,7 +4,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 
 use super::add_pool;
 use crate::fixture::{Tree, assert_says};
-use crate::memory::pages::{PageChoice, PageSizes, Pool};
+use crate::memory::pages::{PageSizes, Pool};
 use crate::memory::{Placement, Request, Spread};
 use crate::partition::Pages;
 use crate::root::Root;
