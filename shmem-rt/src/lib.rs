@@ -127,7 +127,8 @@ pub use shmem_core::indexed::{
     OneOrEach, Over, Ranked,
 };
 pub use shmem_core::object::{
-    AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox, Waitable,
+    AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,
+    SymmetricObject, Waitable,
 };
 pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;

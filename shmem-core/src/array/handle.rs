@@ -13,7 +13,7 @@ use super::view::{ArrayMut, ArrayRef};
 use crate::data::SymmetricData;
 use crate::endpoint::Endpoint;
 use crate::heap::Released;
-use crate::object::{Extent, Objects, no_subscripts};
+use crate::object::{Extent, SymmetricObject, no_subscripts};
 use crate::strided::Piece;
 use crate::text::counted;
 
@@ -126,16 +126,16 @@ impl<T: SymmetricData, const D: usize, S: Storage> fmt::Debug for NumaArray<T, D
 }
 
 // SAFETY: both give references to the elements at the array's parts.
-unsafe impl<T: SymmetricData, const D: usize, S: Storage> Objects for &NumaArray<T, D, S> {
+unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for NumaArray<T, D, S> {
     type Mut<'x> = ArrayMut<'x, T, D, S>;
     type Ref<'x> = ArrayRef<'x, T, D, S>;
 
-    fn extents(self, _: &Endpoint, list: &mut Vec<Extent>) {
+    fn extents(&self, _: &Endpoint, list: &mut Vec<Extent>) {
         let parts = self.parts().iter();
         list.extend(parts.map(|part| Extent { offset: part.offset, bytes: part.elements * size_of::<T>() }));
     }
 
-    unsafe fn open<'x>(self, mine: *mut u8) -> ArrayMut<'x, T, D, S> {
+    unsafe fn open<'x>(&self, mine: *mut u8) -> ArrayMut<'x, T, D, S> {
         // SAFETY: `'x` ends before the handle's borrow does (caller).
         let geometry = unsafe { &*core::ptr::from_ref(self.geometry()) };
         // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
@@ -143,7 +143,7 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> Objects for &NumaArray
         unsafe { ArrayMut::new(mine, geometry) }
     }
 
-    unsafe fn freeze<'x>(self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
+    unsafe fn freeze<'x>(&self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
         // SAFETY: `'x` ends before the handle's borrow does (caller).
         let geometry = unsafe { &*core::ptr::from_ref(self.geometry()) };
         // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the

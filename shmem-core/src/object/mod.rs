@@ -30,7 +30,7 @@ pub use here::Here;
 pub(crate) use index::{NAMELESS, many, object_at, one, place_at};
 pub use index::{PlaceIndex, call_by};
 pub use lock::{LOCK_FILE_BYTES, Lock, LockWord};
-pub use objects::Objects;
+pub use objects::{Objects, SymmetricObject};
 pub use on::On;
 pub use statics::{Descriptor, Library, Position, Symmetric};
 pub(crate) use subscript::no_subscripts;

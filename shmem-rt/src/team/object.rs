@@ -7,7 +7,7 @@ use std::sync::Arc;
 use shmem_core::context::{Collected, Contribution, Destination, Endpoint, Initiator, Source};
 use shmem_core::data::{Contents, PlainData, SymmetricData};
 use shmem_core::indexed::{Distribution, Over, Ranked};
-use shmem_core::object::{Extent, Here, Objects, On, PlaceIndex, SymBox};
+use shmem_core::object::{Extent, Here, On, PlaceIndex, SymBox, SymmetricObject};
 use shmem_core::pe::Pe;
 
 use crate::state::uses::Uses;
@@ -190,21 +190,21 @@ where
 }
 
 // SAFETY: those of the box inside, which only the PE that allocated it opens: a phase asks for `extents` before it opens.
-unsafe impl<T: Contents + ?Sized + 'static> Objects for &TeamBox<T> {
+unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for TeamBox<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;
 
     #[track_caller]
-    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+    fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>) {
         self.of_the_caller(token).extents(token, list);
     }
 
-    unsafe fn open<'x>(self, mine: *mut u8) -> &'x mut T {
+    unsafe fn open<'x>(&self, mine: *mut u8) -> &'x mut T {
         // SAFETY: the caller's promise.
         unsafe { self.object.open(mine) }
     }
 
-    unsafe fn freeze<'x>(self, mine: *mut u8) -> &'x T {
+    unsafe fn freeze<'x>(&self, mine: *mut u8) -> &'x T {
         // SAFETY: the caller's promise.
         unsafe { self.object.freeze(mine) }
     }

@@ -15,18 +15,28 @@ impl<O: Objects + sealed::OfTeam> TeamObjects for O {}
 
 mod sealed {
     use shmem_core::data::Contents;
+    use shmem_core::object::SymmetricObject;
 
     use crate::team::object::TeamBox;
 
     /// Objects that some team has allocated; which team, a phase finds out by their places.
     pub trait OfTeam {}
 
+    /// An object of a team, or a reference to one: an element of a list of objects.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not an object of a team",
+        label = "not allocated by a team"
+    )]
+    pub trait TeamObject: SymmetricObject {}
+
+    impl<T: Contents + ?Sized + 'static> TeamObject for TeamBox<T> {}
+    impl<T: TeamObject> TeamObject for &T {}
+
     #[diagnostic::do_not_recommend]
-    impl<T: Contents + ?Sized + 'static> OfTeam for &TeamBox<T> {}
-    impl<'a, T: ?Sized> OfTeam for &&'a T where &'a T: OfTeam {}
-    impl<'a, T> OfTeam for &'a [T] where &'a T: OfTeam {}
-    impl<'a, T> OfTeam for &'a Vec<T> where &'a T: OfTeam {}
-    impl<'a, T, const N: usize> OfTeam for &'a [T; N] where &'a T: OfTeam {}
+    impl<T: TeamObject> OfTeam for &T {}
+    impl<T: TeamObject> OfTeam for &[T] {}
+    impl<T: TeamObject> OfTeam for &Vec<T> {}
+    impl<T: TeamObject, const N: usize> OfTeam for &[T; N] {}
     impl<O: OfTeam, const N: usize> OfTeam for [O; N] {}
 
     macro_rules! tuples {
