@@ -32,6 +32,6 @@ pub use geometry::ArrayRange;
 pub use handle::NumaArray;
 pub use index::{ArrayIndex, Indices};
 pub use kind::StorageKind;
-pub use place::{ArrayHere, ArrayOn, ArrayPlace, ArrayPlaceIndex};
+pub use place::{ArrayHere, ArrayOn, ArrayPlace, ArrayPlaceIndex, Copied, OwnCopy};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage};
 pub use view::{ArrayMut, ArrayRef};

@@ -12,7 +12,7 @@ use crate::object::{Here, NAMELESS, On, many, one};
 use crate::pe::{OnPe, Pe};
 use crate::strided::Piece;
 
-/// Whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`Own`].
+/// Whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`OwnCopy`].
 pub trait Copied<'a>: Copy + fmt::Debug {
     /// A place in it.
     type At<P: Contents + ?Sized + 'a>;
@@ -37,12 +37,12 @@ impl<'a> Copied<'a> for Pe {
 
 /// The calling PE's own copy, which stays in the thread of its token.
 #[derive(Clone, Copy)]
-pub struct Own<'a> {
+pub struct OwnCopy<'a> {
     token: &'a Endpoint,
     _thread: PhantomData<*const ()>,
 }
 
-impl<'a> Copied<'a> for Own<'a> {
+impl<'a> Copied<'a> for OwnCopy<'a> {
     type At<P: Contents + ?Sized + 'a> = Here<'a, P>;
 
     unsafe fn place<P: Contents + ?Sized + 'a>(self, segment: u32, offset: usize, len: usize) -> Here<'a, P> {
@@ -51,7 +51,7 @@ impl<'a> Copied<'a> for Own<'a> {
     }
 }
 
-impl fmt::Debug for Own<'_> {
+impl fmt::Debug for OwnCopy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}, which is the calling one", self.token.me())
     }
@@ -81,7 +81,7 @@ pub type ArrayOn<'a, T, const D: usize> = ArrayPlace<'a, T, D, Pe>;
 
 /// The calling PE's own copy of an array or of a part of it, as [`Here`] is of other objects: other PEs may write it at any
 /// time, so there is no reference to it.
-pub type ArrayHere<'a, T, const D: usize> = ArrayPlace<'a, T, D, Own<'a>>;
+pub type ArrayHere<'a, T, const D: usize> = ArrayPlace<'a, T, D, OwnCopy<'a>>;
 
 copied! { [T, const D: usize, C: Copy] ArrayPlace<'_, T, D, C>; }
 
@@ -98,7 +98,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The calling PE's own copy.
     #[inline]
     pub fn here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> ArrayHere<'a, T, D> {
-        self.place(Own { token: token.endpoint(), _thread: PhantomData })
+        self.place(OwnCopy { token: token.endpoint(), _thread: PhantomData })
     }
 }
 

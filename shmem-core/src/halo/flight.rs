@@ -1,4 +1,4 @@
-//! An exchange under way, and the tokens that it sends through ([`HaloToken`], [`OpenPhase`]).
+//! A current exchange, and the tokens that it sends through ([`HaloToken`], [`OpenPhase`]).
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -23,15 +23,15 @@ use crate::text::counted;
 use crate::transport::{AtomicOp, Width, atomic, shm};
 
 impl<T: PlainData> Halo<T> {
-    /// Begins an exchange. All PEs do so equally often, but not at the same time: a PE may be one exchange
-    /// ahead of its neighbours.
+    /// Begins an exchange. All PEs begin equally many, though not at the same time: a PE may be one exchange ahead of
+    /// its neighbours.
     ///
-    /// The halo is borrowed as long as the flight lives and, behind it, the ghost cells; the token as well.
+    /// The flight, and then the ghost cells, borrow the halo and the token.
     ///
     /// # Panics
     ///
-    /// If the exchange before was not finished, or the halo is that of another PE. Only PEs that are threads of
-    /// one process can come to the latter.
+    /// If the previous exchange was not finished, or the halo is another PE's (which only PEs that are threads of one
+    /// process can have).
     #[inline]
     #[track_caller]
     pub fn begin<'h, I: HaloToken + ?Sized>(&'h mut self, token: &'h I) -> Flight<'h, T, I> {
@@ -47,24 +47,22 @@ impl<T: PlainData> Halo<T> {
     }
 }
 
-/// An exchange under way: each edge is sent once, in any order, and then the ghost cells are waited for.
+/// A current exchange: send each edge once, in any order, then wait for the ghost cells.
 ///
-/// What is sent may be changed as soon as a method returns. Cells sent over an edge without a neighbour go
-/// nowhere.
+/// Cells may be changed as soon as a method returns. Cells sent over an edge without a neighbour go nowhere.
 ///
-/// A flight that is dropped is finished, and its ghost cells are not looked at: so an exchange that an error leaves early,
-/// by `?`, is over on every PE. If an edge was not sent, that is a panic, since its neighbour waits for it. A flight that
-/// is dropped by a panic, or forgotten, gives the exchange up: what was sent arrives, and there is no next one.
+/// Dropping a flight finishes the exchange: one that `?` leaves early is over on every PE. It panics if an edge was not
+/// sent, since the neighbour waits for it. A flight that a panic drops, or that is forgotten, gives the exchange up:
+/// sent cells arrive, and there is no next exchange.
 #[must_use = "send each edge, and then `finish`, which gives the ghost cells"]
 pub struct Flight<'h, T, I: HaloToken + ?Sized> {
     halo: &'h mut Halo<T>,
-    /// Not its endpoint: the token says which thread may use it.
+    /// Not its endpoint: the type of the token says which thread may use it.
     token: &'h I,
     turn: Turn,
 }
 
-/// Puts the cells of a message, and tells the neighbour. Not by a function: whoever is told of a mistake in a put reads the
-/// caller of the function that it is in.
+/// Puts the cells of a message, then its signal. A macro, so that a panic in the put names the caller's line.
 macro_rules! send {
     ($token:ident, $turn:ident, $link:ident, |$place:ident| $put:expr) => {
         // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
@@ -103,7 +101,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         Self { halo, token, turn }
     }
 
-    /// Sends cells that lie one behind the other.
+    /// Sends contiguous cells.
     ///
     /// # Panics
     ///
@@ -126,25 +124,23 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         link.sent = turn.number();
     }
 
-    /// Sends the first cell and every one that is a multiple of `stride` behind it: a column, from a slice
-    /// of rows of `stride` cells.
+    /// Sends every `stride`-th cell from the first on: a column, from a slice of rows of `stride` cells.
     ///
     /// # Panics
     ///
-    /// As [`send`](Self::send), and if the stride is 0 or the last cell does not lie in the slice.
+    /// As [`send`](Self::send), and if the stride is 0 or the last cell is not in the slice.
     #[inline]
     #[track_caller]
     pub fn send_strided(&mut self, edge: usize, cells: &[T], stride: usize) {
         self.send_blocks(edge, cells, 1, stride);
     }
 
-    /// Sends the first `block` cells and those from every multiple of `stride` on: a face of a
-    /// three-dimensional block, or several columns.
+    /// Sends `block` cells at every multiple of `stride`: a face of a three-dimensional block, or several columns.
     ///
     /// # Panics
     ///
-    /// As [`send`](Self::send), and if blocks overlap, the last one does not lie in the slice, or the cells
-    /// that the neighbour expects are no number of blocks.
+    /// As [`send`](Self::send), and if blocks overlap, the last block is not in the slice, or the neighbour expects no
+    /// multiple of the block.
     #[inline]
     #[track_caller]
     pub fn send_blocks(&mut self, edge: usize, cells: &[T], block: usize, stride: usize) {
@@ -155,14 +151,13 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         send!(token, turn, link, |place| token.ibput(place, cells, block, stride, block, count));
     }
 
-    /// Sends a region of an array of `D` dimensions, which `cells` are in row-major order: a face without the ghost
-    /// cells around it, or an edge, or a corner. `shape` is how long the dimensions are, and `region` what is taken of each.
-    /// [`Ghosts::unpack`] takes the other way. `World::halo` shows both.
+    /// Sends a region of `cells`, an array of `D` dimensions of lengths `shape` in row-major order: a face without the
+    /// ghost cells around it, an edge, or a corner. [`Ghosts::unpack`] is the inverse; `World::halo` shows both.
     ///
     /// # Panics
     ///
-    /// As [`send`](Self::send), and if the shape is not that of as many elements as `cells` has, or the region does not lie
-    /// in it.
+    /// As [`send`](Self::send), and if `cells` has another number of elements than the shape, or the region is not
+    /// inside it.
     #[inline]
     #[track_caller]
     pub fn send_region<const D: usize>(
@@ -173,13 +168,13 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         region: [Range<usize>; D],
     ) {
         let (token, turn) = (Through(self.token.__endpoint()), self.turn);
-        // Also of a border: a program with one PE has no others.
+        // Also checked at a border: a program with one PE has no other edges.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         let Some(link) = self.claim(edge, part.elements()) else { return };
         send!(token, turn, link, |place| put_part(token.0, place, cells, &part));
     }
 
-    /// Sends what an iterator gives: cells from wherever they are, or computed.
+    /// Sends the items of an iterator.
     ///
     /// # Panics
     ///
@@ -190,13 +185,13 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(expected) = self.halo.link(edge).as_ref().map(|link| link.theirs.cells) else { return };
         let mut staged = core::mem::take(&mut self.halo.staged);
         staged.clear();
-        // One too many is enough to find that they are.
+        // One too many suffices to find that out.
         staged.extend(cells.into_iter().take(expected.saturating_add(1)));
         self.send(edge, &staged);
         self.halo.staged = staged;
     }
 
-    /// Whether all ghost cells have come, so that [`finish`](Self::finish) would not wait.
+    /// Whether all ghost cells have arrived, so that [`finish`](Self::finish) would not wait.
     pub fn is_ready(&self) -> bool {
         let endpoint = self.token.__endpoint();
         if let Some(far) = endpoint.far_if_any() {
@@ -205,7 +200,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         self.halo.links.iter().flatten().all(|link| has_come(endpoint, self.turn, link))
     }
 
-    /// Waits until the cells of all neighbours have come, and gives them.
+    /// Blocks until the cells of all neighbours have arrived, and returns them.
     ///
     /// # Panics
     ///
@@ -233,7 +228,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         unsafe { Ghosts::new(halo, endpoint, turn.message()) }
     }
 
-    /// The link over which so many cells are sent now, once; `None`: there is no neighbour.
+    /// The link of an edge, over which `cells` cells are sent now; `None`: there is no neighbour.
     #[inline(always)]
     #[track_caller]
     fn claim(&mut self, edge: usize, cells: usize) -> Option<&mut Link> {
@@ -251,7 +246,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
 }
 
 impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
-    /// Finishes the exchange, unless a panic gives it up: there is no next one then. What was sent arrives.
+    /// Finishes the exchange, unless a panic gives it up.
     ///
     /// # Panics
     ///
@@ -259,7 +254,7 @@ impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
     fn drop(&mut self) {
         let (token, turn) = (self.token, self.turn);
         ring(token, turn, &self.halo.links);
-        // A neighbour may have panicked for the same reason, and would never send.
+        // A neighbour may have panicked, too, and would never send.
         if std::thread::panicking() {
             return;
         }
@@ -278,7 +273,7 @@ impl<T, I: HaloToken + ?Sized> fmt::Debug for Flight<'_, T, I> {
     }
 }
 
-/// A token for what a flight sends.
+/// The token of a flight's transfers.
 #[derive(Clone, Copy)]
 struct Through<'e>(&'e Endpoint);
 
@@ -293,11 +288,11 @@ unsafe impl Initiator for Through<'_> {
 
 impl Stores for Through<'_> {}
 
-/// How long a PE sleeps at most before it looks for signals again. A neighbour that has sent rings when it waits
-/// for halos itself; until then it may do anything, and wait for this PE in another way.
+/// Longest sleep before a PE polls signals again. A neighbour rings only when it waits for halos itself, and may first
+/// wait for this PE in another way.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Wakes the neighbours on this node that have missed a signal.
+/// Wakes neighbours on this node that have missed a signal.
 #[inline(always)]
 fn ring<I: HaloToken + ?Sized>(token: &I, turn: Turn, links: &[Option<Link>]) {
     let endpoint = token.__endpoint();
@@ -321,8 +316,8 @@ fn receive<T>(halo: &Halo<T>, endpoint: &Endpoint, turn: Turn, location: &'stati
     }
 }
 
-/// The signal of a message that goes to a neighbour on this node, and the neighbour's bell. Rung behind a plain
-/// store, the bell wakes who sleeps already; who falls asleep just then is woken by [`ring`].
+/// The signal of a message to a neighbour on this node, and the neighbour's bell. Ringing after a plain store wakes a
+/// neighbour that sleeps already; [`ring`] wakes one that falls asleep just then.
 #[inline(always)]
 fn signal_on_node<'a>(
     endpoint: &'a Endpoint,
@@ -338,7 +333,7 @@ fn signal_on_node<'a>(
     Some((signal, unsafe { Endpoint::bell_at(slot) }))
 }
 
-/// Whether the cells of a neighbour are there; what it wrote is visible then.
+/// Whether the cells of a neighbour have arrived; they are visible then.
 #[inline(always)]
 fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
     let signal = endpoint.mine(link.ours.signal_of(turn.message()));
@@ -407,7 +402,7 @@ fn dropped(links: &[Option<Link>], turn: Turn, begun: &Location<'_>) -> ! {
     )
 }
 
-/// The edges that were not sent, in words.
+/// The edges that were not sent, as text.
 fn missing(links: &[Option<Link>], turn: Turn) -> String {
     let missing = links.iter().enumerate().filter_map(|(edge, link)| Some((edge, link.as_ref()?)));
     let missing = missing.filter(|(_, link)| link.sent != turn.number());
@@ -415,7 +410,7 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
     missing.join(", ")
 }
 
-/// What a halo can be exchanged through: any token that writes, and an exclusive phase that allows it.
+/// A token for exchanging halos: any token that writes, or an exclusive phase that allows it.
 ///
 /// # Safety
 ///
@@ -427,7 +422,7 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
     note = "halos are exchanged through the `World`, a context bound to it, or what `local_with_exchanges` gives"
 )]
 pub unsafe trait HaloToken {
-    /// The stream that the cells go through.
+    /// The stream of the cells.
     #[doc(hidden)]
     fn __endpoint(&self) -> &Endpoint;
 }
@@ -441,7 +436,7 @@ unsafe impl<I: Stores + ?Sized> HaloToken for I {
     }
 }
 
-/// An exclusive phase in which halos are exchanged, and items of an exchange, and nothing else is sent.
+/// An exclusive phase in which PEs exchange halos and items of an exchange, and send nothing else.
 ///
 /// It stays in the thread that opened the phase.
 pub struct OpenPhase<'x> {

@@ -1,4 +1,4 @@
-//! Ghost cells that have come.
+//! Ghost cells that have arrived.
 
 use core::fmt;
 use core::ops::{Index, Range};
@@ -10,7 +10,7 @@ use crate::strided::PartOfSlice;
 
 /// The ghost cells of an exchange: a slice for each edge, empty where there is no neighbour.
 ///
-/// They stay until the next [`begin`](Halo::begin).
+/// They are valid until the next [`begin`](Halo::begin).
 pub struct Ghosts<'h, T> {
     halo: &'h Halo<T>,
     endpoint: &'h Endpoint,
@@ -29,7 +29,7 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         Self { halo, endpoint, message }
     }
 
-    /// The cells that came over an edge.
+    /// The cells that arrived over an edge.
     ///
     /// # Panics
     ///
@@ -44,14 +44,14 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         unsafe { core::slice::from_raw_parts(start, link.ours.cells) }
     }
 
-    /// Writes the cells that came over an edge to a region of an array of `D` dimensions, which `cells` are in row-major
-    /// order, as [`Flight::send_region`](super::Flight::send_region) reads them: for programs that have a layer of ghost
-    /// cells around their own. Over an edge without a neighbour nothing comes, and nothing is written.
+    /// Writes the cells that arrived over an edge to a region of `cells`, an array of `D` dimensions in row-major
+    /// order, as [`Flight::send_region`](super::Flight::send_region) reads them. An edge without a neighbour writes
+    /// nothing.
     ///
     /// # Panics
     ///
-    /// If there is no such edge, the region takes other than the cells that came, the shape is not that of as many
-    /// elements as `cells` has, or the region does not lie in it.
+    /// If there is no such edge, the region has another number of cells, `cells` has another number of elements than
+    /// the shape, or the region is not inside it.
     #[track_caller]
     pub fn unpack<const D: usize>(
         self,
@@ -60,7 +60,7 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         shape: [usize; D],
         region: [Range<usize>; D],
     ) {
-        // Also of a border: a program with one PE has no others.
+        // Also checked at a border: a program with one PE has no other edges.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         if self.halo.link(edge).is_none() {
             return;
@@ -76,7 +76,7 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
         part.unpack(came, cells);
     }
 
-    /// The edges with a neighbour: the number of each, and its cells.
+    /// The edges with a neighbour: number and cells.
     pub fn iter(self) -> impl Iterator<Item = (usize, &'h [T])> {
         let edges = 0..self.halo.links.len();
         edges.filter(move |&edge| self.halo.links[edge].is_some()).map(move |edge| (edge, self.edge(edge)))

@@ -1,28 +1,23 @@
 //! Ghost cells: copies of the cells of neighbours, exchanged without a barrier.
 //!
-//! A [`Halo`] owns the memory that neighbours write, two messages for each [`Edge`]. What it borders, the
-//! interior, is the program's own: a `Vec`, an array, whatever an exclusive phase opens. So a stencil works on
-//! plain slices while its edges travel: [`begin`](Halo::begin) gives a [`Flight`], to which each edge is sent
-//! once, straight from the interior; [`finish`](Flight::finish) waits for the edges of all neighbours, and
-//! gives them as slices.
+//! A [`Halo`] owns the memory that neighbours write, two message buffers for each [`Edge`]. The interior is the
+//! program's own memory, such as a `Vec`, so a stencil works on plain slices while its edges travel.
+//! [`begin`](Halo::begin) returns a [`Flight`], through which each edge is sent once; [`finish`](Flight::finish) waits
+//! for the edges of all neighbours, and returns them as slices.
 //!
 //! Why these slices may be ordinary references, though other PEs write the memory:
 //!
-//! 1. Messages lie in a segment of their own that no raw address finds
-//!    ([`insert_hidden`](crate::segment::Segments::insert_hidden)), behind a handle that stays in the halo. So
-//!    on every PE flights write them, and nothing else does.
-//! 2. Whoever makes a halo makes it with all PEs, knows that they all make one of such cells, which they have stated
-//!    word for word, and has the edges that each of them has told in that very call (`__new` demands it). From these
-//!    every PE makes the same [`HaloPlan`], in which edges come in pairs and messages lie apart: each message has one PE
-//!    that writes it, and waits for this one in turn.
-//! 3. A flight writes a message of a neighbour once, behind the `begin` of its exchange; before the next
-//!    one all neighbours' signals have been seen (a flight that did not get so far is never followed by
-//!    another). That is the protocol of [`sync::Turns`](crate::sync::Turns), whose head shows that nobody
-//!    writes a message of exchange k between the moment when its signal is seen and the next `begin` here.
-//! 4. The slices live for a part of the borrow that `begin` takes of the halo, exclusively. So the next `begin`
-//!    comes behind their last use. Whoever forgets a flight, or its ghost cells, gains nothing: no destructor
-//!    matters.
-//! 5. The memory goes back when all PEs have dropped the halo, are quiet, and have met.
+//! 1. Messages are in a segment that no raw address finds ([`insert_hidden`](crate::segment::Segments::insert_hidden)),
+//!    and their handle stays in the halo. So flights alone write them, on every PE.
+//! 2. All PEs make a halo together, have agreed on the type of its cells, and exchange their edges in that call
+//!    (`__new` demands it). From these every PE computes the same [`HaloPlan`], in which edges come in pairs and
+//!    messages are disjoint: one PE writes each message, and waits for this PE in turn.
+//! 3. A flight writes a message of a neighbour once, after the `begin` of its exchange. The next `begin` follows only
+//!    after the signals of all neighbours. That is the protocol of [`sync::Turns`](crate::sync::Turns), whose head
+//!    shows that no PE writes a message of exchange k between its signal and the next `begin` here.
+//! 4. The slices live for a part of the exclusive borrow that `begin` takes of the halo. So the next `begin` comes
+//!    after their last use. No destructor matters: a flight may be forgotten.
+//! 5. The memory is freed when all PEs have dropped the halo, are quiet, and have met.
 //! 6. Cells are plain data, of which every bit pattern is a value, and messages are aligned for them.
 
 mod flight;
@@ -42,20 +37,19 @@ use crate::observe::Family;
 use crate::pe::Pe;
 use crate::sync::Turns;
 
-/// The ghost cells of a PE, and its way to those of its neighbours.
+/// The ghost cells of a PE, and access to those of its neighbours.
 ///
-/// From `World::halo`. It owns its memory on every PE and borrows nothing; dropping it is local and never
-/// waits.
+/// From `World::halo`. It owns its memory and borrows nothing; dropping it is local and never waits.
 pub struct Halo<T> {
     memory: SymBox<[u64]>,
     me: Pe,
     links: Vec<Option<Link>>,
     turns: Turns,
-    /// Where the exchange that is under way was begun.
+    /// Call that began the current exchange.
     begun: Option<&'static Location<'static>>,
-    /// Room for cells that an iterator gives.
+    /// Buffer for the cells of an iterator.
     staged: Vec<T>,
-    /// What exchanges are called where a PE waits in one.
+    /// Name of the operation in reports of waiting PEs.
     operation: &'static str,
 }
 
@@ -71,14 +65,14 @@ impl<T: PlainData> Halo<T> {
         Self { memory, me, links, turns, begun: None, staged: Vec::new(), operation }
     }
 
-    /// The same as a part of something else: messages name that, and no edges.
+    /// The halo as a part of another operation, which messages name.
     #[doc(hidden)]
     #[must_use]
     pub fn __of(self, operation: &'static str) -> Self {
         Self { operation, ..self }
     }
 
-    /// How many edges it has, those without a neighbour included.
+    /// Number of edges, including those without a neighbour.
     pub fn edges(&self) -> usize {
         self.links.len()
     }

@@ -1,28 +1,27 @@
-//! Edges of all PEs: where cells go to and come from, whether they fit together, and where their messages lie.
+//! Edges of all PEs, the check that they fit together, and the layout of their messages.
 
 use crate::object::{On, Signal};
 use crate::pe::Pe;
 
-/// An edge of a PE's part of a grid: which PE is on the other side, and how many cells come from there.
+/// An edge of a PE's part of a grid: the neighbour, and the number of cells that come from it.
 ///
-/// Edges have numbers, in the order in which they are given. An edge leads to an edge of the neighbour, and
-/// that one leads back: what is sent to `WEST` comes in from `EAST` there. So faces, edges and corners of
-/// blocks in any number of dimensions are edges here, and so are the cuts of an irregular mesh.
+/// Edges are numbered in the order given. An edge leads to an edge of the neighbour, which leads back: cells sent to
+/// `WEST` arrive from `EAST` there. Faces, edges and corners of blocks in any number of dimensions are edges, and so
+/// are the cuts of an irregular mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The number of the PE on the other side, and of its edge.
+    /// Number of the neighbour, and of its edge.
     pub(super) other: Option<(usize, usize)>,
-    /// How many ghost cells come.
+    /// Number of ghost cells that arrive.
     pub(super) cells: usize,
 }
 
 impl Edge {
-    /// An edge where nobody is on the other side: what is sent there goes nowhere, and nothing comes.
+    /// An edge without a neighbour: cells sent there go nowhere, and none arrive.
     pub const BORDER: Self = Self { other: None, cells: 0 };
 
-    /// An edge to a neighbour, if there is one: to its edge with the number `opposite`, from which `cells`
-    /// ghost cells come. How many go there is what the neighbour says of that edge. The neighbour may be the
-    /// calling PE.
+    /// An edge to edge `opposite` of a neighbour, if there is one, from which `cells` ghost cells arrive. The
+    /// neighbour's edge says how many go there. The neighbour may be the calling PE.
     pub fn new(neighbour: impl Into<Option<Pe>>, opposite: usize, cells: usize) -> Self {
         match neighbour.into() {
             Some(pe) => Self { other: Some((pe.number(), opposite)), cells },
@@ -30,7 +29,7 @@ impl Edge {
         }
     }
 
-    /// The edges of a PE, for all others.
+    /// Encodes the edges of a PE for the others.
     #[doc(hidden)]
     pub fn encode(edges: &[Self]) -> Vec<u8> {
         let words = edges.iter().flat_map(|edge| {
@@ -40,7 +39,7 @@ impl Edge {
         words.flat_map(u64::to_le_bytes).collect()
     }
 
-    /// What [`encode`](Self::encode) made.
+    /// Decodes the bytes of [`encode`](Self::encode).
     #[doc(hidden)]
     pub fn decode(bytes: &[u8]) -> Vec<Self> {
         let words: Vec<u64> = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
@@ -52,33 +51,32 @@ impl Edge {
     }
 }
 
-/// Messages start at multiples of it: processors fetch lines in pairs.
+/// Alignment of messages: processors fetch lines in pairs.
 const LINE: usize = 128;
 
 /// Bytes of a cache line.
 const CACHE_LINE: usize = 64;
 
-/// How many lines of a message are asked for before they are used. It is short messages whose time is that of
-/// their lines; of long ones, the processor sees by itself what comes next.
+/// Lines of a message that are prefetched. The processor prefetches the rest of a long message itself.
 const FIRST_LINES: usize = 8;
 
 /// Bytes of the signal behind the cells.
 const SIGNAL: usize = size_of::<u64>();
 
-/// The halos of all PEs, as one of them sees them.
+/// The layout of the halos of all PEs, as one PE uses it.
 #[derive(Debug)]
 pub struct HaloPlan {
     /// Bytes that every PE reserves.
     pub bytes: usize,
-    /// What their start must be a multiple of.
+    /// Alignment of their start.
     pub align: usize,
     links: Vec<Option<[(usize, Messages); 2]>>,
 }
 
-/// The two messages of an edge: cells and their signal in each, next to each other.
+/// The two messages of an edge, each of cells and a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Messages {
-    /// Bytes to the first message: in the plan from the start of the memory, in a link from that of a slot.
+    /// Bytes to the first message: from the start of the memory in a plan, from the start of a slot in a link.
     first: usize,
     /// Bytes from one message to the other.
     step: usize,
@@ -92,25 +90,25 @@ pub(super) struct Messages {
 pub struct Link {
     pub(super) pe: Pe,
     segment: u32,
-    /// What comes.
+    /// Messages that arrive.
     pub(super) ours: Messages,
-    /// What goes, in the slot of the neighbour.
+    /// Messages that go, in the slot of the neighbour.
     pub(super) theirs: Messages,
-    /// The last exchange in which it was sent.
+    /// The last exchange in which the edge was sent.
     pub(super) sent: u64,
 }
 
-/// The edges of the PEs do not fit together: how.
+/// The edges of the PEs do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct HaloError(String);
 
 impl HaloPlan {
-    /// The plan of PE `me`, from the edges of all PEs, for cells of so many bytes and such an alignment.
+    /// The plan of PE `me`, from the edges of all PEs, for cells of `cell` bytes aligned to `align`.
     ///
     /// # Errors
     ///
-    /// The first edge, in the order of the PEs, that does not fit: the same on every PE.
+    /// The first edge that does not fit, in the order of the PEs: the same on every PE.
     ///
     /// # Panics
     ///
@@ -137,11 +135,11 @@ impl HaloPlan {
         Ok(Self { bytes, align, links: tables[me].iter().enumerate().map(link).collect() })
     }
 
-    /// The edges as PE `me` uses them. The memory lies at `offset` in `segment`; `pe` gives a PE by its number.
+    /// The edges of PE `me` for memory at `offset` in `segment`; `pe` returns a PE by number.
     ///
     /// # Panics
     ///
-    /// If the memory would end beyond the last number.
+    /// If the end of the memory overflows.
     pub fn links(self, segment: u32, offset: usize, pe: impl Fn(usize) -> Pe) -> Vec<Option<Link>> {
         let at = |messages: Messages| {
             let both = messages.step.saturating_mul(2).saturating_add(messages.first);
@@ -172,7 +170,7 @@ impl Messages {
         self.cells_of(message) + self.signal
     }
 
-    /// Bytes to the lines of a message, or to the first ones.
+    /// Bytes to the first lines of a message.
     #[inline(always)]
     pub(super) fn first_lines(self, message: usize) -> impl Iterator<Item = usize> {
         let (first, lines) = (self.cells_of(message), self.signal / CACHE_LINE + 1);
@@ -181,7 +179,7 @@ impl Messages {
 }
 
 impl Link {
-    /// Where the cells of a message go.
+    /// The place of the cells of a message that goes there.
     ///
     /// # Safety
     ///
@@ -207,7 +205,7 @@ impl Link {
     }
 }
 
-/// An edge and the one it leads to name each other.
+/// Checks that an edge and its opposite name each other.
 fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), HaloError> {
     let Some((neighbour, opposite)) = one.other else { return Ok(()) };
     let Some(there) = tables.get(neighbour) else {
@@ -237,8 +235,7 @@ fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), 
     )))
 }
 
-/// The messages of a PE, one behind the other, and the bytes that they take. Sizes beyond all memory
-/// become the largest number.
+/// The messages of a PE, one behind the other, and their bytes. Sizes saturate.
 fn lay_out(table: &[Edge], cell: usize, align: usize) -> (usize, Vec<Messages>) {
     let mut end = 0_usize;
     let up = |bytes: usize, to: usize| bytes.saturating_add(to - 1) / to * to;
@@ -262,7 +259,7 @@ mod tests {
     use super::*;
     use crate::fixture::refusal;
 
-    /// Up to 6 PEs whose edges are paired by chance; some are on the border.
+    /// Up to 6 PEs with randomly paired edges, some on the border.
     fn fitting() -> impl Strategy<Value = Vec<Vec<Edge>>> {
         let counts = proptest::collection::vec(0..6_usize, 1..7);
         counts.prop_flat_map(|counts| {
@@ -298,7 +295,7 @@ mod tests {
         ) {
             let align = 1 << align;
             let (cell, pes) = (cell * align, tables.len());
-            // Bytes of each PE that somebody writes, and what for.
+            // Byte ranges of each PE that messages write.
             let mut written: Vec<Vec<(usize, usize)>> = vec![Vec::new(); pes];
             for me in 0..pes {
                 let plan = HaloPlan::new(me, &tables, cell, align).unwrap();
@@ -354,7 +351,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_named() {
         let to = |pe, edge| Edge { other: Some((pe, edge)), cells: 1 };
-        // What a PE tells of its edges is bytes.
+        // Edges of other PEs come as bytes.
         let far = Edge::decode(&[[6_u64, 0, 1].map(u64::to_le_bytes).as_flattened(), &[0; 24]].concat());
         let said = |me, tables: &[Vec<Edge>]| HaloPlan::new(me, tables, 8, 8).unwrap_err().to_string();
         assert_eq!(
