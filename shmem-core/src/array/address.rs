@@ -1,31 +1,30 @@
-//! From indices to addresses.
+//! Addresses of elements by index.
 
 use core::marker::PhantomData;
 
 use super::geometry::{Bucket, Geometry, Steps};
 
-/// How a view finds an element.
+/// The way in which a view finds an element.
 ///
 /// # Safety
 ///
-/// For an array whose elements of type `T` lie at the parts of `geometry` behind `mine`, and whose shape is
-/// `shape`, the functions must give the address of the element with this index, derived from `mine`, or
-/// nothing if there is no such element.
+/// For an array of this `shape` with elements of type `T` at the parts of `geometry` from `mine` on, the functions must
+/// return the address of the element with an index, derived from `mine`, or `None` if there is no such element.
 pub unsafe trait Addressing<'x, const D: usize>: Copy {
-    /// Whether the elements are one range; `None`: known when the program runs.
+    /// Whether the elements are one range; `None`: only the run knows.
     const ONE_RANGE: Option<bool>;
 
-    /// For the array that lies behind `mine`, the start of a slot.
+    /// For the array in the slot that starts at `mine`.
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self;
 
     /// The address of an element.
     fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 
-    /// The same, and remembers where it was: the next one is probably near.
+    /// The address of an element; caches its chunk for the next one.
     fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 }
 
-/// The elements are one range.
+/// Elements in one range.
 #[derive(Clone, Copy, Debug)]
 pub struct OneRange<'x, const D: usize> {
     start: *mut u8,
@@ -60,7 +59,7 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for OneRange<'x, D> {
     }
 }
 
-/// The elements are in a piece per chunk. See [`geometry`](super::geometry) for the table.
+/// Elements in one range per chunk; [`geometry`](super::geometry) explains the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunked<'x, const D: usize> {
     mine: *mut u8,
@@ -72,21 +71,21 @@ pub struct Chunked<'x, const D: usize> {
     near: Near<D>,
 }
 
-/// Indices along the axis that are found in the same way.
+/// The cached chunk: a range of indices along the axis.
 #[derive(Clone, Copy, Debug)]
 struct Near<const D: usize> {
     first: usize,
     count: usize,
-    /// Where the element of index 0 would be.
+    /// Address that index 0 would have.
     origin: *mut u8,
     steps: Steps<D>,
 }
 
 impl<const D: usize> Chunked<'_, D> {
-    /// The index along the axis, if the others are smaller than the lengths of their dimensions.
+    /// The index along the axis, if the other indices are in range.
     #[inline(always)]
     fn along(&self, shape: &[usize; D], index: [usize; D]) -> Option<usize> {
-        // Chosen among registers: an index that is not constant would need the array in memory.
+        // Selected among registers: a variable subscript would need the array in memory.
         let mut along = index[0];
         for d in 1..D {
             let (on_axis, other) = if self.axis == d { (index[d], along) } else { (along, index[d]) };
@@ -98,7 +97,7 @@ impl<const D: usize> Chunked<'_, D> {
         Some(along)
     }
 
-    /// The entry for an index along the axis, if it is smaller than the axis.
+    /// The bucket of an index along the axis, if it is in range.
     #[inline(always)]
     fn entry(&self, along: usize) -> Option<&Bucket<D>> {
         if along >= self.length {
@@ -135,14 +134,14 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T> {
         let along = self.along(shape, index)?;
         if along.wrapping_sub(self.near.first) >= self.near.count {
-            // By value: a view whose address was known elsewhere could not stay in registers.
+            // By value, so that the view stays in registers.
             self.near = find(self.mine, self.entries, self.shift, self.length, along)?;
         }
         Some(element(self.near.origin, &self.near.steps, index))
     }
 }
 
-/// What is near an index along the axis.
+/// The chunk of an index along the axis, to cache.
 #[cold]
 fn find<const D: usize>(
     mine: *mut u8,
@@ -158,13 +157,13 @@ fn find<const D: usize>(
     let entry = &entries[bucket];
     let second = along >= entry.boundary;
     let first = if second { entry.boundary } else { bucket << shift };
-    // The second chunk is as long as a bucket, so it does not end before the bucket does.
+    // The second chunk is at least as long as a bucket, so it does not end inside it.
     let end = if second { (bucket + 1) << shift } else { entry.boundary };
     let steps = entry.steps[usize::from(second)];
     Some(Near { first, count: end - first, origin: mine.wrapping_add(steps[0]), steps })
 }
 
-/// The address of an element, from that of index 0 and the distances behind it.
+/// The address of an element, from that of index 0 and the strides.
 #[inline(always)]
 fn element<T, const D: usize>(origin: *mut u8, steps: &Steps<D>, index: [usize; D]) -> *mut T {
     let mut number = index[D - 1];
@@ -174,7 +173,7 @@ fn element<T, const D: usize>(origin: *mut u8, steps: &Steps<D>, index: [usize; 
     origin.cast::<T>().wrapping_add(number)
 }
 
-/// One or the other, known when the program runs.
+/// One of both, chosen when the program runs.
 #[derive(Clone, Copy, Debug)]
 pub enum Either<'x, const D: usize> {
     /// The elements are one range.

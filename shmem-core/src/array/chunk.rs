@@ -9,7 +9,7 @@ use super::index::{ArrayIndex, Indices, indices, refuse};
 use super::rows::{Rows, Walk};
 use crate::data::copied;
 
-/// Where a chunk is.
+/// Place and shape of a chunk in memory.
 #[derive(Debug)]
 pub(super) struct ChunkLayout<T, const D: usize> {
     number: usize,
@@ -17,7 +17,7 @@ pub(super) struct ChunkLayout<T, const D: usize> {
     lows: [usize; D],
     highs: [usize; D],
     strides: [usize; D],
-    /// Where the element of index 0 would be.
+    /// Address that index 0 of the array would have.
     origin: *mut T,
     rows: Rows<T>,
 }
@@ -25,7 +25,7 @@ pub(super) struct ChunkLayout<T, const D: usize> {
 copied! { [T, const D: usize] ChunkLayout<T, D>; }
 
 impl<T, const D: usize> ChunkLayout<T, D> {
-    /// The place of a chunk of the array that lies behind `mine`, the start of a slot.
+    /// The layout of a chunk of the array in the slot that starts at `mine`.
     #[track_caller]
     pub(super) fn new(mine: *mut u8, geometry: &Geometry<D>, number: usize) -> Self {
         let chunking = geometry.chunking();
@@ -42,14 +42,14 @@ impl<T, const D: usize> ChunkLayout<T, D> {
             let start = mine.wrapping_add(geometry.parts()[number].offset).cast::<T>();
             (start, start.wrapping_sub(before))
         };
-        // The distance of neighbours before the axis: nothing lies between two chunks' worth of the axis.
+        // Stride of the dimension before the axis.
         let pitch = if axis > 0 { strides[axis - 1] } else { chunking.elements(number) };
         let rows = Rows::new(start, chunking.outer(), own[axis] * strides[axis], pitch);
         let node = geometry.nodes().get(number).copied();
         Self { number, node, lows, highs, strides, origin, rows }
     }
 
-    /// The address of an element, by its index in the array; `None` if it is in another chunk or in none.
+    /// The address of an element by its index in the array; `None` if it is not in this chunk.
     #[inline(always)]
     fn locate(&self, index: [usize; D]) -> Option<*mut T> {
         let mut number = index[D - 1];
@@ -79,14 +79,14 @@ impl<T, const D: usize> ChunkLayout<T, D> {
     }
 }
 
-/// A chunk of an array, for reading. Its elements are found by their indices in the array.
+/// A chunk of an array, for reading. Indices are those of the array.
 #[derive(Debug)]
 pub struct ChunkRef<'x, T, const D: usize> {
     place: ChunkLayout<T, D>,
     _lent: PhantomData<&'x T>,
 }
 
-/// A chunk of an array, exclusively. Its elements are found by their indices in the array.
+/// A chunk of an array, exclusively. Indices are those of the array.
 #[derive(Debug)]
 pub struct ChunkMut<'x, T, const D: usize> {
     place: ChunkLayout<T, D>,
@@ -161,7 +161,7 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
     }
 }
 
-/// What both can do; what they read is lent for the lifetime that is given.
+/// Methods of both kinds of chunks; references live for the given lifetime.
 macro_rules! chunks {
     ($($name:ident $lent:lifetime;)*) => {$(
         impl<'x, T, const D: usize> $name<'x, T, D> {
@@ -213,8 +213,7 @@ macro_rules! chunks {
                 Some(unsafe { core::slice::from_raw_parts(start, length) })
             }
 
-            /// Where its first element is, its lengths, and in each dimension the distance of neighbours, in elements: what
-            /// views of other libraries are made of.
+            /// First element, lengths, and strides in elements: the parts of another library's view.
             #[doc(hidden)]
             pub fn __layout(&self) -> (*mut T, [usize; D], [usize; D]) {
                 let ChunkLayout { lows, highs, strides, .. } = self.place;

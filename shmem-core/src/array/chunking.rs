@@ -1,17 +1,16 @@
-//! Which elements belong to which chunk, and what can be wrong with an array that is asked for.
+//! Division of arrays into chunks, and the errors of shapes.
 
 use core::ops::Range;
 
 use shmem_grammar::show_size;
 
-/// Most chunks of an array, whoever says how many: each has its entry in tables.
+/// Most chunks of an array: each has entries in tables.
 pub const MOST_CHUNKS: usize = 1 << 16;
 
 /// How an array is cut into chunks: along one dimension, into parts whose lengths differ by at most one.
 ///
-/// The dimension is the leftmost that has at least as many indices as there are chunks. If there is none,
-/// it is the longest one (the leftmost of them), and there are only as many chunks as it has indices. The
-/// first chunks are the longer ones.
+/// The dimension is the leftmost with at least as many indices as chunks. If there is none, it is the leftmost of the
+/// longest, and each of its indices is a chunk. The first chunks are the longer ones.
 ///
 /// ```
 /// # use shmem_core as shmem;
@@ -33,7 +32,7 @@ pub struct Chunking<const D: usize> {
     chunks: usize,
     /// Length of the shorter chunks along the axis.
     short: usize,
-    /// How many chunks are longer by one.
+    /// Number of chunks that are longer by one.
     longer: usize,
 }
 
@@ -51,7 +50,7 @@ impl<const D: usize> Chunking<D> {
         }
     }
 
-    /// As [`new`](Self::new), for shapes that come from a user who did not say how many chunks there are.
+    /// As [`new`](Self::new), with an error for what is wrong.
     ///
     /// # Errors
     ///
@@ -72,11 +71,11 @@ impl<const D: usize> Chunking<D> {
         Ok(Self { shape, axis, chunks, short: shape[axis] / chunks, longer: shape[axis] % chunks })
     }
 
-    /// Cuts `shape` into exactly `chunks` chunks, for a user who said how many.
+    /// Cuts `shape` into exactly `chunks` chunks.
     ///
     /// # Errors
     ///
-    /// As [`at_most`](Self::at_most), and if no dimension has so many indices, or there are more than
+    /// As [`at_most`](Self::at_most), and if no dimension has `chunks` indices, or `chunks` is more than
     /// [`MOST_CHUNKS`].
     pub fn exactly(shape: [usize; D], chunks: usize) -> Result<Self, ArrayError> {
         let chunking = Self::at_most(shape, chunks)?;
@@ -190,8 +189,7 @@ impl<const D: usize> Chunking<D> {
         self.span(chunk).len() * self.outer() * self.inner()
     }
 
-    /// The elements of a chunk where the whole array is one range of row-major elements: runs of
-    /// neighbours, in order.
+    /// The elements of a chunk in an array of one range: runs of contiguous elements, in order.
     ///
     /// # Panics
     ///
@@ -202,7 +200,7 @@ impl<const D: usize> Chunking<D> {
         (0..self.outer()).map(move |o| (o * row + span.start) * inner..(o * row + span.end) * inner)
     }
 
-    /// How many runs each chunk consists of: the product of the dimensions before the axis.
+    /// Number of runs of a chunk: the product of the dimensions before the axis.
     pub fn outer(&self) -> usize {
         self.shape[..self.axis].iter().product()
     }
@@ -218,7 +216,7 @@ impl<const D: usize> Chunking<D> {
     }
 }
 
-/// An array cannot be as it was asked for: why.
+/// An array cannot be made as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ArrayError(pub(super) String);
@@ -246,7 +244,7 @@ pub fn array_bytes(shape: &[usize], element: usize) -> Result<usize, ArrayError>
     })
 }
 
-/// What is said of elements without bytes.
+/// The message of elements without bytes.
 pub(super) const NO_BYTES: &str =
     "elements of no bytes cannot be placed in memory; an array needs elements of at least one byte";
 

@@ -1,7 +1,7 @@
 //! Iterators over the elements and runs of arrays and chunks, as references.
 //!
-//! An iterator over elements is one over a slice, the run that it is in, and the runs behind it. So a
-//! loop spends its time where a loop over a slice does.
+//! An iterator over elements is an iterator over the slice of the current run, and the runs behind it: as fast as one
+//! over a slice.
 
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
@@ -13,14 +13,14 @@ use super::rows::{Route, Run, Tour, Walk};
 pub trait Lent: Sized {
     /// What it refers to.
     type Element;
-    /// A slice of neighbours, lent in the same way.
+    /// A contiguous slice, lent in the same way.
     type Slice: IntoIterator<Item = Self, IntoIter = Self::Each>;
     /// Its elements, one by one.
     type Each: ExactSizeIterator<Item = Self> + Default;
 
     /// # Safety
     ///
-    /// The elements must be lent for as long as the reference says, and to nobody else if they are lent mutably.
+    /// The elements must be lent for the lifetime of the reference, exclusively if it is mutable.
     unsafe fn slice(run: Run<Self::Element>) -> Self::Slice;
 }
 
@@ -44,14 +44,14 @@ lent! {
     &'x mut T: &'x mut [T], slice::IterMut<'x, T>, slice::from_raw_parts_mut;
 }
 
-/// Elements, one after the other: those of a run, and then those of the runs that are left behind it.
+/// Elements: those of the current run, then those of the runs behind it.
 #[derive(Debug)]
 pub struct Elements<L: Lent, R> {
     run: L::Each,
     behind: R,
 }
 
-/// Elements, as slices of neighbours.
+/// Elements, as contiguous slices.
 #[derive(Debug)]
 pub struct Slices<L: Lent, R> {
     behind: R,
@@ -62,17 +62,17 @@ pub struct Slices<L: Lent, R> {
 pub type Iter<'x, T, const D: usize, S> = Elements<&'x T, Tour<'x, T, D, S>>;
 /// The elements of an array, in row-major order: exclusive references.
 pub type IterMut<'x, T, const D: usize, S> = Elements<&'x mut T, Tour<'x, T, D, S>>;
-/// The elements of an array, as slices of neighbours in row-major order: shared references.
+/// The elements of an array as contiguous slices, in row-major order: shared references.
 pub type Runs<'x, T, const D: usize, S> = Slices<&'x T, Tour<'x, T, D, S>>;
-/// The elements of an array, as slices of neighbours in row-major order: exclusive references.
+/// The elements of an array as contiguous slices, in row-major order: exclusive references.
 pub type RunsMut<'x, T, const D: usize, S> = Slices<&'x mut T, Tour<'x, T, D, S>>;
 /// The elements of a chunk, in row-major order: shared references.
 pub type ChunkIter<'x, T> = Elements<&'x T, Walk<T>>;
 /// The elements of a chunk, in row-major order: exclusive references.
 pub type ChunkIterMut<'x, T> = Elements<&'x mut T, Walk<T>>;
-/// The elements of a chunk, as slices of neighbours in row-major order: shared references.
+/// The elements of a chunk as contiguous slices, in row-major order: shared references.
 pub type ChunkRuns<'x, T> = Slices<&'x T, Walk<T>>;
-/// The elements of a chunk, as slices of neighbours in row-major order: exclusive references.
+/// The elements of a chunk as contiguous slices, in row-major order: exclusive references.
 pub type ChunkRunsMut<'x, T> = Slices<&'x mut T, Walk<T>>;
 
 // SAFETY: it is to be seen as an iterator over `L`s; a route is addresses alone.
@@ -87,8 +87,7 @@ unsafe impl<L: Lent + Sync, R: Route> Sync for Slices<L, R> {}
 impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
     /// # Safety
     ///
-    /// The route must be through elements that are lent as an `L` says, and to this iterator only if they are lent
-    /// mutably.
+    /// The elements of the route must be lent as an `L` is, to this iterator alone if mutably.
     #[inline(always)]
     pub(super) unsafe fn new(mut route: R) -> Self {
         // SAFETY: elements that are lent (caller), and a route comes to each one once.

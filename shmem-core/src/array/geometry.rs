@@ -1,14 +1,11 @@
-//! Where each element of an array is: the table behind [`Multi`](super::Multi).
+//! Places of an array's elements, and the table that finds them for [`Multi`](super::Multi).
 //!
-//! To find an element of an array in several pieces, one must know its chunk, and that is a division of
-//! the index by the length of the chunks. The table replaces it by a shift. It divides the axis into
-//! buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket meets at most
-//! two chunks, and its entry says for both of them how an index becomes an offset, and which index is the
-//! first of the second chunk. A comparison chooses between them: no branch, no division, for chunks of any
-//! lengths. There are at most about twice as many entries as chunks, so they stay in the first cache.
+//! The chunk of an element is the index divided by the length of chunks; the table replaces the division by a shift. It
+//! divides the axis into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket
+//! meets at most two chunks. It has the strides of both, and the first index of the second, with which one comparison
+//! chooses. There are about twice as many buckets as chunks, few enough for the first-level cache.
 //!
-//! Offsets are biased: that of a chunk's first element, less what its index would add. So the index is used
-//! as it is.
+//! Offsets are biased: that of a chunk's first element less what its index adds. So an index is used as it is.
 
 use core::ops::Range;
 
@@ -16,11 +13,10 @@ use super::chunking::{Chunking, NO_BYTES};
 use super::kind::StorageKind;
 use crate::strided::Piece;
 
-/// How indices of one chunk become bytes from the start of a PE's slot.
+/// Strides of a chunk, from the start of a PE's slot.
 ///
-/// The first number is the offset of index 0, which may lie before the chunk (the sum wraps back). The
-/// others are the distances between neighbours in each dimension but the last, in elements; in the last
-/// it is 1.
+/// The first number is the offset of index 0 in bytes, which may wrap below the chunk. The others are the strides of
+/// all dimensions but the last, in elements.
 pub(super) type Steps<const D: usize> = [usize; D];
 
 /// A bucket of the table.
@@ -28,18 +24,18 @@ pub(super) type Steps<const D: usize> = [usize; D];
 pub(super) struct Bucket<const D: usize> {
     /// The first index along the axis of the second chunk.
     pub(super) boundary: usize,
-    /// Of the indices before the boundary, and of the others.
+    /// Strides of the indices before the boundary, and of the others.
     pub(super) steps: [Steps<D>; 2],
 }
 
-/// Shape, chunks and places of an array: what its handle and its views share.
+/// Shape, chunks and memory of an array, for its handle and its views.
 #[derive(Debug)]
 pub struct Geometry<const D: usize> {
     chunking: Chunking<D>,
     kind: StorageKind,
     /// The pieces of its memory, in the order of the chunks.
     parts: Vec<ArrayRange>,
-    /// The node on the calling PE that each chunk belongs to; empty: not known.
+    /// Node of each chunk on the calling PE; empty: not known.
     nodes: Vec<u32>,
     shift: u32,
     entries: Box<[Bucket<D>]>,
@@ -107,7 +103,7 @@ impl<const D: usize> Geometry<D> {
         self.parts[0].offset
     }
 
-    /// Where the elements of a chunk lie: ranges of neighbours, in bytes from the start of a slot.
+    /// Byte ranges of a chunk's elements, from the start of a slot.
     pub(super) fn bytes_of(&self, chunk: usize, element: usize) -> impl Iterator<Item = Range<usize>> {
         let one = self.kind.is_one_range();
         let part = self.parts[if one { 0 } else { chunk }];
@@ -118,8 +114,8 @@ impl<const D: usize> Geometry<D> {
         })
     }
 
-    /// The table, and the logarithm of the number of indices per entry. There is an entry for each index
-    /// along the axis, if the array is in several pieces.
+    /// The table, and the logarithm of the indices per bucket. Each index along the axis has a bucket if the array is
+    /// in several pieces.
     #[inline(always)]
     pub(super) fn table(&self) -> (&[Bucket<D>], u32) {
         (&self.entries, self.shift)
@@ -145,7 +141,7 @@ fn pieces<const D: usize>(
                 start: run.start * element,
                 bytes: run.len() * element,
                 segment: part.segment,
-                // In the chunk the runs are neighbours.
+                // Runs are contiguous in a chunk.
                 offset: part.offset + number * run.len() * element,
             })
         })
@@ -154,7 +150,7 @@ fn pieces<const D: usize>(
     pieces.into()
 }
 
-/// The distance between neighbours in each dimension, in elements, of a row-major array.
+/// Strides of a row-major array, in elements.
 pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
     let mut strides = [1; D];
     for d in (1..D).rev() {
@@ -186,7 +182,7 @@ fn entries<const D: usize>(
     (0..=(length - 1) >> shift).map(entry).collect()
 }
 
-/// A piece of an array's memory: the same on every PE.
+/// A range of an array's memory: the same on every PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayRange {
     /// Index of the segment.

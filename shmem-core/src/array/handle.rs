@@ -1,4 +1,4 @@
-//! Handles of arrays: what they are, what phases open of them, and how many of their elements lie where they belong.
+//! Handles of arrays, what phases open of them, and the share of elements on the right node.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -17,12 +17,11 @@ use crate::object::{Extent, SymmetricObject, no_subscripts};
 use crate::strided::Piece;
 use crate::text::counted;
 
-/// A symmetric array whose chunks lie on the NUMA nodes of each PE.
+/// A symmetric array whose chunks are on the NUMA nodes of each PE.
 ///
-/// `T` is the type of the elements, `D` the number of dimensions, 1 to 3, and `S` the
-/// [`Storage`](super::Storage), which does not change what the array does, only how fast. Like a
-/// [`SymBox`](crate::object::SymBox), it owns its memory on every PE and borrows nothing; dropping it is
-/// local and never waits.
+/// `T` is the type of the elements, `D` the number of dimensions, 1 to 3, and `S` the [`Storage`](super::Storage),
+/// which changes only its speed. It owns its memory and borrows nothing, as a [`SymBox`](crate::object::SymBox) does;
+/// dropping it is local and never waits.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel).
 pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {
@@ -44,8 +43,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     ///
     /// # Panics
     ///
-    /// If there are other parts than an array of that shape and kind has, or other numbers of elements in
-    /// them.
+    /// If the parts are not those of such an array.
     #[doc(hidden)]
     pub unsafe fn __new(
         chunking: Chunking<D>,
@@ -89,17 +87,17 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         self.geometry.chunking()
     }
 
-    /// How it lies in memory.
+    /// How the array is stored.
     pub fn kind(&self) -> StorageKind {
         self.geometry.kind()
     }
 
-    /// Where its memory is: pieces in the order of the chunks.
+    /// Its ranges of memory, in the order of the chunks.
     pub fn parts(&self) -> &[ArrayRange] {
         self.geometry.parts()
     }
 
-    /// The node on the calling PE that each chunk belongs to; empty: not known.
+    /// Node of each chunk on the calling PE; empty: not known.
     pub fn nodes(&self) -> &[u32] {
         self.geometry.nodes()
     }
@@ -153,12 +151,12 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
 }
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// Number of elements that lie on the node they belong to; all of them if the nodes of chunks are not
-    /// known. An element is where its first byte is.
+    /// Number of elements on the node of their chunk; all if nodes are not known. An element is where its first byte
+    /// is.
     ///
-    /// `nodes_of` gives the node of each page of `page` bytes in a range of bytes from the start of this PE's
-    /// place, which is extended to whole pages; `None` is a page that is nowhere. `belongs` says of the node of a
-    /// chunk and that of a page whether the threads of the first are to use the memory of the second.
+    /// `nodes_of` returns the node of each page of `page` bytes in a range of bytes, from the start of this PE's slot,
+    /// extended to whole pages; `None` is a page that does not exist. `belongs(chunk, page)` says whether memory of the
+    /// page's node is right for the chunk's node.
     ///
     /// # Errors
     ///
@@ -180,7 +178,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
                 let found = nodes_of(first..range.end.next_multiple_of(page))?;
                 for (number, node) in found.into_iter().enumerate() {
                     if node.is_some_and(|node| belongs(home, node)) {
-                        // Elements that start before a byte of the run, as many as start in the page.
+                        // Elements of the run that start before a byte.
                         let started =
                             |byte: usize| (byte.clamp(range.start, range.end) - range.start).div_ceil(size);
                         let start = first + number * page;

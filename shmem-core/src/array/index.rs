@@ -1,9 +1,9 @@
-//! Indices of elements, and all of them in order.
+//! Indices of elements, and iteration over them.
 
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-/// What an array of `D` dimensions is indexed by: `[usize; D]`, and for one dimension `usize` as well.
+/// An index into an array of `D` dimensions: `[usize; D]`, and `usize` for one dimension.
 #[diagnostic::on_unimplemented(
     message = "an array of {D} dimensions cannot be indexed by `{Self}`",
     note = "arrays are indexed by `usize` in one dimension, and by `[usize; D]` in any number"
@@ -27,8 +27,8 @@ impl<const D: usize> ArrayIndex<D> for [usize; D] {
     }
 }
 
-/// Panics about an index. Inlined, so that the index stays in registers: a cold function that was given it as
-/// an array would need it in memory, in every round of a loop.
+/// Panics about an index. Inlined, so that the index stays in registers: as an argument, an array would be in memory in
+/// every turn of a loop.
 #[inline(always)]
 #[track_caller]
 pub(super) fn refuse<C: Copy, const D: usize>(
@@ -56,16 +56,15 @@ fn refused<C, const D: usize>(
 /// The indices of an array or of a chunk of two or three dimensions, in row-major order. (In one dimension
 /// they are a `Range<usize>`.)
 ///
-/// It goes through rows, in which only the last number changes. With `for_each` that is a loop in a loop, as
-/// fast as if it were written so; a `for` loop has a test more per index.
+/// `for_each` is as fast as nested loops; a `for` loop has one more test per index.
 #[derive(Clone, Debug)]
 pub struct Indices<const D: usize> {
     lows: [usize; D],
     highs: [usize; D],
     next: [usize; D],
-    /// Where the row ends that the next one is in.
+    /// End of the current row.
     end: usize,
-    /// Number of indices behind that row.
+    /// Number of indices behind the current row.
     behind: usize,
 }
 
@@ -74,7 +73,7 @@ impl<const D: usize> Indices<D> {
     ///
     /// # Panics
     ///
-    /// If a range ends before it starts, or there are more indices than numbers.
+    /// If a range ends before it starts, or the number of indices overflows.
     #[inline(always)]
     #[track_caller]
     pub fn new(ranges: [Range<usize>; D]) -> Self {

@@ -1,4 +1,4 @@
-//! How an array lies in memory, as a value that is read and shown.
+//! Storages as values, which are read and shown.
 
 use core::fmt;
 use core::str::FromStr;
@@ -16,7 +16,7 @@ pub enum StorageKind {
     Separate,
     /// [`Cyclic`](super::Cyclic).
     Cyclic {
-        /// Bytes of a block, or 0, as in [`Cyclic::block`](super::Cyclic::block).
+        /// Bytes of a block, see [`Cyclic::block`](super::Cyclic::block).
         block: usize,
     },
     /// [`Multi`](super::Multi).
@@ -24,7 +24,7 @@ pub enum StorageKind {
 }
 
 impl StorageKind {
-    /// Every kind, cyclic ones with the block that fits the chunks.
+    /// Every kind; cyclic with the block that fits the chunks.
     pub const ALL: [Self; 4] = [Self::Single, Self::Separate, Self::Cyclic { block: 0 }, Self::Multi];
 
     /// Its name, without the size of blocks.

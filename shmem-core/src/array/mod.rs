@@ -1,8 +1,9 @@
 //! Arrays whose chunks lie on NUMA nodes.
 //!
-//! A [`Chunking`] cuts an array into chunks, each of which belongs to a node of the PE, as far as the storage allows. [`Single`],
-//! [`Separate`] and [`Cyclic`] are one range of elements in row-major order, placed by pages, which need not end where chunks end.
-//! [`Multi`] has a range per chunk, and a table to find elements (`geometry`). [`Chosen`] is one of these, chosen at run time.
+//! A [`Chunking`] cuts an array into chunks, one or more for each node of the PE. [`Single`], [`Separate`] and
+//! [`Cyclic`] are one range of elements in row-major order, placed page by page, which need not end where chunks end.
+//! [`Multi`] has a range for each chunk, and a table to find elements (`geometry`). [`Chosen`] is one of these, chosen
+//! at run time.
 //!
 //! `rows` and `address` compute addresses; only `elements`, `chunk` and `view` turn them into references. A [`NumaArray`] is a handle,
 //! as [`SymBox`](crate::object::SymBox) is. `shmem-rt` makes and places its memory.

@@ -146,8 +146,8 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         self.shape[0] == 0
     }
 
-    /// The ranges of memory that the elements lie in, in order: one for a storage of one range, else one for
-    /// each run of neighbours in one chunk.
+    /// The ranges of memory of the elements, in order: one for a storage of one range, else one for each run of a
+    /// chunk.
     pub fn pieces(self) -> impl Iterator<Item = C::At<[T]>> {
         let size = size_of::<T>();
         let (start, end) = (self.first * size, (self.first + self.len()) * size);
@@ -162,7 +162,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         })
     }
 
-    /// The element with this number, counted from the first of the place.
+    /// The element with a number, counted from the first of the place.
     fn element(self, number: usize) -> C::At<T> {
         let size = size_of::<T>();
         let at = (self.first + number) * size;
@@ -202,7 +202,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> fmt::Debug for ArrayPl
 }
 
 impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
-    /// The pieces, and which of the place's elements each has; `other` must have as many.
+    /// The pieces, and the range of elements of each; `other` must have as many in all.
     #[track_caller]
     fn opposite(self, len: usize, other: &str) -> impl Iterator<Item = (Range<usize>, Here<'a, [T]>)> {
         let own = self.len();
@@ -247,7 +247,7 @@ impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
     }
 }
 
-/// What a place of an array can be indexed with.
+/// An index into a place of an array.
 #[diagnostic::on_unimplemented(
     message = "an array of {D} dimensions on a PE cannot be indexed by `{Self}`",
     note = "elements are indexed by `[i, j]`, rows by `usize` and by ranges of `usize`; for columns and other regions, use `strided!`"
@@ -261,7 +261,7 @@ pub trait ArrayPlaceIndex<const D: usize> {
     fn of<'a, T: SymmetricData, C: Copied<'a>>(self, place: ArrayPlace<'a, T, D, C>) -> Self::Part<'a, T, C>;
 }
 
-/// What is found is one element.
+/// Indices of one element.
 macro_rules! elements {
     ($([$($parameter:tt)*] $index:ty, $d:tt: |$number:ident, $place:ident| $element:expr;)*) => {$(
         impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {
@@ -284,7 +284,7 @@ elements! {
     };
 }
 
-/// What is found are elements, an array of as many dimensions or of one less.
+/// Indices of several elements: a place of as many dimensions or of one less.
 macro_rules! parts {
     ($([$($parameter:tt)*] $index:ty, $d:tt to $part:tt: $method:ident;)*) => {$(
         impl<$($parameter)*> ArrayPlaceIndex<$d> for $index {

@@ -1,7 +1,7 @@
-//! Elements in memory, by address: what the iterators of views and chunks go through.
+//! Runs of elements in memory, by address, for the iterators of views and chunks.
 //!
-//! Everything here computes addresses and dereferences none, so nothing here is unsafe. The types that
-//! wrap these know that the addresses are those of elements, and which of them they may lend.
+//! This module computes addresses and dereferences none. The types that wrap these know that they are elements, and
+//! lend them.
 
 use core::marker::PhantomData;
 
@@ -11,12 +11,12 @@ use super::storage::Storage;
 use crate::data::copied;
 use crate::strided::Piece;
 
-/// A run of neighbours: the first of them, and their number.
+/// A run of contiguous elements: address of the first, and number.
 pub(super) type Run<T> = (*mut T, usize);
 
-/// A way through elements, run by run, which comes to each of them once.
+/// An iteration over runs of elements, each element once.
 pub trait Route {
-    /// What elements are.
+    /// The type of an element.
     type Element;
 
     /// The next run.
@@ -28,20 +28,20 @@ pub trait Route {
     /// Number of runs that are left.
     fn runs(&self) -> usize;
 
-    /// The first run, if there is one in any case.
+    /// The first run, if the route is never empty.
     #[inline(always)]
     fn first(&mut self) -> Option<Run<Self::Element>> {
         None
     }
 
-    /// The run behind that.
+    /// The run behind the first.
     #[inline(always)]
     fn another(&mut self) -> Option<Run<Self::Element>> {
         self.next()
     }
 }
 
-/// Elements that lie in rows: a chunk.
+/// The elements of a chunk, in rows.
 #[derive(Debug)]
 pub(super) struct Rows<T> {
     start: *mut T,
@@ -49,14 +49,14 @@ pub(super) struct Rows<T> {
     rows: usize,
     /// Elements of a row.
     row: usize,
-    /// Elements from the start of one row to that of the next.
+    /// Distance of rows, in elements.
     pitch: usize,
 }
 
 copied! { [T] Rows<T>; }
 
 impl<T> Rows<T> {
-    /// `rows` rows of `row` elements each, of which the first starts at `start`.
+    /// `rows` rows of `row` elements, `pitch` elements apart, from `start` on.
     pub(super) fn new(start: *mut T, rows: usize, row: usize, pitch: usize) -> Self {
         // Rows without gaps are one row.
         if pitch == row {
@@ -88,7 +88,7 @@ pub struct Walk<T> {
 }
 
 impl<T> Walk<T> {
-    /// All of them.
+    /// All runs.
     pub(super) fn new(rows: Rows<T>) -> Self {
         Self { rows, next: rows.start, left: rows.rows }
     }
@@ -116,11 +116,11 @@ impl<T> Route for Walk<T> {
     }
 }
 
-/// The runs of neighbours of a whole array, in row-major order.
+/// The runs of a whole array, in row-major order.
 #[derive(Debug)]
 pub struct Tour<'x, T, const D: usize, S: Storage> {
     mine: *mut u8,
-    /// The ranges of memory from the next one on.
+    /// The ranges of memory that are left.
     pieces: &'x [Piece],
     runs: usize,
     elements: usize,
@@ -134,7 +134,7 @@ impl<T, const D: usize, S: Storage> Clone for Tour<'_, T, D, S> {
 }
 
 impl<'x, T, const D: usize, S: Storage> Tour<'x, T, D, S> {
-    /// Whether there is one run, for every array with this storage.
+    /// Whether every array with this storage is one run.
     const ONE: bool = matches!(<S::Addressing<'x, D> as Addressing<'x, D>>::ONE_RANGE, Some(true));
 
     #[inline(always)]
@@ -177,7 +177,7 @@ impl<T, const D: usize, S: Storage> Route for Tour<'_, T, D, S> {
         self.next()
     }
 
-    /// Without a search if there is no other.
+    /// Without a look if there is no other.
     #[inline(always)]
     fn another(&mut self) -> Option<Run<T>> {
         if Self::ONE { None } else { self.next() }

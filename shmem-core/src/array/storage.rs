@@ -1,27 +1,27 @@
-//! How an array lies in memory.
+//! Storages of arrays, as types.
 
 use super::address::{Addressing, Chunked, Either, OneRange};
 use super::kind::StorageKind;
 
-/// One range in the heap of a partition, whose pages are bound to the nodes of the chunks they hold.
+/// One range in the heap of a partition, whose pages are bound to the nodes of their chunks.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Single;
 
-/// One range in memory of its own, outside every heap, placed and registered for this array.
+/// One range in a segment of its own, outside every heap.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Separate;
 
-/// One range whose blocks lie on the nodes in turn.
+/// One range whose blocks are on the nodes in turn.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Cyclic Localization".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cyclic {
-    /// Bytes of a block, a multiple of the page; 0: the run of neighbouring elements that belong to one
-    /// chunk, rounded to pages, so that blocks lie where their chunks are.
+    /// Bytes of a block, a multiple of the page; 0: a run of a chunk, rounded to pages, so that blocks are on the nodes
+    /// of their chunks.
     pub block: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Arrays as phases open them.
+//! Views of arrays, which phases open.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -25,11 +25,10 @@ pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
 
 /// An array, exclusively: what `local` opens.
 ///
-/// A loop over all indices is as fast as one over a slice where the storage is one range. Where it has a
-/// range per chunk ([`Multi`](super::Multi)), writing by index remembers the chunk it was in, which costs a
-/// comparison per element, and reading searches the table. Loops over elements
-/// ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks
-/// ([`chunks_mut`](Self::chunks_mut)) do without.
+/// With a storage of one range, a loop over all indices is as fast as one over a slice. With [`Multi`](super::Multi),
+/// writing by index costs a comparison per element, and reading a look-up in a table; loops over elements
+/// ([`iter_mut`](Self::iter_mut)), runs ([`runs_mut`](Self::runs_mut)) and chunks ([`chunks_mut`](Self::chunks_mut)) do
+/// not.
 pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
     field: Field<'x, T, D, S>,
     _lent: PhantomData<&'x mut T>,
@@ -46,15 +45,14 @@ unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayMut<'_, T, D, S> 
 
 copied! { [T, const D: usize, S: Storage] ArrayRef<'_, T, D, S>; }
 
-/// What both can do; what they read is lent for the lifetime that is given.
+/// Methods of both views; references live for the given lifetime.
 macro_rules! views {
     ($($name:ident $lent:lifetime;)*) => {$(
         impl<'x, T, const D: usize, S: Storage> $name<'x, T, D, S> {
             /// # Safety
             ///
-            /// Behind `mine`, the start of a slot, the parts of the geometry must hold aligned, initialised
-            /// elements of type `T`, which nothing else accesses for `'x` (for a view that only reads:
-            /// which nothing writes).
+            /// From `mine` on, the start of a slot, the parts of the geometry must hold aligned, initialised elements
+            /// of type `T`, which nothing else accesses for `'x` (for a view that only reads: nothing writes).
             #[inline(always)]
             pub(super) unsafe fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
                 Self { field: Field::new(mine, geometry), _lent: PhantomData }
@@ -212,8 +210,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         unsafe { ArrayRef::new(self.field.mine, self.field.geometry) }
     }
 
-    /// The same for a while: a view to give to a function. Given by value it can stay in registers there, which
-    /// a reference to this one cannot.
+    /// A view to pass to a function: by value it stays in registers there, which a reference to this one cannot.
     #[inline(always)]
     pub fn view_mut(&mut self) -> ArrayMut<'_, T, D, S> {
         // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
@@ -309,7 +306,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         &mut self.as_mut_slice()[row]
     }
 
-    /// The elements by their first index, in order, exclusively: several rows may be had at once.
+    /// The elements by their first index, in order, exclusively.
     pub fn rows_mut(&mut self) -> ChunksExactMut<'_, T>
     where
         S: Contiguous,
@@ -359,7 +356,7 @@ impl<'x, T, const D: usize, S: Storage> IntoIterator for &'x ArrayMut<'_, T, D, 
     }
 }
 
-/// What the views of both sorts are made of.
+/// The contents of both views.
 pub(super) struct Field<'x, T, const D: usize, S: Storage> {
     pub(super) shape: [usize; D],
     addressing: S::Addressing<'x, D>,
@@ -377,7 +374,7 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         Self { shape, addressing: Addressing::new(mine, geometry), geometry, mine, _elements: PhantomData }
     }
 
-    /// What is wrong with an index.
+    /// The message of an index that is out of range.
     pub(super) fn beyond(index: &[usize], shape: [usize; D]) -> String {
         match (index, shape.as_slice()) {
             ([index], &[length]) => {
@@ -394,7 +391,7 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         self.shape[1..].iter().product()
     }
 
-    /// The numbers of the elements with this first index, in row-major order.
+    /// Range of the elements with this first index, in row-major order.
     #[inline(always)]
     #[track_caller]
     pub(super) fn row(&self, i: usize) -> Range<usize> {
@@ -410,7 +407,7 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         self.addressing.locate(&self.shape, index)
     }
 
-    /// The same, for one element after the other.
+    /// The same, for elements in turn.
     #[inline(always)]
     pub(super) fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
         self.addressing.locate_near(&self.shape, index)
