@@ -1,13 +1,12 @@
 //! Arrays whose rows lie a chosen pitch apart.
 //!
-//! The cells of a column of `[[f64; 1024]; 1024]` are 8 KiB apart, and a cache has room for only a
-//! dozen lines that far apart: the place in which a line may lie, its set, is given by the low bits
-//! of its address, which are the same in all rows. Transfers and loops along such a column take
-//! three to ten times as long as in an array whose rows are one line longer.
+//! The cells of a column of `[[f64; 1024]; 1024]` are 8 KiB apart, and all map to one set of a cache, which holds a
+//! dozen lines. Transfers and loops along such a column take three to ten times as long as in an array whose rows are
+//! one line longer.
 //!
-//! [`Padded`] is such a row: its elements, and behind them some that nobody looks at. It derefs to
-//! the array of its elements, so an array of padded rows is indexed, iterated and sliced as one of plain
-//! rows is. [`padded!`](macro@crate::padded) writes the type, and [`pitch`] chooses the distance.
+//! [`Padded`] is such a row: its elements, and padding behind them. It derefs to the array of its elements, so an array
+//! of padded rows is indexed, iterated and sliced as one of plain rows. [`padded!`](macro@crate::padded) writes the
+//! type, and [`pitch`] chooses the distance.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -24,8 +23,8 @@ const LINE: usize = 64;
 /// The type of an array whose rows do not fall into the same sets of a cache: `padded![f64; ROWS;
 /// COLUMNS]` instead of `[[f64; COLUMNS]; ROWS]`.
 ///
-/// Lengths stand in the order of the indices, outermost first, as many as wanted. Every dimension but
-/// the outermost becomes a [`Padded`], whose pitch is what [`pitch`] says:
+/// Lengths are in the order of the indices, outermost first. Every dimension but the outermost becomes a [`Padded`]
+/// with the pitch of [`pitch`]:
 ///
 /// | | |
 /// |---|---|
@@ -64,8 +63,8 @@ macro_rules! padded {
 
 /// `LENGTH` elements that take the room of `PITCH`: a row of an array with padded rows.
 ///
-/// Derefs to `[T; LENGTH]`. The elements behind those are part of the type, so that it is plain data if
-/// `T` is: they are copied along with whole rows, and no index reaches them.
+/// Derefs to `[T; LENGTH]`. The padding consists of elements, so that a row is plain data if `T` is; no index reaches
+/// them.
 ///
 /// [`padded!`](macro@crate::padded) chooses the pitch. By hand any pitch of at least `LENGTH` is allowed; a
 /// smaller one is an error of the compiler where an element is first used:
@@ -81,15 +80,12 @@ macro_rules! padded {
 #[repr(transparent)]
 pub struct Padded<T, const LENGTH: usize, const PITCH: usize>([T; PITCH]);
 
-/// The number of elements from the start of one row of `length` elements to that of the next, for an
-/// array whose rows [`padded!`](macro@crate::padded) pads.
+/// The distance of rows of `length` elements, in elements, in an array of [`padded!`](macro@crate::padded).
 ///
-/// It is the least number at which every row starts on a cache line, if the first one does, and rows
-/// are an odd number of lines apart (or, for elements that are themselves an even number of lines, as
-/// near to odd as they allow): then successive rows fall into different sets, and go through all sets
-/// before they meet again. Rows that would become longer by more than an eighth, or than there are numbers, stay as
-/// they are. Those are short, under 1 KiB where the size of the elements is a power of two, and fall into 16 sets or
-/// more.
+/// It is the least number at which every row starts on a cache line, and rows are an odd number of lines apart (for
+/// elements of an even number of lines, the nearest to odd): then successive rows map to different sets, and to all of
+/// them in turn. Rows that would become longer by more than an eighth stay as they are: they are short, under 1 KiB if
+/// the size of the elements is a power of two, and map to 16 sets or more.
 ///
 /// ```
 /// # use shmem_core as shmem;
@@ -104,7 +100,7 @@ pub const fn pitch<T>(length: usize) -> usize {
     if size == 0 {
         return length;
     }
-    // As few elements as fill whole lines.
+    // The least number of elements that fills whole lines.
     let step = LINE / (1 << min(size.trailing_zeros(), LINE.trailing_zeros()));
     let steps = length.div_ceil(step);
     match step.checked_mul(steps + 1 - steps % 2) {

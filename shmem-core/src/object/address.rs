@@ -1,4 +1,4 @@
-//! Where objects lie: untyped symmetric addresses, for `putmem` and its relatives, and extents in slots.
+//! Untyped symmetric addresses, for `putmem` and its relatives, and extents in slots.
 
 use core::fmt;
 
@@ -21,8 +21,7 @@ impl SymAddr {
         Self(address)
     }
 
-    /// `bytes` further on. Whether it still lies in the object is not checked; whether it lies in a
-    /// segment is, when it is used.
+    /// The address `bytes` further on, unchecked until it is used.
     #[inline(always)]
     #[must_use]
     #[expect(clippy::should_implement_trait, reason = "as on pointers")]

@@ -12,10 +12,9 @@ use crate::text::counted;
 
 /// An object on a symmetric heap: the same offset on every PE.
 ///
-/// It owns its allocation and borrows nothing, so structs that hold one need no lifetime. Dropping
-/// it is local and never waits: the allocation is queued, and its memory is used again when every
-/// PE has dropped its handle and takes part in the next allocation or `World::reclaim`. Forgetting
-/// it leaks the memory until the job ends.
+/// It owns its allocation and borrows nothing. Dropping it is local and never waits: the memory is used again when
+/// every PE has dropped its handle and takes part in the next allocation or `World::reclaim`. Forgetting it leaks the
+/// memory until the job ends.
 pub struct SymBox<T: ?Sized> {
     id: u64,
     segment: u32,

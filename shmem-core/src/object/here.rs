@@ -1,9 +1,8 @@
 //! The calling PE's own copy of an object, outside phases: by value.
 //!
-//! Other PEs, and other threads of this one, may write it at any time, so there is no reference to it. Numbers of up to
-//! 8 bytes are read and written in one access and are never torn; larger values and slices may mix bytes of two
-//! writers (each of them still a value, since every bit pattern is). That is no data race: see
-//! [`shared`](crate::shared).
+//! Other PEs and threads may write it at any time, so there is no reference to it. Numbers of up to 8 bytes are read
+//! and written in one access, never torn; larger values and slices may mix bytes of two writers, and every bit pattern
+//! is a value. That is no data race: see [`shared`](crate::shared).
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -51,7 +50,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         Self { start: token.mine(offset).cast(), len, is_named: false, token, _object: PhantomData }
     }
 
-    /// What lies in a place on the calling PE.
+    /// The contents of a place on the calling PE.
     #[inline(always)]
     pub(crate) fn of(place: On<'a, T>, token: &'a Endpoint) -> Self {
         Self { is_named: place.is_named(), ..Self::new(token, place.offset(), place.len()) }
@@ -117,7 +116,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         self.token
     }
 
-    /// Carries out an access, and tells the observer of it, if there is one.
+    /// Carries out an access, and reports it to the observer, if there is one.
     #[inline(always)]
     fn tell<R>(self, family: Family, location: &'static Location<'static>, access: impl FnOnce() -> R) -> R {
         if self.token.observer().is_none() {
@@ -134,7 +133,7 @@ impl<'a, T: SymmetricData> Here<'a, T> {
     ///
     /// # Panics
     ///
-    /// If the closure gives something else than a part of its argument, or a part as a type for which it is not aligned.
+    /// If the closure returns no part of its argument, or one that is not aligned for its type.
     #[inline(always)]
     #[track_caller]
     pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Here<'a, F> {
@@ -150,7 +149,7 @@ impl<T: PlainData> Here<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn load(self) -> T {
-        // In an optimised build this is one instruction, and stays it.
+        // An optimised build does not observe it: it stays one instruction.
         if cfg!(debug_assertions) {
             self.tell(Family::HereLoad, Location::caller(), || ());
         }
@@ -204,7 +203,7 @@ impl<T: PlainData> Here<'_, [T]> {
     /// Writes `value` to every element.
     #[track_caller]
     pub fn fill(self, value: T) {
-        // Of elements without bytes there may be more than any loop comes to the end of.
+        // Elements without bytes may be too many for a loop.
         let written = if size_of::<T>() == 0 { 0 } else { self.len };
         self.tell(Family::HereStore, Location::caller(), || {
             for i in 0..written {
@@ -217,7 +216,7 @@ impl<T: PlainData> Here<'_, [T]> {
 }
 
 impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
-    /// Copies the items out, of which there are as many as in `to`.
+    /// Copies the items out; `to` has as many.
     #[track_caller]
     pub(crate) fn read_items(self, to: &mut [T::Item]) {
         self.require_len(to.len(), "the destination");
@@ -233,7 +232,7 @@ impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
         assert_eq!(own, len, "{} has {own} elements, {other} {len}", place_at(self.offset()));
     }
 
-    /// Copies items in, of which there are as many as in `from`.
+    /// Copies items in; `from` has as many.
     #[track_caller]
     pub(crate) fn write_items(self, from: &[T::Item]) {
         self.require_len(from.len(), "the source");

@@ -1,4 +1,4 @@
-//! What a place can be indexed with.
+//! Indices into places.
 
 use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::OnceLock;
@@ -20,27 +20,28 @@ pub unsafe trait PlaceIndex<T: Contents + ?Sized> {
     /// The part: an element, or a slice of elements.
     type Output: Contents + ?Sized;
 
-    /// First element and number of elements. `len` is the length of a slice, `offset` where the place begins, for messages.
+    /// First element and number of elements. `len` is the length of a slice, `offset` the start of the place, for
+    /// messages.
     #[track_caller]
     fn locate(self, len: usize, offset: usize) -> (usize, usize);
 }
 
-/// What tells the name of what lies at an offset of a slot.
+/// Returns the name of the object at an offset of a slot.
 type Names = Box<dyn Fn(usize) -> Option<String> + Send + Sync>;
 
 static NAMES: OnceLock<Names> = OnceLock::new();
 
-/// Has messages call places by names. The first call counts: where PEs are threads, names are the same on all of them.
+/// Sets the names of places in messages. Only the first call does: PEs that are threads have equal names.
 pub fn call_by(names: impl Fn(usize) -> Option<String> + Send + Sync + 'static) {
     _ = NAMES.set(Box::new(names));
 }
 
-/// What messages call a place that begins at an offset.
+/// Name of the place at an offset, for messages.
 pub(crate) fn place_at(offset: usize) -> String {
     name_at(offset).map_or_else(|| "the place".to_owned(), |name| format!("the place at {name}"))
 }
 
-/// What messages call an object that begins there, on all PEs.
+/// Name of the object at an offset, for messages.
 pub(crate) fn object_at(offset: usize) -> String {
     name_at(offset).unwrap_or_else(|| "the object".to_owned())
 }
@@ -49,7 +50,7 @@ fn name_at(offset: usize) -> Option<String> {
     NAMES.get().and_then(|names| names(offset))
 }
 
-/// The offset of what messages have no name for.
+/// The offset of a place without a name.
 pub(crate) const NAMELESS: usize = usize::MAX;
 
 #[cold]
@@ -96,13 +97,13 @@ pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) ->
     (from, to - from)
 }
 
-/// What has elements by number.
+/// Contents with elements by number.
 ///
 /// # Safety
 ///
-/// A place of `len` items must have `count` elements, one behind the other from its start on.
+/// A place of `len` items must have `count` contiguous elements from its start on.
 pub unsafe trait Elements: Contents {
-    /// What they are.
+    /// The type of an element.
     type Element: SymmetricData;
 
     /// Number of elements.

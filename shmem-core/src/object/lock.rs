@@ -10,15 +10,15 @@ pub const LOCK_FILE_BYTES: usize = 64;
 
 /// A lock of the job: `#[symmetric] static LOCK: Lock;` and then `world.lock(&LOCK)`.
 ///
-/// It is fair: PEs get it in the order in which they came, and threads of one PE in the order in which these
-/// came. All zeroes is an open lock, so it needs no initial value.
+/// It is fair: PEs, and threads of one PE, get it in the order of their calls. All zeroes is an open lock, so it needs
+/// no initial value.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Lock {
     words: [u64; 8],
-    /// Where the holder has got it, on the holder.
+    /// File of the call that took the lock, on the holder.
     file: [u8; LOCK_FILE_BYTES],
 }
 
@@ -45,15 +45,15 @@ pub enum LockWord {
     Behind,
     /// The PE before this one.
     Before,
-    /// 1: the PE before has left the lock to this one.
+    /// 1: the PE before has passed the lock to this one.
     Granted,
-    /// How many threads of this PE have come.
+    /// Number of threads of this PE that have asked.
     Tickets,
-    /// How many of them have left.
+    /// Number of them that have left.
     Served,
     /// The thread of this PE that holds the lock.
     Thread,
-    /// The line at which it has got it.
+    /// Line of the call that took the lock.
     Line,
 }
 

@@ -1,16 +1,15 @@
-//! What a phase can open: one object, a tuple of objects, or a list.
+//! Arguments of phases: one object, a tuple of objects, or a list.
 
 use super::address::Extent;
 use super::{SymBox, Symmetric};
 use crate::data::{Contents, SymmetricData};
 use crate::endpoint::Endpoint;
 
-/// One symmetric object by reference, a tuple of up to eight, or a list of any length: a slice, a `Vec` or an array of
-/// objects, or of references to them, by reference. It opens as a `Vec` of what each object opens as, an array as an array.
-/// Tuples, and arrays by value, may hold any of these.
+/// One symmetric object by reference; a tuple of up to eight arguments; or a list: a slice, a `Vec` or an array of
+/// objects, or of references to them, by reference. A list opens as a `Vec`, an array as an array. Tuples, and arrays
+/// by value, may hold any of these.
 ///
-/// The references given out live as long as one call (`'x`), whatever the object's own lifetime:
-/// a static must not give a `&'static mut`.
+/// The references live as long as one call (`'x`), even for a static.
 ///
 /// # Safety
 ///
@@ -27,7 +26,7 @@ pub unsafe trait Objects: Copy {
     /// The shared references.
     type Ref<'x>;
 
-    /// The extent of each object. The token stands for positions that have been written.
+    /// The extent of each object. The token proves that positions have been written.
     fn extents(self, token: &Endpoint, list: &mut Vec<Extent>);
 
     /// # Safety

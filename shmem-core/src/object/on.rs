@@ -1,8 +1,8 @@
 //! A place: a symmetric object, or a part of one, on one PE.
 //!
-//! A part is found by naming it: `|queue| &queue.head`. The closure is given a value of zeroes, which is one of every type
-//! concerned, and never memory that others write. What it gives back is looked for inside that value, whatever the closure
-//! did. If it only names a part, the compiler knows the answer, and nothing of this is left in an optimised build.
+//! A closure names a part: `|queue| &queue.head`. Its argument is a value of zeroes, and never memory that other PEs
+//! write. The reference that it returns must point inside that value. If the closure only names a field, an optimised
+//! build has the offset as a constant.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -28,8 +28,8 @@ use crate::text::counted;
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
     segment: u32,
-    /// A closure has named the part, and may have given it another type than it was declared with. Apart from the segment,
-    /// which statics learn at the start: this the compiler knows.
+    /// A closure has named the part, and may have changed its type. A field of its own, since it is a constant and the
+    /// segment is not.
     is_named: bool,
     offset: usize,
     len: usize,
@@ -61,7 +61,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.pe
     }
 
-    /// The PE, borrowed from the place: a list of one.
+    /// The PE, as a list of one.
     #[inline(always)]
     pub(crate) fn pes(&self) -> &[Pe] {
         core::slice::from_ref(&self.pe)
@@ -73,20 +73,19 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.segment
     }
 
-    /// Whether a number here may be a part of what is accessed as a number of another size elsewhere: then its access may be
-    /// no atomic one (`shared`).
+    /// Whether a number here may overlap a number of another size elsewhere: then its access is not atomic (`shared`).
     #[inline(always)]
     pub(crate) fn is_named(&self) -> bool {
         self.is_named
     }
 
-    /// [`segment`](Self::segment) and [`is_named`](Self::is_named) in one word, for who is given no whole place.
+    /// [`segment`](Self::segment) and [`is_named`](Self::is_named) in one word.
     #[inline(always)]
     pub(crate) fn tagged_segment(&self) -> u32 {
         if self.is_named { self.segment | NAMED } else { self.segment }
     }
 
-    /// What is in such a word.
+    /// Segment and `is_named` of such a word.
     #[inline(always)]
     pub(crate) fn untagged(segment: u32) -> (u32, bool) {
         (segment & !NAMED, segment & NAMED != 0)
@@ -129,8 +128,8 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
 
     /// The place as a pointer of this process, if the PE is on this node (`shmem_ptr`).
     ///
-    /// Loads and stores through it are ordinary ones, unsynchronised with the owner: it is for code
-    /// that synchronises by itself. It is not a symmetric address: no operation takes it.
+    /// Loads and stores through it are not synchronised with the owner. It is not a symmetric address: no operation
+    /// takes it.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ptr`.
     #[inline]
@@ -142,9 +141,8 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
 }
 
 impl<'a, T: SymmetricData> On<'a, T> {
-    /// A field of a struct, or a part of one: what can be named as a part of the closure's argument, which is a value of
-    /// zeroes, and nobody's memory. Plain fields are put and got, and words are changed and waited for, each as if it were
-    /// declared by itself.
+    /// A field of a struct, or a part of one, which the closure names in its argument, a value of zeroes. Plain fields
+    /// are put and got, words are changed and waited for, as if each were declared by itself.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -159,7 +157,7 @@ impl<'a, T: SymmetricData> On<'a, T> {
     ///
     /// # Panics
     ///
-    /// If the closure gives something else than a part of its argument, or a part as a type for which it is not aligned.
+    /// If the closure returns no part of its argument, or one that is not aligned for its type.
     #[inline(always)]
     #[track_caller]
     pub fn field<F: Contents + ?Sized>(self, name: impl for<'x> FnOnce(&'x T) -> &'x F) -> On<'a, F> {
@@ -180,10 +178,10 @@ impl<T: Contents + ?Sized> fmt::Debug for On<'_, T> {
     }
 }
 
-/// Bytes up to which the value of zeroes lies on the stack.
+/// Largest value of zeroes on the stack, in bytes.
 const ON_STACK: usize = 4096;
 
-/// A part of a value.
+/// A part of a value that a closure names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NamedPart {
     /// Bytes from the start of the value.
@@ -195,7 +193,7 @@ pub(super) struct NamedPart {
 impl NamedPart {
     /// # Panics
     ///
-    /// If what the closure gives is no part of its argument.
+    /// If the closure returns no part of its argument.
     #[inline(always)]
     #[track_caller]
     pub(super) fn of<T: SymmetricData, F: Contents + ?Sized>(
@@ -212,7 +210,7 @@ impl NamedPart {
         Self::inside(unsafe { zeroes.assume_init_ref() }, name)
     }
 
-    /// Of a value that would be long on the stack.
+    /// For a value that is too large for the stack.
     #[inline(never)]
     #[track_caller]
     fn far<T: SymmetricData, F: Contents + ?Sized>(name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Self {
@@ -244,16 +242,16 @@ impl NamedPart {
         Self { offset, len: part.len_of() }
     }
 
-    /// Requires that a part that begins at an address, or an offset in a slot, is aligned for its items.
+    /// Requires that a part is aligned for its items; `start` is its address, or its offset in a slot.
     ///
     /// # Panics
     ///
-    /// If it is not, which only a part can be that was given another type.
+    /// If it is not, which needs a closure that changes the type.
     #[inline(always)]
     #[track_caller]
     pub(super) fn require_alignment<T: SymmetricData, F: Contents + ?Sized>(self, start: usize) {
         let align = align_of::<F::Item>();
-        // Known while compiling where a field was named.
+        // A constant if the closure names a field.
         let is_aligned = align_of::<T>() >= align && self.offset.is_multiple_of(align);
         if !is_aligned && !start.is_multiple_of(align) {
             misaligned(align);

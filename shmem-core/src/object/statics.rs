@@ -1,9 +1,8 @@
 //! Symmetric statics and the descriptors they leave in the binary.
 //!
-//! `#[symmetric] static GRID: [f64; N];` becomes a `static GRID: Symmetric<[f64; N]>`, which holds
-//! only the object's position, and a [`Descriptor`] in the linker section `shmem_sym`. The storage
-//! is not in the binary: at init every PE lays the described objects out in front of the heaps of
-//! their partitions, in one order, and writes each position. Until then the position is a poison
+//! `#[symmetric] static GRID: [f64; N];` becomes a `static GRID: Symmetric<[f64; N]>`, which holds the object's
+//! position, and a [`Descriptor`] in the linker section `shmem_sym`. At init every PE lays the described objects out in
+//! front of the heaps of their partitions, in one order, and writes each position. Until then the position is a poison
 //! value outside every arena.
 
 use core::cell::UnsafeCell;
@@ -16,10 +15,9 @@ use crate::partition::{Declaration, StaticEntry};
 use crate::pe::OnPe;
 use crate::text::Text;
 
-/// Where an object lies in every PE's slot: written once, at init.
+/// The position of an object in every PE's slot, written once at init.
 ///
-/// Plain cells, not atomics: every reader has a [`Pe`](crate::pe::Pe) or a token, which exist only after the
-/// position was written.
+/// Plain cells: every reader has a [`Pe`](crate::pe::Pe) or a token, which exist only after the position was written.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Position {
@@ -88,8 +86,7 @@ impl<T> Symmetric<T> {
         Self { position: Position::poison(), _contents: PhantomData }
     }
 
-    /// As [`__new`](Self::__new), by the words that `#[symmetric]` writes: there is a descriptor, whoever gave the macro
-    /// its names.
+    /// As [`__new`](Self::__new), for `#[symmetric]`: the argument shows that there is a descriptor.
     ///
     /// # Safety
     ///
@@ -104,7 +101,7 @@ impl<T> Symmetric<T> {
 }
 
 impl<T: SymmetricData> Symmetric<T> {
-    /// Where the object lies.
+    /// Position of the object.
     #[inline(always)]
     pub const fn position(&self) -> &Position {
         &self.position
@@ -120,17 +117,16 @@ impl<T: SymmetricData> Symmetric<T> {
     }
 }
 
-/// Stands for this copy of the library: that of another one in the program, of another version or built in another way,
-/// lies elsewhere.
+/// Identifies this copy of the library by its address: another version or build in the program has another one.
 ///
-/// It can be named only within the file, program or shared library, that holds the library: the section of the
-/// statics is that of one file, and those in another one would never be given memory. Linkers say so, by its name.
+/// It can be named only inside the file (program or shared library) that holds the library: statics in the section of
+/// another file would never get memory. The linker's error shows its name.
 #[derive(Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Library(u8);
 
 impl Library {
-    /// This one. Nobody else can name it: a record that has it was written by [`Descriptor::new`].
+    /// This copy. Private to this crate: a record that has it was written by [`Descriptor::new`].
     pub(crate) const fn this() -> &'static Self {
         // SAFETY: a byte that lies there for as long as the program, and is never written.
         unsafe {
@@ -138,7 +134,7 @@ impl Library {
         }
     }
 
-    /// Its place in memory, which no other one has.
+    /// Its address, which no other copy has.
     pub fn address(&self) -> usize {
         core::ptr::from_ref(self).addr()
     }
@@ -171,14 +167,13 @@ mod here {
         super::Library = super::Library(1);
 }
 
-/// What the binary says about one symmetric static. Fixed size, and what `shmem-info layout` reads from a file without
-/// pointers.
+/// The record of one symmetric static in the binary, of fixed size; `shmem-info layout` reads it from the file.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Descriptor {
     /// [`Descriptor::MAGIC`].
     pub magic: u64,
-    /// The library that wrote it. In all versions behind the magic word: whatever follows is looked at by that one only.
+    /// The library that wrote it. It follows the magic word in all versions; only that library reads the rest.
     pub(crate) library: &'static Library,
     /// The static in numbers and texts.
     pub entry: StaticEntry,

@@ -1,12 +1,12 @@
-//! Why symmetric objects have no `[..]`, and no parts without a PE, and why nothing else has a place on a PE.
+//! Messages for `OBJECT[..]`, for parts without a PE, and for places of private memory.
 //!
-//! `OBJECT[..]` would be a reference into memory that other PEs write, and `OBJECT.index(0)` does not say of which PE. So both are
-//! refused, by traits that nothing implements: their messages say what there is instead. What would come out is a type of that
-//! trait, so that rustc says nothing else.
+//! `OBJECT[..]` would be a reference into memory that other PEs write, and `OBJECT.index(0)` names no PE. Traits that
+//! nothing implements refuse both, with messages that name the alternative. The result is an associated type of that
+//! trait, so that rustc reports nothing else.
 
 use super::{SymBox, Symmetric};
 
-/// An index with which a symmetric object gives a reference. There is none.
+/// An index that gives a reference into a symmetric object. There is none.
 #[diagnostic::on_unimplemented(
     message = "a symmetric object gives no reference by `[..]`: other PEs may write it at any time",
     label = "not an index of symmetric memory",
@@ -29,7 +29,7 @@ pub trait Nowhere: sealed::Sealed {
     type Output;
 }
 
-/// A PE that reaches what is private to another one. There is none.
+/// A PE that reaches private memory of another one. There is none.
 #[diagnostic::on_unimplemented(
     message = "only a symmetric object has a place on a PE: `OBJECT.on(pe)`",
     label = "this PE has no copy of it",
@@ -40,7 +40,7 @@ pub trait Reach: sealed::Sealed {
     type Output;
 }
 
-/// What is private to a PE: slices, and with them `Vec` and arrays.
+/// Private memory: slices, and with them `Vec` and arrays.
 pub trait Placeless {
     /// Refused: it is on no other PE.
     #[doc(hidden)]
@@ -59,7 +59,7 @@ mod sealed {
     }
 }
 
-/// Refuses both, of objects.
+/// Refuses both for objects.
 macro_rules! no_subscripts {
     ($([$($parameter:tt)*] $object:ty;)*) => {$(
         impl<$($parameter)*> $object {

@@ -1,11 +1,9 @@
-//! Words for atomic operations and waiting: their own types, so that no word is also moved by plain
-//! transfers.
+//! Words for atomic operations and waiting: types of their own, so that plain transfers move no word.
 //!
-//! Neither type has interior mutability: nobody ever holds a reference to a word that another PE
-//! may change. All access goes through places and tokens; inside `World::local`, where the word is
-//! exclusively ours, [`value`](Atomic::value), [`value_mut`](Atomic::value_mut) and, of a whole array,
-//! [`values_mut`](Atomic::values_mut) are ordinary. From a shared reference to a word there is no reference to its value: by
-//! that, [`field`](super::On::field) would name a word as plain data.
+//! Neither type has interior mutability: no reference exists to a word that another PE may change. All access goes
+//! through places and tokens; inside `World::local`, where the word is exclusive, [`value`](Atomic::value),
+//! [`value_mut`](Atomic::value_mut) and [`values_mut`](Atomic::values_mut) read and write it. A shared reference to a
+//! word gives no reference to its value, by which [`field`](super::On::field) would name a word as plain data.
 
 use bytemuck::Pod;
 
@@ -30,7 +28,7 @@ use crate::transport::{AtomicOp, Number};
 #[repr(transparent)]
 pub struct Atomic<T>(T);
 
-/// A 64-bit word that says that data has arrived, and that a PE can wait for.
+/// A 64-bit word that signals that data has arrived, and that a PE can wait for.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct Signal(u64);
@@ -43,17 +41,17 @@ macro_rules! words {
                 Self(value)
             }
 
-            /// The value, where nobody else can change it.
+            /// The value, if no other PE can change it.
             pub fn value(&self) -> $value {
                 self.0
             }
 
-            /// The value, where nobody else can see it.
+            /// The value, exclusively.
             pub fn value_mut(&mut self) -> &mut $value {
                 &mut self.0
             }
 
-            /// The values of an array of words, where nobody else can see them.
+            /// The values of an array of words, exclusively.
             pub fn values_mut(words: &mut [Self]) -> &mut [$value] {
                 // SAFETY: a word is transparent over its value, of which every one may stand in a word: as many values lie where
                 // the words lie, borrowed exclusively as those are.
@@ -87,7 +85,7 @@ mod sealed {
     /// Numbers of 4 or 8 bytes, aligned to their size where they stand in a place.
     pub trait Sealed {}
 
-    /// What is laid out as its value: the width of the value is the width of the access.
+    /// A word that is laid out as its value.
     pub trait Word {}
 }
 
@@ -105,7 +103,7 @@ pub trait AmoValue: Pod + SymmetricData + PartialOrd + core::fmt::Debug + sealed
     /// One.
     const ONE: Self;
 
-    /// What its bits mean.
+    /// The kind of number.
     const NUMBER: Number;
 
     /// The operation that adds the value.
@@ -164,7 +162,7 @@ impl BitValue for i64 {}
 impl BitValue for usize {}
 impl BitValue for isize {}
 
-/// What atomic operations act on: [`Atomic`].
+/// A word of atomic operations: [`Atomic`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not atomic",
     label = "declare the object as `Atomic<..>`",
@@ -179,7 +177,7 @@ impl<T: AmoValue> AtomicWord for Atomic<T> {
     type Value = T;
 }
 
-/// What a PE can wait on: [`Atomic`] and [`Signal`].
+/// A word that a PE can wait on: [`Atomic`] or [`Signal`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be waited on",
     label = "declare the object as `Signal` or `Atomic<..>`",

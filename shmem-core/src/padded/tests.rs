@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use super::{LINE, Padded, pitch};
 use crate::strided::{Axis, Part, Shaped, lower};
 
-/// How many sets the first lines of many rows fall into, in a cache with 64 of them.
+/// Number of sets that the first lines of many rows map to, in a cache with 64 sets.
 fn sets(pitch_in_bytes: usize) -> u32 {
     (0..4096).fold(0_u64, |seen, row| seen | 1 << (row * pitch_in_bytes / LINE % 64)).count_ones()
 }
 
-/// The pitch as its documentation says, by looking for it.
+/// The pitch by a search.
 fn found<T>(length: usize) -> usize {
     let size = size_of::<T>();
     let is_aligned = |pitch: &usize| (pitch * size).is_multiple_of(LINE);
@@ -41,7 +41,7 @@ fn spreads_rows_over_sets<T>(length: usize) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Of all lengths, and those where it matters most, which a random one hardly ever hits.
+/// Random lengths, and lengths beside powers of two.
 fn lengths() -> impl Strategy<Value = usize> {
     let beside = (4_u32..14, 0..3_usize).prop_map(|(exponent, more)| (1 << exponent) - 1 + more);
     prop_oneof![1_usize..3000, beside]
