@@ -1,7 +1,6 @@
-//! Cartesian grids of PEs: coordinates, and who is next to whom.
+//! Cartesian grids of PEs: coordinates and neighbours.
 //!
-//! A grid is arithmetic on ranks, and knows the PEs of its team. Nothing is sent when one is made, and it borrows nothing: a
-//! struct may keep it across phases.
+//! A grid is arithmetic on ranks, with the PEs of its team. Making one sends nothing, and it borrows nothing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,10 +15,10 @@ use crate::pes::Pes;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// The PEs of a job or of a team as a grid of `D` dimensions, from the point of view of the calling PE.
+/// The PEs of a job or of a team as a grid of `D` dimensions, as the calling PE sees it.
 ///
-/// Ranks run through it row by row: the last coordinate is that of neighbours in rank. Each PE that asks for a grid has one
-/// of its own; all of them fit together where all give the same lengths.
+/// Ranks are in row-major order: PEs that differ by one in the last coordinate are neighbours in rank. Each PE makes a
+/// grid of its own; all PEs pass the same lengths.
 ///
 /// Blocks of a field, each of which knows the cells next to it:
 ///
@@ -62,7 +61,7 @@ pub struct PeGrid<const D: usize> {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// All PEs as a grid with such lengths, without neighbours beyond its ends; [`PeGrid::periodic`] joins them. Not
+    /// All PEs as a grid of these lengths, without neighbours beyond its ends; [`PeGrid::periodic`] joins the ends. Not
     /// collective.
     ///
     /// # Errors
@@ -73,8 +72,8 @@ impl<L: ThreadLevel> World<L> {
         self.team().grid(lengths)
     }
 
-    /// All PEs as the grid that comes nearest to a cube (a square, in two dimensions): the one with the least sum of
-    /// lengths, which cuts a cube through the smallest area. The first length is the largest one. Not collective.
+    /// All PEs as the grid nearest to a cube (a square, in two dimensions): the one with the least sum of lengths, the
+    /// largest first. Not collective.
     pub fn cubic_grid<const D: usize>(&self) -> PeGrid<D> {
         self.team().cubic_grid()
     }
@@ -100,7 +99,7 @@ impl Team {
         }
     }
 
-    /// The members as the grid that comes nearest to a cube; otherwise as [`World::cubic_grid`].
+    /// The members as the grid nearest to a cube; otherwise as [`World::cubic_grid`].
     pub fn cubic_grid<const D: usize>(&self) -> PeGrid<D> {
         PeGrid::new(self, GridShape::cubic(self.size()))
     }
@@ -111,14 +110,13 @@ impl<const D: usize> PeGrid<D> {
         Self { shape, members: Arc::clone(team.members()), rank: team.rank() }
     }
 
-    /// The grid with the ends of some dimensions joined: there, the first and the last PE are neighbours, and one alone
-    /// is its own.
+    /// Joins the ends of some dimensions: there, the first and the last PE are neighbours, and a single PE is its own.
     #[must_use]
     pub fn periodic(self, dimensions: [bool; D]) -> Self {
         Self { shape: GridShape { periodic: dimensions, ..self.shape }, ..self }
     }
 
-    /// The lengths: how many PEs there are in each dimension.
+    /// The number of PEs in each dimension.
     pub fn shape(&self) -> [usize; D] {
         self.shape.lengths
     }
@@ -177,7 +175,7 @@ impl<const D: usize> PeGrid<D> {
         self.shape.coordinates_of(rank)
     }
 
-    /// The PE so many steps away in one dimension: `neighbour(0, -1)` is the one before, `neighbour(0, 1)` the one behind.
+    /// The PE `steps` away in one dimension: `neighbour(0, -1)` is the one before, `neighbour(0, 1)` the one behind.
     /// `None` beyond the ends, unless the dimension is periodic.
     ///
     /// # Panics
@@ -191,17 +189,17 @@ impl<const D: usize> PeGrid<D> {
         self.displaced(by)
     }
 
-    /// The PE so many steps away in all dimensions at once: `displaced([-1, 1])` is a neighbour across a corner. `None`
-    /// beyond the ends of a dimension, unless that is periodic.
+    /// The PE `steps` away in all dimensions: `displaced([-1, 1])` is a neighbour across a corner. `None` beyond the
+    /// ends of a dimension, unless it is periodic.
     pub fn displaced(&self, steps: [isize; D]) -> Option<Pe> {
         self.shape.displaced(self.coordinates(), steps).map(|rank| self.members.member(rank))
     }
 
-    /// The edges of a PE's block for [`World::halo`]: edge `2 * d` leads to the neighbour before it in dimension `d`, edge
-    /// `2 * d + 1` to the one behind it. `cells` is how many ghost cells come through each edge of a dimension, which for a
-    /// block of rows and columns is as many as it has columns, and as many as it has rows.
+    /// The edges of a PE's block for [`World::halo`]: edge `2 * d` leads to the neighbour before it in dimension `d`,
+    /// edge `2 * d + 1` to the one behind it. `cells[d]` is the number of ghost cells of an edge in dimension `d`: for
+    /// a block of rows and columns, the number of columns, and the number of rows.
     ///
-    /// Where nobody is on the other side, the edge is [`Edge::BORDER`].
+    /// Without a neighbour, the edge is [`Edge::BORDER`].
     pub fn edges(&self, cells: [usize; D]) -> Vec<Edge> {
         let sides = (0..D).flat_map(|dimension| [(dimension, -1, 1), (dimension, 1, 0)]);
         let edge = |(dimension, step, opposite)| {
@@ -222,7 +220,7 @@ impl<const D: usize> fmt::Debug for PeGrid<D> {
     }
 }
 
-/// How many places there are in each dimension, and which dimensions have joined ends. Ranks run through it row by row.
+/// Lengths of a grid, and the dimensions with joined ends. Ranks are in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct GridShape<const D: usize> {
     lengths: [usize; D],
@@ -230,15 +228,15 @@ struct GridShape<const D: usize> {
 }
 
 impl<const D: usize> GridShape<D> {
-    /// One of so many places, if these lengths have as many. None is periodic.
+    /// The shape of `places` places, if these lengths have as many. No dimension is periodic.
     fn new(lengths: [usize; D], places: usize) -> Option<Self> {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
         let product = lengths.iter().try_fold(1_usize, |product, length| product.checked_mul(*length));
         (product == Some(places)).then_some(Self { lengths, periodic: [false; D] })
     }
 
-    /// The one of so many places, 1 or more, with the least sum of lengths, and of several such the one whose longest
-    /// dimension is shortest. Lengths do not grow from one dimension to the next.
+    /// The shape of `places` places, 1 or more, with the least sum of lengths, then the least longest length. Lengths
+    /// are sorted, the largest first.
     fn cubic(places: usize) -> Self {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
         let divisors: Vec<usize> = (1..=places).filter(|length| places.is_multiple_of(*length)).collect();
@@ -248,7 +246,7 @@ impl<const D: usize> GridShape<D> {
         Self { lengths: best, periodic: [false; D] }
     }
 
-    /// Tries all lengths of a dimension and of those behind it, which share out `rest`.
+    /// Tries all lengths of a dimension and of those behind it, whose product is `rest`.
     fn choose(
         divisors: &[usize],
         rest: usize,
@@ -274,7 +272,7 @@ impl<const D: usize> GridShape<D> {
         }
     }
 
-    /// Those of a rank that there is.
+    /// The coordinates of a valid rank.
     fn coordinates_of(&self, rank: usize) -> [usize; D] {
         let (mut rest, mut coordinates) = (rank, [0; D]);
         for (coordinate, length) in coordinates.iter_mut().zip(&self.lengths).rev() {
@@ -291,13 +289,13 @@ impl<const D: usize> GridShape<D> {
         })
     }
 
-    /// The rank so many steps away from coordinates that are inside, if there is one.
+    /// The rank `steps` away from valid coordinates, if there is one.
     fn displaced(&self, from: [usize; D], steps: [isize; D]) -> Option<usize> {
         let mut to = from;
         for (dimension, step) in steps.into_iter().enumerate() {
             let (at, length) = (&mut to[dimension], self.lengths[dimension]);
             *at = match self.periodic[dimension] {
-                // No grid has as many places as an `isize` has values.
+                // A length fits an `isize`.
                 true => (*at + step.rem_euclid(length as isize) as usize) % length,
                 false => at.checked_add_signed(step)?,
             };
@@ -347,7 +345,7 @@ mod tests {
             let all = all(lengths);
             let shape = GridShape { periodic, ..GridShape::new(lengths, all.len()).unwrap() };
             for from in &all {
-                // One step after the other: back at the other end of what is periodic, lost behind the end of what is not.
+                // Step by step: wraps in a periodic dimension, is lost at the end of another.
                 let mut to = Some(from.map(|at| at as isize));
                 for dimension in 0..3 {
                     let length = lengths[dimension] as isize;

@@ -1,8 +1,7 @@
 //! Making halos.
 //!
-//! All PEs tell each other their edges, so that each finds whether all fit together, and where the messages
-//! of its neighbours lie. The memory is a segment of its own, which no raw address finds; each PE makes its
-//! pages itself, next to where it runs.
+//! All PEs exchange their edges. So each checks that all fit together, and computes the places of its neighbours'
+//! messages. The memory is a segment that no raw address finds; each PE touches its own pages.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -26,8 +25,8 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a halo: the ghost cells of all PEs, as their edges say, and the way to those of the neighbours.
-    /// Collective; each PE gives its own edges, and their numbers are their positions in the list.
+    /// Makes a halo: memory for the ghost cells of all PEs, by their edges, and access to those of the neighbours.
+    /// Collective; each PE passes its own edges, which are numbered by their position.
     ///
     /// A ring of rods, each of which knows the cell before and the cell behind it:
     ///
@@ -72,8 +71,8 @@ impl<L: ThreadLevel> World<L> {
     /// }
     /// ```
     ///
-    /// Cubes with a layer of ghost cells around, of which two faces come from neighbours: regions of a slice, whose shape the
-    /// program knows, are sent and unpacked.
+    /// Cubes with a layer of ghost cells, of which two faces come from neighbours: regions of a slice are sent and
+    /// unpacked.
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -138,14 +137,14 @@ fn memory_of(
     location: &Location<'_>,
 ) -> Result<SymBox<[u64]>> {
     let page = job.site.base_page();
-    // A multiple of pages that is a number of bytes, however much is asked.
+    // Whole pages, without overflow.
     let bytes = plan.bytes.clamp(1, isize::MAX as usize).div_ceil(page) * page;
     let request = Request {
         what: format!("halo at {}", at(location)),
         bytes,
         traits: Traits::NONE,
         placement: Placement::system(),
-        // By the PE that reads them: next to it.
+        // The PE that reads the pages touches them.
         populate: true,
     };
     let name = Text::head("halo");

@@ -1,9 +1,8 @@
-//! Views for the crate `ndarray` of what [`World::local`](crate::World::local) and
-//! [`World::frozen`](crate::World::frozen) open: nested arrays, padded ones, and slices of them; and, by
-//! [`ArrayNdarray`], arrays whose shape the run decides. With feature `ndarray`.
+//! Views of the crate `ndarray` on what [`World::local`](crate::World::local) and
+//! [`World::frozen`](crate::World::frozen) open: nested and padded arrays, slices of them, and, by [`ArrayNdarray`], a
+//! `NumaArray`. With feature `ndarray`.
 //!
-//! A view borrows the reference that the phase has lent, so it ends with the phase, and all that
-//! `ndarray` offers (with feature `rayon` also in parallel) works on it.
+//! A view borrows the reference of the phase, and ends with it.
 //!
 //! ```no_run
 //! use shmem::ndarray::AsNdarray;
@@ -31,8 +30,7 @@ use shmem_core::data::{Plain, PlainData};
 use shmem_core::padded::Padded;
 use shmem_core::strided::{Shape, Shaped};
 
-/// An array that `ndarray` can look at as it lies in memory: slices, arrays and padded rows, of numbers,
-/// of [`Element`]s, or of such arrays.
+/// An array that `ndarray` can view in place: slices, arrays and padded rows, of [`Element`]s or of such arrays.
 pub trait AsNdarray {
     /// What it is made of.
     type Element;
@@ -44,7 +42,7 @@ pub trait AsNdarray {
     ///
     /// # Panics
     ///
-    /// If it has no elements, or elements of no bytes, but so many rows that their number is none.
+    /// If it has no bytes, and the product of its lengths overflows.
     fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension>;
 
     /// The array as an exclusive view.
@@ -55,12 +53,11 @@ pub trait AsNdarray {
     fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension>;
 }
 
-/// What can be an element of a view: the numbers, and every `#[derive(Symmetric)]` struct for which this
-/// is said, `impl shmem::ndarray::Element for Particle {}`.
+/// An element of a view: numbers, and each `#[derive(Symmetric)]` struct with `impl shmem::ndarray::Element for
+/// Particle {}`.
 pub trait Element: PlainData + Shaped<Element = Self> {}
 
-/// [`Shaped`] with the number of dimensions as a type: elements have none, and arrays one more than what
-/// they are made of.
+/// [`Shaped`] with the number of dimensions as a type: none for elements, one more for each array.
 pub trait Nested: Shaped {
     /// The dimensions.
     type Dimension: Dimension;
@@ -133,17 +130,16 @@ impl<T: Nested, const LENGTH: usize, const PITCH: usize> AsNdarray for Padded<T,
     }
 }
 
-/// Lengths, and distances in elements, of the dimensions of `len` values of `T`.
+/// Lengths and strides, in elements, of `len` values of `T`.
 ///
-/// `ndarray` wants the lengths that are not 0 to have a product, which they have wherever there is memory for
-/// elements; arrays without any may be of any length.
+/// `ndarray` needs a product of the nonzero lengths, which overflows only for arrays without bytes.
 fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
     let shape = const { Shape::slice_of::<T>(0) };
     let dims = shape.dims();
     let (mut lens, mut strides) = (D::zeros(dims.len()), D::zeros(dims.len()));
     for (axis, dim) in dims.iter().enumerate() {
         lens[axis] = if axis == 0 { len } else { dim.len };
-        // Elements of no bytes all lie in one place.
+        // Elements of no bytes share one address.
         strides[axis] = dim.stride.checked_div(shape.element_bytes()).unwrap_or(0);
     }
     let product =
@@ -155,8 +151,8 @@ fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
     lens.strides(strides)
 }
 
-/// An array of [`World::array`](crate::World::array) that `ndarray` can look at as it lies in memory: one whose storage is
-/// one range ([`Contiguous`]), or a chunk of any.
+/// An array of [`World::array`](crate::World::array) that `ndarray` can view in place: one whose storage is one range
+/// ([`Contiguous`]), or a chunk of any.
 ///
 /// ```no_run
 /// use shmem::array::Single;

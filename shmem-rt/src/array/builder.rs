@@ -1,4 +1,4 @@
-//! What is asked of an array, and the array made of it.
+//! The builder of arrays.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::nearness::{memory_near, several};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// An array that is being described. From [`World::array`]; ended by [`zeroed`](Self::zeroed),
-/// [`filled`](Self::filled) or [`from_fn`](Self::from_fn), which make it.
+/// The description of an array, from [`World::array`]. [`zeroed`](Self::zeroed), [`filled`](Self::filled) and
+/// [`from_fn`](Self::from_fn) make the array.
 #[must_use = "an array is made by `zeroed`, `filled` or `from_fn`"]
 pub struct ArrayBuilder<'w, L: ThreadLevel, const D: usize, S: Storage = Chosen> {
     world: &'w World<L>,
@@ -39,11 +39,11 @@ enum Home {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Begins an array of 1 to 3 dimensions whose chunks lie on the NUMA nodes of each PE.
+    /// Begins an array of 1 to 3 dimensions whose chunks are on the NUMA nodes of each PE.
     ///
-    /// Without a [storage](ArrayBuilder::storage) it gets that of `SHMEM_ARRAY_STORAGE` or, if that is not
-    /// set, [`Single`](crate::array::Single) where the heap has room. Without a number of [chunks](ArrayBuilder::chunks) it gets one for each
-    /// node on which a PE has CPUs, or as many as its longest dimension allows.
+    /// The default [storage](ArrayBuilder::storage) is that of `SHMEM_ARRAY_STORAGE` or, if that is not set,
+    /// [`Single`](crate::array::Single) where the heap has room. The default number of [chunks](ArrayBuilder::chunks)
+    /// is one for each node on which a PE has CPUs, or as many as the longest dimension allows.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -74,13 +74,13 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         ArrayBuilder { world, shape, storage, kind, chunks, partition }
     }
 
-    /// In so many chunks, however many nodes there are; chunks go round the nodes. At most 65536.
+    /// In `chunks` chunks, which go round the nodes. At most 65536.
     pub fn chunks(mut self, chunks: usize) -> Self {
         self.chunks = Some(chunks);
         self
     }
 
-    /// In memory as a partition has it: kind, policy and page size; with storage `single`, in its heap.
+    /// In memory of a partition's kind, policy and page size; with storage `single`, in its heap.
     pub fn partition<P: Partition>(mut self) -> Self {
         self.partition = Home::Named(P::DECLARATION);
         self
@@ -96,8 +96,8 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     ///
     /// # Errors
     ///
-    /// If the shape has no elements, or fewer than the chunks asked for, there are too many of these, blocks are no multiple of the page,
-    /// the partition does not exist, or there is no room: the same error on every PE, and nothing is left.
+    /// If the shape has no elements, the chunks are too many, blocks are no multiple of the page, the partition does
+    /// not exist, or there is no room: the same error on every PE.
     #[track_caller]
     pub fn zeroed<T: SymmetricData>(self) -> Result<NumaArray<T, D, S>> {
         self.build(None)
@@ -113,8 +113,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         self.build(Some(&|run, _| run.write_each(|| value)))
     }
 
-    /// Makes the array, each element what `element` gives for its index. Chunks of different nodes are
-    /// written by threads of their own. Collective.
+    /// Makes the array, each element `element` of its index. One thread per node writes its chunks. Collective.
     ///
     /// # Errors
     ///
@@ -220,7 +219,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
 }
 
 impl<L: ThreadLevel, const D: usize> ArrayBuilder<'_, L, D, Chosen> {
-    /// With this storage, given as a value: what the environment or a table says.
+    /// With this storage, given as a value.
     pub fn storage_kind(mut self, kind: StorageKind) -> Self {
         self.kind = Some(kind);
         self
@@ -237,8 +236,8 @@ impl std::fmt::Display for Home {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The nodes of this PE, and on how many nodes arrays are laid out, which the PEs find out together
-    /// when the first array is made.
+    /// The nodes of this PE, and the number of nodes that arrays are laid out on, on which the PEs agree at the first
+    /// array.
     fn homes(&self, agreed: &Agreed<'_>) -> Homes {
         let job = self.job();
         let own = job.site.topology().homes();
@@ -251,8 +250,8 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// An array's elements are being written. Dropping it is a panic in what the program gave for them, and ends
-/// the job: the other PEs have the array, and wait for this one to have it, too.
+/// Guards the writing of first elements. A panic in the program's closure drops it, and ends the job: the other PEs
+/// wait for this one.
 struct Writing<'w, L: ThreadLevel> {
     world: &'w World<L>,
     location: &'static Location<'static>,
@@ -274,25 +273,21 @@ impl<L: ThreadLevel, const D: usize, S: Storage> std::fmt::Debug for ArrayBuilde
     }
 }
 
-/// Whether an array does not fill a page for each chunk. One that names no storage is not placed then.
+/// Whether an array does not fill a page for each chunk.
 fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
     bytes < chunks.saturating_mul(page)
 }
 
-/// The storage of an array of `bytes` bytes in `chunks` chunks, in a partition with pages of `page` bytes
-/// whose heap has `room` bytes in one piece.
+/// The default storage of an array of `bytes` bytes in `chunks` chunks, in a partition with pages of `page` bytes whose
+/// heap has `room` contiguous bytes.
 ///
-/// Measured (`shmem-perf array`), the three storages of one range are equally fast, and place pages equally
-/// well; they differ in what it costs to make one and free it, where memory of its own costs ten to twenty
-/// times as much as memory of the heap. So the heap it is, and memory of its own for what the heap has no
-/// room for. An array that does not fill a page for each chunk cannot be placed by pages, and lies in the
-/// heap in any case. Huge pages of the partition exist already and cannot be split among nodes any more:
-/// there it is pools, which ask for pages of that size on each node.
-///
-/// A network that pins what is registered with it cannot have pages of a heap placed anew. There Chapel's
-/// outcome, memory of its own, will be the better default.
+/// The three storages of one range are equally fast, and place pages equally well; making and freeing a segment costs
+/// ten to twenty times as much as memory of the heap (`shmem-perf array`). So an array is in the heap if there is room,
+/// else in a segment. One that does not fill a page for each chunk cannot be placed by pages, and is in the heap in any
+/// case. Huge pages of a partition exist already and cannot be split among nodes: then it is in pools, which request
+/// such pages on each node.
 fn default_storage(bytes: usize, chunks: usize, page: usize, huge: bool, room: usize) -> StorageKind {
-    // From the start of a page, slid, and in whole pages: each takes less than one more.
+    // Alignment, slide and rounding each take less than a page.
     let whole = bytes.saturating_add(3 * page);
     match () {
         () if is_small(bytes, chunks, page) => StorageKind::Single,

@@ -1,18 +1,17 @@
-//! What an array begins as, written chunk by chunk from the CPUs of each chunk's node.
+//! First elements of arrays, written from the CPUs of each chunk's node.
 
 use shmem_core::array::{ArrayRange, Chunking, StorageKind};
 use shmem_core::shared;
 use shmem_core::topology::Topology;
 use shmem_launch::cpus;
 
-/// Bytes below which no threads are started: starting one takes about as long as writing these.
+/// Least bytes for which threads are started: starting one takes about as long as writing these.
 const ALONE: usize = 256 << 10;
 
-/// Writes initial elements into neighbours in row-major order, given the number of the first.
+/// Writes contiguous elements, given the number of the first in row-major order.
 pub(super) type Written<'f, T> = dyn Fn(Slots<T>, usize) + Sync + 'f;
 
-/// Neighbours that are to be written. Other PEs could reach them by their addresses, so there is no
-/// reference to them.
+/// Contiguous elements to write. Other PEs could reach them by address, so there is no reference to them.
 pub(super) struct Slots<T> {
     start: *mut T,
     count: usize,
@@ -27,7 +26,7 @@ impl<T> Slots<T> {
     }
 }
 
-/// An array's memory on the calling PE, before anybody knows of it.
+/// The memory of a new array on the calling PE, before any handle exists.
 pub(super) struct Fresh<'a, const D: usize> {
     pub(super) chunking: &'a Chunking<D>,
     pub(super) kind: StorageKind,
@@ -48,13 +47,13 @@ unsafe impl Send for Mine {}
 unsafe impl Sync for Mine {}
 
 impl<const D: usize> Fresh<'_, D> {
-    /// Writes the elements, zero bytes where nothing writes others. Chunks of different nodes are written by different threads, each on
-    /// the CPUs of its node, if the array is worth it.
+    /// Writes the elements: `contents`, or zero bytes. If the array is large, one thread for each node writes its
+    /// chunks, on the CPUs of the node.
     ///
     /// # Safety
     ///
-    /// `mine` must be the start of the calling PE's slot, and the parts be mapped there, aligned for `T`,
-    /// as large as they say, and known to nobody else.
+    /// `mine` must be the start of the calling PE's slot, and the parts mapped there, aligned for `T`, of their sizes,
+    /// and in no other use.
     pub(super) unsafe fn write<T>(
         &self,
         mine: *mut u8,
@@ -82,12 +81,12 @@ impl<const D: usize> Fresh<'_, D> {
                 // SAFETY: the caller's promise, for each chunk once: it has one home.
                 let work = move |chunk| unsafe { self.write_chunk(mine, chunk, contents) };
                 let on_node = move || {
-                    // Where that is not allowed it runs where it is: what it writes has its place already.
+                    // If that is not allowed it runs anywhere: its pages are placed already.
                     _ = cpus::bind(&own_cpus);
                     own.for_each(work);
                 };
                 if std::thread::Builder::new().spawn_scoped(scope, on_node).is_err() {
-                    // No thread is to be had: this one does it.
+                    // Without another thread, this one writes them.
                     again.for_each(work);
                 }
             }
@@ -114,7 +113,7 @@ impl<const D: usize> Fresh<'_, D> {
     }
 }
 
-/// [`Written`] for an array whose elements follow from their indices.
+/// The [`Written`] of a function of indices.
 pub(super) fn from_indices<T, const D: usize>(
     shape: [usize; D],
     element: impl Fn([usize; D]) -> T + Sync,

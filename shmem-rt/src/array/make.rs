@@ -1,4 +1,4 @@
-//! Making an array: what all storages have in common.
+//! Steps of making an array that all storages share.
 
 use std::panic::Location;
 
@@ -12,10 +12,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::segments;
 
-/// Writes the initial elements to parts of the own slot that nobody knows of, which are zero already or not.
+/// Writes the first elements to new parts of the own slot; the flag says whether these are zero.
 pub(super) type Fill<'a> = &'a dyn Fn(&[ArrayRange], bool);
 
-/// What is known when an array is to be made.
+/// The arguments of making an array.
 pub(super) struct Maker<'a, const D: usize> {
     pub(super) job: &'a Job,
     pub(super) agreed: &'a Agreed<'a>,
@@ -25,24 +25,23 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) align: usize,
     pub(super) homes: &'a Homes,
     pub(super) spec: &'a PartitionSpec,
-    /// The partition's segment, and what this PE was given for it.
+    /// The partition's segment, and this PE's grant of it.
     pub(super) segment: u32,
     pub(super) grant: &'a Grant,
-    /// Bytes of the largest pages that any PE was given for it.
+    /// Bytes of the largest pages of the partition on any PE.
     pub(super) page: u64,
-    /// Whether any PE was given others than base pages.
+    /// Whether any PE has huge pages in the partition.
     pub(super) huge: bool,
-    /// Whether it is too small for pages of its own on each node, and nobody asked for them by naming a
-    /// storage.
+    /// Whether it is too small for pages on each node, and no storage was named.
     pub(super) too_small: bool,
-    /// What the array is, for messages, and the call that makes it.
+    /// The array's name in messages, and the call that makes it.
     pub(super) what: String,
     pub(super) location: &'static Location<'static>,
-    /// The node from which the memory of each chunk comes on this PE; empty: wherever it is touched.
+    /// Memory node of each chunk on this PE; empty: any.
     pub(super) nodes: Vec<u32>,
     /// [`Spread::Bound`] or [`Spread::Preferred`].
     pub(super) spread: Spread,
-    /// The kind of memory that was asked for.
+    /// The requested kind of memory.
     pub(super) kind: Option<Kind>,
     pub(super) fill: Fill<'a>,
 }
@@ -60,7 +59,7 @@ impl<const D: usize> Maker<'_, D> {
     ///
     /// # Errors
     ///
-    /// The same on every PE; nothing is left of it.
+    /// The same on every PE; nothing is left.
     #[track_caller]
     pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
         match kind {
@@ -78,12 +77,12 @@ impl<const D: usize> Maker<'_, D> {
         self.chunking.len() * self.element
     }
 
-    /// Whether chunks of one range lie on different nodes, on any PE.
+    /// Whether chunks of one range are on different nodes, on any PE.
     pub(super) fn split(&self) -> bool {
         self.homes.most > 1 && self.chunking.chunks() > 1
     }
 
-    /// The partition has pages that cannot be split among nodes, and that is what the storage would do.
+    /// Refuses a storage that would split huge pages among nodes.
     #[track_caller]
     pub(super) fn refuse_huge_pages(&self, kind: StorageKind) -> Result<()> {
         if !self.huge || !self.split() {
@@ -100,29 +99,29 @@ impl<const D: usize> Maker<'_, D> {
         ErrorKind::Refused(format!("{}: {reason}", self.what)).into()
     }
 
-    /// Memory of a kind on one node, or on any.
+    /// The placement of memory of a kind on one node, or on any.
     pub(super) fn placement(&self, node: Option<u32>, kind: Option<Kind>) -> Placement {
         let on = |node| Placement { kind, nodes: vec![node], spread: self.spread, downgrade: None };
         node.map_or_else(Placement::system, on)
     }
 
-    /// What is asked of memory on one node, or on any.
+    /// The request for memory on one node, or on any.
     pub(super) fn request(&self, bytes: usize, node: Option<u32>) -> Request {
         let traits = Traits { size: None, ..self.spec.traits };
         let (placement, populate) = (self.placement(node, self.grant.kind), traits.pgsize.is_some());
         Request { what: self.what.clone(), bytes, traits, placement, populate }
     }
 
-    /// What is asked of memory whose pages are placed by chunk.
+    /// The request for memory whose pages are placed by chunk.
     pub(super) fn request_split(&self, bytes: usize) -> Request {
-        // With SYSDEFAULT, the system is not asked for huge pages, which would lie across chunks.
+        // SYSDEFAULT requests no huge pages, which would cross chunks.
         let traits = Traits { kind: Some(Kind::SysDefault), ..Traits::NONE };
         let (what, placement) = (self.what.clone(), Placement::system());
         Request { what, bytes, traits, placement, populate: false }
     }
 
-    /// Agrees that what must be on some nodes fits there, before any of it is taken: a page too many would
-    /// not be an error but the end of a process. `demands` finds what is missing.
+    /// Agrees that bound memory fits on its nodes, before any of it is taken: a page too many would kill the process.
+    /// `demands` returns the missing memory.
     pub(super) fn agree_on_room(&self, demands: impl FnOnce() -> Result<Vec<Request>>) -> Result<()> {
         if self.spread != Spread::Bound {
             return Ok(());
@@ -134,7 +133,7 @@ impl<const D: usize> Maker<'_, D> {
         self.agreed.settle(fits).map(drop)
     }
 
-    /// Ends what could not be made on every PE.
+    /// Frees what was made on this PE, if not on every PE.
     pub(super) fn undo(&self, ids: &[u64]) {
         let freed: Result<Vec<Allocation>, _> =
             ids.iter().map(|id| self.job.memory.ledger.lock().free(*id)).collect();
@@ -145,7 +144,7 @@ impl<const D: usize> Maker<'_, D> {
     }
 }
 
-/// How strictly the pages of an array in a partition are placed.
+/// How strictly an array's pages are placed.
 pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     match spec.traits.policy {
         Some(Policy::Mandatory) if spec.traits.kind.is_some() => Spread::Bound,
@@ -153,8 +152,8 @@ pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
     }
 }
 
-/// Whether it is not for us to say where the pages of a partition lie: it is left to the system, or the
-/// partition is a file, where giving a page back to have another would make a hole.
+/// Whether pages of a partition are not placed by chunk: the system places them, or the partition is a file, in which a
+/// page that is given back leaves a hole.
 pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
     let systems =
         spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);
@@ -164,9 +163,9 @@ pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
 /// The homes of the chunks on the calling PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Homes {
-    /// The nodes of this PE's CPUs; empty: the machine does not tell of nodes.
+    /// The nodes of this PE's CPUs; empty: not known.
     own: Vec<u32>,
-    /// The most nodes that any PE has: on how many nodes an array is laid out, the same on every PE.
+    /// Most nodes of any PE: the number that arrays are laid out on, the same on every PE.
     pub(super) most: usize,
 }
 
@@ -175,7 +174,7 @@ impl Homes {
         Self { own, most: most.max(1) }
     }
 
-    /// Which of the `most` nodes a chunk belongs to, the same on every PE.
+    /// Class of a chunk, below `most`, the same on every PE.
     pub(super) fn class(&self, chunk: usize) -> usize {
         chunk % self.most
     }
@@ -199,7 +198,7 @@ mod tests {
     fn chunks_go_round_the_nodes() {
         let homes = Homes::new(vec![0, 2], 2);
         assert_eq!(homes.of_chunks(5), [0, 2, 0, 2, 0]);
-        // Another PE has four nodes: chunk 2 is that of class 2 everywhere.
+        // Another PE has four nodes: chunk 2 has class 2 everywhere.
         let homes = Homes::new(vec![5, 7], 4);
         assert_eq!(homes.of_chunks(6), [5, 7, 5, 7, 5, 7]);
         assert_eq!((homes.class(6), homes.of_class(3)), (2, Some(7)));

@@ -1,4 +1,4 @@
-//! Arrays whose chunks lie on NUMA nodes: what they are ([`NumaArray`]), and how they are made and freed
+//! Arrays whose chunks are on NUMA nodes ([`NumaArray`]): how they are made and freed
 //! ([`World::array`](crate::World::array)).
 //!
 //! ```text
@@ -10,13 +10,11 @@
 //! parallel, threads                  loops on the chunks' nodes
 //! ```
 //!
-//! Making is collective and takes the steps of a heap: meet for the purpose, do what
-//! is the same on every PE, agree on what may fail on one. An array is one allocation of the ledger or,
-//! in several pieces, one for each, so dropping and reclaiming an array is that of any object; what must
-//! be undone behind the last of them stands in `segments`.
+//! Making is collective, in the steps of a heap: agree on the arguments, do what is the same on every PE, agree on what
+//! may fail on one. An array is one allocation of the ledger for each of its ranges, so dropping and reclaiming it is
+//! as for any object; `segments` undoes the rest.
 //!
-//! Only what the machine can tell apart is placed: with one node that has memory, arrays are what their
-//! storage says, in memory from anywhere. The order is always: map, bind, touch, register, tell.
+//! With one node that has memory, nothing is placed. The order is always: map, bind, touch, register, announce.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 

@@ -1,8 +1,8 @@
-//! One range for each chunk, from a pool on the chunk's node.
+//! Storage `multi`: one range for each chunk, from a pool on the chunk's node.
 //!
-//! Pools are later segments, each bound to one node. A pool is made when the first chunk needs it, and stays: placed and
-//! registered once for all arrays. Its heap is one of the ledger's, so chunks come and go as other objects do. Pages are made
-//! when a chunk first takes them.
+//! Pools are dynamic segments, each bound to one node. A pool is made when the first chunk needs it, and stays, placed
+//! and registered for all arrays. Its heap is one of the ledger's, so chunks are allocated as other objects are. Pages
+//! are made when a chunk first takes them.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Multi-ddata".
 
@@ -22,7 +22,7 @@ use crate::state::later::Pool;
 /// Bytes of a pool, unless a chunk needs more or there is little room.
 const POOL_BYTES: usize = 64 << 20;
 
-/// What pools are multiples of.
+/// Pools are multiples of it.
 const STEP: usize = 2 << 20;
 
 impl<const D: usize> Maker<'_, D> {
@@ -68,7 +68,7 @@ impl<const D: usize> Maker<'_, D> {
         ArrayRange { segment: block.segment, offset: block.offset, elements: self.chunking.elements(chunk) }
     }
 
-    /// The pages of a chunk, some of which may be those of others, too.
+    /// The pages of a chunk, which other chunks may share.
     fn pages_of(&self, block: &Allocation) -> Range<usize> {
         let page = self.job.site.base_page();
         block.offset / page * page..(block.offset + block.bytes).next_multiple_of(page)
@@ -80,8 +80,7 @@ impl<const D: usize> Maker<'_, D> {
         self.verify(pages.start, &[(0..pages.len(), chunk)])
     }
 
-    /// Takes a block of the pools of a class of chunks, and says whether its pages exist. Makes a pool if
-    /// there is no room.
+    /// Takes a block from the pools of a class of chunks, or from a new pool; the flag says whether its pages exist.
     fn take_from_pool(&self, class: usize, bytes: usize, align: usize) -> Result<(Allocation, bool)> {
         let traits = Traits { size: None, ..self.spec.traits };
         let fitting: Vec<_> = {
@@ -102,13 +101,13 @@ impl<const D: usize> Maker<'_, D> {
     fn new_pool(&self, traits: Traits, class: usize, bytes: usize, align: usize) -> Result<(u32, bool)> {
         let page = traits.pgsize.unwrap_or(0) as usize;
         let needed = (bytes.saturating_add(align)).checked_next_multiple_of(STEP.max(page)).unwrap_or(bytes);
-        // All nodes need one, and arrays of other storages some room.
+        // Every node needs a pool, and arrays of other storages need room.
         let share = self.job.memory.later.lock().range.largest_free() / (4 * self.homes.most) / STEP * STEP;
         let bytes = if page == 0 { needed.max(POOL_BYTES.min(share)) } else { needed };
         let node = self.homes.of_class(class).and(self.node_of_class(class));
         let request = self.request(bytes, node);
         let name = Text::head(&format!("pool {class}"));
-        // What the chunk takes must be there; the rest of the pool is only addresses.
+        // The pages of the chunk must exist; the rest of the pool is address space.
         let first = Request { bytes: needed, populate: true, ..request.clone() };
         let wanted = Wanted { taken: vec![first], ..Wanted::new(request, self.spec.id, name) };
         let mut populated = false;
@@ -118,7 +117,7 @@ impl<const D: usize> Maker<'_, D> {
             Ok(Vec::new())
         })?;
         let (start, end) = (made.offset, made.offset + bytes);
-        // Pools of different nodes do not start in the same sets of the caches, where there is room.
+        // Pools of different nodes start in different cache sets, if there is room.
         let spare = bytes - needed;
         let colour = (statics::colour(made.index, bytes as u64) as usize).min(spare);
         let heap = Allocator::new(self.spec.id, name, start + colour..end, bytes);
@@ -127,8 +126,7 @@ impl<const D: usize> Maker<'_, D> {
         Ok((made.index, populated))
     }
 
-    /// Drops all pools but the first `keep`, in which nothing is any more, on every PE: those that were made
-    /// for an array that came to nothing.
+    /// Drops all pools but the first `keep`, on every PE: those made for an array that failed.
     fn drop_pools(&self, keep: usize) {
         let dropped = self.job.memory.later.lock().pools.split_off(keep);
         for Pool { segment, .. } in dropped {
@@ -139,7 +137,7 @@ impl<const D: usize> Maker<'_, D> {
         }
     }
 
-    /// The node from which the memory of a class comes on this PE.
+    /// The memory node of a class on this PE.
     fn node_of_class(&self, class: usize) -> Option<u32> {
         (0..self.chunking.chunks())
             .find(|chunk| self.homes.class(*chunk) == class)

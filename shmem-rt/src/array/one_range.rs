@@ -1,11 +1,10 @@
-//! One range: in the heap of a partition, or in a segment of its own.
+//! Storages of one range: in the heap of a partition, or in a segment.
 //!
-//! In the heap, the block has its pages for itself, so they can be placed without touching what others have; when it
-//! is freed they are the heap's again, from which other arrays take them as they are, and other objects not
-//! (`misplaced`). Nothing is registered: the heap is.
+//! In the heap, the block has whole pages, which are placed for it. When it is freed, other arrays take these pages as
+//! they are; other objects do not (`misplaced`). The heap is registered already.
 //!
-//! A segment is placed by chunk or by blocks in turn. Its pages get their nodes before they exist, and exist before the segment
-//! is registered. Freeing it removes the segment on every PE.
+//! A segment is placed by chunk or by blocks in turn. Its pages are bound to nodes before they exist, and exist before
+//! the segment is registered. Freeing the array removes the segment on every PE.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata", "Single-ddata with Separate Arrays" and "Single-ddata with
 //! Cyclic Localization".
@@ -46,7 +45,7 @@ impl<const D: usize> Maker<'_, D> {
             segments::renew_pages(job, &range, || self.grant.populated);
         }
         let made = if by_pages && !self.nodes.is_empty() {
-            // What the partition had at the start it has still.
+            // The partition still has its first placement.
             let request = Request::partition(self.spec, job.site.topology());
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
             let end = End::Pages { range, nodes: placement.nodes, spread: placement.spread };
@@ -79,14 +78,14 @@ impl<const D: usize> Maker<'_, D> {
             return Err(ArrayError::block(&kind.to_string(), &reason).into());
         }
         let slide = if in_turn.is_none() && self.split() { slide(chunking, element, page) } else { 0 };
-        // The blocks that fit the chunks are their runs: of one length but for what pages ask.
+        // Blocks that fit the chunks are their runs, rounded to pages.
         let kind = match kind {
             StorageKind::Cyclic { block: 0 } => {
                 StorageKind::Cyclic { block: natural_block(chunking, element, page) }
             }
             kind => kind,
         };
-        // Not before it is known that there is so much memory: there may be very many.
+        // Computed only if there is enough memory: the ranges may be very many.
         let bound = || match in_turn {
             Some(block) => cyclic(bytes, block, chunks, page),
             None => by_chunk(chunking, element, slide, page),
@@ -97,7 +96,7 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.nodes.first().copied()),
         };
         let name = Text::head("array");
-        // What the request itself populates is checked with it.
+        // A request that populates is checked by itself.
         let base = (!request.populate).then(|| self.demand(None, room));
         let enough = base.iter().try_for_each(|base| segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {
@@ -108,12 +107,12 @@ impl<const D: usize> Maker<'_, D> {
             |segment, offset: usize| ArrayRange { segment, offset: offset + slide, elements: chunking.len() };
         let made = segments::make(job, self.agreed, wanted, |Own { offset, grant }| {
             self.compare(grant);
-            // Huge pages are there already, all on the one node that there is.
+            // Huge pages exist already, on the only node.
             if grant.pages == Pages::Base {
                 // SAFETY: the segment is being made, nobody knows of it.
                 unsafe { self.place(offset, &bound()) }?;
             }
-            // Which segment it is does not matter to whoever fills it.
+            // The segment does not matter for writing.
             (self.fill)(&[part(0, offset)], true);
             Ok(Vec::new())
         })?;

@@ -14,7 +14,7 @@ use shmem_core::array::Chunking;
 /// How many boundaries are tried for the slide.
 const TRIED: usize = 64;
 
-/// Neighbouring pages of one chunk, in bytes from the first page of the array.
+/// Contiguous pages of one chunk, in bytes from the first page of the array.
 pub(super) type Bound = (Range<usize>, usize);
 
 /// The byte at which each run of a chunk ends, with the chunk, in the order of the bytes.
@@ -25,8 +25,7 @@ fn ends<const D: usize>(chunking: &Chunking<D>, element: usize) -> impl Iterator
     })
 }
 
-/// By how many bytes an array is moved inside its first page so that chunks end where pages do, or near
-/// to it.
+/// Bytes by which an array is shifted inside its first page, so that chunks end near page boundaries.
 pub(super) fn slide<const D: usize>(chunking: &Chunking<D>, element: usize, page: usize) -> usize {
     let bytes = chunking.len() * element;
     let boundaries = || ends(chunking, element).map(|(end, _)| end % page).take(TRIED);
@@ -40,8 +39,7 @@ pub(super) fn slide<const D: usize>(chunking: &Chunking<D>, element: usize, page
     candidates.chain([0]).min_by_key(|&slide| (astray(slide), slide)).unwrap_or(0)
 }
 
-/// The pages of each run of neighbouring elements, for an array that starts `slide` bytes behind the start
-/// of its first page.
+/// The pages of each run of elements, for an array that starts `slide` bytes behind the start of its first page.
 pub(super) fn by_chunk<const D: usize>(
     chunking: &Chunking<D>,
     element: usize,
@@ -70,8 +68,7 @@ pub(super) fn cyclic(bytes: usize, block: usize, chunks: usize, page: usize) -> 
     bound
 }
 
-/// The block of an array that is to lie on the nodes in turn as its chunks do: a run of the first chunk,
-/// which is as long as any, in whole pages.
+/// The block that puts chunks on their nodes in turn: a run of the first, longest chunk, in whole pages.
 pub(super) fn natural_block<const D: usize>(chunking: &Chunking<D>, element: usize, page: usize) -> usize {
     let run = chunking.span(0).len() * chunking.inner() * element;
     ((run + page / 2) / page * page).max(page)

@@ -1,9 +1,7 @@
-//! Loops over arrays on the nodes of their chunks. With feature `rayon`; without it, loops over views
-//! are serial, and `std::thread::scope` over [`ArrayMut::chunks_mut`] is what is left.
+//! Parallel loops over arrays, on the nodes of their chunks. With feature `rayon`.
 //!
-//! [`par_iter`](ParArray::par_iter) and its relatives are `rayon`'s parallel iterators, with all that these
-//! can do, but for one thing: the array is not cut by halves, which would give threads parts of any chunk.
-//! It is cut into chunks first, each goes to the threads of its node, and there its runs are cut by halves.
+//! [`par_iter`](ParArray::par_iter) and its relatives are parallel iterators of `rayon`. They first cut the array into
+//! chunks, each for the threads of its node, which cut its runs by halves.
 
 use rayon::iter::plumbing::{Reducer, UnindexedConsumer};
 use rayon::iter::{IndexedParallelIterator, Once, ParallelIterator, Zip, once};
@@ -42,8 +40,8 @@ impl<P: IndexedParallelIterator, const D: usize> ParallelIterator for Chunkwise<
     }
 }
 
-/// Makes `count` consumers of one, in order, and what joins the results of neighbours. By halves: some
-/// consumers number their places so, and run out of numbers if they are cut from one end.
+/// Splits one consumer into `count`, in order, with the reducers of neighbours. By halves: some consumers number
+/// positions, and run out of numbers if cut from one end.
 fn share<I, C: UnindexedConsumer<I>>(
     consumer: C,
     count: usize,
@@ -110,7 +108,7 @@ impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
     }
 }
 
-/// The indices of an array, of whose chunks the nodes are given.
+/// The indices of an array, given the nodes of its chunks.
 fn indices<const D: usize>(
     pools: &NodePools,
     chunking: Chunking<D>,
@@ -145,17 +143,15 @@ fn indices<const D: usize>(
 /// # }
 /// ```
 ///
-/// Phases stay sound as they are with `rayon`'s own iterators: closures get parts of what the phase lends.
-///
 /// Source: "NUMA-Aware Array Storage" (Chapel), parallel iteration over arrays, domains, and both zipped.
 pub trait ParArray<T, const D: usize> {
     /// The elements.
     fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Iter<'v, T>, D>;
 
-    /// The chunks, each as one item: for loops of one's own over its elements, indices, or slices.
+    /// The chunks, each as one item.
     fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D>;
 
-    /// The indices, each on the node of the chunk that it is in.
+    /// The indices, each on the node of its chunk.
     fn par_indices<'p>(
         &self,
         pools: &'p NodePools,
@@ -191,7 +187,7 @@ pub trait ParArrayMut<T, const D: usize>: ParArray<T, D> {
     fn par_chunks_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkMut<'v, T, D>>, D>;
 }
 
-/// Elements of a run of a chunk of an array.
+/// Elements of a run of a chunk.
 fn run_of<const D: usize>(chunking: &Chunking<D>, chunk: usize) -> usize {
     chunking.elements(chunk) / chunking.outer()
 }
@@ -203,7 +199,7 @@ macro_rules! arrays {
                 let chunking = *self.chunking();
                 let chunks = self.chunks().map(|chunk| {
                     let run = run_of(&chunking, chunk.number());
-                    // Runs that lie one behind the other come as one.
+                    // Contiguous runs come as one.
                     let runs = chunk.runs().flat_map(|runs| runs.chunks_exact(run));
                     (chunk.node(), runs.map(|run| run.par_iter()).collect())
                 });

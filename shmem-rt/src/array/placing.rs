@@ -1,4 +1,4 @@
-//! Having the pages of an array come from the nodes of its chunks, and how many do.
+//! Placing an array's pages on the nodes of its chunks, and the share that is there.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<const D: usize> Maker<'_, D> {
-    /// What pages that belong to chunks take of the nodes on which they must be.
+    /// Memory that bound pages of chunks take of each node.
     pub(super) fn taken(&self, bound: impl FnOnce() -> Vec<Bound>) -> Vec<Request> {
         if self.spread != Spread::Bound {
             return Vec::new();
@@ -25,7 +25,7 @@ impl<const D: usize> Maker<'_, D> {
         self.demands(bound().into_iter().map(|(range, chunk)| (chunk, range.len())))
     }
 
-    /// As [`taken`](Self::taken), for the pages of several places that are not there yet.
+    /// As [`taken`](Self::taken), for the pages of several ranges that are not on their nodes yet.
     pub(super) fn missing(
         &self,
         places: impl IntoIterator<Item = (usize, Vec<Bound>)>,
@@ -42,7 +42,7 @@ impl<const D: usize> Maker<'_, D> {
         Ok(self.demands(missing))
     }
 
-    /// What chunks demand of their nodes, by the bytes of each.
+    /// Demands of each node, by the bytes of chunks.
     fn demands(&self, chunks: impl IntoIterator<Item = (usize, usize)>) -> Vec<Request> {
         let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
         for (chunk, bytes) in chunks {
@@ -52,15 +52,14 @@ impl<const D: usize> Maker<'_, D> {
         demands.into_iter().map(|(node, bytes)| self.demand(Some(node), bytes)).collect()
     }
 
-    /// The memory of an array, or a part of it, on one node or on any, which is about to be made.
+    /// The request for an array's memory, or a part of it, on one node or on any.
     pub(super) fn demand(&self, node: Option<u32>, bytes: usize) -> Request {
         let placement = self.placement(node, self.kind);
         Request { what: self.what.clone(), placement, populate: true, ..Request::plain("", bytes) }
     }
 
-    /// Places pages that belong to chunks, from `start` in the calling PE's slot on, and makes them. Their
-    /// contents do not matter: what lies on another node is given back and made anew, which costs less than
-    /// moving it.
+    /// Places the pages of chunks, from `start` in the calling PE's slot on, and makes them. A page on another node is
+    /// discarded and made again, which costs less than moving it.
     ///
     /// # Safety
     ///
@@ -95,7 +94,7 @@ impl<const D: usize> Maker<'_, D> {
         self.placed(format!("there is no memory left for it ({error})"))
     }
 
-    /// Looks where the pages have come to lie.
+    /// Checks the nodes of the pages.
     pub(super) fn verify(&self, start: usize, bound: &[Bound]) -> Result<()> {
         if self.nodes.is_empty() {
             return Ok(());
@@ -135,14 +134,14 @@ impl<const D: usize> Maker<'_, D> {
         Ok(())
     }
 
-    /// Says it where new memory has smaller pages than the partition that it should be like.
+    /// Warns if new memory has smaller pages than its partition.
     pub(super) fn compare(&self, new: &Grant) {
         if new.pgsize < self.grant.pgsize && !new.downgrades.is_empty() {
             self.say(&new.downgrades.join("; "));
         }
     }
 
-    /// The node of each page; `None`: the system does not tell.
+    /// The node of each page; `None`: not known.
     fn pages(&self, range: Range<usize>) -> Result<Option<Vec<Option<u32>>>> {
         match self.job.memory.arena.nodes_of(self.job.site.slot, range, self.job.site.base_page()) {
             Err(error) if error.no_nodes() => Ok(None),
@@ -150,7 +149,7 @@ impl<const D: usize> Maker<'_, D> {
         }
     }
 
-    /// Says once for each place in the program what is not as it should be.
+    /// Warns, once for each place in the program.
     pub(super) fn say(&self, reason: &str) {
         if self.job.first_time_at(self.location, "") {
             let me = self.job.bootstrap.number();
@@ -160,15 +159,15 @@ impl<const D: usize> Maker<'_, D> {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The share of an array's elements, from 0 to 1, that lie on the node of the threads that own their
-    /// chunk, on the calling PE, as the kernel says. For memory of a kind that has nodes of its own, that is
-    /// the nearest of them. An element is where its first byte is. Not collective.
+    /// The share of an array's elements, from 0 to 1, on the node of their chunk on the calling PE, as the kernel
+    /// reports it; for a kind of memory with nodes of its own, on the nearest of these. An element is where its first
+    /// byte is. Not collective.
     ///
-    /// On a machine that has one node with memory it is 1.
+    /// It is 1 on a machine with one memory node.
     ///
     /// # Errors
     ///
-    /// If the system does not tell where pages lie.
+    /// If the system does not report the nodes of pages.
     ///
     /// Source: "NUMA-Aware Array Storage" (Chapel), "affinity between execution and storage".
     pub fn affinity<T: SymmetricData, const D: usize, S: Storage>(
@@ -191,7 +190,7 @@ impl<L: ThreadLevel> World<L> {
         Ok(at_home as f64 / array.len() as f64)
     }
 
-    /// The kind of memory that the calling PE was given for the partition of a segment, if one was asked.
+    /// The calling PE's kind of memory in the partition of a segment, if one was requested.
     fn kind_of_memory(&self, segment: u32) -> Option<Kind> {
         let job = self.job();
         let partition =

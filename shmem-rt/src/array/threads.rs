@@ -15,8 +15,8 @@ use crate::world::World;
 /// A pool of threads for each NUMA node on whose CPUs the calling PE may run. From
 /// [`World::node_pools`]; made once, and used for all arrays.
 ///
-/// Work on a chunk is done by the threads of the chunk's node, and they stay on its CPUs. Where the machine
-/// does not tell of nodes there is one pool, whose threads run where the PE may.
+/// The threads of a chunk's node, bound to its CPUs, work on the chunk. If nodes are not known there is one pool, whose
+/// threads are not bound.
 pub struct NodePools {
     pools: Vec<NodePool>,
 }
@@ -28,14 +28,13 @@ struct NodePool {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes the pools of threads for parallel iteration over arrays
-    /// ([`ParArray`](crate::array::ParArray)): together as many threads as this PE's share of the CPUs
-    /// ([`cpus_per_pe`](Self::cpus_per_pe)), or as `RAYON_NUM_THREADS` says, shared out by the number of CPUs
-    /// of each node, and at least one on each. Not collective.
+    /// Makes the thread pools for parallel iteration over arrays ([`ParArray`](crate::array::ParArray)), with as many
+    /// threads in all as this PE's share of the CPUs ([`cpus_per_pe`](Self::cpus_per_pe)), or `RAYON_NUM_THREADS`,
+    /// divided by the CPUs of each node, at least one on each. Not collective.
     ///
     /// # Errors
     ///
-    /// If the system gives no more threads, or does not let them be bound to the CPUs of a node.
+    /// If threads cannot be started, or bound to the CPUs of a node.
     #[track_caller]
     pub fn node_pools(&self) -> Result<NodePools> {
         let topology = self.job().site.topology();
@@ -57,12 +56,12 @@ impl<L: ThreadLevel> World<L> {
 }
 
 impl NodePools {
-    /// The nodes that have a pool; none if the machine does not tell of nodes.
+    /// The nodes that have a pool; none if nodes are not known.
     pub fn nodes(&self) -> impl Iterator<Item = u32> {
         self.pools.iter().filter_map(|pool| pool.node)
     }
 
-    /// The pool of a node: for work that is not about an array.
+    /// The pool of a node, for other work.
     pub fn of_node(&self, node: u32) -> Option<&ThreadPool> {
         self.pools.iter().find(|pool| pool.node == Some(node)).map(|pool| &pool.threads)
     }
@@ -72,14 +71,13 @@ impl NodePools {
         self.pools.iter().map(|pool| pool.threads.current_num_threads()).sum()
     }
 
-    /// The pool that works on a chunk: that of its node, or, if that is not known, the pools in turn.
+    /// Index of the pool for a chunk: that of its node, or, if that is not known, the pools in turn.
     fn of_chunk(&self, chunk: usize, node: Option<u32>) -> usize {
         let own = node.and_then(|node| self.pools.iter().position(|pool| pool.node == Some(node)));
         own.unwrap_or(chunk % self.pools.len())
     }
 
-    /// Does each job in the pool that works on its chunk, and waits for all. The jobs are those of chunks, in
-    /// order.
+    /// Runs the job of each chunk, in order of the chunks, in the pool of the chunk, and waits for all.
     pub(super) fn run<J: FnOnce() + Send>(&self, jobs: impl IntoIterator<Item = (Option<u32>, J)>) {
         let mut work: Vec<Vec<J>> = self.pools.iter().map(|_| Vec::new()).collect();
         for (chunk, (node, job)) in jobs.into_iter().enumerate() {
@@ -89,8 +87,7 @@ impl NodePools {
     }
 }
 
-/// Starts the jobs of each pool before it waits for those of any: pools wait for what was started in their
-/// scope, so the scopes stand in each other.
+/// Starts the jobs of all pools before it waits for any: the scopes of the pools are nested.
 fn spread<J: FnOnce() + Send>(pools: &[NodePool], mut work: Vec<Vec<J>>) {
     let (Some((last, others)), Some(jobs)) = (pools.split_last(), work.pop()) else { return };
     if jobs.is_empty() {
@@ -123,7 +120,7 @@ impl NodePool {
         };
         let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).start_handler(bind);
         let threads = builder.build().map_err(|error| refused(error.to_string()))?;
-        // Not before all threads have started is known whether they could be bound.
+        // All threads must have started to know whether they were bound.
         threads.broadcast(|_| ());
         match failure.lock().take() {
             Some(error) => Err(refused(format!("they cannot be bound to its CPUs: {error}")).into()),
@@ -160,7 +157,7 @@ mod tests {
         let nodes = [Some(2), Some(0), Some(5), None, Some(7), Some(2), None];
         let mut names = nodes.map(|_| String::new());
         pools.run(nodes.into_iter().zip(&mut names).map(|(node, name)| (node, || *name = thread())));
-        // Where the node is not known, or has no pool, it is the number of the chunk that chooses.
+        // If the node is not known, or has no pool, the number of the chunk chooses.
         let worked = [2, 0, 5, 0, 2, 2, 0];
         for (name, node) in names.iter().zip(worked) {
             assert!(name.starts_with(&format!("PE 0, node {node}, thread ")), "{name}");
