@@ -64,6 +64,12 @@ impl Given {
 /// What is found and is no number: a text with a place in a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fact {
+    /// Its line in `facts.csv`, from 1; 0 outside of a report.
+    #[serde(default)]
+    pub(crate) id: usize,
+    /// The section of a report; none of the machine.
+    #[serde(default)]
+    pub(crate) section: String,
     pub(crate) table: String,
     pub(crate) row: String,
     pub(crate) column: String,
@@ -72,7 +78,8 @@ pub(crate) struct Fact {
 
 impl Fact {
     pub(crate) fn new(table: &str, row: &str, column: &str, value: impl Into<String>) -> Self {
-        Self { table: table.to_owned(), row: row.to_owned(), column: column.to_owned(), value: value.into() }
+        let [table, row, column] = [table, row, column].map(str::to_owned);
+        Self { id: 0, section: String::new(), table, row, column, value: value.into() }
     }
 }
 

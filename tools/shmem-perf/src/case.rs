@@ -14,6 +14,11 @@ use crate::samples::Samples;
 /// (those are times per byte).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Case {
+    /// Its line in `cases.csv`, from 1; 0 outside of a report.
+    pub(crate) id: usize,
+    /// The section of a report, and the place, where a section measures the same case in several places.
+    pub(crate) section: String,
+    pub(crate) variant: String,
     pub(crate) measure: String,
     /// Which of its cases: a size, a number of PEs, `typed/127/8`.
     pub(crate) case: String,
@@ -116,6 +121,9 @@ impl Record {
         let [limit_p25, limit, limit_p75] = of(|_, limit| limit);
         let [ratio_p25, ratio, ratio_p75] = of(|cost, limit| cost / limit);
         Case {
+            id: 0,
+            section: String::new(),
+            variant: String::new(),
             measure: measure.to_owned(),
             case: case.to_owned(),
             unit: unit.to_owned(),
@@ -141,6 +149,11 @@ impl Record {
 }
 
 impl Case {
+    /// What stands in a column of `cases.csv`, if it is a number.
+    pub(crate) fn number(&self, column: &str) -> Option<f64> {
+        serde_json::to_value(self).ok()?.get(column)?.as_f64()
+    }
+
     pub(crate) fn compared(&self) -> String {
         let sentence = |row: &measure::Row| format!("{}, against {}{}", row.operation, row.limit, self.note);
         measure::row_of(&self.measure, &self.case).map(sentence).unwrap_or_default()

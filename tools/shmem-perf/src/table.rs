@@ -23,6 +23,9 @@ pub(crate) fn text(cases: &[Case]) -> String {
 pub(crate) fn json(cases: &[Case]) -> String {
     let line = |case: &Case| {
         let mut line = serde_json::json!(case);
+        for of_report in ["id", "section", "variant"] {
+            line.as_object_mut().map(|fields| fields.remove(of_report));
+        }
         line["compared"] = case.compared().into();
         format!("{line}\n")
     };

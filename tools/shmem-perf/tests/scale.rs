@@ -211,24 +211,6 @@ fn teams_send_as_the_world_does(world: &mut World) {
     }
 }
 
-/// What a PE and a node keep of a start, in bytes, beside symmetric memory: as jobs count it (`shmem-rt/tests/allocation.rs`,
-/// `transport::ofi::tests` of shmem-core, `members` of the runtime) where PEs of a node follow each other. What lies between nodes
-/// is the tables of the fabric, of which nobody was addressed; messages are not counted among what is kept.
-#[test]
-fn a_pe_of_a_large_job_keeps_less_than_64_kib() {
-    for (nodes, per_node) in [(2, 1), (4, 2), (32, 2), (64, 16), (160, 64), (1000, 100)] {
-        let shape = JobShape { nodes, per_node };
-        // Whatever the job is, on this many partitions and names of a machine with one kind of memory; for each PE of its node;
-        // and for each node its first PE, thrice (all of the job, the world, and the launcher's word with 8 bytes more).
-        let by_pe = 17_000 + 88 * per_node + 20 * nodes + (12 << 10) + 32 * shape.pes().div_ceil(512);
-        // For each PE of the job its place, and over TCP its address.
-        let by_node = (8 + 16) * shape.pes();
-        println!("{shape:?}: {by_pe} bytes of each PE, {by_node} of each node");
-        assert!(by_pe <= 64 << 10, "{shape:?}: {by_pe} bytes");
-        assert!(by_node <= 32 * shape.pes() + (64 << 10), "{shape:?}: {by_node} bytes");
-    }
-}
-
 /// The table of docs/scale.md, of which `BLESS=1` writes the rows anew. Sums of 1 MiB of 100,000 PEs take seconds in a release build,
 /// and minutes in others, which believe what stands there.
 #[test]

@@ -11,12 +11,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use csv::{Reader, WriterBuilder};
+use csv::{Reader, Writer};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::SECTIONS;
-use crate::bench::{self, Done};
+use crate::bench::{Done, Fact};
 use crate::case::Case;
 use crate::runner::Kept;
 
@@ -32,30 +32,9 @@ pub(super) const DEBUG: &str = "debug build";
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Evidence {
-    pub(crate) cases: Vec<MeasuredCase>,
+    pub(crate) cases: Vec<Case>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) notes: Vec<Note>,
-}
-
-/// One case: all that the page shows of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct MeasuredCase {
-    /// Its line in `cases.csv`, from 1.
-    pub(crate) id: usize,
-    pub(crate) section: String,
-    /// Where the same case is measured in several places: which.
-    pub(crate) variant: String,
-    pub(crate) case: Case,
-}
-
-/// What is a text, and has a place in a table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Fact {
-    /// Its line in `facts.csv`, from 1.
-    pub(crate) id: usize,
-    /// Of none: the machine.
-    pub(crate) section: String,
-    pub(crate) found: bench::Fact,
 }
 
 /// What was said while it was measured.
@@ -68,23 +47,11 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-impl MeasuredCase {
-    /// What stands in a column of `cases.csv`, if it is a number.
-    pub(crate) fn number(&self, column: &str) -> Option<f64> {
-        serde_json::to_value(&self.case).ok()?.get(column)?.as_f64()
-    }
-}
-
 impl Evidence {
     pub(crate) fn add(&mut self, section: &str, [step, variant]: [&str; 2], kept: Kept, done: Done) {
         for record in kept.records.into_iter().filter(|record| !record.samples.0.is_empty()) {
-            let (id, case) = (self.cases.len() + 1, record.case());
-            self.cases.push(MeasuredCase {
-                id,
-                section: section.to_owned(),
-                variant: variant.to_owned(),
-                case,
-            });
+            let (id, section, variant) = (self.cases.len() + 1, section.to_owned(), variant.to_owned());
+            self.cases.push(Case { id, section, variant, ..record.case() });
         }
         kept.facts.into_iter().for_each(|found| self.know(section, found));
         let said = kept.remarks.into_iter().map(|text| (text, "no"));
@@ -94,15 +61,15 @@ impl Evidence {
         }
     }
 
-    pub(crate) fn know(&mut self, section: &str, found: bench::Fact) {
-        self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), found });
+    pub(crate) fn know(&mut self, section: &str, found: Fact) {
+        self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), ..found });
     }
 
     /// Describes the machine as it is before anything is measured, and how much is to be.
     pub(super) fn describe(&mut self, quick: bool) {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         let build = if cfg!(debug_assertions) { DEBUG } else { "release build" };
-        let mut know = |row: &str, value: String| self.know("", bench::Fact::new("machine", row, "", value));
+        let mut know = |row: &str, value: String| self.know("", Fact::new("machine", row, "", value));
         know(PRODUCT, format!("shmem-perf {}, {build}", env!("CARGO_PKG_VERSION")));
         know(EXTENT, if quick { QUICK } else { "whole" }.to_owned());
         know("revision", said(concat!("git -C ", env!("CARGO_MANIFEST_DIR"), " describe --always --dirty")));
@@ -114,14 +81,14 @@ impl Evidence {
     pub(super) fn ended(&mut self, took: Duration) {
         let took = format!("{:.0} s", took.as_secs_f64());
         for (row, value) in [("load behind", said("cat /proc/loadavg")), (TOOK, took)] {
-            self.know("", bench::Fact::new("machine", row, "", value));
+            self.know("", Fact::new("machine", row, "", value));
         }
     }
 
     /// What is known of the machine and of the run.
     pub(crate) fn known(&self, row: &str) -> Option<&str> {
-        let of = |fact: &&Fact| fact.section.is_empty() && fact.found.row == row;
-        self.facts.iter().find(of).map(|fact| fact.found.value.as_str())
+        let of = |fact: &&Fact| fact.section.is_empty() && fact.row == row;
+        self.facts.iter().find(of).map(|fact| fact.value.as_str())
     }
 
     /// Whether anything was measured, found or said for a section.
@@ -132,9 +99,9 @@ impl Evidence {
     }
 
     pub(crate) fn write(&self, directory: &Path) -> io::Result<()> {
-        write(&directory.join("cases.csv"), CASES, &self.cases)?;
-        write(&directory.join("facts.csv"), FACTS, &self.facts)?;
-        write(&directory.join("notes.csv"), NOTES, &self.notes)
+        write(&directory.join("cases.csv"), &self.cases)?;
+        write(&directory.join("facts.csv"), &self.facts)?;
+        write(&directory.join("notes.csv"), &self.notes)
     }
 
     /// Reads what was written there; says which file is missing or is none of these.
@@ -145,24 +112,15 @@ impl Evidence {
     }
 }
 
-const CASES: &str = "id,section,variant,measure,case,unit,value,p25,p75,limit,limit_p25,limit_p75,ratio,ratio_p25,ratio_p75,difference,\
-                     vs_a1,p95,n,pes,transport,shared_cores,note";
-const FACTS: &str = "id,section,table,row,column,value";
-const NOTES: &str = "section,step,failed,text";
-
-fn write<T: Serialize>(file: &Path, heads: &str, lines: &[T]) -> io::Result<()> {
-    let mut file = WriterBuilder::new().has_headers(false).from_path(file)?;
-    file.write_record(heads.split(','))?;
+fn write<T: Serialize>(file: &Path, lines: &[T]) -> io::Result<()> {
+    let mut file = Writer::from_path(file)?;
     lines.iter().try_for_each(|line| file.serialize(line))?;
     file.flush()
 }
 
-/// Lines of a file, of which all columns are fields, in order.
 fn read<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, String> {
-    let lines = || -> csv::Result<Vec<T>> {
-        Reader::from_path(file)?.records().map(|line| line?.deserialize(None)).collect()
-    };
-    lines().map_err(|error| format!("{} is no file of a report: {error}", file.display()))
+    let lines = Reader::from_path(file).and_then(|mut lines| lines.deserialize().collect());
+    lines.map_err(|error| format!("{} is no file of a report: {error}", file.display()))
 }
 
 /// The first line that a shell prints.

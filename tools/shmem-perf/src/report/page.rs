@@ -59,7 +59,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
                         h2 { "The machine" }
                         div.scroll { table { tbody {
                             @for fact in evidence.facts.iter().filter(|fact| fact.section.is_empty()) {
-                                tr { th scope="row" { (fact.found.row) } td data-fact=(fact.id) { (fact.found.value) } }
+                                tr { th scope="row" { (fact.row) } td data-fact=(fact.id) { (fact.value) } }
                             }
                         } } }
                     }
@@ -116,8 +116,8 @@ fn data(evidence: &Evidence) -> Markup {
         p { "Beside this page lie "
             a href="cases.csv" { "cases.csv" } " (" (evidence.cases.len()) " lines: what was compared with what, medians, \
             quarters, ratios; every figure of this page), "
-            a href="facts.csv" { "facts.csv" } " (the machine, placements) and "
-            a href="notes.csv" { "notes.csv" } " (what was said and what has failed). Point at a number in a table to see \
-            its line in cases.csv, and what was compared." }
+            a href="facts.csv" { "facts.csv" } " (the machine, placements)"
+            @if !evidence.notes.is_empty() { " and " a href="notes.csv" { "notes.csv" } " (remarks and failures)" }
+            ". Point at a number in a table to see its line in cases.csv, and what was compared." }
     }
 }

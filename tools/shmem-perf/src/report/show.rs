@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, Render, html};
 
-use super::evidence::{Evidence, Fact, MeasuredCase};
+use super::evidence::Evidence;
+use crate::bench::Fact;
+use crate::case::Case;
 use crate::measure;
 use crate::pattern::{self, Found, named};
 use crate::sheet::{Section, SheetLine};
@@ -20,13 +22,10 @@ impl<'a> View<'a> {
         self,
         place: &'p str,
         pattern: &'p str,
-    ) -> impl Iterator<Item = (Found<'p, 'a>, &'a MeasuredCase)> + use<'a, 'p> {
-        let of = move |entry: &&MeasuredCase| {
-            entry.section == self.1.name && (place.is_empty() || entry.variant == place)
-        };
-        let find = move |entry: &'a MeasuredCase| {
-            Some((pattern::find(pattern, &entry.case.measure, &entry.case.case)?, entry))
-        };
+    ) -> impl Iterator<Item = (Found<'p, 'a>, &'a Case)> + use<'a, 'p> {
+        let of =
+            move |entry: &&Case| entry.section == self.1.name && (place.is_empty() || entry.variant == place);
+        let find = move |entry: &'a Case| Some((pattern::find(pattern, &entry.measure, &entry.case)?, entry));
         self.0.cases.iter().filter(of).filter_map(find)
     }
 
@@ -83,10 +82,10 @@ impl<'a> View<'a> {
     }
 
     fn facts(self, title: &str, table: &str) -> ReportTable<'a> {
-        let of = |fact: &&Fact| fact.section == self.1.name && fact.found.table == table;
-        let cells = self.0.facts.iter().filter(of).map(|Fact { id, found, .. }| {
-            let cell = Cell { fact: Some(*id), ..Cell::text(&*found.value) };
-            (found.row.clone(), found.column.clone(), cell)
+        let of = |fact: &&Fact| fact.section == self.1.name && fact.table == table;
+        let cells = self.0.facts.iter().filter(of).map(|Fact { id, row, column, value, .. }| {
+            let cell = Cell { fact: Some(*id), ..Cell::text(&**value) };
+            (row.clone(), column.clone(), cell)
         });
         ReportTable::of(title, cells.collect(), &Cell::text(""))
     }
@@ -128,7 +127,7 @@ impl<'a> View<'a> {
         };
         let table = self.1.lines.iter().position(shows);
         let asked = Cell { link: table.map(|at| self.id(at)), ..Cell::text(row.part(0)) };
-        let unit = Cell::text(if is_ratio { "ratio" } else { &*ours.case.unit });
+        let unit = Cell::text(if is_ratio { "ratio" } else { &*ours.unit });
         let published = Cell::new("published", if is_ratio { row.part(2) } else { "" });
         Some([asked, unit].into_iter().chain(answers).chain([published]).collect())
     }
@@ -144,14 +143,14 @@ fn once(all: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// A line for each case, with what is published of it, and with its place if they are of several.
-fn cases_of<'a>(title: &str, found: &[(&'a MeasuredCase, &'static str)], places: bool) -> ReportTable<'a> {
+fn cases_of<'a>(title: &str, found: &[(&'a Case, &'static str)], places: bool) -> ReportTable<'a> {
     let heads = ["case", "cost", "limit", "unit", "ratio", "quarters", "to", "pairs", "PEs", "cores", "goal"];
-    let beside_puts = found.iter().any(|(entry, _)| entry.case.vs_a1.is_some());
+    let beside_puts = found.iter().any(|(entry, _)| entry.vs_a1.is_some());
     let is_published = found.iter().any(|(_, published)| !published.is_empty());
     let more = [beside_puts.then_some("A1"), is_published.then_some("published")];
     let mut table = ReportTable::new(title, heads.into_iter().chain(more.into_iter().flatten()));
     for &(entry, published) in found {
-        let (of, case) = (|column| Cell::of(Some(entry), column), &entry.case);
+        let (of, case) = (|column| Cell::of(Some(entry), column), entry);
         let place = if places { &*entry.variant } else { "" };
         let mut cells = vec![
             Cell::text(format!("{} {} {place}", case.measure, case.case).trim_end()),
@@ -175,8 +174,7 @@ fn cases_of<'a>(title: &str, found: &[(&'a MeasuredCase, &'static str)], places:
 }
 
 pub(super) fn missed(evidence: &Evidence) -> ReportTable<'_> {
-    let is_missed =
-        |entry: &&MeasuredCase| measure::goal(&entry.case).is_some_and(|goal| !goal.is_met(&entry.case));
+    let is_missed = |entry: &&Case| measure::goal(entry).is_some_and(|goal| !goal.is_met(entry));
     let found: Vec<_> = evidence.cases.iter().filter(is_missed).map(|entry| (entry, "")).collect();
     ReportTable { under: Vec::new(), ..cases_of("What does not reach its goal", &found, true) }
 }
@@ -211,8 +209,8 @@ impl<'a> ReportTable<'a> {
         table
     }
 
-    fn explain(&mut self, entries: impl Iterator<Item = &'a MeasuredCase>) {
-        let rows = entries.filter_map(|entry| measure::row_of(&entry.case.measure, &entry.case.case));
+    fn explain(&mut self, entries: impl Iterator<Item = &'a Case>) {
+        let rows = entries.filter_map(|entry| measure::row_of(&entry.measure, &entry.case));
         self.under.extend(once(rows.map(measure::Row::sentence)));
     }
 
@@ -258,7 +256,7 @@ pub(super) struct Cell<'a> {
     fact: Option<usize>,
     link: Option<String>,
     /// A number, and the line and the column of `cases.csv` that have it.
-    number: Option<(f64, &'a MeasuredCase, &'a str)>,
+    number: Option<(f64, &'a Case, &'a str)>,
     chosen: bool,
 }
 
@@ -273,7 +271,7 @@ impl<'a> Cell<'a> {
     }
 
     /// A number of a line, or that there is none.
-    fn of(entry: Option<&'a MeasuredCase>, column: &'a str) -> Self {
+    fn of(entry: Option<&'a Case>, column: &'a str) -> Self {
         let number = entry.and_then(|entry| Some((entry.number(column)?, entry, column)));
         let Some((value, ..)) = number else { return Self::new("missing", "not measured") };
         let text = if column == "n" { format!("{value:.0}") } else { digits(value) };
@@ -291,7 +289,7 @@ impl<'a> Cell<'a> {
     }
 
     fn about(&self) -> Option<String> {
-        self.number.map(|(_, entry, _)| entry.case.compared())
+        self.number.map(|(_, entry, _)| entry.compared())
     }
 
     /// In a row which says what was compared, and so need not be said again, of a table with so many columns.
