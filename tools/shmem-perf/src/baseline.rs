@@ -1,8 +1,7 @@
-//! What the measures are compared with.
+//! Limits that several measures are compared with.
 //!
-//! Each baseline is short enough to be checked by eye and stands on something that is not written
-//! here: the processor's store, the C library's `memcpy`, the transfer of a cache line between two
-//! cores, the kernel's futex.
+//! Each is short enough to be checked by eye, and is the cost of something outside of this project: the processor's store, the C library's
+//! `memcpy`, the transfer of a cache line between two cores, the kernel's futex.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -42,8 +41,8 @@ pub(crate) unsafe fn memcpy(to: *mut u8, from: *const u8, bytes: usize) {
     unsafe { libc::memcpy(to.cast(), from.cast(), bytes) };
 }
 
-/// Nanoseconds of sending a cache line from one core to another and back, so many times: `first` on one of two PEs, the other one
-/// answers. The line holds a counter, even between calls.
+/// Nanoseconds of a round trip of a cache line between two PEs, `times` times. The `first` one sends. The line holds a counter, which is
+/// even between calls.
 pub(crate) fn round_trip(line: &AtomicU64, first: bool, times: usize) -> f64 {
     let before = line.load(Ordering::Acquire) & !1;
     nanoseconds_each(times, || {
@@ -65,15 +64,14 @@ pub(crate) fn wait_for(counter: &AtomicU64, count: u64) {
     while counter.load(Ordering::Acquire) < count {
         std::hint::spin_loop();
         looks += 1;
-        // Only where the two share a core is the other so late.
+        // The other PE is so late only where the two share a core.
         if looks.is_multiple_of(1 << 14) {
             std::thread::yield_now();
         }
     }
 }
 
-/// A barrier of processes that sleep in the kernel: a counter of arrivals, and a generation to sleep
-/// on. All zeroes is a barrier nobody has arrived at.
+/// A barrier of processes that sleep in the kernel: a counter of arrivals, and a generation to sleep on. All zeroes is its beginning.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct FutexBarrier {
@@ -82,7 +80,7 @@ pub(crate) struct FutexBarrier {
 }
 
 impl FutexBarrier {
-    /// That on the first of [`LIMIT_WORDS`] words of a PE of this node.
+    /// The barrier in the first of [`LIMIT_WORDS`] words of a PE of this node.
     pub(crate) fn on<'w>(world: &'w World, words: On<'w, [u64]>) -> &'w Self {
         const { assert!(size_of::<Self>() <= LIMIT_WORDS * 8) };
         let words: *mut Self = near(words.index(..LIMIT_WORDS).ptr(world)).cast();
@@ -97,7 +95,7 @@ impl FutexBarrier {
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == pes {
             self.arrived.store(0, Ordering::Relaxed);
             self.generation.fetch_add(1, Ordering::Release);
-            // Whoever was not asleep yet sees the generation.
+            // A process that does not sleep yet reads the new generation.
             let _ = futex::wake(&self.generation, futex::Flags::empty(), i32::MAX as u32);
             return;
         }
@@ -108,7 +106,7 @@ impl FutexBarrier {
     }
 }
 
-/// Words that limits run on, on a line of their own. All zeroes to begin with.
+/// Words for a limit, in cache lines of their own, which must be zero at first.
 pub(crate) const LIMIT_WORDS: usize = 16;
 
 /// A word of 8 bytes of a PE of this node.
@@ -123,7 +121,7 @@ pub(crate) fn word_at<'w, L: ThreadLevel, T: Contents>(
     unsafe { AtomicU64::from_ptr(word) }
 }
 
-/// A pointer that must be there, because what is measured is shared memory.
+/// Requires a pointer: limits of this kind exist in shared memory alone.
 pub(crate) fn near<T: ?Sized>(pointer: Option<*mut T>) -> *mut T {
     pointer
         .unwrap_or_else(|| panic!("the PE is not on this node: there is no limit to measure a transfer with"))

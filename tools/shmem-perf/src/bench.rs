@@ -1,4 +1,4 @@
-//! Inside a PE: what it is started for, and what measures have in common there.
+//! The program of a PE: its task, its input, and the records of its measure.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -20,16 +20,16 @@ use crate::samples::Samples;
 
 pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 
-/// What each PE of a job does. All of them call it; what PE 0 records counts.
+/// The task of every PE of a job. The records of PE 0 count.
 #[derive(Clone, Copy)]
 pub(crate) enum Task {
-    /// With a core for each PE, where there are enough; PE 0 has the programs that it was given beside it.
+    /// PEs with a core each, where there are enough. PE 0 runs the given peer programs beside it.
     Near(fn(&mut World, &Bench<'_>) -> Done),
-    /// On any core: its threads have them all.
+    /// PEs on any core.
     Free(fn(&mut World, &Bench<'_>) -> Done),
-    /// Two PEs with a bare program over libfabric, and no core of their own: threads that do what has come need them, too.
+    /// Two PEs with a bare program over libfabric, on any core, since progress threads need cores, too.
     Far(fn(&Pair<'_>, &Bench<'_>) -> Done),
-    /// The same with threads that call the library at the same time, on PE 0 alone, while the other one sleeps in its own code.
+    /// The same, with threads of PE 0 that call the library at the same time, while the other PE sleeps in its own code.
     Threads(fn(&Pair<'_, Multiple>, &Bench<'_>) -> Done),
     Own(fn(&Given) -> Done),
 }
@@ -38,15 +38,15 @@ pub(crate) enum Task {
 #[serde(default)]
 pub(crate) struct Given {
     pub(crate) repetitions: usize,
-    /// Patterns of the cases that are wanted; without any: all.
+    /// Patterns of the wanted cases; none: all cases.
     pub(crate) only: Vec<String>,
     pub(crate) quick: bool,
     pub(crate) seed: u64,
     pub(crate) partitions: usize,
     pub(crate) peers: Option<PathBuf>,
-    /// By which power of two arrays are smaller than those of their source.
+    /// The power of two by which arrays are smaller than in the literature.
     pub(crate) scale: u32,
-    /// Bytes of transfers, where a measure has no sizes of its own.
+    /// Bytes of transfers, where the measure has no fixed sizes.
     pub(crate) sizes: Vec<usize>,
     pub(crate) threads: Vec<usize>,
 }
@@ -61,7 +61,7 @@ impl Given {
     }
 }
 
-/// What is found and is no number: a text with a place in a table.
+/// A finding that is a text, with its place in a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fact {
     /// Its line in `facts.csv`, from 1; 0 outside of a report.
@@ -88,10 +88,10 @@ impl Task {
         match self {
             Self::Near(pe) | Self::Free(pe) => {
                 let mut world = shmem::init::<Single>()?;
-                // They take cores of their own accord, and could not once this process has taken one.
+                // Started first: they bind themselves to cores, and would inherit the core of this process.
                 let directory = given.peers.as_deref().filter(|_| world.my_pe() == 0);
                 let beside = RefCell::new(directory.map(start).unwrap_or_default());
-                // Far away, threads that do what has come need cores, too.
+                // Between nodes, progress threads need cores, too.
                 let cores = match self {
                     Self::Near(_) if is_near(&world) => take_core(world.my_pe(), world.n_pes())?,
                     _ => allowed_cores()?.len(),
@@ -116,7 +116,7 @@ fn far<L: ThreadLevel>(given: &Given, pe: impl FnOnce(&Pair<'_, L>, &Bench<'_>) 
     bench.print(&world)
 }
 
-/// Prints a line of JSON for the tool, or for who reads the tool.
+/// Prints a line of JSON.
 pub(crate) fn say<T: Serialize>(one: &T) -> Done {
     println!("{}", serde_json::to_string(one)?);
     Ok(())
@@ -125,7 +125,7 @@ pub(crate) fn say<T: Serialize>(one: &T) -> Done {
 pub(crate) struct Bench<'g> {
     given: &'g Given,
     pub(crate) site: Site,
-    /// Cores of the PEs of this host.
+    /// The cores that PEs of this host may use.
     pub(crate) cores: usize,
     beside: RefCell<Vec<Rc<Running>>>,
     records: RefCell<Vec<Record>>,
@@ -161,7 +161,7 @@ impl<'g> Bench<'g> {
         self.of_threads(1, name.into(), take);
     }
 
-    /// The same of so many threads of this PE.
+    /// Adds the samples of a case of `threads` threads of this PE, if it is wanted.
     pub(crate) fn of_threads(&self, threads: usize, name: String, take: impl FnOnce() -> Samples) {
         if self.wants(&name) {
             let shared_cores = self.site.shared_cores || threads > self.cores;
@@ -174,7 +174,7 @@ impl<'g> Bench<'g> {
         self.samples(name, || Samples::of(self.repetitions, pair));
     }
 
-    /// The same in turn; each closure gives the cost of one operation.
+    /// Adds pairs of the two closures, called in turn; each returns the cost of one operation.
     pub(crate) fn pairs(
         &self,
         name: impl Into<String>,
@@ -192,12 +192,12 @@ impl<'g> Bench<'g> {
         self.beside.borrow().clone()
     }
 
-    /// One of them, which is no longer beside.
+    /// Removes a peer, and returns it.
     pub(crate) fn take(&self, peer: Peer) -> Option<Rc<Running>> {
         self.beside.borrow_mut().extract_if(.., |running| running.peer == peer).next()
     }
 
-    /// Keeps what was measured beside a peer, or says why there is nothing; and whether there will be more of it.
+    /// Adds samples beside a peer, or prints why there are none. Returns whether the peer still runs.
     pub(crate) fn keep(
         &self,
         name: &str,
@@ -226,8 +226,8 @@ pub(crate) fn other<L: ThreadLevel>(world: &World<L>) -> Pe {
     world.ring_neighbours().1
 }
 
-/// Runs `measure` on PE 0 while the others sleep: on its node in their own code, since updates would wake those that wait in the
-/// library; elsewhere in the library, which does what comes.
+/// Runs `measure` on PE 0 while the others sleep: on its node in their own code, since updates would wake PEs that wait in the library; on
+/// other nodes in the library, which makes progress.
 pub(crate) fn alone(world: &World, measure: impl FnOnce()) -> Result<()> {
     let done = world.alloc(value(0_u64))?;
     world.barrier_all();
@@ -241,22 +241,22 @@ pub(crate) fn alone(world: &World, measure: impl FnOnce()) -> Result<()> {
     world.free(done)
 }
 
-/// Starts those whose programs are in a directory. Who does not start is said.
+/// Starts the peers whose programs are in a directory, and prints which do not start.
 fn start(directory: &Path) -> Vec<Rc<Running>> {
     let lost = |peer, reason| lose(directory, peer, &reason);
     let running = |&peer: &Peer| Running::start(peer, directory).map_err(|reason| lost(peer, reason)).ok()?;
     Peer::ANSWERING.into_iter().flatten().filter_map(running).map(Rc::new).collect()
 }
 
-/// Says that there will be no more of a peer, neither in this job nor in later ones.
+/// Prints that a peer is lost, for this job and later ones.
 fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
     eprintln!("shmem-perf: peer {peer}: {reason}");
-    // Whoever tries it again finds out again.
+    // If this fails, the next job tries it again.
     _ = std::fs::remove_file(directory.join(peer.name));
 }
 
-/// Keeps the calling process, which has joined its job (how PEs wait is decided by the cores they had then), on one of the cores it may
-/// use, unless the job has more PEs. Gives the number of these cores.
+/// Binds the calling process to one of its allowed cores, unless the job has more PEs. Returns the number of allowed cores. Called after
+/// the PE has joined the job, since the library looks at the cores then.
 pub(crate) fn take_core(pe: usize, pes: usize) -> std::io::Result<usize> {
     let cores = allowed_cores()?;
     if pes <= cores.len() {

@@ -1,4 +1,4 @@
-//! One line of a report: a measure, one of its cases, and what came out.
+//! A case of a measure with its results: one line of a report.
 
 use serde::{Deserialize, Serialize};
 use shmem::World;
@@ -9,9 +9,8 @@ use crate::bench::is_near;
 use crate::measure;
 use crate::samples::Samples;
 
-/// One case of a measure, as it is printed, with four digits: no measurement is better than that. Fields are columns of `cases.csv`,
-/// in their order. `ratio` is the cost over the limit's cost: smaller is better everywhere, also where others would give a bandwidth
-/// (those are times per byte).
+/// A case with its results, rounded to four digits. Fields are columns of `cases.csv`, in their order. `ratio` is the cost over the limit's
+/// cost, so smaller is better everywhere; bandwidths are given as times per byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Case {
     /// Its line in `cases.csv`, from 1; 0 outside of a report.
@@ -20,19 +19,19 @@ pub(crate) struct Case {
     pub(crate) section: String,
     pub(crate) variant: String,
     pub(crate) measure: String,
-    /// Which of its cases: a size, a number of PEs, `typed/127/8`.
+    /// The name of the case: a size, a number of PEs, `typed/127/8`.
     pub(crate) case: String,
-    /// Of `value`, `limit`, their quarters, and `difference`.
+    /// The unit of `value`, `limit`, their quartiles, and `difference`.
     pub(crate) unit: String,
-    /// Median of what it cost, and the quarters around it.
+    /// Median of the cost, and its quartiles.
     pub(crate) value: f64,
     pub(crate) p25: f64,
     pub(crate) p75: f64,
-    /// Median of what the limit cost, and the quarters around it.
+    /// Median of the limit's cost, and its quartiles.
     pub(crate) limit: f64,
     pub(crate) limit_p25: f64,
     pub(crate) limit_p75: f64,
-    /// Median of cost over limit, pair by pair, and the quarters around it.
+    /// Median of cost over limit, pair by pair, and its quartiles.
     pub(crate) ratio: f64,
     pub(crate) ratio_p25: f64,
     pub(crate) ratio_p75: f64,
@@ -49,7 +48,7 @@ pub(crate) struct Case {
     pub(crate) note: String,
 }
 
-/// Under what circumstances samples were taken.
+/// The circumstances of samples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Site {
     pub(crate) pes: usize,
@@ -69,8 +68,7 @@ impl Site {
     }
 }
 
-/// The samples of one case, as they travel from PE 0 to the tool. What was compared, and in which unit, says its
-/// [row](measure::Row).
+/// The samples of one case, as PE 0 prints them for the tool. Its [row](measure::Row) has the unit and what was compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// `put 4096` is the case `4096` of the measure `put`.
@@ -149,7 +147,7 @@ impl Record {
 }
 
 impl Case {
-    /// What stands in a column of `cases.csv`, if it is a number.
+    /// The number in a column of `cases.csv`, if it is one.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
         serde_json::to_value(self).ok()?.get(column)?.as_f64()
     }

@@ -1,15 +1,13 @@
-//! The guard: what must not become slower. Runs what measures the guarded cases, again where they miss their bounds, and says
-//! what came of it.
+//! The guard: measures the guarded cases, again where they miss their bounds, and reports a verdict for each.
 //!
-//! Bounds are ratios, so wide that all processors stay within: only an operation that does something else than it ought to misses
-//! them. Most are the case's [`Goal`] with an *allowance*, a factor: 1.5 where C copies the same bytes between the same cores; 2 where
-//! it copies them once, and ours twice side by side; 3 where both sides are the same few instructions, or the same memory; 4 where a
-//! line travels between cores, threads are waited for, or neighbours use the same memory.
+//! Bounds are ratios that every processor can keep: only an operation that does something wrong misses them. Most are the case's [`Goal`]
+//! with an *allowance*, a factor: 1.5 where C copies the same bytes between the same cores; 2 where it copies them once, and ours twice
+//! side by side; 3 where both sides are the same few instructions, or the same memory; 4 where a line travels between cores, threads are
+//! waited for, or neighbours use the same memory.
 //!
-//! A guarded case is a line `guard: command line | case | cores | bound` of `measures.txt`: with alternatives of the case in braces;
-//! cores without which it says nothing, 2 where PEs or threads run at the same time; and a goal of its own, or `goal x3`, that of the
-//! case with an allowance. A case that misses its bound is measured again, by another job, and refused when it has missed
-//! [`ATTEMPTS`] times.
+//! A line `guard: command line | case | cores | bound` of `measures.txt` guards cases, with alternatives in braces. `cores` is the least
+//! number of cores; `bound` a goal, or `goal x3`, the case's goal with an allowance. A case that misses its bound is measured again, and
+//! refused when it has missed [`ATTEMPTS`] times.
 
 use clap::Args;
 use serde_json::json;
@@ -27,7 +25,7 @@ use crate::table;
 
 const ATTEMPTS: usize = 5;
 
-/// Jobs that share out a case, where its command does not say: fewer than for figures, since what misses is measured again.
+/// Jobs of a case, where its command does not say: few, since a case that misses is measured again.
 const JOBS: usize = 3;
 
 #[derive(Args, Clone, Debug)]
@@ -35,19 +33,19 @@ pub(crate) struct Options {
     /// Only the cases of these measures; not given: all.
     #[arg(value_name = "MEASURE")]
     measures: Vec<String>,
-    /// A factor for all bounds: more than 1 for a machine that is never quiet.
+    /// A factor for all bounds: more than 1 for a machine with other load.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
     allowance: f64,
 }
 
-/// A guarded case, and what has been measured of it so far.
+/// A guarded case, and its measurements so far.
 struct Trial {
     name: String,
     possible: fn() -> Result<(), String>,
     command: &'static str,
     cores: usize,
     bound: &'static str,
-    /// With what each was held against.
+    /// Each with its bound.
     measured: Vec<(Case, Goal)>,
     skipped: Option<String>,
 }
@@ -69,7 +67,7 @@ impl Trial {
         self.name.split_once(' ').unwrap_or_default()
     }
 
-    /// Adds what was measured; it does not count if its PEs had to share cores.
+    /// Adds a measurement, which does not count if PEs shared cores.
     fn add(&mut self, case: Case, allowance: f64) {
         let goal = match self.bound.strip_prefix("goal x") {
             Some(times) => measure::goal(&case).map(|goal| goal.eased(times.parse().unwrap_or(1.0))),
@@ -80,8 +78,7 @@ impl Trial {
         self.measured.extend(goal.map(|goal| (case, goal.eased(allowance))));
     }
 
-    /// What came of it, and why if it is not held: what was measured says nothing, or, with what to do about it, its measure has no
-    /// such case, or it has missed its bound each time.
+    /// The verdict, and the reason if the case is not held.
     fn verdict(&self) -> (&'static str, String) {
         let Self { name, command, measured, .. } = self;
         if let Some(why) = &self.skipped {
@@ -103,13 +100,13 @@ impl Trial {
         ("too slow", why)
     }
 
-    /// Whether nothing is known of it yet that would content a guard.
+    /// Whether the case must be measured again.
     fn is_open(&self) -> bool {
         matches!(self.verdict().0, "missing" | "too slow")
     }
 }
 
-/// Tries the guarded cases: fails if a case is refused, or none was held.
+/// Runs the guard: fails if a case is refused, or none was held.
 pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Done {
     let mut trials: Vec<_> = MEASURES.iter().flat_map(Trial::all_of).collect();
     let mut all: Vec<_> = trials.iter().map(|trial| trial.parts().0).collect();
@@ -129,7 +126,7 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
     for trial in trials.iter().filter(|trial| trial.is_open()) {
         eprintln!("shmem-perf: {}", trial.verdict().1);
     }
-    // A guard that has seen nothing is not content.
+    // A guard that has measured nothing fails.
     let (held, skipped) = (of("held"), of("skipped"));
     let refused = trials.len() - held - skipped;
     let counted = format!("{held} of {} cases are held, {refused} refused, {skipped} skipped", trials.len());
@@ -141,7 +138,7 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
     Err(format!("{counted}{}", if held + refused == 0 { advice } else { "" }).into())
 }
 
-/// Measures the cases of one command until none wants more, but for those of which this build or this machine says nothing.
+/// Measures the cases of one command until none is open. Skips those that this build or machine cannot measure.
 fn attempt(trials: &mut [Trial], allowance: f64) -> Done {
     let cores = std::thread::available_parallelism()?.get();
     for trial in &mut *trials {

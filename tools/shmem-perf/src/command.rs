@@ -1,4 +1,4 @@
-//! The tool's command line: a subcommand for each measure, and what is made of them.
+//! The tool's command line: a subcommand for each measure, and the tools that run several measures.
 
 use std::process::ExitCode;
 
@@ -25,13 +25,13 @@ pub(crate) struct Arguments {
     /// Pairs of samples for each case.
     #[arg(long, global = true, default_value = "31", value_parser = RangedU64ValueParser::<usize>::new().range(FEWEST as u64..))]
     pub(crate) repetitions: usize,
-    /// Jobs that share out each case: which pages a job gets, and what else the machine does, is luck.
+    /// Jobs that measure each case: pages and other load differ from job to job.
     #[arg(long, global = true, default_value = "15", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) jobs: usize,
     /// Only the cases that a pattern finds, such as `put 8|4096` or `micro */8/**`; may be given several times.
     #[arg(long, global = true, value_name = "PATTERN")]
     pub(crate) cases: Vec<String>,
-    /// Less of what takes long: fewer sizes and layouts, smaller payloads, and nothing is built that takes minutes.
+    /// Fewer sizes and layouts, smaller payloads, and no peer that takes minutes to build.
     #[arg(long, global = true)]
     pub(crate) quick: bool,
     /// The provider of libfabric, where PEs reach each other through one [default: tcp;ofi_rxm].
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     pub(crate) provider: Vec<String>,
 }
 
-/// What is no measure, but made of all of them.
+/// Subcommands that run several measures.
 #[derive(Clone, Debug, Subcommand)]
 enum Tool {
     /// Holds some cases of all measures against generous bounds, in less than a minute; fails if one of them is too slow.
@@ -88,7 +88,7 @@ fn run(matches: &ArgMatches) -> Done {
     }
 }
 
-/// Runs a measure by its command line, with quotes as in a shell. What that does not say is the runner's.
+/// Runs a measure by a command line, with quotes as in a shell. Options that it lacks are the runner's.
 pub(crate) fn perform(runner: &mut Runner, line: &str) -> Done {
     let words = line.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
         0 => part.split_whitespace().collect(),

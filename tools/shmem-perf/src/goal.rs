@@ -1,25 +1,25 @@
-//! What a case ought to reach, as it is written in [rows](crate::measure::Row) and shown in tables.
+//! The goals of cases, as they are written in [rows](crate::measure::Row) and shown in tables.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::case::Case;
 
-/// What a case ought to reach against its limit.
+/// The goal of a case, against its limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
     kind: &'static GoalForm,
     numbers: [f64; 2],
 }
 
-/// A kind of goal: how it is written, whether more of each number asks for less (1) or for more (-1), and what reaches it.
+/// A form of goals: its text, whether a larger number makes it easier (1) or harder (-1), and the test.
 type GoalForm = (&'static str, [i32; 2], fn(&Case, f64, f64) -> bool);
 
-/// All kinds, in the order in which they are tried. Differences and values are in the unit of the case; `A1` is a loop of puts.
+/// All forms, in the order of parsing. Differences and values are in the unit of the case; `A1` is a loop of puts.
 const KINDS: [GoalForm; 8] = [
     ("{} or +{}", [1, 1], |case, most, more| case.ratio <= most || case.difference <= more),
     ("{} and +{}", [1, 1], |case, times, more| case.value <= times * case.limit + more),
-    // Of 95 of 100 layouts.
+    // For 95 of 100 layouts.
     ("{}, p95 {}", [1, 1], |case, most, tail| case.ratio <= most && case.p95.is_some_and(|p95| p95 <= tail)),
     ("{}, {}x A1", [1, -1], |case, most, times| case.ratio <= most && case.vs_a1 >= Some(times)),
     ("at most {}", [1, 1], |case, most, _| case.value <= most),
@@ -29,7 +29,7 @@ const KINDS: [GoalForm; 8] = [
 ];
 
 impl Goal {
-    /// The same with an allowance: so many times less is asked.
+    /// The goal with an allowance: `times` times easier.
     pub(crate) fn eased(mut self, times: f64) -> Self {
         for (number, sign) in self.numbers.iter_mut().zip(self.kind.1) {
             *number *= times.powi(sign);
@@ -70,7 +70,7 @@ impl fmt::Display for Goal {
         let mut pieces = self.kind.0.split("{}");
         f.write_str(pieces.next().unwrap_or_default())?;
         for (at, (behind, number)) in pieces.zip(self.numbers).enumerate() {
-            // Times the limit; of others no more digits than were asked for, also with an allowance.
+            // Ratios have two digits, other numbers at most three.
             match at == 0 && self.kind.0.starts_with("{}") && behind != "x A1" {
                 true => write!(f, "{number:.2}{behind}")?,
                 false => write!(f, "{}{behind}", (number * 1e3).round() / 1e3)?,

@@ -1,6 +1,5 @@
-//! Jobs of a tool that measures itself: it starts its own program as PEs, on this host or on two: those that are named, or two that
-//! this machine pretends to be (`ci/hosts-up.sh` of the sources, which takes root). What pretended hosts have in common, processor,
-//! memory and kernel, makes their network no faster and no slower than two interfaces of one kernel are.
+//! Jobs of the tool: it starts its own program as PEs, on this host or on two hosts. These are given, or network namespaces of this machine
+//! (`ci/hosts-up.sh` of the sources, which needs root), whose network is that between two interfaces of one kernel.
 
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -13,16 +12,15 @@ use clap::Args;
 use shmem::launch::{Bind, HostList, Launch, Outcome, Printed};
 use tempfile::TempDir;
 
-/// A job of this program, as it is asked for.
+/// A job of this program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) pes: usize,
     pub(crate) args: Vec<String>,
-    /// Variables of their environment. What else the environment says about partitions does not
-    /// count: measures would differ from place to place.
+    /// Variables of the PEs. Partitions of the tool's own environment are left out, so that measures do not depend on them.
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) bind: Bind,
-    /// Where it runs; not said: on this host.
+    /// Its hosts; None: this host.
     pub(crate) hosts: Option<Arc<Hosts>>,
 }
 
@@ -39,16 +37,16 @@ impl Asked {
         self.with([("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }
 
-    /// Runs it to its end: what PE 0 has printed to its standard output, and all PEs to their standard errors.
+    /// Runs the job, and returns the standard output of PE 0 and the standard errors of all PEs.
     pub(crate) fn run(&self) -> Result<[String; 2], Box<dyn Error>> {
         self.run_program(&std::env::current_exe()?)
     }
 
-    /// The same of another program.
+    /// The same with another program.
     pub(crate) fn run_program(&self, program: &Path) -> Result<[String; 2], Box<dyn Error>> {
         let launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
         let launch = partitions_of_environment().fold(launch, Launch::env_remove);
-        // Nobody is warned of PEs that wait while another one is measured.
+        // PEs may wait for long while another one is measured.
         let launch = launch.env("SHMEM_WAIT_WARN", "0");
         let launch = self.variables.iter().fold(launch, |launch, (name, value)| launch.env(name, value));
         let outcome = match &self.hosts {
@@ -67,7 +65,7 @@ impl Asked {
     }
 }
 
-/// Names of the variables by which this process's environment asks for partitions.
+/// The variables of this process's environment that ask for partitions.
 pub(crate) fn partitions_of_environment() -> impl Iterator<Item = OsString> {
     let is_of_partitions = |name: &OsStr| {
         [&b"SHMEM_SYMMETRIC_"[..], b"SMA_SYMMETRIC_"].iter().any(|prefix| name.as_bytes().starts_with(prefix))
@@ -77,8 +75,8 @@ pub(crate) fn partitions_of_environment() -> impl Iterator<Item = OsString> {
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Named {
-    /// Two hosts for what is measured between hosts, as `node1,node2`; this program lies at the same place there.
-    /// Not given: two that this machine pretends to be, which takes root and iproute2.
+    /// Two hosts for measures between hosts, as `node1,node2`, which have this program at the same path. Not given: two network namespaces
+    /// of this machine, which needs root and iproute2.
     #[arg(long, value_name = "HOSTS")]
     hosts: Option<String>,
     /// The launcher that starts processes on them, with options of its own, instead of the first that `shmrun` would find.
@@ -86,17 +84,17 @@ pub(crate) struct Named {
     launcher: Option<String>,
 }
 
-/// Hosts on which jobs of this program run, as many PEs on the one as on the other.
+/// The two hosts of a job, each with half of the PEs.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     names: [String; 2],
     launcher: Option<String>,
-    /// Where pretended ones are kept: they end with it.
+    /// The directory of pretended hosts, which are removed with it.
     pretended: Option<TempDir>,
 }
 
 impl Named {
-    /// These, or two that this machine pretends to be; says why there are none.
+    /// The named hosts, or two pretended ones; an error says why there are none.
     pub(crate) fn find(&self) -> Result<Arc<Hosts>, String> {
         let Some(names) = &self.hosts else { return Hosts::pretended().map(Arc::new) };
         let slots = names.parse::<HostList>().map_err(|error| error.to_string())?.slots();
@@ -115,7 +113,7 @@ impl Hosts {
         let failed =
             |why: &str| format!("this machine cannot pretend to be two hosts ({}); name two", why.trim());
         let directory = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
-        // Its daemons are started without ssh, as root, and find the way back by that network alone.
+        // Its daemons start without ssh, as root, and connect by that network alone.
         let launcher = format!(
             "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include {NETWORK}.0/24",
             directory.path().display()
@@ -133,7 +131,7 @@ impl Hosts {
         }
     }
 
-    /// Runs a job on them: the first half of its PEs on the first one. What all of them print is one text.
+    /// Runs a job with half of its PEs on each host. The outputs of all PEs are one text.
     fn run(&self, launch: Launch, pes: usize) -> Result<Outcome, Box<dyn Error>> {
         let [one, other] = &self.names;
         let list = format!("{one}:{},{other}:{}", (pes - pes / 2).max(1), (pes / 2).max(1));
@@ -143,7 +141,7 @@ impl Hosts {
             interface.into_iter().fold(launch, |launch, name| launch.env("SHMEM_OFI_INTERFACE", name));
         let mut command = launch.command(Some(&list), self.launcher.as_deref())?;
         if let Some(directory) = &self.pretended {
-            // Where the names of the hosts are known.
+            // The command runs where the names of the hosts resolve.
             let mut inside = Command::new(directory.path().join("hostsh"));
             inside.arg("login").arg(command.get_program()).args(command.get_args());
             inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -158,14 +156,14 @@ impl Hosts {
 
 impl Drop for Hosts {
     fn drop(&mut self) {
-        // What cannot be ended has said why.
+        // The script prints why it fails.
         _ = self.pretended.as_ref().map(|directory| script("hosts-down.sh", &[], directory.path()));
     }
 }
 
 const NETWORK: &str = "10.77.0";
 
-/// Runs a script of the sources for pretended hosts, which meet on a bridge.
+/// Runs a script of the sources that makes or removes pretended hosts.
 fn script(name: &str, arguments: &[&str], directory: &Path) -> Result<Output, String> {
     let script = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci")).join(name);
     let mut command = Command::new("bash");

@@ -1,5 +1,4 @@
-//! What PEs do to each other through the library, as measures beside other libraries and over networks run it: transfers,
-//! operations on words, collectives.
+//! Operations through the library, for measures beside other libraries and over networks: transfers, operations on words, collectives.
 
 use std::hint::black_box;
 
@@ -9,12 +8,12 @@ use crate::baseline::near;
 use crate::samples::each;
 use crate::sheet::sizes;
 
-/// An operation, and how often it is done in one sample.
+/// An operation, with its repetitions in one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operation {
-    /// Its name in cases: `put`, `get`, `put-rate`, `bandwidth`, one on words, or a [collective](is_collective).
+    /// Its name in cases: `put`, `get`, `put-rate`, `bandwidth`, an operation on words, or a [collective](is_collective).
     pub(crate) name: &'static str,
-    /// Bytes of each transfer; those that one PE contributes to a collective, and to an alltoall for each PE.
+    /// Bytes of each transfer, or of a PE's contribution to a collective; of an alltoall for each PE.
     pub(crate) bytes: usize,
     /// Transfers between two quiets. Latencies are those with one in flight.
     pub(crate) in_flight: usize,
@@ -22,13 +21,13 @@ pub(crate) struct Operation {
     pub(crate) rounds: usize,
 }
 
-/// How much less is measured where figures do not count: tests want to see that all of it works.
+/// How much less a debug build measures, which only shows that everything works.
 pub(crate) const LESS: usize = if cfg!(debug_assertions) { 16 } else { 1 };
 
-/// Bytes of the memory that many transfers over a network go to in turn, of which the largest are of 1 MiB.
+/// Bytes of the destination of many transfers over a network, of at most 1 MiB each.
 pub(crate) const ROOM: usize = 8 << 20;
 
-/// The operations of which a network's figures consist.
+/// The operations of the measure `ofi`.
 pub(crate) fn operations() -> Vec<Operation> {
     let of = |(name, of): (_, Vec<usize>)| Operation {
         name,
@@ -39,15 +38,15 @@ pub(crate) fn operations() -> Vec<Operation> {
     sizes("ofi", "operations").map(of).collect()
 }
 
-/// Whether it is a collective: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, in place, and not on
-/// memory of the PEs' own. Requests to a peer do without that.
+/// Whether it is a collective: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, and not on private
+/// memory. Requests to a peer omit that.
 pub(crate) fn is_collective(name: &str) -> bool {
     ["barrier", "broadcast", "sum", "fcollect", "alltoall"].contains(&name.trim_end_matches("-direct"))
 }
 
 impl Operation {
-    /// As often as fills a sample of some milliseconds over TCP in one machine. In picoseconds: what a byte takes, a transfer
-    /// that is waited for, and one among many.
+    /// Repeats an operation so that a sample takes some milliseconds over TCP in one machine. In picoseconds: a byte, a transfer that is
+    /// waited for, and one of many.
     pub(crate) fn timed(name: &'static str, bytes: usize, in_flight: usize) -> Self {
         let byte = if is_collective(name) { 500 } else { 250 };
         let each = bytes * byte + if in_flight == 1 { 20_000_000 } else { 6_000_000 };
@@ -59,8 +58,8 @@ impl Operation {
         self.rounds * self.in_flight
     }
 
-    /// The transfers of one sample: to and from the first bytes of `place`, as many as there is `room` for, with `own` on this
-    /// side. What is done is chosen before the first of them.
+    /// Does the transfers of one sample, to and from `room` bytes of `place`, and `own` on this side. The operation is chosen before the
+    /// first one.
     pub(crate) fn through<I: Stores>(
         self,
         token: &I,
@@ -109,13 +108,13 @@ impl Operation {
         self.name.ends_with("-direct")
     }
 
-    /// What is done, on whatever memory.
+    /// The operation without the kind of memory.
     pub(crate) fn kind(self) -> &'static str {
         self.name.trim_end_matches("-direct")
     }
 
-    /// Elements that a PE contributes to a collective, and writes anew before each one, as the peers do (`micro.h`): what never
-    /// changes would lie in the caches of those who read it.
+    /// Elements that a PE contributes to a collective, and writes anew before each one, as the peers do (`micro.h`): constant data would
+    /// stay in the caches of the readers.
     pub(crate) fn written(self, pes: usize, is_root: bool) -> usize {
         let items = self.bytes / size_of::<f64>();
         match self.kind() {
@@ -126,14 +125,14 @@ impl Operation {
         }
     }
 
-    /// Nanoseconds of a collective of all PEs, which call it.
+    /// Nanoseconds of a collective. All PEs call it.
     pub(crate) fn together<L: ThreadLevel>(self, world: &World<L>, data: &mut Data) -> f64 {
         let (pes, me, items, kind) =
             (world.n_pes(), world.my_pe(), self.bytes / size_of::<f64>(), self.kind());
         let roots: Vec<_> = world.pes().iter().collect();
         let written = [false, true].map(|is_root| self.written(pes, is_root));
         let mut turn = 0;
-        // In turn, so that each waits for the data of the one before: otherwise the root would run ahead.
+        // Roots take turns: a constant root would run ahead.
         let mut next = || {
             turn += 1;
             let root = roots[turn % pes];
@@ -142,7 +141,7 @@ impl Operation {
         let Some([given, taken]) = data.objects.as_ref().filter(|_| self.is_direct()) else {
             let Data { mine, all, .. } = data;
             let given = if kind == "alltoall" { items * pes } else { items };
-            // Words are compared outside of what is measured.
+            // The name is compared outside of what is measured.
             let one: fn(&World<L>, &mut [f64], &mut [f64], Pe) = match kind {
                 "barrier" => |world, _, _, _| world.barrier_all(),
                 "broadcast" => |world, mine, _, root| world.broadcast(mine, root),
@@ -174,14 +173,14 @@ impl Operation {
     }
 }
 
-/// Nanoseconds of one of so many. The PEs come together before, and the caches belonged to somebody else.
+/// Nanoseconds of one collective, after some that warm the caches and a barrier.
 fn timed<L: ThreadLevel>(world: &World<L>, rounds: usize, mut collective: impl FnMut()) -> f64 {
     (0..4).for_each(|_| collective());
     world.barrier_all();
     each(rounds, collective)
 }
 
-/// What collectives work on: memory of a PE's own, and symmetric objects.
+/// The data of collectives: private memory, and symmetric objects.
 pub(crate) struct Data {
     mine: Vec<f64>,
     all: Vec<f64>,
@@ -189,7 +188,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// For all cases that are not direct, and direct ones whose objects have at most so many bytes. Collective.
+    /// Data for all private cases, and for direct ones of objects of at most `bytes` bytes. Collective.
     pub(crate) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize) -> Result<Self> {
         let most = (1 << 20) / size_of::<f64>() * world.n_pes();
         let object = || world.alloc(zeroed::<f64>(bytes / size_of::<f64>()));

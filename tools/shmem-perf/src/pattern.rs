@@ -3,23 +3,23 @@
 //! A piece for the measure, a blank, and pieces for the case, separated by `/`. A piece is a list of alternatives: a word, a range of
 //! numbers (`8..`, `..512`), or `*` for any piece; `**` is any number of pieces. `{x:8..}` also returns what it matched, as `x`.
 
-/// What braces have found, in order: their names and the pieces.
+/// The pieces that braces have matched, with their names, in order.
 pub(crate) type Found<'p, 'c> = Vec<(&'p str, &'c str)>;
 
-/// What a pattern finds in a case; nothing if the case is not one of these.
+/// Matches a pattern against a case, and returns the pieces in braces; None if it does not match.
 pub(crate) fn find<'p, 'c>(pattern: &'p str, measure: &str, case: &'c str) -> Option<Found<'p, 'c>> {
     let (of, pieces) = pattern.split_once(' ')?;
     of.split('|').any(|of| of == measure).then(|| find_pieces(pieces, case))?
 }
 
-/// The same of the pieces alone.
+/// The same for the pieces of a case alone.
 pub(crate) fn find_pieces<'p, 'c>(pieces: &'p str, case: &'c str) -> Option<Found<'p, 'c>> {
     let (specs, pieces): (Vec<_>, Vec<_>) = (pieces.split('/').collect(), case.split('/').collect());
     let mut found = Vec::new();
     walk(&specs, &pieces, &mut found).then_some(found)
 }
 
-/// Whether one of some patterns finds a case, `put 4096`; without any, all are wanted.
+/// Whether a pattern matches a case such as `put 4096`; true if there are no patterns.
 pub(crate) fn is_wanted(patterns: &[String], name: &str) -> bool {
     let (measure, case) = name.split_once(' ').unwrap_or_default();
     patterns.is_empty() || patterns.iter().any(|pattern| find(pattern, measure, case).is_some())
@@ -55,12 +55,12 @@ fn is(one: &str, piece: &str) -> bool {
     one == "*" || one == piece || one.split_once("..").and_then(within).unwrap_or(false)
 }
 
-/// What was found under a name, with blanks between where there are several.
+/// The pieces that were found under a name, separated by blanks.
 pub(crate) fn named(found: &Found<'_, '_>, name: &str) -> String {
     found.iter().filter(|(of, _)| *of == name).map(|(_, piece)| *piece).collect::<Vec<_>>().join(" ")
 }
 
-/// A name with each of the alternatives that it has in braces: `put {1,8}`.
+/// Expands the alternatives in braces: `put {1,8}`.
 pub(crate) fn expanded(name: &str) -> Vec<String> {
     let braces = name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     let Some((before, (all, after))) = braces else { return vec![name.to_owned()] };

@@ -1,5 +1,5 @@
-//! The tool: starts its own program as PEs, by the hidden subcommand `pe`, and shows or keeps what PE 0 prints, samples of several jobs
-//! joined: which pages a job gets is luck, and caches make a difference of it.
+//! Runs the jobs of a measure: starts the tool's own program as PEs, by the hidden subcommand `pe`, and prints or keeps the records of PE
+//! 0. Samples of several jobs are joined, since pages, and so caches, differ from job to job.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -23,14 +23,14 @@ use crate::table;
 
 pub(crate) struct Runner {
     pub(crate) asked: Arguments,
-    /// Whether other libraries stand beside, where a measure has them.
+    /// Whether other libraries are measured as well.
     pub(crate) others: bool,
-    /// Where jobs run; not said: on this host.
+    /// The hosts of jobs; None: this host.
     pub(crate) hosts: Option<Arc<Hosts>>,
-    /// What is not printed, but kept for somebody who makes something of it.
+    /// Results that are kept for a caller; None: they are printed.
     kept: Option<Kept>,
     options: ArgMatches,
-    /// What PEs have said besides; jobs are many and say the same.
+    /// Remarks so far: each is printed once.
     remarks: BTreeSet<String>,
 }
 
@@ -51,7 +51,7 @@ impl Runner {
         Self { kept: Some(Kept::default()), ..Self::printing(asked) }
     }
 
-    /// What was kept since the last call; remarks that were made before do not come again.
+    /// The results since the last call, without remarks that were made before.
     pub(crate) fn take(&mut self) -> Kept {
         let kept = self.kept.as_mut().map(std::mem::take).unwrap_or_default();
         Kept { records: Record::join(kept.records), ..kept }
@@ -98,7 +98,7 @@ impl Runner {
         Asked { pes, args, bind: Bind::None, hosts: self.hosts.clone(), ..Asked::default() }
     }
 
-    /// Runs jobs of so many PEs, of which PE 0 prints records, and shows what comes out of all of them.
+    /// Runs jobs of `pes` PEs, and shows their records.
     pub(crate) fn jobs(&mut self, task: &str, pes: usize) -> Done {
         self.repeat(&self.job(task, pes, Given::default()))
     }
@@ -107,7 +107,7 @@ impl Runner {
         self.times(self.asked.jobs, job)
     }
 
-    /// The same of so many jobs; of one, where it takes long, or is one number for all of its samples.
+    /// Runs `jobs` jobs: one where it takes long, or where all samples are one number.
     pub(crate) fn times(&mut self, jobs: usize, job: &Asked) -> Done {
         let mut records = Vec::new();
         for _ in 0..jobs {
@@ -117,7 +117,7 @@ impl Runner {
         Ok(())
     }
 
-    /// What a job prints, a line of JSON for each.
+    /// The values that a job prints, one in each line of JSON.
     pub(crate) fn lines<T: DeserializeOwned>(&mut self, job: &Asked) -> Result<Vec<T>, Box<dyn Error>> {
         let [results, remarks] = job.run()?;
         remarks.lines().for_each(|remark| self.remark(remark));
@@ -145,14 +145,14 @@ impl Runner {
         }
     }
 
-    /// Shows the samples of a case that the tool itself has taken, of so many PEs of this host.
+    /// Shows samples that the tool itself has taken, of `pes` PEs of this host.
     pub(crate) fn taken(&mut self, pes: usize, name: impl Into<String>, samples: Samples) -> Done {
         let site = Site::near(pes, std::thread::available_parallelism()?.get());
         self.show(vec![Record::new(&site, name, samples)]);
         Ok(())
     }
 
-    /// Keeps what was found, or prints it: a paragraph for each table, a line for each row.
+    /// Keeps facts, or prints them: a paragraph for each table, a line for each row.
     pub(crate) fn found(&mut self, facts: &[Fact]) -> Done {
         match &mut self.kept {
             Some(kept) => kept.facts.extend_from_slice(facts),
@@ -168,7 +168,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The programs of some peers, each of them built within a time. Who is missing is said; nothing if all of them are.
+    /// Builds the programs of peers, each within a time, with a remark for each that is missing; None if all are.
     pub(crate) fn programs(
         &mut self,
         peers: &[Peer],

@@ -1,7 +1,7 @@
-//! What a measure returns: pairs of times, and what they say.
+//! Samples of a measure: pairs of times, and their statistics.
 //!
-//! Each measure takes its own time and the limit's in turn (A B A B ..), and reports the median of the ratios of the pairs. A
-//! disturbance that covers a whole pair falls out of the ratio; one that hits half a pair falls out of the median.
+//! A measure takes its own time and the limit's in turn (A B A B ..), and reports the median of the ratios of the pairs. A disturbance of a
+//! whole pair cancels in the ratio; one of half a pair does not change the median.
 
 use std::time::Instant;
 
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const FEWEST: usize = 11;
 
-/// Pairs of what something cost and what its limit cost, in the order they were taken.
+/// Pairs of a cost and the cost of its limit, in the order of measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Samples(pub(crate) Vec<(f64, f64)>);
 
 impl Samples {
-    /// Takes `repetitions` pairs, and one before that, so that none pays for first touches.
+    /// Takes `repetitions` pairs, after one that pays for first touches.
     pub(crate) fn of(repetitions: usize, mut pair: impl FnMut() -> (f64, f64)) -> Self {
         pair();
         (0..repetitions).map(|_| pair()).collect()
@@ -27,7 +27,7 @@ impl Samples {
         (0..repetitions).map(|_| pair()).collect()
     }
 
-    /// The middle of a number of each pair, between the quarters around it.
+    /// The quartiles of a number of each pair.
     pub(crate) fn quarters(&self, number: impl Fn(f64, f64) -> f64) -> [f64; 3] {
         quantiles(self.0.iter().map(|&(cost, limit)| number(cost, limit)).collect(), [0.25, 0.5, 0.75])
     }
@@ -41,7 +41,7 @@ impl Samples {
         (logarithms.sum::<f64>() / self.0.len() as f64).exp()
     }
 
-    /// The cost that a part of all costs is not above.
+    /// A quantile of the costs.
     pub(crate) fn cost_at(&self, part: f64) -> f64 {
         quantiles(self.0.iter().map(|pair| pair.0).collect(), [part])[0]
     }
@@ -53,7 +53,7 @@ impl FromIterator<(f64, f64)> for Samples {
     }
 }
 
-/// The numbers that some parts of all are not above; between two of them, on the straight line.
+/// Quantiles of numbers, with linear interpolation.
 fn quantiles<const N: usize>(mut numbers: Vec<f64>, parts: [f64; N]) -> [f64; N] {
     assert!(!numbers.is_empty(), "no samples were taken");
     numbers.sort_by(f64::total_cmp);
@@ -68,7 +68,7 @@ pub(crate) fn median(numbers: Vec<f64>) -> f64 {
     quantiles(numbers, [0.5])[0]
 }
 
-/// Nanoseconds of one of the `operations` that `body` does.
+/// Runs `body`, which does `operations` operations, and returns nanoseconds of one.
 #[inline]
 pub(crate) fn nanoseconds_each(operations: usize, body: impl FnOnce()) -> f64 {
     let start = Instant::now();
@@ -81,7 +81,7 @@ pub(crate) fn each(times: usize, mut call: impl FnMut()) -> f64 {
     numbered(times as u64, |_| call())
 }
 
-/// The same of calls that are given their number.
+/// Nanoseconds of one of `times` calls with their number.
 #[inline]
 pub(crate) fn numbered(times: u64, call: impl FnMut(u64)) -> f64 {
     nanoseconds_each(times as usize, || (0..times).for_each(call))

@@ -7,7 +7,7 @@ use crate::measure;
 
 const HEADS: [&str; 8] = ["case", "value", "p25", "p75", "limit", "ratio", "goal", ""];
 
-/// The cases as tables, one for each thing that was compared.
+/// The cases as tables, one for each comparison.
 pub(crate) fn text(cases: &[Case]) -> String {
     let mut groups: Vec<(String, Vec<&Case>)> = Vec::new();
     for case in cases {
@@ -56,14 +56,14 @@ fn table(group: &[&Case]) -> String {
     columns.to_string()
 }
 
-/// The ratio, and what stands behind it where there is more to say.
+/// The ratio, with the speed over a loop of puts and the tail, if there are any.
 pub(crate) fn ratio(case: &Case) -> String {
     let faster = case.vs_a1.map(|times| format!(", {times:.2}x A1"));
     let tail = case.p95.map(|p95| format!(", p95 {p95:.2}"));
     [Some(format!("{:.3}", case.ratio)), faster, tail].into_iter().flatten().collect()
 }
 
-/// Three significant digits, and never fewer than all before the point.
+/// A number with three significant digits, or all digits before the point.
 pub(crate) fn digits(number: f64) -> String {
     let before = number.abs().log10().floor().clamp(-6.0, 2.0);
     format!("{number:.*}", (2.0 - before) as usize)

@@ -1,4 +1,4 @@
-//! One endpoint of the bare program, and what is done through it.
+//! An endpoint of the bare program, and its operations.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -15,20 +15,20 @@ use shmem_core::libfabric::{Endpoint, Reports};
 
 use super::{Bare, Peer};
 
-/// Entries of a completion queue: those of errors, and what a provider adds of its own.
+/// Entries of a completion queue, which are errors.
 const QUEUE: usize = 1024;
 
-/// Looks at the counter before each one at the counter of errors.
+/// Polls of the counter for each poll of the queue.
 const LOOKS: u32 = 4096;
 
-/// How long a thread sleeps at most: it looks then whether it is to end.
+/// The longest sleep of the progress thread, which looks then whether it must end.
 const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// Operations on words: all but `add` give what was there.
+/// Operations on words: all but `add` return the old value.
 pub(crate) const WORD_OPERATIONS: [&str; 4] = ["fetch-add", "add", "swap", "compare-swap"];
 
-/// An endpoint with its queue and its counter: operations of one thread, complete when the counter says so. Any thread may
-/// drive it.
+/// An endpoint with its queue and its counter. One thread issues operations, whose completion the counter counts. Any thread may make
+/// progress on it.
 #[derive(Debug)]
 pub(crate) struct Lane {
     endpoint: Endpoint,
@@ -39,7 +39,7 @@ pub(crate) struct Lane {
 impl Lane {
     pub(crate) fn open(bare: &Arc<Bare>) -> Result<Self, String> {
         let open = |sleeps| Endpoint::open(&bare.addresses, QUEUE, sleeps, Reports::Asked);
-        // Providers without anything to sleep on drive themselves by looking.
+        // Some providers have nothing to sleep on.
         let endpoint = open(true).or_else(|_| open(false)).map_err(|refused| bare.failed(refused))?;
         Ok(Self { endpoint, bare: Arc::clone(bare), issued: AtomicU64::new(0) })
     }
@@ -87,8 +87,8 @@ impl Lane {
         }
     }
 
-    /// Changes the word at `there` in the peer's memory by that at `here`, by one of [`WORD_OPERATIONS`]. What was there
-    /// comes to the word behind the one at `here`; what is expected to be there stands behind that.
+    /// Changes the word at `there` in the peer's memory by one of [`WORD_OPERATIONS`]. From `here` on are the operand, the result, and the
+    /// expected value.
     #[inline]
     pub(crate) fn atomic(&self, operation: &str, to: &Peer, there: usize, here: usize) {
         let bare = &*self.bare;
@@ -133,7 +133,7 @@ impl Lane {
         }
     }
 
-    /// Waits until all that was issued is complete: written ones are visible at the peer, read ones here.
+    /// Waits until all issued operations are complete: writes are visible at the peer, reads here.
     #[inline]
     pub(crate) fn quiet(&self) {
         let mut looks = 0_u32;
@@ -170,8 +170,8 @@ impl Lane {
         panic!("{call} of provider `{}` failed: {why}", self.bare.provider)
     }
 
-    /// Does something while a thread drives the endpoint, which sleeps on the descriptor of the queue; where the provider has
-    /// none, it looks and yields.
+    /// Runs `body` while a thread makes progress on the endpoint. The thread sleeps on the descriptor of the queue, or yields where there
+    /// is none.
     pub(crate) fn attended(&self, body: impl FnOnce()) {
         let is_over = AtomicBool::new(false);
         let attend = || {
@@ -181,14 +181,14 @@ impl Lane {
                     None => std::thread::yield_now(),
                     Some(descriptor) if self.endpoint.may_sleep() => {
                         let mut list = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
-                        // Woken, interrupted or late: it looks again.
+                        // Woken, interrupted or late, it polls again.
                         _ = poll(&mut list, Some(&NAP));
                     }
                     Some(_) => {}
                 }
             }
         };
-        /// Ends the thread, also behind a panic.
+        /// Ends the thread, also after a panic.
         struct Over<'o>(&'o AtomicBool);
         impl Drop for Over<'_> {
             fn drop(&mut self) {

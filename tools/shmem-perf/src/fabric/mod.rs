@@ -1,6 +1,6 @@
-//! The bare program: it calls libfabric directly, in the same way as the transport does: the same provider, puts that are complete when
-//! they are delivered, a counter that says so, a queue that is empty but for errors, the same kind of thread at the target. It is part
-//! of the PEs that are measured, with endpoints and memory of its own, so that both run in turn between the same two processes.
+//! The bare program: calls libfabric directly, as the transport does. It has the same provider, delivery completion, a completion counter,
+//! a queue that reports errors alone, and the same kind of progress thread at the target. It is part of the measured PEs, with endpoints
+//! and memory of its own, so both run in turn between the same two processes.
 
 mod lane;
 mod pair;
@@ -22,19 +22,19 @@ use crate::bench::Given;
 use crate::jobs::Asked;
 use crate::runner::Runner;
 
-/// Where no other one is asked for.
+/// The default provider.
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
-/// What PEs are told by their environment, as programs are.
+/// Variables of the library that the bare program reads as well.
 const OFI_PROVIDER: &str = "SHMEM_OFI_PROVIDER";
 pub(crate) const LIBFABRIC: &str = "SHMEM_LIBFABRIC";
 
-/// The variables of jobs whose PEs reach each other through a provider; the last one alone is for the bare program.
+/// The variables of jobs over a provider; the bare program reads the last one alone.
 pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
     [("SHMEM_TRANSPORT", "ofi".to_owned()), (OFI_PROVIDER, provider.to_owned())]
 }
 
-/// A job of two PEs that reach each other through the runner's provider, though they share a host.
+/// A job of two PEs over the runner's provider, also on one host.
 pub(crate) fn over(runner: &Runner, task: &str, given: Given) -> Asked {
     runner.job(task, 2, given).with(variables(runner.provider()))
 }
@@ -47,18 +47,18 @@ pub(crate) fn possible() -> Result<(), String> {
     Bare::open(PROVIDER, 8).map(drop)
 }
 
-/// The key under which memory is registered where the provider takes ours.
+/// The key of the registered memory, where the provider accepts one.
 const KEY: u64 = 0xBA5E;
 
 pub(crate) const CARD: usize = 1024;
 
-/// A provider with a domain and a table of addresses, and memory that is registered with it. Fields are closed in order.
+/// A domain of a provider with a table of addresses and registered memory. Fields are closed in order.
 ///
 /// One for each process; its endpoints are [`Lane`]s.
 #[derive(Debug)]
 pub(crate) struct Bare {
     provider: String,
-    /// Bytes that it may be handed without their being kept.
+    /// Most bytes that the provider copies during the call.
     inject_size: usize,
     registration: Registration,
     /// Mapped for as long as it is registered; reached through the pointer alone.
@@ -66,7 +66,7 @@ pub(crate) struct Bare {
     start: *mut u8,
     bytes: usize,
     base: u64,
-    /// What the provider wants to be told of it.
+    /// The local descriptor of the memory.
     description: *mut c_void,
     addresses: Arc<Addresses>,
 }
@@ -79,14 +79,13 @@ unsafe impl Sync for Bare {}
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer {
     address: fi_addr_t,
-    /// What its memory begins at: an address, or 0 where providers count from the start.
+    /// The start of its memory: an address, or 0 where the provider counts from the start.
     base: u64,
     key: u64,
 }
 
 impl Bare {
-    /// Opens a provider, by the library and on the interface that the environment names, or the first, and registers so many
-    /// bytes.
+    /// Opens a provider, by the library and on the interface of the environment, or the first, and registers memory.
     fn open(provider: &str, bytes: usize) -> Result<Arc<Self>, String> {
         // SAFETY: who runs the measurement names its libfabric.
         let library = unsafe { Library::load(variable(LIBFABRIC).as_deref()) };
@@ -125,7 +124,7 @@ impl Bare {
         }))
     }
 
-    /// What other processes need to reach this one through `lane`: where its memory begins, the key, and the address.
+    /// What other processes need to address this one through `lane`: the start of its memory, the key, and the address.
     fn card(&self, lane: &Lane) -> Result<Vec<u8>, String> {
         let card = (self.base, self.registration.key(), lane.name()?);
         let mut card = serde_json::to_vec(&card).unwrap_or_else(|error| unreachable!("numbers: {error}"));

@@ -1,6 +1,6 @@
-//! Two PEs, of which one measures and the other one is measured.
+//! Two PEs, of which PE 0 measures, and PE 1 is the target.
 //!
-//! Both run the same program, one turn after the other. In a turn PE 0 measures, and PE 1 serves it until the turn is over.
+//! Both run the same program in turns. PE 1 serves PE 0 until the turn is over.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error;
@@ -16,54 +16,53 @@ use crate::bench::Given;
 use crate::operation::{Operation, ROOM};
 use crate::samples::{each, nanoseconds_each};
 
-/// How often a PE that sleeps in its own code looks whether the turn is over.
+/// The sleep of a target in its own code between two looks whether the turn is over.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Looks of a PE that drives the bare program before each one whether the turn is over.
+/// Polls of the bare program by the target for each look whether the turn is over.
 const LOOKS: usize = 64;
 
-/// Such looks before each call of the library, so that it hears what comes on a machine that is busy, too. The bare
-/// program does not lose a thousandth by it.
+/// Such looks for each call of the library, which needs progress on a busy machine. It costs the bare program less than a thousandth.
 const CALLS: u32 = 32;
 
-/// Where the bare program puts from what is written anew; others put to what is before it.
+/// The offset of sources that are written anew; destinations are before it.
 const OWN: usize = 4 << 20;
 
-/// Bytes of memory on both sides: those of transfers, and a page for what bare programs tell each other.
+/// Bytes of memory on both sides: for transfers, and a page for synchronisation of the bare programs.
 const ALL: usize = ROOM + (4 << 10);
 
-/// How the PE that is written and read serves the other one.
+/// What the target does while the other PE measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetState {
-    /// It calls the library all the time.
+    /// It calls the library in a loop.
     Library,
-    /// It drives the endpoint of the bare program all the time.
+    /// It makes progress on the endpoint of the bare program in a loop.
     Bare,
-    /// It sleeps in its own code; a thread of the library, or of the bare program, does what is to be done.
+    /// It sleeps in its own code; a thread of the library, or of the bare program, makes progress.
     Asleep,
 }
 
-/// Two PEs of a job, with what the library and the bare program need between them.
+/// Two PEs of a job, with objects and endpoints for the library and for the bare program.
 pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
     pub(crate) world: &'w World<L>,
     pub(crate) other: Pe,
-    /// The same, as the bare program names it.
+    /// The other PE for the bare program.
     pub(crate) peer: Peer,
     pub(crate) lane: Lane,
     pub(crate) bare: Arc<Bare>,
     pub(crate) provider: String,
     place: SymBox<[u8]>,
     word: SymBox<Atomic<u64>>,
-    /// The last turn that the other PE has begun to serve, or that it has ended.
+    /// The last turn that the other PE has begun to serve, or has ended.
     reached: SymBox<u64>,
-    /// Nobody ever changes it: whoever looks at it makes progress.
+    /// A signal that never changes: testing it makes progress.
     never: SymBox<Signal>,
     turns: Cell<u64>,
     own: RefCell<Vec<u8>>,
 }
 
 impl<'w, L: ThreadLevel> Pair<'w, L> {
-    /// Allocates, and makes the bare programs known to each other, with room for threads that are given. Collective.
+    /// Allocates memory, with room for the given threads, and exchanges addresses of the bare programs. Collective.
     pub(crate) fn new(world: &'w World<L>, given: &Given) -> Result<Self, Box<dyn Error>> {
         let provider = variable(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
         let room = given.threads.iter().map(|threads| threads << 20).fold(ALL, usize::max);
@@ -89,7 +88,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         })
     }
 
-    /// Memory of the other PE, of as many bytes as the bare program has.
+    /// Memory of the other PE, as large as that of the bare program.
     pub(crate) fn place(&self) -> On<'_, [u8]> {
         self.place.on(self.other)
     }
@@ -98,7 +97,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.place.here(self.world)
     }
 
-    /// What PE 0 does while the other one serves it. Both call it; nothing comes of it on PE 1.
+    /// Runs `body` on PE 0 while PE 1 serves it. Both call it; `None` on PE 1.
     pub(crate) fn alone<R>(&self, state: TargetState, body: impl FnOnce() -> R) -> Option<R> {
         self.both(state, || (self.world.my_pe() == 0).then(body))
     }
@@ -107,7 +106,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.alone(state, body).unwrap_or_default()
     }
 
-    /// What both do at once; behind it PE 1 serves PE 0 until that has done it, too. Both call it.
+    /// Runs `body` on both PEs at once; then PE 1 serves PE 0 until that has done it, too. Both call it.
     pub(crate) fn both<R>(&self, state: TargetState, body: impl FnOnce() -> R) -> R {
         let turn = self.turns.get() + 1;
         self.turns.set(turn);
@@ -123,7 +122,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         if self.world.my_pe() == 0 {
             until_reached(&mut || {
                 self.look();
-                // The other PE may still wait for an answer to what it did by hand.
+                // The other PE may still wait for an answer to an operation of its bare program.
                 self.lane.progress();
             });
             let result = body();
@@ -170,8 +169,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         }
     }
 
-    /// Nanoseconds of each transfer of an operation through the library, and by the bare program, while the other PE sleeps, or
-    /// is busy with the same.
+    /// Nanoseconds of a transfer through the library, and by the bare program, while the other PE sleeps, or serves it.
     pub(crate) fn times(&self, operation: Operation, is_asleep: bool) -> [impl Fn() -> f64; 2] {
         [TargetState::Library, TargetState::Bare].map(|state| {
             move || {
@@ -204,8 +202,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         if is_of_both { self.both(TargetState::Bare, time) } else { self.sample(TargetState::Bare, time) }
     }
 
-    /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting, which
-    /// grows, into the last word of the other's memory. `step` numbers those of one turn, from 1.
+    /// A barrier of the two PEs by the bare program: each writes a growing number into the last word of the other's memory. `step` counts
+    /// the barriers of a turn, from 1.
     pub(crate) fn meet_bare(&self, step: u64) {
         let bare = &self.bare;
         let (here, there) = (bare.bytes - 16, bare.bytes - 8);
@@ -219,8 +217,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 }
 
-/// The second of two runs: in the first one the progress thread of the library finds out that the program polls, and leaves
-/// it the cores.
+/// Runs twice, and returns the second time: in the first run the library's progress thread notices that the program polls, and stops.
 pub(crate) fn steadily(mut run: impl FnMut() -> f64) -> f64 {
     run();
     run()

@@ -1,9 +1,7 @@
-//! Measures. `measures.txt` has a section of each: its options, its cases, what they are compared with, what they ought to reach, and
-//! what must not become slower. A module has what runs them, and a function for each of the two sides. Limits that several measures
-//! share are in `baseline.rs`; the bare program over libfabric is in `fabric`. What measures are written with is imported here for all
-//! of them.
+//! Measures. Each has a section of `measures.txt` (options, cases, limits, goals, guards) and a module with a function for each of the two
+//! sides. Shared limits are in `baseline.rs`, the bare program over libfabric in `fabric`. Imports are here for all modules.
 //!
-//! Who adds a measure takes three steps: write its section and its file here, and list it below, among the modules and in [`MEASURES`].
+//! A new measure is a section, a file here, and its name below, among the modules and in [`MEASURES`].
 
 mod array;
 mod contexts;
@@ -51,7 +49,7 @@ use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
 use crate::sheet::{SHEET, Section, SheetLine, each_size, lines, sizes};
 
-/// All of them, in the order of the tool's help. The first [`USUAL`] ones are run where no subcommand is given.
+/// All measures, in the order of the tool's help. The first [`USUAL`] ones run without a subcommand.
 pub(crate) const MEASURES: &[Measure] = &[
     put::PUT,
     put::GET,
@@ -77,24 +75,24 @@ pub(crate) const MEASURES: &[Measure] = &[
 ];
 pub(crate) const USUAL: usize = 14;
 
-/// A measure: a section of `measures.txt`, and what runs it.
+/// A measure: a section of `measures.txt`, and functions that run it.
 pub(crate) struct Measure {
     pub(crate) name: &'static str,
-    /// What the subcommand runs, if that is not a job of two PEs for each task.
+    /// The function of the subcommand; None: a job of two PEs for each task.
     pub(crate) run: Option<fn(&mut Runner) -> Done>,
-    /// What PEs of its jobs do, by the name that is on their command line.
+    /// The tasks of PEs, by their names on the command line.
     pub(crate) tasks: &'static [(&'static str, Task)],
-    /// Why this machine cannot run what is guarded, if it cannot.
+    /// An error if this machine cannot run the guarded cases.
     pub(crate) possible: fn() -> Result<(), String>,
 }
 
-/// Cases of a measure: a line of its `--help`, and what they ought to reach.
+/// A line `cases` of a measure: its `--help`, and goals.
 pub(crate) struct Row {
     pattern: &'static str,
     form: &'static str,
     pub(crate) operation: &'static str,
     pub(crate) limit: &'static str,
-    /// Pieces of cases, where they count, and what these ought to reach.
+    /// Pieces of cases, the place where a goal counts, and the goal.
     goals: Vec<(&'static str, &'static str, Goal)>,
     pub(crate) unit: &'static str,
 }
@@ -103,7 +101,7 @@ static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| SHEET.iter().flat_map(|section| &section.lines).filter_map(Row::of).collect());
 
 impl Measure {
-    /// A measure without more than a name.
+    /// The defaults of a measure.
     const PLAIN: Self = Self { name: "", run: None, tasks: &[], possible: || Ok(()) };
 
     fn section(&self) -> &'static Section {
@@ -111,7 +109,7 @@ impl Measure {
         section.unwrap_or_else(|| unreachable!("measures.txt has no section {}", self.name))
     }
 
-    /// What must not become slower.
+    /// The lines `guard` of its section.
     pub(crate) fn guards(&self) -> impl Iterator<Item = &'static SheetLine> {
         lines(self.name, "guard")
     }
@@ -162,7 +160,7 @@ impl Row {
         (line.kind == "cases").then(|| Self { pattern, form, operation, limit, goals: goals.collect(), unit })
     }
 
-    /// What is compared, for who reads a table of its cases.
+    /// The comparison as a sentence, below a table of its cases.
     pub(crate) fn sentence(&self) -> String {
         format!("{}: {}, against {}.", self.form, self.operation, self.limit)
     }
@@ -179,7 +177,7 @@ pub(crate) fn row_of(measure: &str, case: &str) -> Option<&'static Row> {
     ROWS.iter().rfind(|row| pattern::find(row.pattern, measure, case).is_some())
 }
 
-/// What a case ought to reach, where there is something.
+/// The goal of a case, if it has one.
 pub(crate) fn goal(case: &Case) -> Option<Goal> {
     let counts = |at| match at {
         "apart" => !case.shared_cores,
@@ -192,7 +190,7 @@ pub(crate) fn goal(case: &Case) -> Option<Goal> {
     found.filter(|(_, at, _)| counts(*at)).map(|(.., goal)| *goal)
 }
 
-/// Measures, as one PE of a job.
+/// Runs a task, as one PE of a job.
 pub(crate) fn pe(name: &str, given: &Given) -> Done {
     let mut tasks = MEASURES.iter().flat_map(|measure| measure.tasks);
     let found = tasks.find(|(task, _)| *task == name).ok_or_else(|| format!("there is no task {name}"))?;

@@ -1,9 +1,9 @@
-//! Other libraries, to stand beside our own.
+//! Peers: programs of other libraries that are measured beside our own.
 //!
-//! A peer is a small program (`examples/peers`) of two processes, written for the fastest way that its library has: in C, which
-//! this module carries along, or a package of its own. It is [built](Programs) where the tool runs, and [kept running](Running)
-//! beside PE 0: it answers each [request](PeerRequest) with samples of one operation, and sleeps in between. So our times and theirs are
-//! taken in turn, on the same cores, and come out as pairs. What a machine lacks is said, never passed over.
+//! A peer is a small program (`examples/peers`) of two processes, which uses its library in the fastest way: in C, included here, or a Rust
+//! package. It is [built](Programs) where the tool runs, and [keeps running](Running) beside PE 0. It answers each [request](PeerRequest)
+//! with samples of one operation, and sleeps in between. So times of both are taken in turn, on the same cores, as pairs. A missing peer is
+//! reported.
 
 macro_rules! example {
     ($file:literal) => {
@@ -24,17 +24,17 @@ use tempfile::TempDir;
 
 pub(crate) use self::running::{PeerRequest, Running};
 
-/// A program to compare with.
+/// The program of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
-    /// A file of C; or the manifest of a Rust package, outside of the workspace.
+    /// The text of a C file; or the manifest of a Rust package outside of the workspace.
     source: &'static str,
-    /// What builds it: a compiler of C that a Debian package brings, [`OWN`], or [`CARGO`].
+    /// How it is built: by a C compiler of a Debian package, [`OWN`], or [`CARGO`].
     by: &'static str,
 }
 
-/// The compiler that the C library of this workspace brings, whose launcher starts the program; and what builds packages.
+/// The compiler and launcher of this workspace's C library; and cargo.
 const OWN: &str = "library";
 const CARGO: &str = "cargo";
 
@@ -42,7 +42,7 @@ impl Peer {
     /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it, and of its OpenSHMEM.
     pub(crate) const MPI: Self = Self::of("mpi", example!("peers/mpi.c"), "mpicc");
     pub(crate) const OSHMEM: Self = Self::of("oshmem", example!("peers/oshmem.c"), "oshcc");
-    /// C over `mmap`: what the machine needs for micro-benchmarks without any library.
+    /// Micro-benchmarks in C over `mmap`, without any library.
     pub(crate) const FLOOR: Self = Self::of("floor", example!("peers/floor.c"), "cc");
     /// Micro-benchmarks: of Open MPI's OpenSHMEM, of MPI-3 one-sided communication and collectives, as Open MPI has them, and of
     /// the Rust crate `lamellar`.
@@ -57,18 +57,18 @@ impl Peer {
     pub(crate) const OSHMEM_ROUTINES: Self =
         Self::of("oshmem-routines", example!("peers/routines.c"), "oshcc");
     pub(crate) const ROUTINES: Self = Self::of("routines", example!("peers/routines.c"), OWN);
-    /// Micro-benchmarks of that: the program of [`OSHMEM_MICRO`](Self::OSHMEM_MICRO).
+    /// Micro-benchmarks of our C library: the program of [`OSHMEM_MICRO`](Self::OSHMEM_MICRO).
     pub(crate) const LIBRARY: Self = Self::of("library", example!("peers/oshmem-micro.c"), OWN);
     /// How PEs of the C library wake each other: more processes than cores.
     pub(crate) const WAKING: Self = Self::of("waking", example!("peers/waking.c"), OWN);
-    /// A program of the C library that answers nothing: all PEs greet, and end.
+    /// A program of the C library that answers no requests: all PEs greet, and end.
     pub(crate) const HELLO: Self = Self::of("hello", example!("c/hello.c"), OWN);
 
     pub(crate) const STRIDED: [Self; 2] = [Self::MPI, Self::OSHMEM];
 
     pub(crate) const MICRO: [Self; 4] = [Self::FLOOR, Self::OSHMEM_MICRO, Self::MPI_MICRO, Self::LAMELLAR];
 
-    /// All that run beside PE 0, of two processes each.
+    /// The peers that run beside PE 0, of two processes each.
     pub(crate) const ANSWERING: [&[Self]; 3] =
         [&Self::STRIDED, &Self::MICRO, &[Self::OSHMEM_ROUTINES, Self::ROUTINES, Self::LIBRARY]];
 
@@ -76,12 +76,12 @@ impl Peer {
         Self { name, source, by }
     }
 
-    /// Whether it is no other library: it stands beside where those are not wanted.
+    /// Whether it is no other library, and so is measured also where those are not wanted.
     pub(crate) fn is_own(self) -> bool {
         [OWN, "cc"].contains(&self.by)
     }
 
-    /// How many processes it has where there are so many cores: one for each of two, or twice as many as there are.
+    /// The number of its processes: two, or twice the number of cores.
     pub(crate) fn processes(self, cores: usize) -> usize {
         if self == Self::WAKING { 2 * cores.max(2) } else { 2 }
     }
@@ -96,11 +96,10 @@ impl fmt::Display for Peer {
 /// Why there is no comparison with a peer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// There is no more to be expected of it: its compiler is not there, it does not compile, it hangs, it says something else than
-    /// was asked for.
+    /// It is lost: its compiler is missing, it does not compile, it hangs, or its answer is wrong.
     #[error("{0}")]
     Lost(String),
-    /// It says that it cannot do what it was asked.
+    /// It refuses a request.
     #[error("{fault} (asked for `{request}`)")]
     Refused { request: String, fault: String },
 }
@@ -114,15 +113,14 @@ impl From<io::Error> for PeerError {
 const HEADERS: [(&str, &str); 2] =
     [("peer.h", example!("peers/peer.h")), ("micro.h", example!("peers/micro.h"))];
 
-/// How long a program may take to be built. C needs a second; a package with all that it depends on, minutes, but
-/// only once.
+/// The longest build of a program. C needs a second; a package with its dependencies, minutes, but only once.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 
-/// What `timeout` says of a program that it has ended, and of one that is not there.
+/// Exit codes of `timeout` for a program that it has ended, and for one that does not exist.
 pub(crate) const LATE: i32 = 124;
 pub(crate) const MISSING: i32 = 127;
 
-/// The programs, in a directory of their own, which goes away with this.
+/// The programs of peers, in a directory that is removed with this.
 #[derive(Debug)]
 pub(crate) struct Programs {
     directory: TempDir,
@@ -130,8 +128,7 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Builds the programs of some peers, each within a time. Those that cannot be built are
-    /// [`missing`](Self::missing).
+    /// Builds the programs of peers, each within a time. Those that cannot be built are [`missing`](Self::missing).
     pub(crate) fn build(peers: &[Peer], patience: Duration) -> io::Result<Self> {
         let mut programs = Self { directory: TempDir::new()?, missing: Vec::new() };
         for (name, text) in HEADERS {
@@ -157,13 +154,13 @@ impl Programs {
 /// The sources of this tool, where it was built.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Open MPI, with what makes it fast and lets it end: without memory hooks, since OSHMEM ends with a segmentation fault otherwise;
-/// what it would leave behind when it is ended by force lies in the directory of the programs.
+/// Options of Open MPI: no memory hooks, since OSHMEM ends with a segmentation fault otherwise; temporary files in the directory of the
+/// programs.
 const OPEN_MPI: &str = "--allow-run-as-root --oversubscribe -np 2 --bind-to none --mca memory ^patcher --mca orte_tmpdir_base . \
                         --mca btl_vader_backing_directory .";
 
-/// Lines for a shell in the directory of the programs, which build that of a peer, and start its processes. What is built of the C
-/// library is kept with what the workspace is built into; of a package, which takes minutes, in a directory of its own there.
+/// Shell commands, in the directory of the programs, that build a peer's program and start its processes. Builds of packages are kept in a
+/// target directory of their own.
 fn lines(Peer { name, source, by }: Peer, processes: usize) -> [String; 2] {
     let of_c = |compiler| format!("{compiler} -O2 -pthread {name}.c -o {name}");
     let open_mpi = |launcher| format!("{launcher} {OPEN_MPI} ./{name}");
@@ -186,7 +183,7 @@ fn lines(Peer { name, source, by }: Peer, processes: usize) -> [String; 2] {
     }
 }
 
-/// Builds the program of a peer in a directory: within the time that is left, with what a compiler starts itself.
+/// Builds the program of a peer in a directory, within a time.
 fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
     if peer.by != CARGO {
         fs::write(directory.join(format!("{peer}.c")), peer.source)?;
@@ -214,8 +211,7 @@ fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerErr
     }))
 }
 
-/// What starts the processes of a program: two on the first two of some cores, or more on all of them. Nothing binds them,
-/// they do that by themselves: their CPUs are those of our PEs.
+/// The command that starts a peer's processes: two, which bind themselves to the first two cores, or more on all cores.
 fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
     let processes = peer.processes(cores.len());
     let [_, line] = lines(peer, processes);
@@ -224,14 +220,14 @@ fn launch(peer: Peer, directory: &Path, cores: &[usize]) -> Command {
     if let ([first, second, ..], 2) = (cores, processes) {
         command.args([first.to_string(), second.to_string()]);
     }
-    // Variables of our jobs. Some of them are OSHMEM's, too, and mean another job there.
+    // OSHMEM would read some of our variables.
     let is_ours =
         |name: &OsStr| [&b"SHMEM_"[..], b"SMA_"].iter().any(|prefix| name.as_bytes().starts_with(prefix));
     std::env::vars_os().filter(|(name, _)| is_ours(name)).for_each(|(name, _)| _ = command.env_remove(name));
     command
 }
 
-/// A file beside this program, where a build leaves it; built in the sources, by these arguments of `cargo build`, if it is not there.
+/// A file beside this program; if it is missing, it is built in the sources by `cargo build` with these arguments.
 pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
     let this = std::env::current_exe().map_err(|why| why.to_string())?;
     let file = this.with_file_name(name);

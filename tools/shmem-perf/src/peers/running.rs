@@ -1,4 +1,4 @@
-//! A peer that runs beside us and answers: a line of JSON for each request, behind one in which it introduces itself.
+//! A running peer. It introduces itself in a line of JSON, and answers each request by another one.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -16,21 +16,20 @@ use super::{Peer, PeerError, Programs, launch};
 use crate::bench::allowed_cores;
 use crate::samples::Samples;
 
-/// How long a peer may take for its start, for an answer, and for its end. It needs less than a
-/// second for the first and the last, and milliseconds for an answer; the rest is for busy machines.
+/// The longest time for a peer's start and for an answer. It needs less than a second for either; the rest is for busy machines.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PeerRequest {
-    /// What the case is called; without blanks.
+    /// The name of the case, without blanks.
     pub(crate) case: String,
-    /// What the program calls the operation.
+    /// The program's name of the operation.
     pub(crate) operation: &'static str,
-    /// Its sizes, and how many operations make a sample, as the program reads them.
+    /// Its sizes, and the operations of a sample, as the program reads them.
     pub(crate) numbers: String,
 }
 
-/// A peer's processes, started by its launcher. They sleep while they are not asked.
+/// A peer's processes, started by its launcher. They sleep between requests.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) peer: Peer,
@@ -43,9 +42,8 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts the program of a peer, out of the directory of [`Programs`]; nothing if it is not there.
-    /// Its processes take a core each, those that the first two PEs of this node
-    /// [take](crate::bench::take_core): so it is started before.
+    /// Starts the program of a peer, from the directory of [`Programs`]; None if it is missing. Its processes bind themselves to the cores
+    /// that the first two PEs of this node [take](crate::bench::take_core) later.
     pub(crate) fn start(peer: Peer, directory: &Path) -> Result<Option<Self>, PeerError> {
         if Programs::of(peer, directory).is_none() {
             return Ok(None);
@@ -58,7 +56,7 @@ impl Running {
         let Some(printed) = launcher.stdout.take() else { unreachable!("it was asked for above") };
         let (sender, answers) = mpsc::channel();
         std::thread::spawn(move || {
-            // Launchers add lines of their own: what is no JSON is none of the peer's.
+            // Launchers print lines of their own, which are no JSON.
             let lines = BufReader::new(printed).lines().map_while(Result::ok);
             lines.filter(|line| line.starts_with('{')).try_for_each(|line| sender.send(line))
         });
@@ -76,7 +74,7 @@ impl Running {
         self.ask(request, 1).map(|samples| samples[0])
     }
 
-    /// Pairs of samples of something and of the operation, in turn, if the operation does what it should.
+    /// Pairs of samples of `other` and of the peer's operation, in turn, after a check of the operation.
     pub(crate) fn against(
         &self,
         request: &PeerRequest,
@@ -89,7 +87,7 @@ impl Running {
         Samples::tried(repetitions, pair)
     }
 
-    /// The same of an operation of this program, and one of another one, or of this one as well.
+    /// Pairs of samples of an operation of this peer, and of one of another peer, or of the same.
     pub(crate) fn beside(
         &self,
         cost: &PeerRequest,
@@ -101,11 +99,11 @@ impl Running {
         other.against(limit, repetitions, || self.sample(cost))
     }
 
-    /// The nanoseconds of each of so many samples; none: whether the operation does what it should.
+    /// Nanoseconds of each sample; for 0 samples the peer checks that the operation does what it should.
     fn ask(&self, request: &PeerRequest, samples: usize) -> Result<Vec<f64>, PeerError> {
         let PeerRequest { case, operation, numbers } = request;
         let asked = format!("{case} {operation} {numbers} {samples}");
-        // A peer that is gone is found out by its answer.
+        // A peer that has ended is noticed by its missing answer.
         _ = self.requests.as_ref().map(|mut requests| writeln!(requests, "{asked}"));
         let (line, found) = self.line(&asked)?;
         if let Some(fault) = found["error"].as_str() {
@@ -120,7 +118,7 @@ impl Running {
         ns.filter(is_right).ok_or_else(|| wrong(&line, &asked, expected()))
     }
 
-    /// The next line of the peer itself, as it is and as it is meant.
+    /// The next line of the peer, as text and as JSON.
     fn line(&self, request: &str) -> Result<(String, Value), PeerError> {
         let what = match self.answers.recv_timeout(PATIENCE) {
             Ok(line) => {
@@ -130,7 +128,7 @@ impl Running {
             Err(RecvTimeoutError::Timeout) => format!("no answer within {} s, it hangs", PATIENCE.as_secs()),
             Err(RecvTimeoutError::Disconnected) => "it ended before it had answered".to_owned(),
         };
-        // With the last lines of what it has said besides.
+        // With the last lines of its standard error.
         let said = fs::read(&self.remarks).unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         let lines: Vec<&str> = said.trim().lines().collect();
@@ -151,8 +149,7 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Ends the peer: by the end of its requests, by the launcher's own means, or by force; its
-    /// processes end with the launcher.
+    /// Ends the peer by the end of its requests, or by signals to the launcher, which ends its processes.
     fn drop(&mut self) {
         self.requests = None;
         if !self.ends() {

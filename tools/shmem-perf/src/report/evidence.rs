@@ -1,4 +1,4 @@
-//! What was measured and found, with a number for each line; and the files of it beside the page, of which that is drawn.
+//! Evidence: all results of a report, with a number for each line, and the files beside the page:
 //!
 //! ```text
 //! cases.csv      a line for each case: what was compared, medians, quarters, and the ratio
@@ -20,14 +20,14 @@ use crate::bench::{Done, Fact};
 use crate::case::Case;
 use crate::runner::Kept;
 
-/// What the page looks for: what was run, how much of it, and how long that took, which is known at the end.
+/// Facts that the page looks for: the product, the extent of the report, and its duration, which is there at the end.
 pub(super) const PRODUCT: &str = "product";
 pub(super) const EXTENT: &str = "extent";
 pub(super) const TOOK: &str = "took";
 
 pub(super) const QUICK: &str = "quick";
 
-/// How a product ends whose figures mean nothing.
+/// The end of the name of a product whose figures mean nothing.
 pub(super) const DEBUG: &str = "debug build";
 
 #[derive(Debug, Default, PartialEq)]
@@ -37,12 +37,12 @@ pub(crate) struct Evidence {
     pub(crate) notes: Vec<Note>,
 }
 
-/// What was said while it was measured.
+/// A remark, or the failure of a step.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     pub(crate) section: String,
     pub(crate) step: String,
-    /// Whether the step has ended with it: `yes`, `no`.
+    /// Whether the step has failed with it: `yes`, `no`.
     pub(crate) failed: String,
     pub(crate) text: String,
 }
@@ -65,7 +65,7 @@ impl Evidence {
         self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), ..found });
     }
 
-    /// Describes the machine as it is before anything is measured, and how much is to be.
+    /// Adds facts of the machine and of the extent, before anything is measured.
     pub(super) fn describe(&mut self, quick: bool) {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         let build = if cfg!(debug_assertions) { DEBUG } else { "release build" };
@@ -85,13 +85,13 @@ impl Evidence {
         }
     }
 
-    /// What is known of the machine and of the run.
+    /// A fact of the machine or of the run.
     pub(crate) fn known(&self, row: &str) -> Option<&str> {
         let of = |fact: &&Fact| fact.section.is_empty() && fact.row == row;
         self.facts.iter().find(of).map(|fact| fact.value.as_str())
     }
 
-    /// Whether anything was measured, found or said for a section.
+    /// Whether there is any evidence for a section.
     pub(crate) fn knows(&self, section: &str) -> bool {
         self.cases.iter().any(|entry| entry.section == section)
             || self.facts.iter().any(|fact| fact.section == section)
@@ -104,7 +104,7 @@ impl Evidence {
         write(&directory.join("notes.csv"), &self.notes)
     }
 
-    /// Reads what was written there; says which file is missing or is none of these.
+    /// Reads the files of a directory; an error names the file that is missing or wrong.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let file = |name| directory.join(name);
         let cases = read(&file("cases.csv"))?;
@@ -123,7 +123,7 @@ fn read<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, String> {
     lines.map_err(|error| format!("{} is no file of a report: {error}", file.display()))
 }
 
-/// The first line that a shell prints.
+/// The first line of output of a shell command.
 fn said(line: &str) -> String {
     let printed = Command::new("sh").args(["-c", line]).output().map(|output| output.stdout);
     let printed = String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned();

@@ -1,9 +1,8 @@
-//! `shmem-perf report`: everything that is claimed, measured here and now, on one page.
+//! `shmem-perf report`: measures all sections, and writes a page.
 //!
-//! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, each of which delivers records or facts (what is a
-//! text, like the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line, of which lines of the
-//! sections say what is [shown](show), in tables of a [page](page). A step that fails, or lacks something, is said on the page; the
-//! report goes on.
+//! A [section](SECTIONS) is a topic of the literature. Its steps are command lines, which produce records, or facts (texts, such as the
+//! nodes of pages). All results are [evidence](evidence), with a number for each line. Lines of the sections define the tables that are
+//! [shown](show) on the [page](page). A step that fails is reported on the page.
 
 mod evidence;
 mod page;
@@ -25,15 +24,15 @@ use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::sheet::{Section, sections};
 
-/// `sections.txt` says what each section measures, what users ask, and what is shown.
+/// `sections.txt` defines what each section measures and shows.
 static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| sections(include_str!("sections.txt")));
 
-/// Those that measure something.
+/// The names of sections that measure something.
 fn names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().filter(|section| section.of(&["step"]).next().is_some()).map(|section| section.name)
 }
 
-/// What the report is to be; a quick one takes less than two minutes instead of twenty, with as many pairs for each number.
+/// Options of the report. A quick one takes less than two minutes instead of twenty, with as many pairs for each number.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// The directory of the page and its data; made if it is not there.
@@ -63,24 +62,24 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
         println!("{}: {} numbers, measured before", page.display(), evidence.cases.len());
         return Ok(());
     }
-    // Whoever cannot write there learns it now, and not in twenty minutes.
+    // Fails now, and not after twenty minutes, if the directory cannot be written.
     let place = |error| format!("the report cannot be written to {}: {error}", options.out.display());
     fs::create_dir_all(&options.out).map_err(place)?;
     fs::write(&page, "").map_err(place)?;
 
-    // Made when something is measured there.
+    // Made at the first step between hosts.
     let mut hosts = None;
     let began = Instant::now();
     let mut evidence = Evidence::default();
     evidence.describe(quick);
     let write = |evidence: &Evidence| {
         evidence.write(&options.out)?;
-        // The page shows what its files say.
+        // The page is drawn from its files.
         let written = Evidence::read(&options.out).map_err(io::Error::other)?;
         fs::write(&page, page::html(&sections, &written))
     };
     for section in &sections {
-        // Jobs of one section say the same; another section says it again.
+        // A remark is kept once for each section.
         let asked = Arguments { repetitions: FEWEST, jobs: 1, quick, ..Arguments::default() };
         let mut runner = Runner::keeping(asked);
         runner.others = !options.no_peers;
@@ -112,7 +111,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
             evidence.add(section.name, [name, step.place], runner.take(), outcome);
             eprintln!("shmem-perf:   {:.1} s", started.elapsed().as_secs_f64());
         }
-        // Whoever ends it early has what was measured by then.
+        // An early end keeps what was measured.
         write(&evidence).map_err(place)?;
     }
     evidence.ended(began.elapsed());

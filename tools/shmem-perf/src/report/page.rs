@@ -1,7 +1,7 @@
-//! The page: HTML that stands alone.
+//! The page: a single HTML file.
 //!
-//! Each number in a table carries the line that it comes from: `data-id` and `data-field` a line and a column of `cases.csv`.
-//! `data-fact` is a line of `facts.csv`, whose value is shown as it is.
+//! Each number in a table refers to its source: `data-id` and `data-field` are a line and a column of `cases.csv`, `data-fact` a line of
+//! `facts.csv`, whose value is shown unchanged.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -14,10 +14,10 @@ const STYLE: &str = include_str!("style.css");
 
 const TITLE: &str = "Measured: one-sided communication in Rust";
 
-/// The kinds of rows that say what users ask.
+/// The kinds of lines in the table of what users ask.
 const ASKED: [&str; 4] = ["ratio", "time", "peers", "limit"];
 
-/// The whole page. Nothing is in it that is not in the evidence; a section that nothing was measured or said for is not there.
+/// The whole page, with the sections that have evidence.
 pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String {
     let shown: Vec<_> = sections.iter().copied().filter(|section| evidence.knows(section.name)).collect();
     let page = html! {
@@ -105,7 +105,7 @@ pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidenc
     table
 }
 
-/// What the page says of itself in a place, by the sheet.
+/// The paragraphs of a section of the sheet that is about the page itself.
 fn prose(name: &str) -> impl Iterator<Item = String> {
     let section = SECTIONS.iter().find(move |section| section.name == name);
     section.into_iter().flat_map(|section| &section.lines).map(|line| line.part(0).replace('\n', " "))

@@ -1,4 +1,4 @@
-//! What sections show: rows of data, of which one function for each kind makes tables or a line of what users ask.
+//! Makes tables of the lines of sections, by one function for each kind of line.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,7 @@ use crate::table::digits;
 pub(super) struct View<'a>(pub(super) &'a Evidence, pub(super) &'static Section);
 
 impl<'a> View<'a> {
-    /// The cases of the section that a pattern finds, in one of several places if one is named, in the order in which they were
-    /// measured.
+    /// The cases of the section that a pattern matches, at a place if one is named, in the order of measurement.
     fn find<'p>(
         self,
         place: &'p str,
@@ -29,7 +28,7 @@ impl<'a> View<'a> {
         self.0.cases.iter().filter(of).filter_map(find)
     }
 
-    /// Shows a row of it: a heading, a text, or tables; steps and what users ask not here.
+    /// Shows a line of the section: a heading, a text, or tables.
     pub(super) fn show(self, at: usize, row: &SheetLine) -> Markup {
         match row.kind {
             "heading" => html! { h3 { (row.part(0)) } },
@@ -38,7 +37,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The tables of a row, by its place.
+    /// The tables of a line, by its number.
     fn tables(self, at: usize, row: &SheetLine) -> Vec<ReportTable<'a>> {
         let of =
             |(pattern, published)| self.find(row.place, pattern).map(move |(_, entry)| (entry, published));
@@ -90,11 +89,11 @@ impl<'a> View<'a> {
         ReportTable::of(title, cells.collect(), &Cell::text(""))
     }
 
-    /// A line of what users ask; none where it was not measured.
+    /// A row of the table of what users ask; None if it was not measured.
     pub(super) fn headline(self, row: &SheetLine) -> Option<Vec<Cell<'a>>> {
         let first = |pattern: &str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
         let (is_ratio, case) = (row.kind == "ratio", row.part(1));
-        // Cases whose limits are what OpenSHMEM, MPI, lamellar and the machine take.
+        // Cases whose limits are the times of OpenSHMEM, MPI, lamellar and the machine.
         let peers = ["oshmem-micro", "mpi-micro", "lamellar", "floor"].map(|peer| format!("{case}/{peer}"));
         let beside = match row.kind {
             "time" => [row.part(2), row.part(3), "", ""],
@@ -109,13 +108,13 @@ impl<'a> View<'a> {
             pattern => Cell::of(first(pattern), "limit"),
         });
         let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(limits).collect();
-        // Of the libraries; a ratio is over something of each one's own.
+        // The best library is marked, but no ratio, which is over something of each library's own.
         let numbers: Vec<f64> = answers[..4].iter().filter_map(Cell::value).collect();
         if !is_ratio && numbers.len() > 1 {
             let best = numbers.into_iter().reduce(f64::min);
             answers[..4].iter_mut().for_each(|cell| cell.chosen = cell.value() == best);
         }
-        // The table that shows the measure behind it.
+        // The table that shows the case.
         let shows = |row: &SheetLine| {
             let patterns = match row.kind {
                 "cases" => usize::MAX,
@@ -142,7 +141,7 @@ fn once(all: impl Iterator<Item = String>) -> Vec<String> {
     all.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// A line for each case, with what is published of it, and with its place if they are of several.
+/// A table with a row for each case, with published figures, and with places if there are several.
 fn cases_of<'a>(title: &str, found: &[(&'a Case, &'static str)], places: bool) -> ReportTable<'a> {
     let heads = ["case", "cost", "limit", "unit", "ratio", "quarters", "to", "pairs", "PEs", "cores", "goal"];
     let beside_puts = found.iter().any(|(entry, _)| entry.vs_a1.is_some());
@@ -179,7 +178,7 @@ pub(super) fn missed(evidence: &Evidence) -> ReportTable<'_> {
     ReportTable { under: Vec::new(), ..cases_of("What does not reach its goal", &found, true) }
 }
 
-/// A table. Its first column says what the row is.
+/// A table. Its first column names the rows.
 pub(super) struct ReportTable<'a> {
     id: Option<String>,
     title: String,
@@ -195,7 +194,7 @@ impl<'a> ReportTable<'a> {
         Self { id: None, title: title.into(), under: Vec::new(), heads, rows: Vec::new() }
     }
 
-    /// Cells by their rows and columns, in the order in which these first come; `none` where there is none.
+    /// A table of cells with their rows and columns, in order of appearance; `none` fills the gaps.
     fn of(title: impl Into<String>, cells: Vec<(String, String, Cell<'a>)>, none: &Cell<'a>) -> Self {
         let columns = once(cells.iter().map(|(_, column, _)| column.clone()));
         let mut table = Self::new(title, [String::new()].into_iter().chain(columns.iter().cloned()));
@@ -214,7 +213,7 @@ impl<'a> ReportTable<'a> {
         self.under.extend(once(rows.map(measure::Row::sentence)));
     }
 
-    /// Whether a column has words in it, and no numbers.
+    /// Whether a column has no numbers.
     fn is_text(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
         !cells.any(|cell| cell.number.is_some() || ["missing", "published"].contains(&cell.class))
@@ -237,7 +236,7 @@ impl Render for ReportTable<'_> {
                     } }
                     tbody {
                         @for row in &self.rows {
-                            // What was compared is said once for a row.
+                            // The comparison is shown once for a row.
                             @let about = row.iter().find_map(Cell::about);
                             tr title=[&about] { @for cell in row.iter().take(columns) { (cell.render(about.as_ref(), columns)) } }
                         }
@@ -255,13 +254,13 @@ pub(super) struct Cell<'a> {
     class: &'static str,
     fact: Option<usize>,
     link: Option<String>,
-    /// A number, and the line and the column of `cases.csv` that have it.
+    /// A number, with its line and column of `cases.csv`.
     number: Option<(f64, &'a Case, &'a str)>,
     chosen: bool,
 }
 
 impl<'a> Cell<'a> {
-    /// Words; of what the next lines are about (`group`), over all columns; or from the literature (`published`).
+    /// A text: the title of the next rows (`group`), over all columns, or a published figure (`published`).
     pub(super) fn new(class: &'static str, text: impl Into<String>) -> Self {
         Self { text: text.into(), class, ..Self::default() }
     }
@@ -270,13 +269,13 @@ impl<'a> Cell<'a> {
         Self::new("text", text)
     }
 
-    /// A number of a line, or that there is none.
+    /// A number of a case, or `not measured`.
     fn of(entry: Option<&'a Case>, column: &'a str) -> Self {
         let number = entry.and_then(|entry| Some((entry.number(column)?, entry, column)));
         let Some((value, ..)) = number else { return Self::new("missing", "not measured") };
         let text = if column == "n" { format!("{value:.0}") } else { digits(value) };
         let class = match value {
-            // What is written as 1.00 is neither.
+            // A ratio that is shown as 1.00 is neither.
             _ if column != "ratio" || (0.995..1.005).contains(&value) => "",
             1.0.. => "worse",
             _ => "better",
@@ -292,7 +291,7 @@ impl<'a> Cell<'a> {
         self.number.map(|(_, entry, _)| entry.compared())
     }
 
-    /// In a row which says what was compared, and so need not be said again, of a table with so many columns.
+    /// Renders the cell of a table with `columns` columns. `said` is the comparison that the row shows.
     fn render(&self, said: Option<&String>, columns: usize) -> Markup {
         let Self { text, class, fact, link, number, chosen } = self;
         if *class == "group" {
@@ -319,7 +318,7 @@ mod tests {
     use crate::report::SECTIONS;
     use crate::report::page::headlines;
 
-    /// How a number came about, which the page tells and a document has no room for.
+    /// Columns of the page for which the document has no room.
     const LEFT_OUT: [&str; 5] = ["quarters", "to", "pairs", "PEs", "cores"];
 
     impl ReportTable<'_> {
@@ -350,7 +349,7 @@ mod tests {
         }
     }
 
-    /// The tables that a line shows, whose first word is a section; or what users ask.
+    /// The tables of a line whose first word is a section; or the table of what users ask.
     fn tables(evidence: &Evidence, asked: &str) -> String {
         if asked == "summary" {
             return headlines(&SECTIONS.iter().collect::<Vec<_>>(), evidence).markdown();
@@ -362,8 +361,8 @@ mod tests {
         all.map(|table| table.markdown()).collect::<Vec<_>>().join("\n")
     }
 
-    /// What stands in docs/performance.md between `<!-- report SECTION LINE -->` and `<!-- end -->` are tables of docs/report, of a
-    /// line as `sections.txt` has them. `BLESS=1` writes them.
+    /// The text of docs/performance.md between `<!-- report SECTION LINE -->` and `<!-- end -->` is tables of docs/report, by a line as in
+    /// `sections.txt`. `BLESS=1` writes them.
     #[test]
     fn the_document_shows_what_was_measured() {
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
