@@ -1,5 +1,5 @@
-//! Contexts over libfabric: what they are mapped to, what it costs to complete one of them, and to know that operations are complete:
-//! over a network, and over a provider whose writes are complete at once, so that nothing is left but what the processor does.
+//! Contexts over libfabric: their mapping to endpoints, the completion of one of them, and the tracking of completions, over a network, and
+//! over a provider that completes writes at once, which leaves the cost of the processor alone.
 
 use std::ffi::c_int;
 
@@ -41,17 +41,17 @@ pub(crate) const TRACKING: Measure = Measure {
     possible: || shim().map(drop).and_then(|()| fabric::possible()),
 };
 
-/// Names what contexts of a job are mapped to.
+/// The variable that selects the mapping of contexts.
 const DESIGN: &str = "SHMEM_CONTEXT_MAPPING";
 
 fn design() -> String {
     fabric::variable(DESIGN).unwrap_or_default()
 }
 
-/// What a thread does between two quiets: the bytes of each put, how many (a mebibyte at most), and batches in one sample.
+/// A batch of puts of a thread between two quiets: bytes of each, number (at most a mebibyte in all), batches in one sample.
 type Batch = (usize, usize, usize);
 
-/// From small ones, of which the issue is what costs, to large ones.
+/// From small puts, whose cost is the issue, to large ones.
 const BATCHES: [Batch; 3] = [(8, 64, 16), (4 << 10, 64, 8), (64 << 10, 16, 4)];
 
 fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
@@ -79,7 +79,7 @@ fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Opens what the threads will: one that could not would leave the others waiting.
+/// Opens all contexts and endpoints once: a thread that failed later would leave the others waiting.
 fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn Error>> {
     let contexts: Vec<_> =
         (0..threads).map(|_| pair.world.create_ctx::<Private>()).collect::<Result<_, _>>()?;
@@ -88,8 +88,8 @@ fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Batches of threads, against as many bare threads with an endpoint each: nanoseconds for each put of a thread. `thread` makes
-/// what a thread puts through, and gives what puts a batch of it.
+/// Batches of threads, against as many bare threads with an endpoint each: nanoseconds for each put of a thread. `thread` makes a thread's
+/// context, and returns the function that puts a batch.
 fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     bench: &Bench<'_>,
     pair: &Pair<'_, Multiple>,
@@ -98,7 +98,7 @@ fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
 ) {
     let (room, own, place, peer) = (bytes * in_flight, vec![1; bytes * in_flight], pair.place(), pair.peer);
     let bare = &pair.bare;
-    // Many threads take turns, so that a sample is long anyhow.
+    // Many threads take turns, so their samples are long enough.
     let passes = passes.div_ceil(LESS).div_ceil(threads) as u64;
     bench.of_threads(threads, format!("mapping {design}/{threads}/{bytes}"), || {
         in_turn(threads, (passes, in_flight), bench.repetitions, |number, rounds| {
@@ -127,17 +127,16 @@ fn contexts(pair: &Pair<'_, Multiple>, count: usize) -> Result<Vec<Context<Priva
     (0..count).map(|_| domain.create_ctx::<Private>()).collect()
 }
 
-/// Numbers of contexts that have operations under way, how many each, and quiets in one sample; each context is the one in turn.
+/// Numbers of contexts with operations under way, operations of each, and quiets in one sample, of each context in turn.
 const CONTEXTS: [usize; 5] = [1, 2, 4, 8, 16];
 const IN_FLIGHT: usize = 4;
 const ROUNDS: usize = 16_usize.div_ceil(LESS);
 
-/// All contexts start non-blocking puts, then one of them is completed, each in turn. The limit is that all of
-/// them are. Microseconds of the quiet, or of all of them.
+/// All contexts start non-blocking puts, then one of them is completed; the limit completes all. Microseconds of the quiets.
 fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     let contexts = contexts(pair, CONTEXTS[4])?;
     let tokens: Vec<_> = contexts.iter().map(|context| context.bind(pair.world)).collect();
-    // Those that are counted together where some are, and those that are not.
+    // Short puts may share a counter, long ones do not.
     for (bytes, number) in [8, 64 << 10].into_iter().flat_map(|bytes| CONTEXTS.map(|number| (bytes, number)))
     {
         let contexts = &tokens[..number];
@@ -164,19 +163,18 @@ fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// The designs that are tracked. The last one is nearest to what they are compared with.
+/// The measured designs. The last one is nearest to the bare program.
 const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
 
-/// A provider whose writes are complete at once, as it stands in cases.
+/// The name in cases of the provider that completes writes at once.
 const AT_ONCE: &str = "at-once";
 
-/// `fabric-shim`, a libfabric that has a switch for it: beside this program, where a build leaves it; built if it is not there
-/// and the sources are.
+/// `fabric-shim`, a libfabric with a switch for that, beside this program, or built from the sources.
 fn shim() -> Result<PathBuf, String> {
     built("libfabric_shim.so", &["-p", "fabric-shim", "--lib"])
 }
 
-/// Every design over a provider. Where it cannot be had, that is said.
+/// Measures every design over a provider, or remarks that it is missing.
 fn track(runner: &mut Runner, provider: &str) -> Done {
     let (provider, shim) = match (provider == AT_ONCE).then(shim).transpose() {
         Ok(None) => (provider, None),
@@ -204,7 +202,7 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     let contexts = contexts(pair, 4)?;
     let tokens: Vec<_> = contexts.iter().map(|context| context.bind(world)).collect();
     if let Some(switch) = switch {
-        // Sees for itself that nothing goes out while writes are complete at once.
+        // Checks that the switch works: the write does not reach the other PE.
         let (place, mut found) = (pair.place().index(..8), [0_u8; 8]);
         let put = |byte| {
             world.put(place, &[byte; 8]);
@@ -249,7 +247,7 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
 
 type Switch = extern "C" fn(c_int);
 
-/// That of the library which the transport of this job has loaded as its libfabric, if it has one.
+/// The switch of the libfabric that this job has loaded, if it has one.
 fn switch(library: &str) -> Option<Switch> {
     // SAFETY: it is loaded, so that nothing of it runs for the first time.
     let library = unsafe { Loaded::open(library) }.ok()?;
@@ -257,7 +255,7 @@ fn switch(library: &str) -> Option<Switch> {
     unsafe { library.function(c"fabric_shim_at_once", None) }.ok()
 }
 
-/// Does something while writes are complete at once and reach nobody. Nothing is under way before.
+/// Runs `body` while writes are complete at once and have no effect.
 fn at_once<R>(switch: Switch, body: impl FnOnce() -> R) -> R {
     switch(1);
     let result = body();

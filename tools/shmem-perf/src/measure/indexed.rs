@@ -1,5 +1,4 @@
-//! What lists of indices cost, against what the same memory allows, and against single operations; and between two PEs of
-//! different nodes, in one direction and in both.
+//! Lists of indices, against loops on the same memory and against single operations; and between two nodes, one way and both ways.
 
 use shmem::AmoValue;
 
@@ -30,15 +29,15 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Bytes of objects: in the first cache, in the last one, in none.
+/// Bytes of objects: for the first-level cache, for the last-level cache, and for no cache.
 const SIZES: [usize; 3] = [32 << 10, 16 << 20, 512 << 20];
 
-/// Elements of a list, and lists that are taken in turn. One alone would have all of its lines in the last cache from its second
-/// time on, however large the object is, and then nothing but addresses that are translated anew is left to wait for.
+/// Elements of a list, and lists that take turns. The lines of a single list would stay in the last-level cache, however large the object
+/// is.
 const ELEMENTS: usize = 64 << 10;
 const LISTS: usize = 16;
 
-/// Numbers below `below` at random, the same on every run.
+/// Random numbers below `below`, the same in every run.
 pub(crate) fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ seed;
     let mut next = || {
@@ -51,7 +50,7 @@ pub(crate) fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Nanoseconds of an element of the next of the lists, by turns.
+/// Nanoseconds of an element; each call takes the next list.
 fn timed(below: usize, seed: u64, mut list: impl FnMut(&[u32])) -> impl FnMut() -> f64 {
     let (indices, mut turn) = (random(LISTS * ELEMENTS, below, seed), 0);
     move || {
@@ -65,7 +64,7 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     let object = world.alloc(zeroed::<u64>(bytes / 8))?;
     Ok(alone(world, || {
         let table: Vec<u64> = (0..bytes as u64 / 8).collect();
-        // Every page is there, also on PEs that only have a part of the numbers.
+        // All pages are touched, on both PEs.
         object.here(world).copy_from(&table);
         let there = object.on(other(world));
         world.put(there, &table);
@@ -77,7 +76,7 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         });
         let gather = timed(table.len(), 1, |list| world.gather(black_box(&mut ours), there.at(list)));
         bench.pairs(format!("indexed gather/{bytes}"), gather, &mut limit);
-        // Of half the elements of each: as many bytes in all.
+        // Half of the elements of each PE: the same number of bytes.
         let halves = object.over(world.team(), Block::of(table.len()));
         let gather =
             timed(table.len(), 1, |list| world.gather(black_box(&mut of_both), black_box(&halves).at(list)));
@@ -118,8 +117,7 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     })?)
 }
 
-/// Additions to words of which every page is there (which lists come first is no matter then): in lists, a part at a time that is not
-/// combined, and one by one.
+/// Additions to words whose pages are touched: in lists that are too short for combining, and one by one.
 fn of_words<'a, V: AmoValue>(
     world: &'a World,
     words: On<'a, [Atomic<V>]>,
@@ -156,23 +154,22 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// What travels for each element between nodes, as cases name it, and its bytes on the wire: an index and a value; an index,
-/// where all have the same value; an index there and an element back.
+/// Traffic for each element, with its name in cases and its bytes: an index and a value; an index, where all values are equal; an index
+/// there and an element back.
 const TRAFFIC: [(&str, usize); 3] = [("12", 12), ("4", 4), ("gather", 12)];
 
 const fn less(number: usize, debug: usize) -> usize {
     if cfg!(debug_assertions) { debug } else { number }
 }
 
-/// Elements of a list to another node, of an object of as many.
+/// Elements of a list to another node, and of the object.
 const FAR: usize = less(1 << 20, 16 << 10);
 
-/// How often all elements are sent in the first flood, more bytes than there is room for, and in each later one.
+/// Lists in the first flood, which exceed the buffers, and in each later one.
 const FLOODS: [usize; 2] = [less(16, 192), less(16, 4)];
 
-/// Bytes that come to a PE at most: messages of 64 KiB that a job keeps room for; what a thread keeps for its lists, as the guide
-/// says; and what the provider keeps for itself. Its tables are large and come page by page, with any traffic: over `tcp;ofi_rxm`
-/// of libfabric 1.20, 11 MiB after some ten thousand messages, and no more.
+/// Most bytes that a PE allocates in a flood: message buffers of 64 KiB; a thread's buffers for lists (see the guide); and tables of the
+/// provider, which grow with any traffic: over `tcp;ofi_rxm` of libfabric 1.20 to 11 MiB after some ten thousand messages.
 fn flood_room() -> usize {
     64 * (64 << 10) + 256 * (17 << 10) + (9 << 19) + (16 << 20)
 }
@@ -184,7 +181,7 @@ struct Lists<'w> {
     indices: Vec<u32>,
     values: Vec<u64>,
     into: Vec<u64>,
-    /// In which is packed and applied what a list takes in memory of one process.
+    /// Memory of one process in which lists are packed and applied.
     memory: (Vec<AtomicU64>, Vec<u32>, Vec<u64>),
 }
 
@@ -200,7 +197,7 @@ fn lists(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
         into: vec![0; FAR],
         memory: (words, vec![0; FAR], vec![0; FAR]),
     };
-    // Before any other list is sent.
+    // Floods are first: later lists would find memory allocated.
     lists.floods(bench);
     lists.one_way(pair, bench);
     lists.both_ways(bench);
@@ -228,7 +225,7 @@ impl Lists<'_> {
         let Self { world, table, indices, into, .. } = self;
         let table = table.on(pair.other);
         pair.alone(TargetState::Library, || {
-            // Short lists: their elements, and of how many single operations each may take the time.
+            // Short lists: elements, and the single operations that they are compared with.
             for (count, singles) in [(1, 1), (16, 4)] {
                 let (times, of) = (less(128, 8) as u64, |k: u64| &indices[k as usize * count..][..count]);
                 let mut list = |k| world.gather(black_box(&mut into[..count]), table.at(of(k)));
@@ -243,10 +240,10 @@ impl Lists<'_> {
         });
     }
 
-    /// Both PEs send each other lists without waiting for any of them. This PE's memory, in KiB.
+    /// Both PEs send each other lists without waiting. Measures this PE's memory, in KiB.
     fn floods(&mut self, bench: &Bench<'_>) {
         let world = self.world;
-        // All pages of what a program has itself are there.
+        // The program's own pages are touched.
         self.into.fill(1);
         (0..FAR).step_by(512).for_each(|index| {
             world.set(self.words.on(other(world)).index(index), 0);
@@ -272,7 +269,7 @@ impl Lists<'_> {
         }
     }
 
-    /// Lists of so many elements, of which none is waited for before the next one.
+    /// Sends lists of `part` elements, none of which is waited for before the next one.
     fn send(&mut self, traffic: &str, part: usize) {
         let Self { world, words, table, indices, values, into, .. } = self;
         let (words, table) = (words.on(other(*world)), table.on(other(*world)));
@@ -314,7 +311,7 @@ impl Lists<'_> {
         }
     }
 
-    /// Nanoseconds of an element, packed and applied in memory of one process.
+    /// Nanoseconds to pack and apply an element in memory of one process.
     fn apply(&mut self, traffic: &str) -> f64 {
         let (words, indices, values) = &mut self.memory;
         nanoseconds_each(FAR, || {

@@ -1,6 +1,6 @@
-//! What the number of partitions costs an implementation that looks for the segment of an address ("Symmetric Memory Partitions in
-//! OpenSHMEM", 2017, section 5). The *published* form compares random partitions with one buffer: there the number of buffers changes,
-//! too, and with it what caches do. The *fair* one has as many buffers at the same distances in partitions of their own, and in one.
+//! The cost of finding the segment of an address, by the number of partitions ("Symmetric Memory Partitions in OpenSHMEM", 2017, section
+//! 5). The *published* form compares random partitions with one buffer, so caches make a difference as well. The *fair* form compares as
+//! many buffers at the same distances in partitions of their own, and in one.
 
 use shmem::{SymAddr, SymmetricData};
 use shmem_core::object::AtomicWord;
@@ -13,7 +13,7 @@ pub(crate) const MEASURE: Measure = Measure {
     run: Some(|runner| {
         let network = runner.asked.provider.first().map(|provider| fabric::variables(provider));
         for n in runner.numbers("partitions") {
-            // The last one has room for [`Buffers`]. The more is kept for later segments, the further apart partitions start.
+            // The last one has room for [`Buffers`]. Less memory for later segments lets partitions start closer to each other.
             let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
             let partition = |id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)));
             let given = Given { partitions: n, sizes: runner.numbers("sizes"), ..Given::default() };
@@ -31,7 +31,7 @@ fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
         [] => [&[1, 8, 64, 512, 4096][..], &[8]],
         sizes => [sizes; 2],
     };
-    // One partition against itself shows how sure the published form is.
+    // One partition against itself shows the noise of the published form.
     if bench.partitions > 1 {
         if bench.sizes.is_empty() {
             typed::<u8>(world, bench)?;
@@ -45,14 +45,14 @@ fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
     of_form(world, bench, PUBLISHED, published)
 }
 
-/// The forms, as measures: what operations on buffers in many partitions are compared with.
+/// The two forms, as names of measures.
 const PUBLISHED: &str = "lookup-published";
 const FAIR: &str = "lookup";
 
 /// Partitions start on multiples of it, and have room for the largest buffer.
 const REGION: usize = 2 << 20;
 
-/// A buffer in each of `n` partitions, and `n` of them in one, the last one, at the same distances: each as operations name it.
+/// A buffer in each of `n` partitions, and `n` buffers in the last one, at the same distances.
 type Buffers<B> = [Vec<B>; 2];
 
 fn with_buffers<T: SymmetricData>(
@@ -68,7 +68,7 @@ fn with_buffers<T: SymmetricData>(
     let room = (len * size_of::<T>()).next_multiple_of(shmem_core::heap::MIN_ALIGN);
     let first = apart[0].offset();
     let mut end = apart[n - 1].offset() + room;
-    // The first one lies where the first one of the others does, as far as pages can tell.
+    // The first one has the same place in its page as the first one of the others.
     let start = end + (first.wrapping_sub(end) % REGION);
     let (mut together, mut between) = (Vec::new(), Vec::new());
     for other in &apart {
@@ -87,8 +87,7 @@ fn with_buffers<T: SymmetricData>(
     Ok(between.into_iter().try_for_each(|block| world.free(block))?)
 }
 
-/// Passes over the buffers that a list of numbers names, which does so many operations of some bytes. Where buffers are
-/// named is one place for both layouts.
+/// Measures passes over random buffers. Both layouts have their handles at the same place.
 fn passes<B>(
     bench: &Bench<'_>,
     form: &str,
@@ -96,7 +95,7 @@ fn passes<B>(
     [apart, together]: &mut Buffers<B>,
     mut pass: impl FnMut(&[B], &[u8]),
 ) {
-    // Those of the publication, or fewer that move some ten megabytes; over a network, a hundred take as long as a million stores.
+    // As many operations as published, or fewer if they move many bytes, or over a network.
     let most = if bench.site.transport == "shm" { 10_000 } else { 200 } / LESS;
     let (n, count) = (apart.len(), ((64 << 20) / bytes / LESS).clamp(most / 40, most));
     // In random order, the same on every run.
@@ -122,7 +121,7 @@ fn typed<T: PlainData>(world: &World, bench: &Bench<'_>) -> Done {
     })
 }
 
-/// Untyped transfers of these sizes to or from the whole of the buffers, and fetch-adds on words.
+/// Untyped transfers of whole buffers, and fetch-adds on words.
 fn of_form(world: &World, bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Done {
     let pe = other(world);
     for &bytes in sizes {

@@ -1,7 +1,6 @@
-//! The usual micro-benchmarks between two PEs of a node, by the definitions of the OSU benchmarks, ours beside those of
-//! [peers](crate::peers), which say in `examples/peers/micro.h` what they do. What is sent is the PE's own memory, a put is complete at
-//! its destination before the next one begins, and messages of a window are completed together. And what the routines of the C library
-//! cost.
+//! The usual micro-benchmarks between two PEs of a node, by the definitions of the OSU benchmarks (`examples/peers/micro.h`), beside
+//! [peers](crate::peers). Sources are private memory. A put is complete at its destination before the next one begins; messages of a window
+//! are completed together. And routines of the C library.
 
 use super::indexed::random;
 use super::*;
@@ -43,17 +42,15 @@ pub(crate) const C: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// How long a peer may take to be built where time is short: long enough for C, and for what was built before.
+/// The longest build of a peer in a quick run: enough for C, and for a package that was built before.
 const BRIEF: Duration = Duration::from_secs(8);
 
-/// Messages that are under way at once where bandwidths and rates are measured; bytes that are written to and read, behind which
-/// messages of a window begin anew; and elements of a table that are added to or read in a sample.
+/// Messages of a window; bytes of the destination, which a window reuses; elements of a table that a sample accesses.
 const WINDOW: usize = 64;
 const ROOM: usize = 4 << 20;
 const INDICES: usize = 1 << 16;
 
-/// A benchmark of some bytes, as often as it is done in one sample: some hundred microseconds, and one of the largest is longer
-/// than that.
+/// A benchmark with its repetitions in one sample: some hundred microseconds, or longer for the largest sizes.
 fn benchmark(name: &'static str, bytes: usize) -> Operation {
     let (in_flight, rounds) = match name {
         "put" | "get" => (1, ((1 << 21) / bytes).clamp(2, 5000)),
@@ -66,13 +63,12 @@ fn benchmark(name: &'static str, bytes: usize) -> Operation {
     Operation { name, bytes, in_flight, rounds }
 }
 
-/// How often it is done, as peers are told.
+/// The repetitions, for requests to peers.
 fn times(of: Operation) -> usize {
     if of.name == "add" { of.in_flight } else { of.rounds }
 }
 
-/// All benchmarks with each peer that runs beside PE 0; or those in which C and Rust do the same in the same order, of which
-/// what C needs is held against what Rust does.
+/// All benchmarks with each peer beside PE 0; or those of programs in C, against the same in Rust.
 fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     let (bytes, word) = (world.alloc(zeroed::<u8>(ROOM))?, world.alloc(value(Atomic::new(0_u64)))?);
     let mut ours = Ours {
@@ -90,7 +86,7 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
         true => format!("c {name}/{bytes}/rust"),
         false => format!("micro {name}/{bytes}/{peer}"),
     };
-    // As all PEs choose them, whatever runs beside which of them.
+    // All PEs choose the same, though peers run beside PE 0 alone.
     let is_wanted = |of: &Operation| {
         let is_shared = !of.is_direct() && !matches!(of.name, "histogram" | "index-gather");
         let mut peers = Peer::ANSWERING.into_iter().flatten();
@@ -100,7 +96,7 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     let compare = |of: Operation, ours: &mut dyn FnMut() -> f64| {
         for (peer, found) in beside(bench, of, ours, is_in_c) {
             match found {
-                // What it lacks it lacks in all sizes, and who hears it says it once.
+                // A remark is printed once, for all sizes.
                 Err(PeerError::Refused { fault, .. }) => {
                     eprintln!("shmem-perf: peer {}: {}: {fault}", peer.peer, of.name);
                 }
@@ -108,12 +104,12 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
             }
         }
     };
-    // Absent, as the peers' second processes are, and not asleep in the library: an update would wake it.
+    // The other PE sleeps in its own code, as the peers' second processes do: an update would wake it in the library.
     alone(world, || all("alone").for_each(|of| compare(of, &mut || ours.time(of))))?;
     for of in all("both") {
         world.barrier_all();
         compare(of, &mut || {
-            // What the peers do in between is waited for outside of what is measured.
+            // Waits for the peers outside of the measured time.
             world.barrier_all();
             ours.time(of)
         });
@@ -121,19 +117,18 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     Ok(())
 }
 
-/// The pairs of a benchmark with each peer that runs, in turn: one of ours, and then one of each of them, which is called by name;
-/// of those PEs that bring none, only our part is done, and of ours one more sample is taken whatever happens.
+/// Pairs of a benchmark with each running peer: in turn a sample of ours, then one of each peer. PEs without peers do our part alone.
 fn beside(
     bench: &Bench<'_>,
     of: Operation,
     ours: &mut dyn FnMut() -> f64,
     turned: bool,
 ) -> Vec<(Rc<Running>, std::result::Result<Samples, PeerError>)> {
-    // One does the same in a special case.
+    // The rate is the bandwidth of short messages.
     let operation = if of.name == "rate" { "bandwidth" } else { of.kind() };
     let numbers = format!("{} {}", of.bytes, times(of));
     let request = PeerRequest { case: format!("{}/{}", of.name, of.bytes), operation, numbers };
-    // What a time is given for: a byte of a window, a message of a window, or an operation.
+    // Times are for a byte of a window, a message of a window, or an operation.
     let parts = match of.name {
         "bandwidth" => WINDOW * of.bytes,
         "bidirectional" => 2 * WINDOW * of.bytes,
@@ -161,10 +156,10 @@ fn beside(
 
 struct Ours<'a> {
     world: &'a World,
-    /// On the other PE: what is written and read, and what atomic operations work on.
+    /// The other PE's bytes for transfers, and its word for atomic operations.
     place: On<'a, [u8]>,
     word: On<'a, Atomic<u64>>,
-    /// Halves of all PEs: of what histograms count in, and of what is read by its indices.
+    /// Tables of which each PE has a half: for histograms, and for gathers.
     tables: &'a (SymBox<[Atomic<u64>]>, SymBox<[u64]>),
     own: Vec<u8>,
     indices: Vec<u32>,
@@ -173,7 +168,7 @@ struct Ours<'a> {
 }
 
 impl Ours<'_> {
-    /// Nanoseconds of one operation. Of those that both PEs take part in, both call it.
+    /// Nanoseconds of one operation. Both PEs call it if both take part.
     fn time(&mut self, of: Operation) -> f64 {
         if is_collective(of.name) {
             return of.together(self.world, &mut self.data);
@@ -189,7 +184,7 @@ impl Ours<'_> {
         nanoseconds_each(times(of), || self.repeat(of, times(of)))
     }
 
-    /// So many operations, complete at the end. Of a table, of which both PEs have a half, so many elements are added to or read.
+    /// Does `times` operations, which are complete at the end; on tables, an operation is one element.
     fn repeat(&mut self, of: Operation, times: usize) {
         let Self { world, place, word, tables: (counts, table), own, indices, read, .. } = self;
         let halves = || Block::of(2 * of.bytes / size_of::<u64>());
@@ -238,12 +233,12 @@ fn starts(runner: &mut Runner, programs: &Programs) -> Done {
         ended.map(|_| milliseconds)
     };
     let pair = || Ok::<_, Box<dyn Error>>((start(&c)?, start(&rust)?));
-    // What they are read from is in memory then.
+    // A first pair brings the programs into memory.
     pair()?;
     runner.taken(PES, format!("c start/{PES}/rust"), Samples::tried(runner.asked.repetitions, pair)?)
 }
 
-/// PE 0 brings the programs in C: those of single routines of both libraries, and the micro-benchmarks.
+/// Measures programs in C beside PE 0: single routines of both libraries, and micro-benchmarks.
 fn c(world: &mut World, bench: &Bench<'_>) -> Done {
     let (ours, theirs) = (bench.take(Peer::ROUTINES), bench.take(Peer::OSHMEM_ROUTINES));
     if let Some(ours) = ours {
@@ -252,7 +247,7 @@ fn c(world: &mut World, bench: &Bench<'_>) -> Done {
     in_turn(world, bench, true)
 }
 
-/// Single routines: of both libraries, and to a global beside the heap.
+/// Single routines of both libraries; and a put to a global, against one to the heap.
 fn routines(bench: &Bench<'_>, ours: &Running, theirs: Option<&Running>) {
     for (routine, number) in each_size("c", "routines") {
         let Some(theirs) = theirs else { break };

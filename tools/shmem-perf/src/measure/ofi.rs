@@ -1,8 +1,8 @@
-//! Measures over libfabric: latencies, bandwidths and the rate of puts; the usual micro-benchmarks; collectives of two hosts; blocks in
-//! one message; and what operations of a provider cost between two PEs, the numbers by which strided transfers choose their way.
+//! Measures over libfabric: latencies, bandwidths and the rate of puts; the usual micro-benchmarks; collectives of two hosts; blocks in one
+//! message; and the costs of a provider's operations, by which strided transfers choose their way.
 //!
-//! Each of these numbers is the difference of two times: of many blocks and of few, of long ones and of short ones. The time of a put for
-//! each block is that of non-blocking puts; messages are strided puts, in a job that has no other way ([`PACKING`]).
+//! These costs are differences of two times: of many and few blocks, of long and short ones. A put for each block is a non-blocking put;
+//! messages are strided puts in a job that has no other way ([`PACKING`]).
 
 use std::net::TcpListener;
 
@@ -28,7 +28,7 @@ pub(crate) const OFI: Measure = Measure {
         ("ofi", Task::Far(measured)),
         ("ofi-bare", Task::Far(|pair, bench| compare(pair, bench, "ofi-bare", all()))),
         ("ofi-strided", Task::Far(strided)),
-        // Lines of text, which are no records.
+        // Prints texts instead of records.
         (
             "ofi-costs",
             Task::Far(|pair, bench| {
@@ -57,18 +57,17 @@ fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// All operations at a PE that serves them, and those that are waited for at one that sleeps.
+/// All operations with a serving target, and blocking ones with a sleeping target.
 fn all() -> impl Iterator<Item = (Operation, bool)> {
     operations().into_iter().map(|operation| (operation, false)).chain(asleep())
 }
 
-/// Operations that are waited for, at a PE that sleeps in its own code.
+/// Blocking operations with a target that sleeps in its own code.
 fn asleep() -> impl Iterator<Item = (Operation, bool)> {
     operations().into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
 }
 
-/// Operations through the library, against the same by the bare program; or, for its own measure, those of that against its put:
-/// nanoseconds for each transfer. Each sample has the other PE do something, or all of them are taken while it sleeps.
+/// Operations through the library against the bare program; or of the bare program against its own put: nanoseconds for each transfer.
 fn compare(
     pair: &Pair<'_>,
     bench: &Bench<'_>,
@@ -89,11 +88,11 @@ fn compare(
     Ok(())
 }
 
-/// The bare program alone, against the latency of its own put and that of libfabric's tool: a put that is complete when it is
-/// delivered is a message there and an answer back, so its latency ought to be that of a round trip there, or less.
+/// The bare program alone, against its own put, and against a round trip of libfabric's tool: a put with delivery completion is a message
+/// and an answer, so it should take no longer.
 fn bare_alone(runner: &mut Runner) -> Done {
     let provider = &runner.provider().to_owned();
-    // The bare program needs no transport: its PEs are told what to do through shared memory.
+    // PEs of the bare program alone synchronise through shared memory.
     let variables = fabric::variables(provider).into_iter().skip(1);
     let job = runner.job("ofi-bare", 2, Given::default()).with(variables);
     let (mut records, mut anchored) = (Vec::<Record>::new(), Samples::default());
@@ -115,8 +114,7 @@ fn bare_alone(runner: &mut Runner) -> Done {
     Ok(())
 }
 
-/// The usual micro-benchmarks by size: latencies of puts, gets and atomic operations, and puts with 64 in flight, of one PE and of
-/// both; `quick`: fewer sizes, and no long collectives.
+/// The usual micro-benchmarks by size; `quick`: fewer sizes, and no long collectives.
 fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let sizes: Vec<usize> = match bench.quick {
         true => vec![4, 8, 32, 256, 2048, 16 << 10, 128 << 10, 1 << 20],
@@ -145,12 +143,12 @@ fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     collectives(pair, bench, if bench.quick { 4 << 10 } else { 1 << 20 })
 }
 
-/// The collectives of two PEs, of at most so many bytes: against a put, and where so many bytes go both ways that what matters is
-/// how many go at a time, against as many puts. Those of a node, in both forms where these differ.
+/// Collectives of two PEs, of at most `most` bytes, against a put; and long ones in which bytes go both ways, against a put of each PE at
+/// once.
 fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
     let provider = &pair.provider;
     for (name, bytes) in each_size("network", "collectives").filter(|(_, bytes)| *bytes <= most) {
-        // A barrier is as of a word.
+        // A barrier counts as a word.
         let operation = Operation::timed(name, bytes.max(8), 1);
         let (case, written) =
             (format!("{name}/{bytes}/{provider}"), operation.written(2, true) * size_of::<f64>());
@@ -171,9 +169,9 @@ fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
     Ok(())
 }
 
-/// The share of a core that this PE uses while both sleep in their own code, against a hundredth: hundredths.
+/// The share of a core that this PE uses while both sleep in their own code, against 1 %: percent.
 fn idle() -> Samples {
-    /// How long a PE sleeps for a look at what it uses meanwhile.
+    /// The sleep of one sample.
     const IDLE: Duration = Duration::from_millis(50);
     let used = || {
         let time = clock_gettime(ClockId::ProcessCPUTime);
@@ -187,7 +185,7 @@ fn idle() -> Samples {
     (0..FEWEST).map(share).collect()
 }
 
-/// Blocks by one strided put and a quiet, against a non-blocking put for each and one quiet; and that against the model.
+/// Blocks by one strided put and a quiet, against a non-blocking put for each block; and the gain against the model's.
 fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let mut gains = Vec::new();
     for (state, name) in [(TargetState::Library, "polling"), (TargetState::Asleep, "asleep")] {
@@ -196,7 +194,7 @@ fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
         {
             pair.alone(state, || {
                 let blocks = Blocks { count, bytes };
-                // What else the machine does changes from case to case.
+                // Measured for each case, since other load changes.
                 let row = row_of(pair, bench.repetitions);
                 let (cost, limit) = (|| in_one(pair, blocks), || one_by_one(pair, blocks));
                 let samples = Samples::of(bench.repetitions, || (cost(), limit()));
@@ -216,7 +214,7 @@ fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
     strided::limits_of(&pair.provider).carries(blocks.count * blocks.bytes, true)
 }
 
-/// Shows what operations of a provider cost.
+/// Prints the costs of a provider's operations.
 fn costs(runner: &mut Runner) -> Done {
     let provider = runner.provider().to_owned();
     for measured in runner.lines::<String>(&over(runner, "ofi-costs", Given::default()))? {
@@ -227,20 +225,20 @@ fn costs(runner: &mut Runner) -> Done {
 
 const TRANSFERS: usize = 8;
 
-/// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
+/// Few and many short blocks, which fit one message, and are too long for injection.
 const FEW: Blocks = Blocks { count: 16, bytes: 8 };
 const MANY: Blocks = Blocks { count: 130, bytes: 8 };
-/// As many as a program has, short and long: an operation of many under way takes longer than the second of two.
+/// Short and long blocks, as many as a program has: one of many operations takes longer than the second of two.
 const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
 const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 
-/// So dear that it is not done.
+/// A cost that is never chosen.
 const NEVER: u64 = 1 << 50;
 
 /// A row by which every strided transfer goes in messages.
 const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
 
-/// The row of the provider, in a job where blocks go in messages. Of puts the first one counts, a further one, and a byte.
+/// Measures the row of the provider, in a job where blocks go in messages.
 fn row_of(pair: &Pair<'_>, repetitions: usize) -> Row {
     let each = |blocks| middle(repetitions, || one_by_one(pair, blocks));
     let (one, short, long) = (each(Blocks { count: 1, bytes: 8 }), each(SHORT), each(LONG));
@@ -268,7 +266,7 @@ fn middle(repetitions: usize, mut sample: impl FnMut() -> f64) -> f64 {
     median((0..repetitions).map(|_| sample()).collect())
 }
 
-/// Blocks at equal distances on both sides, each as long as the gap behind it, by a strided put and a quiet: nanoseconds.
+/// Nanoseconds of blocks with gaps of the same length, by a strided put and a quiet.
 fn in_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     let (world, to, stride) = (pair.world, pair.here().addr(), 2 * bytes);
     let source = vec![1_u8; count * stride];
@@ -278,7 +276,7 @@ fn in_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     })
 }
 
-/// A non-blocking put for each block, and one quiet: nanoseconds.
+/// Nanoseconds of the same blocks, by a non-blocking put for each and one quiet.
 fn one_by_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     let (world, place, stride) = (pair.world, pair.place(), 2 * bytes);
     let source = vec![1_u8; count * stride];
@@ -295,15 +293,15 @@ fn picoseconds(nanoseconds: f64) -> u64 {
     (nanoseconds.max(0.0) * 1000.0) as u64
 }
 
-/// Libfabric's own tool between two processes of this host, for a shell that is given a provider and a port: some ten milliseconds.
-/// The first half may not listen yet when the second one comes, and ends by itself unless nobody comes.
+/// A shell script that runs `fi_pingpong` between two processes of this host, with a provider and a port. The client is started again until
+/// the server listens.
 const PING_PONG: &str = "half=\"fi_pingpong -p $1 -e rdm -I 2000 -S 8\"
 command -v fi_pingpong >&2 || exit 0
 $half -B $2 >&2 &
 for _ in $(seq 200); do $half -P $2 127.0.0.1 && break; sleep 0.02; kill -0 $! || break; done
 kill $!";
 
-/// Nanoseconds of a round trip of messages of 8 bytes by that; `None` if it is not installed, or does not run with this provider.
+/// Nanoseconds of a round trip of 8 bytes by `fi_pingpong`; `None` if it is not installed, or does not run with this provider.
 fn round_trip(provider: &str) -> Result<Option<f64>, Box<dyn Error>> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
     let mut shell = Command::new("sh");

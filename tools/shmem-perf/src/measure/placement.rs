@@ -1,7 +1,6 @@
-//! Where memory lies, as the kernel says: of arrays of each storage and of partitions of each kind of memory and
-//! size of pages.
+//! The NUMA nodes of memory, as the kernel reports them: of arrays of each storage, and of partitions of each kind of memory and page size.
 //!
-//! No times, and no cases: so it may be asked on an emulated machine, which proves where pages are, never how fast they are.
+//! It measures no times, so it may run on an emulated machine.
 
 use shmem::partition::default;
 use shmem_core::array::StorageKind;
@@ -28,7 +27,7 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Says where arrays lie, or partition 1.
+/// Shows the nodes of arrays, or of partition 1.
 fn show(runner: &mut Runner, is_of_arrays: bool) -> Done {
     let topology = Machine::default().topology();
     let has = |kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty());
@@ -74,7 +73,7 @@ fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
                     found.push(serde_json::from_str(line)?);
                 }
             }
-            // A refusal is what some of them are asked for: it is said in the library's words, behind who has said it.
+            // Some partitions must be refused: the fact is the library's message.
             Err(error) => {
                 let said = error.to_string();
                 let reason = said.lines().find_map(|line| line.find("partition 1 ").map(|at| &line[at..]));
@@ -90,7 +89,7 @@ fn place(row: &str, value: &str) -> Fact {
     Fact::new("machine", row, "", value)
 }
 
-/// The number of PEs that have a node each: that of the nodes with CPUs for this process, and not too many.
+/// The number of PEs, one for each node with CPUs for this process, at most 8.
 fn pes(topology: &Topology) -> usize {
     topology.homes().len().clamp(1, 8)
 }
@@ -100,7 +99,7 @@ const PARTITIONS: &str = "partition 1";
 /// Rows and columns of each PE. An emulated machine is slow.
 const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 512 };
 
-/// Runs a stencil on the default heap, which knows nothing of what that is made of, and says what it is. All PEs call it.
+/// Runs a stencil on the default heap, and returns the memory of that heap. All PEs call it.
 ///
 /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), "2D Stencil Kernel Performance Analysis".
 fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
@@ -110,7 +109,7 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
 
     let heap = world.heap::<default>()?;
     let id = heap.id();
-    // More nodes than any machine has that is found.
+    // More nodes than any known machine has.
     let mut mine = [0_u64; 64];
     for (node, pages) in heap.pages_per_node()? {
         mine[(node as usize).min(63)] += pages;

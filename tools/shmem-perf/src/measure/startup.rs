@@ -11,7 +11,7 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "startup",
     run: Some(|runner| {
         starts(runner, "4", (4, 0), runner.asked.repetitions)?;
-        // With partitions of 1 GiB, instead of the default heaps.
+        // With partitions of 1 GiB instead of the default heap.
         starts(runner, "16/127/1G", (16, 127), FEWEST)?;
         for &pes in JOBS {
             keeps(runner, &runner.job("kept", pes, Given::default()), 2..4, &pes.to_string())?;

@@ -25,7 +25,7 @@ fn halo(world: &mut World, bench: &Bench<'_>) -> Done {
         let stencil = &mut Stencil::new(world, size)?;
         stencil.against_barrier(bench, format!("halo {size}x{size}"));
         if size == 16 {
-            // An exchange and nothing else: nanoseconds for each.
+            // Nanoseconds of an exchange alone.
             let exchange = || stencil.run(EXCHANGES, |stencil, _| stencil.exchange());
             let limit = || baseline::round_trip(line, world.my_pe() == 0, EXCHANGES);
             bench.pairs("halo exchange/16", exchange, limit);
@@ -50,10 +50,10 @@ struct Stencil<'w> {
     form: Form,
     neighbours: [Pe; 2],
     halo: Halo<f64>,
-    /// Grids in memory of this PE alone.
+    /// Grids in private memory.
     own: [&'static mut [f64]; 2],
     shared: [SymBox<[f64]>; 2],
-    /// By how much PEs are late at most, in turn.
+    /// The longest delay of a PE; PEs are late in turn.
     late: Duration,
 }
 
@@ -81,9 +81,9 @@ impl<'w> Stencil<'w> {
             .pair(name, || (self.run(steps, Self::step_with_halo), self.run(steps, Self::step_with_barrier)));
     }
 
-    /// From now on in each step one PE, the next in turn, is late by a random part of the time of a step.
+    /// From now on, in each step one PE, in turn, is late by a random part of a step.
     fn be_late(&mut self) {
-        // The shortest of some, since what else the machine does makes them longer.
+        // The shortest of several, since other load makes them longer.
         let step = |stencil: &mut Self| {
             _ = stencil.run(20, Self::step_with_halo);
             stencil.run(20, Self::step_with_barrier)
@@ -92,8 +92,7 @@ impl<'w> Stencil<'w> {
         self.late = Duration::from_nanos(self.world.max(shortest) as u64);
     }
 
-    /// The relaxation of the interior while rows are on their way, against the same without any: nanoseconds
-    /// for each.
+    /// The relaxation of the interior while rows travel, against the same without any: nanoseconds for each.
     fn interior(&mut self, bench: &Bench<'_>, name: String) {
         let steps = self.some_steps();
         let Self { world, form, halo, own, .. } = self;
@@ -116,7 +115,7 @@ impl<'w> Stencil<'w> {
         ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000)
     }
 
-    /// Nanoseconds of one of so many steps, which all PEs begin together.
+    /// Nanoseconds of one of `steps` steps, which all PEs begin together.
     fn run(&mut self, steps: usize, mut step: impl FnMut(&mut Self, usize)) -> f64 {
         self.world.barrier_all();
         nanoseconds_each(steps, || (0..steps).for_each(|number| step(self, number)))
@@ -159,13 +158,13 @@ impl<'w> Stencil<'w> {
     fn exchange(&mut self) {
         let Self { world, form, halo, own, .. } = self;
         let ghosts = form.send(halo, *world, own[0]).finish();
-        // All that came is looked at, or it would stay where it was.
+        // Received rows are read, or their lines would stay in the other core's cache.
         own[0][..form.size].copy_from_slice(&ghosts[NORTH]);
         own[0][(form.size + 1) * form.pitch..][..form.size].copy_from_slice(&ghosts[SOUTH]);
     }
 }
 
-/// Waits, if it is this PE's turn to be late, for a time that is the same in both forms.
+/// Waits, if it is this PE's turn to be late. The delay of a step is the same in both forms.
 fn pass(late: Duration, step: usize, pe: usize) {
     if late == Duration::ZERO || step % 2 != pe % 2 {
         return;
@@ -178,8 +177,7 @@ fn pass(late: Duration, step: usize, pe: usize) {
     }
 }
 
-/// Cells that lie in their pages as others at an address do: processors confuse addresses of different pages. They stay until the
-/// process ends.
+/// Private cells at the same offset in a page as `address`, since aliases of page offsets cost time. They are leaked.
 fn like(address: usize, values: impl ExactSizeIterator<Item = f64>) -> &'static mut [f64] {
     const PAGE: usize = 4096;
     let cells = Vec::leak(vec![0.0; values.len() + PAGE / size_of::<f64>()]);
@@ -189,7 +187,7 @@ fn like(address: usize, values: impl ExactSizeIterator<Item = f64>) -> &'static 
     cells
 }
 
-/// How a grid lies in memory: rows of cells between two of the border, and such a row before and behind them.
+/// The memory layout of a grid: rows with a border cell at both ends, between two border rows.
 #[derive(Clone, Copy)]
 struct Form {
     size: usize,
@@ -201,7 +199,7 @@ impl Form {
         (self.size + 2) * self.pitch
     }
 
-    /// Where a row lies, without the cells of the border.
+    /// The range of a row, without border cells.
     fn row(self, row: usize) -> Range<usize> {
         row * self.pitch + 1..row * self.pitch + 1 + self.size
     }
@@ -210,7 +208,7 @@ impl Form {
         &cells[row * self.pitch..][..self.size + 2]
     }
 
-    /// Relaxes some rows of a grid into another one, from whose first row behind the frame on `new` is.
+    /// Relaxes rows of a grid into another one; `new` begins with that one's first row inside the border.
     fn relax(self, old: &[f64], new: &mut [f64], rows: Range<usize>) {
         for row in rows {
             let (above, below) = (&old[self.row(row - 1)], &old[self.row(row + 1)]);
@@ -237,7 +235,7 @@ impl Form {
     }
 }
 
-/// One row; `row` has a cell more on each side than the others.
+/// Relaxes one row; `row` has its border cells.
 #[inline(never)]
 fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) {
     let size = new.len();

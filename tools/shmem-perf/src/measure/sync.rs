@@ -1,4 +1,4 @@
-//! What barriers cost, a collective allocation, which needs two of them, and puts with a signal to a PE that waits for it.
+//! Barriers, collective allocations, and puts with a signal to a waiting PE.
 
 use shmem::Contents;
 
@@ -18,7 +18,7 @@ pub(crate) const ALLOC: Measure =
 pub(crate) const SIGNAL: Measure =
     Measure { name: "signal", tasks: &[("signal", Task::Near(signals))], ..Measure::PLAIN };
 
-/// Barriers in one sample while every PE has a core, and while PEs share cores: each is a round of sleeping and waking.
+/// Barriers in one sample where every PE has a core, and where PEs share cores, and sleep in each barrier.
 const SPINNING: usize = 500;
 const SLEEPING: usize = 20;
 
@@ -44,7 +44,7 @@ fn barriers(world: &World, count: usize) -> f64 {
 fn allocations(world: &mut World, bench: &Bench<'_>) -> Done {
     for bytes in [64, 4 << 10, 64 << 10, 1 << 20] {
         let both = || world.malloc(bytes).and_then(|block| world.free(block));
-        // Says on all PEs whether there is room, so that the samples need not.
+        // Fails on all PEs if there is no room, so that samples cannot fail.
         both()?;
         let mut failed = Ok(());
         let cost = || each(100, || failed = both().and(std::mem::replace(&mut failed, Ok(()))));
@@ -71,8 +71,8 @@ fn signals(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Data that two PEs send each other, each with a signal behind them that the other one waits for: nanoseconds for one way, against
-/// plain stores and against a cache line alone. `read` is called whenever a signal has come. Both PEs call it.
+/// Two PEs send each other data with a signal that the other one waits for: nanoseconds for one way, against plain stores and against a
+/// cache line alone. `read` is called after each signal. Both PEs call it.
 fn one_way<C: Contents<Item: PlainData> + ?Sized>(
     world: &World,
     bench: &Bench<'_>,
@@ -88,7 +88,7 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
         let send = |trip| world.put_signal(place, black_box(source), there, SignalOp::Set(trip));
         ping_pong(world, &trips, send, |trip| _ = arrived.wait_until(world, eq(trip)), read)
     };
-    // By plain stores to the same places: data, and behind them a counter that the other PE waits for.
+    // Plain stores to the same places: data, then a counter that the other PE waits for.
     let plain = || {
         let [there, here] = [there, here].map(|signal| word_at(world, signal));
         let (to, from): (*mut u8, *const u8) = (near(place.ptr(world)).cast(), source.start_of().cast());
@@ -116,7 +116,7 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
     Ok(())
 }
 
-/// The next round trips, which are numbered on: PE 0 sends, and then waits for as much of its own; the other one answers.
+/// Nanoseconds of one way in the next round trips, which have growing numbers: PE 0 sends, the other PE answers.
 #[inline(always)]
 fn ping_pong(
     world: &World,

@@ -1,4 +1,4 @@
-//! What puts of several threads cost, with contexts of their own and with one for all.
+//! Puts of several threads, with a context each and with a shared one.
 
 use std::sync::Barrier;
 
@@ -21,21 +21,19 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Numbers of threads that are measured. Those beyond the cores take turns on them.
+/// Numbers of threads. More threads than cores take turns.
 const NUMBERS: [usize; 6] = [1, 2, 4, 8, 16, 36];
 
-/// Passes of a thread in one sample, over its row or of a put of so many bytes: some hundred microseconds for one thread.
+/// Passes of a thread in one sample, over its row, or puts of `bytes` bytes: some hundred microseconds for one thread.
 fn passes(bytes: usize) -> u64 {
     let (most, less) = if cfg!(debug_assertions) { (20, 400) } else { (8_000, 1) };
     if bytes == 0 { most } else { ((8 << 20) / bytes as u64).clamp(64, 20_000).div_ceil(less) }
 }
 
-/// What a thread puts through: a context of its own, one of all, or one of all behind a lock for each put; and how much less of
-/// it is measured.
+/// Contexts of threads: one each, a shared one, or a shared one with a lock for each put; and how many times fewer passes are measured.
 const SHARINGS: [(&str, u64); 3] = [("private", 1), ("multiple", 1), ("locked", 8)];
 
-/// One PE of the job: PE 0 has the threads, and writes to the other, which sleeps: words to a row of each thread, or so many
-/// bytes to its place.
+/// A PE of the job. PE 0 has the threads, which write words to rows of the other PE, or bytes to their places there.
 fn by_threads(given: &Given) -> Done {
     let world = &shmem::init::<Multiple>()?;
     let bench = Bench::new(world, given, allowed_cores()?.len());
@@ -97,7 +95,7 @@ fn by_threads(given: &Given) -> Done {
     Ok(world.free(places)?)
 }
 
-/// One put of some bytes, or, where there are none, one of 8 bytes to each line of a thread's row.
+/// A put of `source`, or, if it is empty, puts of 8 bytes to each line of a thread's row.
 #[inline(never)]
 fn put<I: Stores>(token: &I, row: On<'_, Row>, (place, source): (On<'_, [u8]>, &[u8]), value: u64) {
     if !source.is_empty() {
@@ -108,20 +106,20 @@ fn put<I: Stores>(token: &I, row: On<'_, Row>, (place, source): (On<'_, [u8]>, &
     }
 }
 
-/// What threads do at the same time, in turn with its limit.
+/// Rounds of work that threads do at the same time, in turn with the limit.
 pub(super) struct Rounds {
     barrier: Barrier,
     repetitions: usize,
     passes: u64,
-    /// When each thread has begun and ended what is measured, and its limit, for each round.
+    /// The spans of each thread's work, and of the limit, for each round.
     times: Mutex<Vec<[Vec<Span>; 2]>>,
 }
 
 type Span = (Instant, Instant);
 
-/// What `threads` threads cost that make `passes` passes of `operations` each, against their limit: nanoseconds for each operation of a
-/// thread. Where every thread has a core that of the slowest one, and otherwise from the first start to the last end. `thread` is what
-/// each does, by its number: it makes what it needs, and calls [`Rounds::run`].
+/// `passes` passes of `operations` operations by each of `threads` threads, against their limit: nanoseconds for each operation of a
+/// thread. The time is that of the slowest thread, or, if threads share cores, from the first start to the last end. `thread` is the body
+/// of a thread, by its number, which calls [`Rounds::run`].
 pub(super) fn in_turn(
     threads: usize,
     (passes, operations): (u64, usize),
@@ -140,7 +138,7 @@ pub(super) fn in_turn(
     let each = |times: &[Span]| {
         let slowest = times.iter().map(|(start, end)| *end - *start).max();
         let (starts, ends) = (times.iter().map(|time| time.0), times.iter().map(|time| time.1));
-        // They take turns: one that has its turn alone seems to be fast.
+        // A thread that runs while the others wait for a core seems to be fast.
         let all = ends.max().zip(starts.min()).map(|(end, start)| end - start);
         let duration = if have_cores { slowest } else { all };
         duration.unwrap_or_default().as_nanos() as f64 / (passes * operations as u64) as f64
@@ -150,8 +148,7 @@ pub(super) fn in_turn(
 }
 
 impl Rounds {
-    /// Takes part, with a pass of what is measured and one of its limit, which are given the number of the
-    /// pass.
+    /// Takes part with a pass of the work and a pass of the limit, which get the number of the pass.
     pub(super) fn run(&self, mut cost: impl FnMut(u64), mut limit: impl FnMut(u64)) {
         for round in 0..=self.repetitions {
             self.time(round, 0, &mut cost);

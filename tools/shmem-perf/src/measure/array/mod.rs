@@ -1,10 +1,8 @@
-//! What arrays on NUMA nodes cost, against plain slices and plain allocations. `parallel` has the same on all CPUs of a PE (feature
-//! `rayon`).
+//! Arrays on NUMA nodes, against slices and objects of the heap. `parallel` has loops on all CPUs of a PE (feature `rayon`).
 //!
-//! Loops are of `u64`, since what is asked is the cost of finding elements. Arrays are larger than caches: others are not worth placing.
-//! What the same loops cost in a cache is shown beside, without a goal.
+//! Elements are `u64`, since loops measure the cost of finding elements. Arrays are larger than caches; loops in a cache have no goal.
 
-/// Measures something of each storage, by the name that cases have for it.
+/// Measures each storage, with its name in cases.
 macro_rules! of_storages {
     ($of:ident, $world:expr, $bench:expr $(, $number:expr)?) => {
         $of($world, $bench, $($number,)? "single", Single)
@@ -26,7 +24,7 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "array",
     run: Some(run),
     tasks: &[
-        // Loops by one thread; `quick`: those over one dimension that are larger than caches, of the four storages.
+        // Loops by one thread; `quick`: over one dimension of large arrays, of the four storages.
         (
             "array",
             Task::Near(|world, bench| {
@@ -54,8 +52,8 @@ const SIZES: [usize; 5] = if cfg!(debug_assertions) {
     [1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20]
 };
 
-/// Loops, and arrays made and freed; `quick`: loops by one thread over one dimension, and arrays of two PEs. Over a provider of
-/// libfabric, which registers what is made: arrays made and freed alone.
+/// Measures loops, and arrays that are made and freed; `quick`: fewer of them. Over a provider of libfabric, which registers memory: arrays
+/// that are made and freed alone.
 fn run(runner: &mut Runner) -> Done {
     let quick = runner.asked.quick;
     // With room for the arrays.
@@ -89,7 +87,7 @@ const SPACE: [usize; 3] = if cfg!(debug_assertions) { [7, 11, 31] } else { [101,
 
 const CHUNKS: usize = 4;
 
-// Loops over slices of so many planes, rows and columns.
+// Loops over slices with [planes, rows, columns].
 
 type Dimensions = [usize; 3];
 
@@ -109,7 +107,7 @@ fn read(a: &mut [u64], _: Dimensions) {
     black_box(sum);
 }
 
-/// Of two dimensions: one plane.
+/// Two dimensions have one plane.
 fn by_index_3(a: &mut [u64], [planes, rows, columns]: Dimensions) {
     for i in 0..planes {
         for j in 0..rows {
@@ -135,8 +133,7 @@ fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
 /// A loop over an array, by its name, and the same over a slice.
 type Way<const D: usize, S> = (&'static str, fn(ArrayMut<'_, u64, D, S>), fn(&mut [u64], Dimensions));
 
-/// Loops over an array of a storage and a shape, in turn with those over a slice in the heap, and as many elements in each sample,
-/// about: nanoseconds for each element.
+/// Loops over an array, in turn with loops over a slice in the heap: nanoseconds for each element.
 fn loops<const D: usize, S: Storage>(
     world: &mut World,
     bench: &Bench<'_>,
@@ -149,7 +146,7 @@ fn loops<const D: usize, S: Storage>(
     let array = world.array(shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
     let passes = ELEMENTS.div_ceil(elements);
     world.local((&array, &plain), |(mut a, plain)| {
-        // As a program would write them. A view comes as from a phase: unknown to the compiler.
+        // The compiler does not know the view, as in a phase of a program.
         for &(way, array, slice) in ways {
             let (array, slice, planes) = black_box((array, slice, planes));
             let time = |pass: &mut dyn FnMut()| {
@@ -206,9 +203,9 @@ fn of_shapes<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, stora
     loops(world, bench, (storage, name, "/3"), (SPACE, SPACE), &space)
 }
 
-/// Making and freeing a zeroed array, against a zeroed object in the heap: microseconds for each. All PEs call it. Each sample is
-/// of many arrays, or of many bytes. The only program that the source's authors found to be sensitive to the cost of registration makes
-/// an array for each layer of a network, fills it, and frees it ("Single-ddata with Separate Arrays").
+/// Makes and frees zeroed arrays, against zeroed objects in the heap: microseconds for each. All PEs call it. The source names one program
+/// that is sensitive to the cost of registration: it makes an array for each layer of a network, fills it, and frees it ("Single-ddata with
+/// Separate Arrays").
 fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str, storage: S) -> Result<()> {
     let name = format!("array next-layer/{name}/{bytes}/{}", world.n_pes());
     if !bench.wants(&name) {
@@ -216,14 +213,14 @@ fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str,
     }
     let array = || in_a_loop(world, bytes, || world.array([bytes]).storage(storage).zeroed::<u8>());
     let object = || in_a_loop(world, bytes, || world.alloc(zeroed::<u8>(bytes)));
-    // Says on all PEs whether there is room, so that the samples need not.
+    // Fails on all PEs if there is no room, so that samples cannot fail.
     array()?;
     object()?;
     bench.add(name, Samples::tried(FEWEST, || Ok::<_, shmem::Error>((array()?, object()?)))?);
     Ok(())
 }
 
-/// Microseconds of one of some that are made, of fewer, the larger they are. The one before is freed when the next one is there.
+/// Microseconds of one of several objects, fewer if they are larger. Each is freed when the next one is there.
 fn in_a_loop<T: Free>(world: &World, bytes: usize, make: impl Fn() -> Result<T>) -> Result<f64> {
     let count = if cfg!(debug_assertions) { 2 } else { ((4 << 20) / bytes).clamp(2, 64) };
     let start = Instant::now();

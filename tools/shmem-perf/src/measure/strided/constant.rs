@@ -1,4 +1,4 @@
-//! Constant transfers by `strided!`: orientations in two dimensions, and what is left of a short one.
+//! Constant transfers by `strided!`: orientations in two dimensions, and a short column.
 
 use shmem_core::strided::Level;
 
@@ -24,7 +24,7 @@ static MATRIX: [[f64; COLUMNS]; ROWS];
 #[symmetric]
 static CELLS: [[Cell; 129]; ROWS];
 
-/// Constant transfers of the matrix, and one of the cells: each with the same as a pattern, for what it is compared with.
+/// A constant transfer, with the same blocks as a pattern, for the limit.
 type Case = (&'static str, fn(&World, Pe), Pattern);
 
 fn cases() -> [Case; 5] {
@@ -68,7 +68,7 @@ fn short(world: &World, pe: Pe, source: &[f64; SHORT]) {
     strided!(world, MATRIX@pe[..SHORT, 5] = source[..]);
 }
 
-/// The same, written by hand: a loop of stores behind the branch to what is not on this node.
+/// The same by hand: a loop of stores, after the branch for a PE of another node.
 #[inline(never)]
 fn short_by_hand(world: &World, pe: Pe, source: &[f64; SHORT]) {
     if let Some(to) = MATRIX.on(pe).ptr(world) {

@@ -1,5 +1,5 @@
 //! Strided transfers: layouts of applications, and a few large blocks, against loads and stores of the same lines and against a loop of
-//! puts. The other files have what the literature measures, and transfers beside other libraries.
+//! puts. Other files have the measures of the literature, and other libraries.
 
 mod constant;
 mod peers;
@@ -38,8 +38,7 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// As much as is measured by a whole run, by a quick one, and by a debug build: figures of a build without optimisation are
-/// nobody's, there it is shown that the measure works.
+/// The value for a whole run, a quick one, or a debug build, which only shows that the measure works.
 fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
     match (cfg!(debug_assertions), quick) {
         (true, _) => debug,
@@ -51,7 +50,7 @@ fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
 /// Room behind the last block.
 const MARGIN: usize = 2 << 12;
 
-/// Measures with a place and private memory of so many bytes, on PE 0.
+/// Runs `measure` on PE 0, with sides of `room` bytes.
 pub(super) fn with_sides(world: &World, room: usize, measure: impl FnOnce(&mut Sides<'_>)) -> Done {
     let object = world.alloc(zeroed::<f64>((room + MARGIN) / size_of::<f64>()))?;
     let place = object.on(other(world));
@@ -76,12 +75,12 @@ fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
         }
         constant::constant(world, bench);
         few(bench, "few", sides.skewed(1024));
-        // What is written lies half a line behind what is read, in pages.
+        // The destination is half a line behind the source, by offsets in pages.
         few(bench, "alias", sides.followed(32));
     })
 }
 
-/// What transfers cost each way, in turn: the library's cost beside the limit's, and beside that of a loop of puts.
+/// Times of the library, of the limit, and of a loop of puts, in turn.
 fn beside_puts(bench: &Bench<'_>, name: String, mut times: impl FnMut() -> [f64; 3]) {
     if !bench.wants(&name) {
         return;
@@ -92,7 +91,7 @@ fn beside_puts(bench: &Bench<'_>, name: String, mut times: impl FnMut() -> [f64;
     bench.push(Record { loop_of_puts: Some(beside(2)), ..bench.record(name, beside(1)) });
 }
 
-/// Nanoseconds of one of so many transfers. What the one before left in the caches, or did not, is nobody's: one runs untimed.
+/// Nanoseconds of one of `count` transfers, after an untimed one that fills the caches.
 fn timed(count: usize, mut transfer: impl FnMut()) -> f64 {
     transfer();
     each(count, transfer)
@@ -108,7 +107,7 @@ fn few(bench: &Bench<'_>, kind: &str, sides: &mut Sides<'_>) {
     }
 }
 
-/// Layouts of a kind: what they are, their blocks, and where the private side begins in its page.
+/// The layouts of a kind: name, blocks, and offset of the private side in its page.
 fn layouts(kind: &str) -> impl Iterator<Item = (&'static str, Pattern, usize)> {
     sizes("strided", kind).map(|(name, of)| (name, Pattern::blocks(of[0], of[1], of[2], of[3]), of[4]))
 }

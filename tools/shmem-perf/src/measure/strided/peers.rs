@@ -1,12 +1,11 @@
-//! Strided transfers beside other libraries; and, as the literature assesses implementations, what each makes of a strided routine with
-//! what its user would write without it, a loop of its own puts or gets: `strided-own`.
+//! Strided transfers beside other libraries; and, as in the literature, the strided routines of each library against a loop of its own puts
+//! or gets (`strided-own`).
 
 use shmem_core::strided::Level;
 
 use super::*;
 
-/// Our routines against theirs, or the routines of each library against its own loop of puts or gets, of which ours are always
-/// there.
+/// Runs a task beside peers, or, if there are none, `strided-own` of our library alone.
 pub(super) fn measure(runner: &mut Runner, task: &str) -> Done {
     let programs = runner.programs(&Peer::STRIDED, PATIENCE)?;
     if programs.is_none() && task == "strided-peers" {
@@ -22,24 +21,23 @@ const TRANSFERS: usize = 20;
 /// Bytes from a multiple of two pages to the destination.
 const START: usize = 256;
 
-/// Bytes from there to the source: at strides that are powers of two, where each side begins decides which sets of caches and TLBs the
-/// two share. This is what suits MPI best.
+/// Bytes from there to the source. At strides that are powers of two, the starts decide which sets of caches and TLBs both sides share.
+/// This one suits MPI best.
 const SKEW: usize = ALIGN / 2 + 320;
 
 const DOUBLE: usize = size_of::<f64>();
 
-/// Doubles of each of two places: those of the peers' arrays, and what sides are longer by.
+/// Doubles of each side: those of the peers' arrays, and the slack for alignment.
 const DOUBLES: usize = 1100 * 1032 + 2 * ALIGN / DOUBLE;
 
-/// Blocks of doubles: how many, doubles in each, and from the start of one to that of the next at the destination and at the
-/// source.
+/// [blocks, doubles in each, stride of the destination, stride of the source], in doubles.
 fn doubles(pattern: &Pattern) -> [usize; 4] {
     let [_, Level { count, to, from }] = pattern.inner();
     [count, pattern.block() / DOUBLE, to / DOUBLE, from / DOUBLE]
 }
 
-/// What asks a peer for a transfer by one of its calls: of MPI `put` and `get` with vector types, `put-each` and `get-each` in a
-/// loop, and a flush; of OpenSHMEM `iput` and `iget`, `putmem` and `getmem` in a loop, and a quiet.
+/// A request for a transfer. MPI: `put` and `get` with vector types, `put-each` and `get-each` in a loop, and a flush. OpenSHMEM: `iput`
+/// and `iget`, `putmem` and `getmem` in a loop, and a quiet.
 fn request(
     case: &str,
     operation: &'static str,
@@ -51,7 +49,7 @@ fn request(
     PeerRequest { case: case.to_owned(), operation, numbers }
 }
 
-/// Measures with sides in symmetric memory of both PEs, which begin in their pages as the peers' do, on PE 0.
+/// Runs `measure` on PE 0, with sides in symmetric memory of both PEs, at the same offsets in pages as those of the peers.
 pub(super) fn with_arrays(
     world: &World,
     bench: &Bench<'_>,
@@ -68,8 +66,8 @@ pub(super) fn with_arrays(
     })?)
 }
 
-/// All transfers beside a peer's, each complete at its destination, in turn: our routines beside the one of its calls that does
-/// it fastest (OpenSHMEM's `iput` knows elements only, and is the faster one for these), and our loop of puts beside theirs.
+/// All transfers, each complete at its destination, in turn with a peer: our routines beside its fastest call (OpenSHMEM's `iput` for
+/// elements), and our loop of puts beside its loop.
 pub(super) fn beside_peers(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
     for peer in bench.beside() {
         let kinds: &[_] = if peer.peer == Peer::MPI { &["mpi"] } else { &["oshmem", "a1"] };
@@ -82,7 +80,7 @@ pub(super) fn beside_peers(world: &World, bench: &Bench<'_>, sides: &mut Sides<'
                 _ => "putmem",
             };
             sides.skewed(skew);
-            // The caches belonged to somebody else, as they do for the peer.
+            // The caches have the peer's data, as the peer's have ours.
             let time = || {
                 if kind == "a1" {
                     return Ok(timed(TRANSFERS, || {
@@ -112,8 +110,7 @@ fn routine(world: &World, place: On<'_, [f64]>, source: &[f64], pattern: &Patter
     world.quiet();
 }
 
-/// The strided routines of each library against its own loop of puts or gets, of elements at the same distance on both sides: which
-/// way they go, doubles from one to the next, and how many they are.
+/// The strided routines of each library against its own loop of puts or gets, for elements at the same stride on both sides.
 pub(super) fn own(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
     // Some 20,000 elements in a sample.
     let times = |elements| 20_000 / elements;
@@ -145,7 +142,7 @@ pub(super) fn own(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
         });
     }
     for peer in bench.beside() {
-        // By its strided routine, and by that of which its users would make a loop.
+        // Its strided routine, and the routine for a loop.
         let (library, ways) = match peer.peer {
             Peer::MPI => ("mpi", [["put", "put-each"], ["get", "get-each"]]),
             _ => ("oshmem", [["iput", "putmem"], ["iget", "getmem"]]),

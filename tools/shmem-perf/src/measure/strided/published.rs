@@ -1,12 +1,11 @@
-//! The published table: is a payload in blocks of one size at one distance moved faster block by block
-//! (Algorithm 1) or column by column (Algorithm 2)?
+//! The published table: is a payload of equal blocks at equal distances moved faster block by block (Algorithm 1) or column by column
+//! (Algorithm 2)?
 //!
-//! Both sides of a transfer have the same distance from block to block. Where a payload with its gaps is larger than
-//! the sides, or takes long, a sample moves a part of it. That is several times as large as the last cache, so that neither the
-//! next sample nor the next column finds there what was moved before.
+//! A sample moves a part of the payload, where all of it with its gaps is too large or takes too long. The part is several times as large
+//! as the last-level cache, so that no sample and no column finds its data there.
 //!
-//! And the halo exchange: two PEs with a half each of a field, beyond whose edges lies its opposite edge. Each PE puts its first and its
-//! last column into the frame of the other one's half, and its first and last row, which are contiguous, into its own frame.
+//! And the published halo exchange: two PEs have a half each of a periodic field. Each puts its first and last column into the border of
+//! the other half, and its first and last row, which are contiguous, into its own border.
 
 use shmem::padded::pitch;
 use shmem_core::memory::Machine;
@@ -40,8 +39,7 @@ pub(super) fn cells() -> impl Iterator<Item = (usize, usize)> {
     PUBLISHED.iter().flat_map(|&(block, _)| GAPS.map(|gap| (block, gap)))
 }
 
-/// Bytes of sides that hold every cell of a payload as far as memory allows: a sixteenth of what is left, but eight times a
-/// last-level cache.
+/// Bytes of a side: enough for all cells, but at most a sixteenth of the free memory, or eight last-level caches if that is more.
 fn room(payload: usize) -> usize {
     let left = Machine::default().available().bytes;
     let wanted = (left / 16).max(8 * last_level_cache());
@@ -49,7 +47,7 @@ fn room(payload: usize) -> usize {
     wanted.min(left / 4).min(widest) as usize
 }
 
-/// Bytes of the largest cache of this machine, as the system says; if it does not, more than most have.
+/// Bytes of the largest cache of this machine; 32 MiB if the system does not say.
 fn last_level_cache() -> u64 {
     let size = |index: usize| {
         let text =
@@ -59,8 +57,8 @@ fn last_level_cache() -> u64 {
     (0..8).filter_map(size).max().map_or(32 << 20, |kibibytes| kibibytes << 10)
 }
 
-/// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn: milliseconds for the whole payload. The times of
-/// Algorithm 3 are those of the one it chooses.
+/// Moves a payload by Algorithm 1, Algorithm 2 and the library's choice, in turn: milliseconds for the whole payload. Algorithm 3 has the
+/// times of the algorithm that it chooses.
 fn times(
     bench: &Bench<'_>,
     sides: &mut Sides<'_>,
@@ -81,7 +79,7 @@ fn times(
         plans.map(|plan| each(1, || sides.planned(&plan, direction)) / 1e6)
     };
     let expected = bench.repetitions as f64 * round(fit).iter().sum::<f64>();
-    // What the last-level cache does not hold.
+    // More than the last-level cache holds.
     let least = 2 * last_level_cache() as usize / stride;
     let blocks = ((fit as f64 * ENOUGH / expected) as usize).max(least).clamp(1, fit);
     let rounds: Vec<_> = (0..bench.repetitions).map(|_| round(blocks)).collect();
@@ -102,8 +100,7 @@ fn times(
     }
 }
 
-/// Edges are still in a cache when they are exchanged, or they are not, unless all of the half is: every cell of it is visited
-/// between two exchanges.
+/// Measures exchanges with edges in the cache, and with edges that were evicted, since every cell is visited between two exchanges.
 pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
     let world = &*world;
     for [rows, columns] in shapes(bench.quick) {
@@ -114,7 +111,7 @@ pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
         world.barrier_all();
         let half = Half { world, cells, rows, columns: columns / 2, pitch };
         for edges in ["cached", "evicted"] {
-            // Microseconds by Algorithms 2 and 3 and by what is chosen here, each against Algorithm 1: those of the slower PE.
+            // Microseconds of the slower PE by each algorithm, against Algorithm 1.
             let round =
                 |_| world.max(Algorithm::ALL.map(|algorithm| half.time(algorithm, edges == "evicted")));
             let rounds: Vec<_> = (0..bench.repetitions).map(round).collect();
@@ -134,15 +131,14 @@ pub(super) fn measure_exchange(runner: &mut Runner) -> Done {
     runner.times(1, &runner.job("strided-exchange", 2, Given::default()).heap(bytes + (1 << 20)))
 }
 
-/// Rows and columns of fields of the published 128 MiB, or of less, from wide ones to high ones.
+/// Rows and columns of fields of the published 128 MiB, or less, from wide to high.
 fn shapes(quick: bool) -> [[usize; 2]; 5] {
     let bytes: usize = either(quick, 128 << 20, 8 << 20, 128 << 10);
     let side = (bytes / size_of::<f64>()).isqrt();
     [[side / 16, side * 16], [side / 4, side * 4], [side, side], [side * 4, side / 4], [side * 16, side / 16]]
 }
 
-/// Cells from one row of a half to the next, with those of the frame: padded, as in a program that means it. At a power of two,
-/// the cells of a column are in each other's way.
+/// Cells from one row of a half to the next, padded: at a power of two, the cells of a column would share cache sets.
 fn pitch_of(columns: usize) -> usize {
     pitch::<f64>(columns / 2 + 2)
 }
@@ -155,7 +151,7 @@ struct Half<'w> {
     pitch: usize,
 }
 
-/// The transfers of an exchange, columns by an algorithm that is written in the program.
+/// The transfers of an exchange; the algorithm for columns is a constant.
 macro_rules! exchange {
     ($half:ident, algorithm = $algorithm:tt) => {{
         let Half { world, ref cells, rows, columns, pitch } = *$half;
@@ -176,7 +172,7 @@ impl Half<'_> {
     /// Microseconds of an exchange. Collective.
     fn time(&self, algorithm: Algorithm, is_evicted: bool) -> f64 {
         let mut spent = 0.0;
-        // More in one sample, where nothing comes in between.
+        // Several in one sample, if nothing is evicted.
         let exchanges = if is_evicted { 1 } else { 5 };
         for _ in 0..exchanges {
             if is_evicted {

@@ -1,5 +1,5 @@
-//! Both sides of strided transfers, and what moves blocks between them: the library's routines and plans, the loop of puts that
-//! Algorithm 1 is, and, as the limit, nothing but loads and stores of the same lines.
+//! The two sides of strided transfers, and functions that move blocks between them: the library's routines and plans, a loop of puts
+//! (Algorithm 1), and, as the limit, loads and stores of the same lines.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use shmem_core::strided::{Level, Pattern, TransferPlan, execute_dyn};
 use super::*;
 use crate::baseline::memcpy;
 
-/// Which way a transfer goes: from private memory to the other PE, or from there.
+/// The direction of a transfer: from private memory to the other PE, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Put,
@@ -37,7 +37,7 @@ pub(crate) fn hull(pattern: &Pattern) -> usize {
     to.max(from)
 }
 
-/// A place on another PE of this node, and memory of this PE's own, of which each begins at an offset of its own.
+/// A place on another PE of this node, and private memory, with the offsets at which blocks begin.
 pub(crate) struct Sides<'w> {
     world: &'w World,
     place: On<'w, [f64]>,
@@ -48,25 +48,25 @@ pub(crate) struct Sides<'w> {
     skew: usize,
 }
 
-/// What the own side is aligned to, but for its skew: two pages.
+/// The alignment of the own side before its skew: two pages.
 pub(super) const ALIGN: usize = 8192;
 
 impl<'w> Sides<'w> {
-    /// Sides of a place and of memory that is longer by twice [`ALIGN`] than what blocks lie in.
+    /// `own` is longer by twice [`ALIGN`] than the room for blocks.
     pub(super) fn new(world: &'w World, place: On<'w, [f64]>, own: &'w mut [u8]) -> Self {
         let mine = SymAddr::assume(world.endpoint().mine(place.offset()));
         Self { world, place, mine, near: near(place.ptr(world)).cast(), own, skew: 0 }
     }
 
-    /// Lets the own side begin `skew` bytes behind a multiple of [`ALIGN`].
+    /// Moves the start of the own side `skew` bytes behind a multiple of [`ALIGN`].
     pub(crate) fn skewed(&mut self, skew: usize) -> &mut Self {
         assert!(skew < ALIGN, "a skew is less than two pages");
         self.skew = skew;
         self
     }
 
-    /// Lets the own side begin so many bytes before where the other one begins in its page: by the low 12 bits of addresses,
-    /// what is put looks like what is read next.
+    /// Moves the start of the own side to `by` bytes before the other one, by offsets in pages: by the low 12 bits of addresses, a store
+    /// looks like the next load.
     pub(super) fn followed(&mut self, by: usize) -> &mut Self {
         self.skewed(self.near.addr().wrapping_sub(by) % 4096)
     }
@@ -81,14 +81,14 @@ impl<'w> Sides<'w> {
         self.own.len().saturating_sub(2 * ALIGN).min(self.place.len() * size_of::<f64>())
     }
 
-    /// Both, as the routines for elements take them. The skew is one of whole elements.
+    /// Both sides for routines on elements. The skew must be whole elements.
     pub(super) fn elements(&mut self) -> (On<'w, [f64]>, &mut [f64]) {
         let start = self.start();
         let whole = (self.own.len() - start) / size_of::<f64>() * size_of::<f64>();
         (self.place, bytemuck::cast_slice_mut(&mut self.own[start..][..whole]))
     }
 
-    /// Where both begin, for blocks that lie in them.
+    /// The destination and the source, if the blocks fit.
     fn ends(&mut self, pattern: &Pattern, direction: Direction) -> (*mut u8, *const u8) {
         let room = self.room();
         assert!(hull(pattern) <= room, "{pattern:?} does not fit sides of {room} bytes");
@@ -104,7 +104,7 @@ impl<'w> Sides<'w> {
     pub(super) fn routine(&mut self, pattern: &Pattern, direction: Direction) {
         let (start, pattern) = (self.start(), black_box(pattern));
         let (block, [_, Level { count, to, from }]) = (pattern.block(), pattern.inner());
-        // Of a single block there are none.
+        // A single block has no strides.
         let (to, from) = (to.max(block), from.max(block));
         let (own, pe) = (&mut self.own[start..], self.place.pe());
         match direction {
@@ -123,8 +123,7 @@ impl<'w> Sides<'w> {
         unsafe { execute_dyn(plan, to, from) };
     }
 
-    /// Nanoseconds of one of so many transfers by each of some plans, in turn, in each round. The first round, for first touches, is
-    /// left out.
+    /// Nanoseconds of a transfer by each plan, in turn, for each round, without a first round that touches pages.
     pub(crate) fn race(
         &mut self,
         plans: &[TransferPlan],
@@ -152,7 +151,7 @@ impl<'w> Sides<'w> {
         unsafe { lines(pattern, to, from) };
     }
 
-    /// Nanoseconds of one of so many transfers by the library's routine, and by a loop of puts.
+    /// Nanoseconds of a transfer by the library's routine, and by a loop of puts.
     pub(super) fn beside_puts(
         &mut self,
         count: usize,
@@ -166,8 +165,7 @@ impl<'w> Sides<'w> {
 
 const LINE: usize = 64;
 
-/// One put or get of a library that does no more than it must: a call, a look whether the address
-/// `symmetric` lies in the slot of the PE, and the C library's `memcpy`.
+/// The least put or get of a library: a call, a check that the address `symmetric` is in the PE's slot, and the C library's `memcpy`.
 ///
 /// # Safety
 ///
@@ -226,7 +224,7 @@ pub(super) unsafe fn lines(pattern: &Pattern, to: *mut u8, from: *const u8) {
     each_line(pattern, |level| level.to, store);
 }
 
-/// Calls `each` for each line of each block, where a side's levels are so far apart, with nothing around it that would be felt.
+/// Calls `each` for each line of each block of a side, with little overhead.
 #[inline(never)]
 fn each_line(pattern: &Pattern, apart: impl Fn(Level) -> usize, mut each: impl FnMut(usize)) {
     let (block, [outer, inner]) = (pattern.block(), pattern.inner());

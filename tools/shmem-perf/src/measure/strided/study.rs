@@ -1,5 +1,5 @@
-//! Many layouts, some of them random: where is the library slower than a loop of puts, and how far is what is chosen from the best of
-//! all there is? Regret is the time of the method that a choice takes over that of the fastest, of medians.
+//! Many layouts, some of them random: where is the library slower than a loop of puts, and what is the regret of its choice? Regret is the
+//! median time of the chosen method over that of the fastest one.
 
 use shmem_core::strided::{Algorithm, Kernel, Level, Method, Thresholds, TransferPlan, settings};
 
@@ -8,15 +8,15 @@ use crate::measure::indexed::random;
 
 type Point = (Pattern, Direction);
 
-/// Bytes of each side; for regret as much as the published table was measured with.
+/// Bytes of each side; for regret those of the published table.
 const ROOM: usize = 16 << 20;
 const REGRET_ROOM: usize = (64 << 20) + (64 << 10);
 
-/// Layouts that are drawn at random; and those of each kind that are taken, evenly from all of them, where little is asked.
+/// Random layouts; and layouts of each kind in a quick run.
 const DRAWN: usize = 100;
 const QUICK: usize = if cfg!(debug_assertions) { 16 } else { 32 };
 
-/// Slower than a loop of puts; that may be a share of layouts, in percent. So slow that none may be.
+/// The ratio over a loop of puts that counts as slow; the percentage of layouts that may be slow; the largest ratio allowed.
 const SLOW: f64 = 1.1;
 const FEW: f64 = 2.0;
 const TOO_SLOW: f64 = 1.5;
@@ -32,7 +32,7 @@ pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
                 let pair = || sides.beside_puts(transfers(pattern), pattern, *direction);
                 Samples::of(FEWEST, pair).ratio()[1]
             };
-            // One that came out slow is measured again, alone.
+            // A slow layout is measured again, alone.
             let mut ratio = over_puts();
             (0..3).for_each(|_| {
                 if ratio > SLOW {
@@ -78,7 +78,7 @@ pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
     })
 }
 
-/// A job that measures layouts, some of them drawn by the seed that was asked for, or by a new one, which is said.
+/// Runs a job that measures layouts, with the given seed for random ones, or a new seed, which is printed.
 pub(super) fn job(runner: &mut Runner, is_regret: bool) -> Done {
     let n = swept(0).len();
     if !is_regret && !["share", "worst"].iter().any(|of| runner.wants(&format!("strided-sweep {of}/{n}"))) {
@@ -97,14 +97,13 @@ pub(crate) fn transfers(pattern: &Pattern) -> usize {
     (BYTES / (pattern.count() * (pattern.block() + 32))).clamp(1, 10_000)
 }
 
-/// What is held against a loop of puts: a grid, and layouts drawn by a seed.
+/// The layouts of the sweep: a grid, and layouts drawn by a seed.
 fn swept(seed: u64) -> Vec<Point> {
     let every = if cfg!(debug_assertions) { 10 } else { 1 };
     [grid(), drawn(DRAWN, seed)].concat().into_iter().step_by(every).collect()
 }
 
-/// The layouts that are the same on every run: block sizes by gaps by spans, the same distance on both
-/// sides, packed and unpacked, and powers of two.
+/// Fixed layouts: block sizes by gaps by spans, with the same stride on both sides, packed and unpacked, and powers of two.
 fn grid() -> Vec<Point> {
     let mut points = Vec::new();
     for span in [16 << 10, 256 << 10, 4 << 20] {
@@ -170,8 +169,8 @@ fn drawn(count: usize, seed: u64) -> Vec<Point> {
     points
 }
 
-/// Choices, as cases name them, and what makes them: what is chosen here, which the others are held against; the published table;
-/// the better of Algorithms 1 and 2, which no table can beat; and each of these always.
+/// Choices, by their names in cases: the library's, which the others are compared with; the published table; the better of Algorithms 1 and
+/// 2, which no table can beat; and each of these always.
 const CHOICES: [(&str, &[Algorithm]); 5] = [
     ("auto", &[Algorithm::Auto]),
     ("published", &[Algorithm::Three]),
@@ -180,7 +179,7 @@ const CHOICES: [(&str, &[Algorithm]); 5] = [
     ("always2", &[Algorithm::Two]),
 ];
 
-/// Regret of each choice at a layout: beside what it chooses, every way to move it, whatever would be chosen.
+/// The regret of each choice at a layout, measured against every method.
 fn regrets(sides: &mut Sides<'_>, (pattern, direction): &Point) -> [f64; 5] {
     let ([_, Level { to, from, .. }], thresholds): (_, &Thresholds) =
         (pattern.inner(), &settings().thresholds);
@@ -194,7 +193,7 @@ fn regrets(sides: &mut Sides<'_>, (pattern, direction): &Point) -> [f64; 5] {
         [Algorithm::Auto, Algorithm::One, Algorithm::Two].map(by).into_iter().chain(methods).collect();
     plans.dedup();
     let rounds = sides.race(&plans, transfers(pattern), *direction, 7);
-    // One plan that stands there twice counts with all its samples.
+    // Equal plans share their samples.
     let time = |wanted: &TransferPlan| {
         let of = |times: &Vec<f64>| plans.iter().zip(times.clone()).collect::<Vec<_>>();
         let all = rounds.iter().flat_map(of).filter(|(plan, _)| *plan == wanted);
