@@ -7,6 +7,7 @@ use std::any::Any;
 use std::fmt::Display;
 use std::panic::Location;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use shmem_core::exit;
 use shmem_launch::bootstrap::{self, Bootstrap as _, Connection, Local, Managed, ProcessManager};
@@ -142,24 +143,29 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
             world.job().abort(1, &format!("`main` ({}) returned: {error}", at(place)));
         }
     };
-    let joined = Settings::from_process().map_err(Error::from).and_then(|settings| {
-        if settings.transport == TransportChoice::Loopback {
-            bootstrap::require_one_process()?;
-            claim::claim()?;
-            loopback::run(settings.npes.unwrap_or(1), None, run)?;
-            return Ok(None);
-        }
-        join::<L>().map(Some)
-    });
-    match joined {
-        Ok(None) => ExitCode::SUCCESS,
-        Ok(Some(Err(code))) => ExitCode::from(code),
-        Ok(Some(Ok(mut world))) => {
+    run_pes(None, run).map_or_else(|error| refuse(&error), ExitCode::from)
+}
+
+/// Runs `body` as the PE that this process is, or as PEs that are its threads, for at most `limit`. Returns the exit code of
+/// the process.
+pub(crate) fn run_pes<L: ThreadLevel>(
+    limit: Option<Duration>,
+    body: impl Fn(&mut World<L>) + Sync,
+) -> Result<u8> {
+    let settings = Settings::from_process()?;
+    if settings.transport == TransportChoice::Loopback {
+        bootstrap::require_one_process()?;
+        claim::claim()?;
+        loopback::run(settings.npes.unwrap_or(1), limit, body)?;
+        return Ok(0);
+    }
+    match join()? {
+        Err(code) => Ok(code),
+        Ok(mut world) => {
             panics::tell_as(&world);
-            run(&mut world);
-            ExitCode::SUCCESS
+            body(&mut world);
+            Ok(0)
         }
-        Err(error) => refuse(&error),
     }
 }
 

@@ -1,21 +1,18 @@
-//! Segments that come after the start: partitions made at run time, arrays with memory of their own,
-//! pools of arrays, halos.
+//! Segments made after the start: partitions made at run time, arrays with memory of their own, pools of arrays, halos.
 //!
-//! All PEs make and remove them together, and find the same index and offset for each without talking
-//! ([`LaterRange`](shmem_core::memory::LaterRange)). Making one takes three meetings, all over symmetric
-//! memory; the launcher is asked for one thing only, to pass the descriptors on:
+//! All PEs make and remove them together, and compute the same index and offset for each without an exchange
+//! ([`LaterRange`](shmem_core::memory::LaterRange)). Making one takes three agreements over symmetric memory. The launcher only
+//! passes the descriptors on.
 //!
 //! ```text
-//! 1  every PE has addresses and enough memory             agreed, before any of it is taken;
-//!    as many bytes, of such pages, at such an offset      told, and compared with the own
-//! 2  map, place, touch, register the own part             agreed; file parts and keys are told with it
-//! 3  map the parts of the PEs on this node, learn keys    agreed
+//! 1  each PE has addresses and enough memory              bytes, page size and offset are exchanged and compared
+//! 2  map, place, touch, register the own part             file parts and keys are exchanged
+//! 3  map the parts of the PEs on this node, learn keys
 //! ```
 //!
-//! What fails on one PE fails on all with the same error, and nothing is left of it. Removing is the
-//! other way round: everybody is quiet, all meet, and then each PE forgets the segment, its keys and its
-//! mappings. A range of addresses is used again by making another segment, whose first meeting lies
-//! behind all that. So no PE uses a range anew while another still has an old mapping or key of it.
+//! An error on one PE is the same error on all, and each undoes its part. To remove a segment all PEs are quiet and pass a
+//! collective, then each forgets the segment, its keys and its mappings. Another segment in the same range of addresses begins with
+//! the first agreement, after all PEs have done that. So no PE uses a range again while another has an old mapping or key of it.
 
 use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -37,23 +34,24 @@ use crate::state::later::End;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
+/// A segment to make.
 pub(crate) struct Wanted {
     pub(crate) request: Request,
     /// The partition's ID, or 0.
     pub(crate) partition: u32,
-    /// The partition's name, or what else it is.
+    /// The partition's name, or another description.
     pub(crate) name: Text<32>,
-    /// What `prepare` takes of the memory there is, apart from what the request itself populates.
+    /// Memory that `prepare` populates in addition to the request.
     pub(crate) taken: Vec<Request>,
-    /// Whether no raw address is to find it. It must be, unless the segment is removed by who has the world
-    /// exclusively: see [`remove`].
+    /// Whether raw addresses do not find it. Required unless the segment is removed with the world borrowed exclusively: see
+    /// [`remove`].
     pub(crate) hidden: bool,
-    /// The memfd of the own part, if this process has had it before; else one is made.
+    /// The memfd of the own part, if it exists already.
     pub(crate) given: Option<OwnedFd>,
 }
 
 impl Wanted {
-    /// A hidden segment, for which new memory is taken.
+    /// A hidden segment of new memory.
     pub(crate) fn new(request: Request, partition: u32, name: Text<32>) -> Self {
         Self { request, partition, name, taken: Vec::new(), hidden: true, given: None }
     }
@@ -63,7 +61,7 @@ pub(crate) struct Made {
     pub(crate) index: u32,
     /// Bytes from the start of a slot.
     pub(crate) offset: usize,
-    /// What the preparations of each PE have said, by its number.
+    /// The results of `prepare`, by PE.
     pub(crate) said: Vec<Vec<u8>>,
 }
 
@@ -75,10 +73,9 @@ pub(crate) struct Own<'a> {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// How often memory has been made known to all PEs since the start: once for every partition made at
-    /// run time, every array with memory of its own, and every pool of arrays. Arrays that lie in a heap
-    /// or in pools that exist count nothing, which is what they are for: a registration takes a message
-    /// to every PE, and on a network pins the pages.
+    /// Number of registrations of memory with all PEs since the start: one for every partition made at
+    /// run time, every array with memory of its own, and every pool of arrays. Arrays in a heap or in an existing pool need
+    /// none. A registration sends a message to every PE, and pins the pages on a network.
     ///
     /// Source: "NUMA-Aware Array Storage" (network cooperation).
     pub fn registrations(&self) -> u64 {
@@ -86,16 +83,16 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Checks that this host has what all its PEs ask of memory at the same time. Memory of one node is asked
-/// for by those PEs that have it next to them.
+/// Checks that this host has the memory that all its PEs request at the same time. Memory of one NUMA node is requested by the
+/// PEs next to it.
 pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
     let placement = &request.placement;
     let asks = |cpus: &&Vec<usize>| may_ask(job.site.topology(), cpus, &placement.nodes, placement.kind);
     job.memory.arena.check_later(request, job.site.cpus.iter().filter(asks).count())
 }
 
-/// Makes a segment on all PEs. `wanted` may have failed on some; the others have told each other bytes, page size
-/// and offset, and end the job if those differ. `prepare` works on the own part, which nobody else knows of yet.
+/// Makes a segment on all PEs. `wanted` may be an error on some. The job ends if bytes, page size or offset differ between PEs.
+/// `prepare` initialises the own part, before another PE can reach it.
 ///
 /// # Errors
 ///
@@ -108,7 +105,7 @@ pub(crate) fn make(
 ) -> Result<Made> {
     let found = wanted.and_then(|wanted| {
         let Wanted { request, taken, given, .. } = &wanted;
-        // Memory that is given is there already, and asks the host for nothing: programs in C start with such.
+        // A given memfd has its memory already.
         let mut asked = taken.iter().chain(given.is_none().then_some(request));
         asked.try_for_each(|request| check(job, request))?;
         let place = job.memory.later.lock().range.allocate(request.bytes, request.room())?;
@@ -154,7 +151,7 @@ pub(crate) fn make(
     }
 }
 
-/// Enters the first `bytes` bytes of a segment that was made as one object, with which it ends. The same on every PE.
+/// Records the first `bytes` bytes of a new segment as one allocation; freeing it removes the segment. The same on every PE.
 #[track_caller]
 pub(crate) fn enter_whole(
     job: &Job,
@@ -171,7 +168,7 @@ pub(crate) fn enter_whole(
     Ok(block)
 }
 
-/// Makes the own part of a segment and maps those of the others; leaves nothing after an error.
+/// Makes the own part of a segment and maps those of the other PEs; after an error nothing is left.
 fn make_in(
     job: &Job,
     agreed: &Agreed<'_>,
@@ -188,14 +185,14 @@ fn make_in(
         let mine = mine.as_ref().unwrap_or_else(|| unreachable!("it was created"));
         let said = prepare(Own { offset, grant: &mine.grants[0] })?;
         let key = register(job, index, offset, request)?;
-        Ok(codec::encode(&Part { files: mine.parts.clone(), key, said }))
+        Ok(codec::encode(&PartMessage { files: mine.parts.clone(), key, said }))
     });
     let mine = mine.as_ref();
     let told = agreed.settle(told).inspect_err(|_| {
-        // SAFETY: nobody was told of the segment, so nobody has used it.
+        // SAFETY: no other PE knows of the segment, so none has used it.
         unsafe { take_away(job, place, mine.map(|_| slot)) };
     })?;
-    let told: std::result::Result<Vec<Part>, codec::Malformed> =
+    let told: std::result::Result<Vec<PartMessage>, codec::Malformed> =
         told.iter().map(|told| codec::decode(told)).collect();
     let told = told.unwrap_or_else(|_| job.abort(1, "what a PE says of a segment is garbled"));
 
@@ -217,23 +214,22 @@ fn make_in(
     let attached = neighbours.zip(shared).try_for_each(attach);
     if let Some(transport) = &job.network.far {
         for (pe, told) in job.site.pes().iter().zip(&told).filter(|(pe, _)| pe.on_node().is_none()) {
-            // SAFETY: what `register` gave on that PE for this segment: it has told it in this agreed collective
-            // (`Agreed`, 2), for as many bytes at the same offset (`make`). Those who use the segment come
-            // behind the agreement below.
+            // SAFETY: the key that `register` returned on that PE for this segment, sent in this agreed collective (`Agreed`, 2), for
+            // as many bytes at the same offset (`make`). The segment is used only after the agreement below.
             unsafe { transport.learn(index, *pe, &told.key) };
         }
     }
     agreed.settle(attached.map(|()| Vec::new())).inspect_err(|_| {
-        // SAFETY: the segment fails on all PEs: nobody has used it.
+        // SAFETY: the segment fails on all PEs, so none has used it.
         unsafe { take_away(job, place, mapped) };
     })?;
     Ok(told.into_iter().map(|told| told.said).collect())
 }
 
-/// Makes the own part known to the transport, if there is one.
+/// Registers the own part with the transport, if there is one.
 fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<Vec<u8>> {
     let Some(transport) = &job.network.far else { return Ok(Vec::new()) };
-    // SAFETY: `make_in` has mapped it; `take_away` has it forgotten before it is unmapped, on every path.
+    // SAFETY: `make_in` has mapped it; `take_away` makes the transport forget it before it is unmapped, on every path.
     let key =
         unsafe { transport.register(index, job.memory.arena.start_of(job.site.slot), offset, request.bytes) };
     key.map_err(|reason| {
@@ -242,11 +238,11 @@ fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<V
     })
 }
 
-/// Takes the segment from the transport, and unmaps the parts in these slots.
+/// Removes the segment from the transport, and unmaps the parts in these slots.
 ///
 /// # Safety
 ///
-/// Nobody uses the segment, as yet or any more, and nothing for it is under way.
+/// No PE uses the segment yet or any more, and no operation to it is under way.
 unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Item = usize>) {
     if let Some(transport) = &job.network.far {
         // SAFETY: the promise of this function's caller.
@@ -262,29 +258,29 @@ unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Ite
 ///
 /// # Safety
 ///
-/// All PEs have given it up, have been quiet, and have met since, in an agreed collective. So no transfer by a handle is
-/// under way: a handle was borrowed when it was started, was given up after that, and then all endpoints were quiet.
+/// All PEs have dropped their handles, then were quiet, and then passed an agreed collective. So no transfer by a handle is
+/// under way: the handle was borrowed when the transfer was issued, and after the drop all endpoints were quiet.
 ///
-/// A raw address borrows nothing, and another thread may be about to use one. Hence what goes while tokens
-/// exist (arrays, pools, halos) is hidden from raw addresses, and what they find (a partition made at run time)
-/// goes only with the world borrowed exclusively (`drop_partition`), when no token is left.
+/// A raw address borrows nothing, and another thread may be about to use one. Hence segments that are removed while tokens
+/// exist (arrays, pools, halos) are hidden from raw addresses. A segment that raw addresses find (a partition made at run time)
+/// is removed only with the world borrowed exclusively (`drop_partition`), when no token exists.
 pub(crate) unsafe fn remove(job: &Job, index: u32) {
     let mut later = job.memory.later.lock();
     // SAFETY: all PEs have given it up and met since (caller), so there are no handles of objects in it.
     let Segment { start, bytes, .. } = unsafe { job.memory.segments.remove(index) };
     let place = LaterSegment { index, offset: start };
-    // Whatever comes to these addresses has pages of its own.
+    // The next segment at these addresses has other pages.
     later.misplaced.leave_out(&(start..start + bytes));
     // SAFETY: all PEs have given it up, and were quiet before they met (caller); no address or handle leads there.
     unsafe { take_away(job, place, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
     later.range.release(place);
 }
 
-/// Undoes what was done for allocations.
+/// Undoes what [`End`] says of freed allocations.
 ///
 /// # Safety
 ///
-/// All PEs have given them up, have been quiet, and have met since, in an agreed collective.
+/// All PEs have dropped their handles, then were quiet, and then passed an agreed collective.
 pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
     for allocation in freed {
         let end = job.memory.later.lock().ends.remove(&allocation.id);
@@ -292,7 +288,7 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
             None => {}
             Some(End::Segment(index)) => {
                 job.memory.ledger.lock().remove_heap(index);
-                // SAFETY: the allocation was all of the segment, and all PEs have given it up (caller).
+                // SAFETY: the allocation was all of the segment, and all PEs have dropped it (caller).
                 unsafe { remove(job, index) };
             }
             Some(End::Pages { range, nodes, spread }) => {
@@ -301,7 +297,7 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
                 job.memory.later.lock().misplaced.add(range);
                 match back {
                     Ok(()) => {}
-                    // Nothing was placed, which was said when the array was made.
+                    // Pages cannot be placed here; the array has warned of that.
                     Err(error) if error.no_nodes() => {}
                     Err(error) => {
                         say(&format!("shmem: warning: freed pages keep their nodes: {error}"));
@@ -312,9 +308,8 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
     }
 }
 
-/// Has pages that a new block of a heap meets come from where the partition wants them, and makes them if it
-/// has all its pages from the start. Nobody knows of the block yet. (Free pages that lie where an array wanted them
-/// are kept for the next array, which finds most of them right.)
+/// Discards misplaced pages in a new block of a heap, so that new pages come from the nodes of the partition, and makes these if
+/// the partition is populated. (Misplaced free pages are kept until then, for the next array that wants them there.)
 pub(crate) fn renew_pages(job: &Job, block: &Range<usize>, populated: impl FnOnce() -> bool) {
     let ranges = job.memory.later.lock().misplaced.take(block);
     if ranges.is_empty() {
@@ -322,9 +317,9 @@ pub(crate) fn renew_pages(job: &Job, block: &Range<usize>, populated: impl FnOnc
     }
     let populated = populated();
     for range in ranges {
-        // SAFETY: this PE's ledger had the range free until now, and has not given the block away yet, so there is no
-        // reference to it in this process. Other processes never have references to memory of this one. What a
-        // stray address still writes there is lost.
+        // SAFETY: this PE's ledger had the range free until now, and the block is not handed out yet, so there is no
+        // reference to it in this process. Other processes never have references to memory of this one. A write by a
+        // stray address is lost.
         let discarded = unsafe { job.memory.arena.discard(job.site.slot, range.clone()) };
         let made = discarded.and_then(|()| match populated {
             true => job.memory.arena.populate(job.site.slot, range),
@@ -336,8 +331,7 @@ pub(crate) fn renew_pages(job: &Job, block: &Range<usize>, populated: impl FnOnc
     }
 }
 
-/// What must be equal on all PEs of a segment that is to be made: its bytes, the bytes of its pages, where it lies,
-/// and its index.
+/// What must be equal on all PEs: bytes, page size, offset, index, and whether it is hidden.
 fn extent(wanted: &Wanted, place: LaterSegment) -> Vec<u8> {
     let pages = wanted.request.traits.pgsize.unwrap_or_default();
     let words = [
@@ -350,7 +344,7 @@ fn extent(wanted: &Wanted, place: LaterSegment) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A result as a value and what is to be agreed on.
+/// Splits a result into its value and the result to agree on.
 fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {
     match result {
         Ok(value) => (Some(value), Ok(())),
@@ -358,15 +352,15 @@ fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {
     }
 }
 
-/// What a PE tells the others of a segment that it has made its part of.
+/// The message of a PE that has made its part of a segment.
 #[derive(Debug, Serialize, Deserialize)]
-struct Part {
-    /// Which bytes of the segment are in which file.
+struct PartMessage {
+    /// The bytes of the segment that each file has.
     files: Vec<FilePart>,
-    /// By which the transport of others reaches it.
+    /// The key of the transport.
     key: Vec<u8>,
-    /// What who makes the segment has to say.
+    /// The result of `prepare`.
     said: Vec<u8>,
 }
 
-impl Message for Part {}
+impl Message for PartMessage {}

@@ -1,10 +1,10 @@
-//! What happens when no PE of a job can go on: the job ends, and says who waits where.
+//! Deadlocks: when no PE of a job can go on, the job ends with a message that says where each PE waits.
 //!
-//! How it is found out stands in [`shmem_core::context::Watch`]. Here is what counts: who can act in this process, which nodes
-//! ask each other, and that they do so by words in the records of each other.
+//! [`shmem_core::context::Watch`] has the detection. This module provides what it needs: whether a thread of this process can act,
+//! and the waves between nodes, which are words in the records of PEs.
 //!
-//! PEs that are threads of one process count the threads of all of them: first those that sleep, then those that the process has.
-//! Of the PE that counts last in the first wave both are right, since no PE has begun or ended to sleep behind its own answer.
+//! PEs that are threads of one process compare the sleeping threads of all PEs with the threads of the process. For the PE
+//! that counts last in the first wave both numbers are exact, because no PE begins or ends a sleep after its answer.
 
 use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::report::{self, Peer};
 /// The PEs of this node.
 #[derive(Clone)]
 pub(crate) struct Neighbours {
-    /// The number of each, and the address of its slot.
+    /// Number and address of the slot of each.
     places: Arc<[(usize, usize)]>,
     /// Which of them is the calling PE.
     me: usize,
@@ -38,15 +38,15 @@ impl Neighbours {
         Self { places: places.into(), me }
     }
 
-    /// What each says of itself.
+    /// The record of each.
     pub(crate) fn peers(&self) -> impl Iterator<Item = Peer<'_>> + Clone {
         (0..self.places.len()).map(|at| Peer { number: self.places[at].0, record: self.record(at) })
     }
 
-    /// Whether another of them waited last on the CPU of the calling thread, which waits now.
+    /// Whether another PE of the node last waited on the CPU of the calling thread.
     pub(crate) fn share_cpu(&self) -> bool {
         // SAFETY: the slot is mapped (`new`), and begins with a system area, which is shared by atomics. Only its table of
-        // CPUs is used, on which nothing rests.
+        // CPUs is used; soundness does not rest on that.
         let cpus = &unsafe { &*(self.places[0].1 as *const SystemArea) }.cpus;
         cpus.is_shared(self.me, self.places.len(), rustix::thread::sched_getcpu())
     }
@@ -58,8 +58,8 @@ impl Neighbours {
     }
 }
 
-/// The other nodes, as this one asks them: a binomial tree below the node of PE 0, so that each asks those that it meets in
-/// barriers as well.
+/// The other nodes, in a binomial tree with the node of PE 0 as its root, so that each node asks nodes that it meets in barriers as
+/// well.
 pub(crate) struct Others {
     far: Far,
     /// All PEs.
@@ -70,33 +70,33 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// As node `node` of those whose first PEs have these numbers.
+    /// The neighbours of node `node` in the tree. `firsts` are the numbers of the nodes' first PEs.
     pub(crate) fn new(far: Far, directory: Arc<Directory>, firsts: &[usize], node: usize) -> Self {
         let pe = |node: usize| directory.pes()[firsts[node]];
         let (above, below) = (above(node).map(pe), below(node, firsts.len()).map(pe).collect());
         Self { far, above, below, directory }
     }
 
-    /// Changes a word of a PE's record. Nobody waits for it.
+    /// Changes a word of a PE's record, without waiting for completion.
     fn tell(&self, pe: Pe, offset: usize, op: AtomicOp) {
         let word = Remote { pe, segment: SYSTEM, offset: offset_of!(SystemArea, record) + offset };
         // SAFETY: an aligned word of the system area of every PE, which is for this alone.
         unsafe { self.far.transport.tell(self.far.channel, word, Width::W8, op) };
     }
 
-    /// What their PEs say of themselves.
+    /// The records of their PEs.
     fn records(&self) -> Vec<(usize, PeRecord)> {
         let pes = self.directory.pes().iter().filter(|pe| pe.on_node().is_none());
         pes.map(|pe| (pe.number(), far_record(&self.far, *pe, offset_of!(SystemArea, record)))).collect()
     }
 }
 
-/// The node above a node: with the highest bit of its number cleared.
+/// The parent of a node: its number with the highest bit cleared.
 fn above(node: usize) -> Option<usize> {
     node.checked_ilog2().map(|bit| node - (1 << bit))
 }
 
-/// The nodes next below one, of so many.
+/// The children of a node.
 fn below(node: usize, nodes: usize) -> impl Iterator<Item = usize> {
     let bits = (0..usize::BITS - 1).map(|bit| 1 << bit);
     bits.skip_while(move |bit| *bit <= node)
@@ -104,17 +104,17 @@ fn below(node: usize, nodes: usize) -> impl Iterator<Item = usize> {
         .take_while(move |below| *below < nodes)
 }
 
-/// What a PE of another node says in the record at that offset of its slot, which may be written meanwhile.
+/// Reads the record of a PE on another node, at an offset of its slot. The PE may write it meanwhile.
 pub(crate) fn far_record(far: &Far, pe: Pe, offset: usize) -> PeRecord {
     let mut record = MaybeUninit::<PeRecord>::zeroed();
     let (into, from) = (record.as_mut_ptr().cast(), Remote { pe, segment: SYSTEM, offset });
-    // SAFETY: `into` has room for a record, and the caller names one that every PE has.
+    // SAFETY: `into` has room for a record, and the caller names a record that every PE has.
     unsafe { far.transport.get(far.channel, into, from, size_of::<PeRecord>(), Until::Return) };
     // SAFETY: a record is words and texts, of which any bytes are a value (`PeRecord::activity`).
     unsafe { record.assume_init() }
 }
 
-/// Looks on while PEs of one node sleep.
+/// Detects a deadlock while the PEs of this node sleep.
 pub(crate) struct Guard {
     pub(crate) neighbours: Neighbours,
     pub(crate) others: Option<Others>,

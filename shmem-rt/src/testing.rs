@@ -1,54 +1,47 @@
-//! How a test becomes PEs: `#[shmem::test]`.
+//! Tests on several PEs: `#[shmem::test]`.
 //!
 //! The test launches copies of the test binary that run this one test, each as a PE. With `SHMEM_TRANSPORT=loopback` it
 //! launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern of hosts for the PEs of all tests
-//! ([`HostsAs`]); one with a pattern of its own has that instead. Hosts reach each other over libfabric, without which such
-//! tests say that they are skipped. `SHMRUN_LAUNCHER` is the command of another launcher, with `{pes}` for the number of PEs:
+//! ([`HostsAs`]) that have no pattern of their own. Hosts reach each other over libfabric; without it such tests print that they
+//! are skipped. `SHMRUN_LAUNCHER` is the command of another launcher, with `{pes}` for the number of PEs:
 //! `srun --mpi=pmix -n {pes}` runs all tests of a binary under Slurm.
 //!
-//! What the copies print is taken out of what their test harness prints around it, and is part of
-//! the message when the test fails. `#[should_panic]` is answered here and not by the harness: that
-//! of a PE would take its panic for success and leave the others alone.
+//! The message of a failed test contains the output of the PEs, without that of their test harness. `#[should_panic]` is evaluated
+//! here and not by the harness, because the harness of a PE would count its panic as success.
 
 use std::borrow::Cow;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use shmem_core::libfabric::Library;
-use shmem_launch::env::{
-    EnvError, LIBFABRIC, NPES, Settings, TEST_TIMEOUT, TRANSPORT, TransportChoice, WAIT_WARN,
-};
+use shmem_launch::env::{EnvError, LIBFABRIC, NPES, Settings, TEST_TIMEOUT, TRANSPORT, WAIT_WARN};
 use shmem_launch::launch::{self, Failure, HOSTS_AS, HostsAs, Launch, Printed};
 
-use crate::claim;
-use crate::entry::{Outcome, init};
-use crate::error::Error;
+use crate::entry::{Outcome, run_pes};
 use crate::loopback;
-use crate::panics;
 use crate::process;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Variable that tells a copy of a test binary which test it is to be a PE of.
+/// Variable with the test of which a copy of the test binary is a PE.
 const TEST: &str = "SHMRUN_TEST";
 
 /// Variable with the command of another launcher.
 const LAUNCHER: &str = "SHMRUN_LAUNCHER";
 
-/// How much longer than it may run a test is waited for whose process ends itself.
+/// Time after its limit that a test has to end itself.
 const GRACE: Duration = Duration::from_secs(10);
 
 const PANICKED: u8 = 101;
 
-/// Runs a test: what `#[shmem::test]` makes of its function.
+/// The expansion of `#[shmem::test]`: runs a test.
 ///
-/// With `panics`, some PE must panic, with a message that contains the text. `timeout` is how long it may run, if not
-/// as long as `SHMEM_TEST_TIMEOUT` says.
+/// With `panics`, a PE must panic with a message that contains the text. `timeout` replaces that of `SHMEM_TEST_TIMEOUT`.
 ///
 /// # Panics
 ///
-/// If a PE fails, does not panic as it should, or the test takes too long; the message holds what the PEs printed,
-/// and what they did when the time was over.
+/// If a PE fails, does not panic as it should, or the test takes too long. The message contains what the PEs printed, and what they
+/// did at the end of the time.
 #[track_caller]
 pub fn test<L: ThreadLevel, R: Outcome>(
     name: &str,
@@ -88,7 +81,7 @@ pub fn test<L: ThreadLevel, R: Outcome>(
         }
         Some(_) if outcome.code == 0 => panic!("no PE panicked, and one should have\n{printed}"),
         Some(expected) => {
-            // Another launcher may end with the code of a PE that ended because one had panicked.
+            // Another launcher may return the code of a PE that ended after the panic.
             let panicked = outcome.code == PANICKED || std::env::var_os(LAUNCHER).is_some();
             let as_expected =
                 || outcome.outputs.iter().any(|output| panicked_with(&text(&output.err), expected));
@@ -101,9 +94,9 @@ pub fn test<L: ThreadLevel, R: Outcome>(
     }
 }
 
-/// How long a test may run that says so, or not, itself.
+/// The time limit of a test: its own, or that of the environment.
 fn limit(own: Option<Duration>, environment: &[(&str, &str)]) -> Result<Option<Duration>, EnvError> {
-    // Other variables may be wrong on purpose.
+    // No other variable is read: a test may set wrong ones on purpose.
     let name = TEST_TIMEOUT.name;
     let default =
         Settings::from_env(said(name, environment).map(|value| (name.to_owned(), value)))?.test_timeout;
@@ -120,7 +113,7 @@ fn job(
     let said = |name: &str| said(name, environment);
     let threads = said(TRANSPORT.name).is_some_and(|choice| choice.eq_ignore_ascii_case("loopback"));
     let processes = if threads { 1 } else { pes };
-    // Whether ignored tests run was decided where this one was started.
+    // The harness that started this test has decided whether ignored tests run.
     let arguments = ["--exact", path, "--nocapture", "--test-threads=1", "--include-ignored"];
     if let Ok(launcher) = std::env::var(LAUNCHER) {
         let words = launcher.split_whitespace().map(|word| word.replace("{pes}", &pes.to_string()));
@@ -129,7 +122,7 @@ fn job(
     let mut job =
         Launch::new(std::env::current_exe()?, processes).args(arguments).env(TEST, name).capture_output();
     if let Some(limit) = limit {
-        // PEs that are threads know better than the launcher what they do.
+        // A process of PEs that are threads prints what they do, and ends itself.
         job = job.timeout(if threads { limit.saturating_add(GRACE) } else { limit });
     }
     job = if threads { job.env(NPES.name, pes.to_string()) } else { job.env_remove(NPES.name) };
@@ -146,14 +139,14 @@ fn job(
     Ok(outcome)
 }
 
-/// A variable: what the test says counts more than what is said of all tests.
+/// A variable of the test, else of the process.
 fn said(name: &str, environment: &[(&str, &str)]) -> Option<String> {
     let own = environment.iter().find(|(key, _)| *key == name);
     own.map(|(_, value)| (*value).to_owned()).or_else(|| std::env::var(name).ok())
 }
 
-/// A job of another launcher: what its PEs print is one text. It cannot be asked what they do when their time is
-/// over, so they say where they wait before. A launcher ends its PEs when `timeout` (coreutils) ends it.
+/// Runs a job by another launcher. The output of its PEs is one text. The PEs print where they wait before their time is over,
+/// because the launcher cannot be asked. `timeout` (coreutils) ends the launcher, which ends its PEs.
 fn launched(
     mut words: Vec<String>,
     arguments: &[&str],
@@ -188,17 +181,17 @@ fn launched(
     Ok(launch::Outcome { code, failure, report: String::new(), outputs })
 }
 
-/// Why a test cannot run here: its PEs reach each other over libfabric, and there is none.
+/// Why a test is skipped: its PEs need libfabric, and it cannot be loaded.
 fn skipped(environment: &[(&str, &str)]) -> Option<String> {
     let transport = said(TRANSPORT.name, environment).unwrap_or_default().to_ascii_lowercase();
     let apart = said(HOSTS_AS, environment).is_some();
     let over_it = transport == "ofi" || apart && matches!(transport.as_str(), "" | "auto");
-    // A library that the test itself names is for its PEs alone.
+    // A library that the test itself names is loaded by its PEs alone.
     if !over_it || environment.iter().any(|(name, _)| *name == LIBFABRIC.name) {
         return None;
     }
     let library = std::env::var(LIBFABRIC.name).ok().filter(|name| !name.is_empty());
-    // SAFETY: who sets the environment of this process names its libfabric, as its other libraries.
+    // SAFETY: the environment that names libfabric is trusted, as for every library that a process loads.
     unsafe { Library::load(library.as_deref()) }.err().map(|error| error.to_string())
 }
 
@@ -218,7 +211,7 @@ fn printed(outcome: &launch::Outcome, path: &str) -> String {
     lines
 }
 
-/// What a PE printed by itself, without what the harness around it did.
+/// What a PE printed, without the output of the harness around it.
 fn own<'o>(out: &'o str, path: &str) -> &'o str {
     let own = out.strip_prefix(&format!("\nrunning 1 test\ntest {path} ... ")).unwrap_or(out);
     let ends = ["ok\n\ntest result: ", "FAILED\n\nfailures:\n"].iter();
@@ -228,31 +221,23 @@ fn own<'o>(out: &'o str, path: &str) -> &'o str {
 
 /// Whether there is a panic whose message contains `expected`.
 fn panicked_with(err: &str, expected: &str) -> bool {
-    // `thread 'name' (1) panicked at src/main.rs:1:1:`, and the message in the lines behind.
+    // `thread 'name' (1) panicked at src/main.rs:1:1:`, then lines with the message.
     err.split(" panicked at ")
         .skip(1)
         .any(|panic| panic.split_once('\n').is_some_and(|(_, message)| message.contains(expected)))
 }
 
-/// The test in a process that was started for it.
+/// Runs the test in a process that was started for it; an error of the body ends the job.
 fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut World<L>) -> R) {
-    let ready = |error: Error| -> ! { panic!("{error}") };
-    let settings = Settings::from_process().unwrap_or_else(|error| ready(error.into()));
-    if settings.transport == TransportChoice::Loopback {
-        claim::claim().unwrap_or_else(|error| ready(error));
-        let pes = settings.npes.unwrap_or(1);
-        return loopback::run(pes, limit, |world| run_body(world, body)).unwrap_or_else(|error| ready(error));
-    }
     // The harness waits for this thread, and runs nothing else.
     process::stand_for_all(0);
-    let mut world = init::<L>().unwrap_or_else(|error| ready(error));
-    panics::tell_as(&world);
-    run_body(&mut world, body);
-}
-
-/// Runs the body on a world; an error ends the job.
-fn run_body<L: ThreadLevel, R: Outcome>(world: &mut World<L>, body: fn(&mut World<L>) -> R) {
-    if let Some(error) = body(world).error() {
-        world.job().abort(1, &error);
+    let ended = run_pes(limit, |world| {
+        if let Some(error) = body(world).error() {
+            world.job().abort(1, &error);
+        }
+    });
+    match ended {
+        Ok(code) => assert!(code == 0, "the job of the test has ended with code {code}"),
+        Err(error) => panic!("{error}"),
     }
 }
