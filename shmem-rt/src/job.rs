@@ -1,5 +1,4 @@
-//! What one PE knows and owns of a running job, whoever holds it: the world, a team, a dropped
-//! handle on its way to be reclaimed.
+//! One PE's part of a running job, shared by the world, its teams and its contexts.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -36,98 +35,95 @@ use crate::state::threads::Threads;
 pub(crate) struct Job {
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
     pub(crate) settings: Settings,
-    /// Who is told of operations, if anybody.
+    /// Statistics, trace and checks, if the environment asks for one.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Calls that have been warned about, and what of each.
+    /// File, line and subject of the warnings that were printed.
     pub(crate) warned: Mutex<HashSet<(&'static str, u32, String)>>,
     pub(crate) site: Site,
     pub(crate) contexts: Contexts,
     pub(crate) teams: Teams,
     pub(crate) network: Network,
-    /// The last field: memory is unmapped when nothing is left that could reach it.
+    /// The last field, so that memory is unmapped after everything that could use it is dropped.
     pub(crate) memory: Memory,
 }
 
-/// Which PEs there are, and where the calling one runs.
+/// The PEs, and where the calling PE runs.
 pub(crate) struct Site {
-    /// All PEs, shared with the team of them and with grids.
+    /// All PEs; shared with their team and with grids.
     pub(crate) everyone: Arc<Members>,
     /// This PE's slot in the arena.
     pub(crate) slot: usize,
     /// CPUs of this node for each of its PEs.
     pub(crate) cpus_per_pe: usize,
-    /// Whether each PE of this node has a core: the same for all of them. Where not, who waits sleeps, and is woken.
+    /// Whether each PE of this node has a core; the same on all of them. Otherwise a waiting PE sleeps.
     pub(crate) has_cores: bool,
     /// The CPUs of each PE on this host; empty: not known.
     pub(crate) cpus: Alike<Vec<usize>>,
-    /// The nodes of this machine, once somebody has asked: later than the start, because a program may bind itself
-    /// to CPUs first.
+    /// The NUMA nodes of this machine. Read at the first use after the start, because a program may bind itself to CPUs first.
     pub(crate) topology: OnceLock<Topology>,
-    /// The most nodes on which a PE has CPUs, once an array was made.
+    /// The largest number of NUMA nodes on which a PE has CPUs; set by the first array.
     pub(crate) most_homes: OnceLock<usize>,
 }
 
 pub(crate) struct Contexts {
-    /// Which domain and context has which unit.
+    /// Units of contexts and domains.
     pub(crate) holdings: Mutex<Holdings>,
     pub(crate) threads: Mutex<Threads>,
 }
 
 pub(crate) struct Teams {
-    /// Which ones this PE is in.
+    /// The teams of this PE.
     pub(crate) indexes: Mutex<Indexes>,
-    /// Where its memory of teams lies in its slot: asked at each collective on a symmetric object, so without a lock.
+    /// Range of the memory of teams in the slot. Outside the lock, because each collective on a symmetric object reads it.
     pub(crate) area: Range<usize>,
-    /// Which parts of that are free.
+    /// Free ranges of it.
     pub(crate) room: Mutex<Room>,
 }
 
 pub(crate) struct Network {
     /// All endpoints of this PE.
     pub(crate) endpoints: Endpoints,
-    /// Name of the way to PEs on other nodes, or of shared memory.
+    /// Name of the transport to other nodes, or of shared memory.
     pub(crate) transport: &'static str,
-    /// What it was chosen to be, and what that has cost, in words.
+    /// Description of the chosen provider, for reports.
     pub(crate) fabric: Option<String>,
-    /// The way to PEs on other nodes, if there are any.
+    /// The transport to PEs on other nodes, if there are any.
     pub(crate) far: Option<Arc<dyn Transport>>,
-    /// A stream of operations of the runtime's own there. What it sends is no part of what the program has started, so
-    /// no quiet of the program waits for it.
+    /// A channel of the runtime. A quiet of the program does not wait for it.
     pub(crate) own: Option<Far>,
-    /// What messages cost there.
+    /// Cost of messages to other nodes.
     pub(crate) model: Model,
-    /// Another one, for words of meetings: that a word has come is seen by what its receiver sends, and nobody waits for it to
-    /// be acknowledged.
+    /// A channel for the words of barriers. Their receivers answer by words of the next round, so completion is never waited for.
     pub(crate) meetings: Option<Far>,
-    /// Another one, on which nodes ask each other whether anybody can go on.
+    /// A channel for the detection of deadlocks.
     pub(crate) asking: Option<Far>,
-    /// The same, if what goes there is counted.
+    /// `far`, if its traffic is counted.
     pub(crate) counted: Option<Arc<CountedTransport>>,
 }
 
-/// What there is of symmetric memory, and in it.
+/// Symmetric memory, and its objects.
 pub(crate) struct Memory {
     pub(crate) partitions: RwLock<Partitions>,
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
-    /// What was allocated. Messages name it, from threads that wait.
+    /// Allocations. Shared with waiting threads, whose messages name them.
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     pub(crate) released: Arc<Released>,
-    /// Partitions that outlive the job.
+    /// Persistent partitions.
     pub(crate) shelves: Mutex<Vec<Shelf>>,
     pub(crate) segments: Arc<Segments>,
     pub(crate) later: Mutex<Later>,
-    /// Keeps the memory mapped. The last field of the last one.
+    /// Keeps the memory mapped. The last field.
     pub(crate) arena: Arc<Arena>,
 }
 
-/// An object in words.
+/// An object and its name.
 struct Named {
     whole: Extent,
     name: String,
-    /// Whether that is what it is called, and not what it is.
+    /// Whether `name` is a name, as of a static, and not a description.
     is_called: bool,
-    /// Whether an extent is no part of it that could be named by its elements, but all or a chunk of it.
+    /// Whether it is an array, of which a part is a chunk and not a range of elements.
     is_array: bool,
 }
 
@@ -140,13 +136,13 @@ impl Job {
         self.bootstrap.abort(code, message)
     }
 
-    /// Completes what every endpoint of this PE has started, forgotten contexts included.
+    /// Completes the operations of all endpoints of this PE, those of forgotten contexts included.
     #[inline]
     pub(crate) fn quiet_all(&self) {
         self.network.endpoints.quiet_all();
     }
 
-    /// Completes what the runtime itself has sent to other nodes.
+    /// Completes the operations of the runtime's own channels.
     pub(crate) fn quiet_own(&self) {
         let Network { own, meetings, asking, .. } = &self.network;
         for far in [own, meetings, asking].into_iter().flatten() {
@@ -154,13 +150,12 @@ impl Job {
         }
     }
 
-    /// What lies at an extent: the name of a static, what a team has allocated and where, or as what something was allocated; of
-    /// what is no object the size.
+    /// Names the object at an extent for messages: a static, an object of a team, or an allocation; else size and offset.
     pub(crate) fn name_of(&self, extent: Extent) -> String {
         self.name_of_part(extent, 0)
     }
 
-    /// As [`name_of`](Self::name_of), of a part with its elements, of so many bytes each: `TABLE[4..8]`.
+    /// As [`name_of`](Self::name_of), with the range of elements of `element` bytes each: `TABLE[4..8]`.
     pub(crate) fn name_of_part(&self, extent: Extent, element: usize) -> String {
         let Some(Named { whole, name, is_called, is_array }) = self.object_around(extent) else {
             return match self.memory.statics.iter().find(|(there, _)| there.overlaps(extent)) {
@@ -184,7 +179,7 @@ impl Job {
         if is_called { name + &part } else { format!("{part} of {name}") }
     }
 
-    /// The object that an extent is, or lies in.
+    /// The object that contains an extent.
     fn object_around(&self, extent: Extent) -> Option<Named> {
         let holds = |whole: &Extent| {
             whole.offset <= extent.offset && extent.offset + extent.bytes <= whole.offset + whole.bytes
@@ -206,7 +201,7 @@ impl Job {
         holds(&whole).then(|| Named { whole, name: found.to_string(), is_called: made.is_none(), is_array })
     }
 
-    /// Notes as what allocations of one object have been made, by a call of a program in Rust.
+    /// Describes the allocations of one object, made by a call of a program in Rust.
     pub(crate) fn describe(
         &self,
         ids: &[u64],
@@ -221,7 +216,7 @@ impl Job {
         }
     }
 
-    /// Whether nothing has been said about this call yet, or not about what is named here.
+    /// Whether there was no warning of this call about `what` yet; records one.
     pub(crate) fn first_time_at(&self, location: &'static Location<'static>, what: &str) -> bool {
         self.warned.lock().insert((location.file(), location.line(), what.to_owned()))
     }

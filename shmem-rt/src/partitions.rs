@@ -1,7 +1,6 @@
-//! The partitions of a job: those from the start, and those that the running program makes and drops.
+//! Reports of partitions, and partitions made and dropped at run time.
 //!
-//! A partition made at run time is a later [segment](crate::segments) with a heap. Once made it is
-//! like any other: `world.partition(id)`, allocation, `world.partitions()`.
+//! A partition made at run time is a later [segment](crate::segments) with a heap, and is used like any other.
 
 use std::panic::Location;
 
@@ -24,22 +23,21 @@ use crate::segments::{self, Own, Wanted};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// One partition of the job: what was asked, and what each PE was given.
+/// One partition of the job: the request, and the grant of each PE.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PartitionReport {
-    /// What was asked.
+    /// The request.
     pub spec: PartitionSpec,
-    /// What was given, by the PE's number.
+    /// The grants, by the PE's number.
     pub grants: Vec<Grant>,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The partitions of the job in order of their IDs: what was asked, and what each PE was given.
+    /// The partitions of the job in order of their IDs: the request, and the grant of each PE.
     ///
-    /// Of partitions whose pages exist from the start ([`Grant::populated`]), it says on which NUMA nodes
-    /// these lie ([`Grant::nodes`]): as the kernel told after they were made, not as was asked. Of pages
-    /// that come later, [`Heap::pages_per_node`](crate::Heap::pages_per_node) tells.
+    /// If the pages of a partition exist from the start ([`Grant::populated`]), [`Grant::nodes`] has their NUMA nodes, as the kernel
+    /// reported them. [`Heap::pages_per_node`](crate::Heap::pages_per_node) reports all pages that exist now.
     ///
     /// ```
     /// fn largest_node(world: &shmem::World) -> Option<u32> {
@@ -59,12 +57,11 @@ impl<L: ThreadLevel> World<L> {
             .collect()
     }
 
-    /// Makes a partition, and gives its heap. Collective.
+    /// Makes a partition, and returns its heap. Collective.
     ///
-    /// It is described by a [`NewPartition`], or as the environment describes one, and lasts until the end
-    /// of the job or [`drop_partition`](Self::drop_partition). Its memory is placed, and where kind, policy
-    /// or page size are given populated, as at the start. `SHMEM_LATER_SIZE` bounds the addresses of all
-    /// that is made after the start.
+    /// The argument is a [`NewPartition`], or a text as in the environment. The partition lasts until the end of the job or
+    /// [`drop_partition`](Self::drop_partition). Its memory is placed and populated as at the start. `SHMEM_LATER_SIZE` limits the
+    /// addresses of all memory that is made after the start.
     ///
     /// ```no_run
     /// # use shmem::prelude::*;
@@ -83,8 +80,8 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the traits cannot be read or do not fit together, the ID or name is taken, the machine does
-    /// not have what is asked, or there is no room: the same error on every PE, and nothing is left of it.
+    /// If the traits cannot be read or do not fit together, the ID or name is taken, the machine lacks the memory, or there are no
+    /// addresses left: the same error on every PE.
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), future work.
     #[track_caller]
@@ -131,13 +128,11 @@ impl<L: ThreadLevel> World<L> {
         self.partition(id)
     }
 
-    /// Drops a partition that [`create_partition`](Self::create_partition) made, and gives its memory back.
-    /// Collective.
+    /// Drops a partition that [`create_partition`](Self::create_partition) made, and frees its memory. Collective.
     ///
     /// # Errors
     ///
-    /// If there is no such partition, it exists since the start, or something is allocated in it on any
-    /// PE (the message says what).
+    /// If there is no such partition, it exists since the start, or it has allocations (the message names them).
     #[track_caller]
     pub fn drop_partition(&mut self, id: u32) -> Result<()> {
         let (arguments, subject) = ([u64::from(id)], || format!("partition {id}"));
@@ -160,23 +155,22 @@ impl<L: ThreadLevel> World<L> {
         };
         job.memory.ledger.lock().remove_heap(segment);
         job.memory.partitions.write().remove(at);
-        // SAFETY: nothing is allocated there, in the ledgers of all PEs alike; the world is borrowed exclusively, so no
-        // token is left that could use an address; and each PE was quiet when it came to this agreed collective.
+        // SAFETY: the ledgers of all PEs, which are alike, have no allocation there; the world is borrowed exclusively, so no
+        // token is left that could use an address; and each PE was quiet when it entered this agreed collective.
         unsafe { segments::remove(job, segment) };
-        // Who returns may count on the memory being free: all have let go of it.
+        // The memory is free on all PEs when this returns.
         agreed.again();
         Ok(())
     }
 }
 
 impl<L: ThreadLevel> Heap<'_, L> {
-    /// Pages of this PE's part of the partition on each NUMA node, in the order of the nodes' numbers, as
-    /// the kernel says now. Pages have the size that was granted; those that nobody has touched yet are
-    /// left out.
+    /// Number of existing pages of this PE's part of the partition on each NUMA node, in the order of the nodes' numbers. Pages have
+    /// the granted size.
     ///
     /// # Errors
     ///
-    /// If the system does not tell.
+    /// If the system does not report them.
     ///
     /// ```
     /// fn pages(world: &shmem::World) -> shmem::Result<u64> {
@@ -194,7 +188,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 }
 
-/// What is allocated in a segment, in words; `None`: nothing.
+/// Describes the allocations in a segment; `None`: there are none.
 fn allocated<'a>(allocations: impl Iterator<Item = &'a Allocation>, segment: u32) -> Option<String> {
     let there: Vec<_> = allocations.filter(|allocation| allocation.segment == segment).collect();
     let first = there.first()?;

@@ -1,4 +1,4 @@
-//! What a job is to look like: what the environment and the binary say, before anything exists.
+//! The plan of a job before it starts: settings, partitions and statics, from the environment and the binary.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -16,18 +16,18 @@ use crate::observe::Observers;
 use crate::state::shelf;
 use crate::version;
 
-/// What a program in another language says of itself before it joins its job.
+/// Description of a program in another language, given before it joins its job.
 #[derive(Debug)]
 pub struct Program {
-    /// What must be equal on all PEs, in a line.
+    /// A line that must be equal on all PEs.
     pub line: String,
     /// Bytes of its globals that become a segment; 0: none.
     pub globals: usize,
-    /// Bytes of the default heap where nobody gives its size.
+    /// Bytes of the default heap if the environment gives no size.
     pub default_heap: u64,
 }
 
-/// What the program has said, if it is not in Rust.
+/// The program's description, if it is not in Rust.
 pub(crate) static PROGRAM: OnceLock<Program> = OnceLock::new();
 
 pub(crate) struct Setup {
@@ -39,7 +39,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Joins the environment with what the binary declares.
+    /// Reads the declarations of the binary and the environment.
     pub(crate) fn make(settings: Settings) -> Result<Self> {
         let descriptors = section::descriptors()?;
         let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
@@ -57,8 +57,8 @@ impl Setup {
         Ok(Self { settings, table, descriptors, statics, layout })
     }
 
-    /// Gives every static its position, and the PE whose slot starts at `place` the initial images; but not
-    /// where a file has what a job before has left. Before any token exists in this process.
+    /// Writes the position of every static, and the initial images into the PE's slot at `place`, except in partitions whose file has
+    /// contents of an earlier job. Called before any token exists in this process.
     pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, Backing>) {
         for part in &self.statics.partitions {
             let k = part.index as usize - 1;
@@ -78,11 +78,11 @@ impl Setup {
         }
     }
 
-    /// Everything that all PEs must agree on, a line each.
+    /// All that must be equal on all PEs, one line each.
     pub(crate) fn describe(&self) -> String {
         let storage = self.settings.array_storage.map(|storage| storage.to_string());
         let mut lines = vec![version::NAME.into()];
-        // Before what follows from it.
+        // First, because other lines depend on the program.
         lines.extend(PROGRAM.get().map(|program| program.line.clone()));
         lines.extend([
             format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
@@ -100,8 +100,7 @@ impl Setup {
     }
 }
 
-/// Bytes of addresses for segments that come later. `SHMEM_LATER_SIZE` is for what the program makes; its globals come
-/// without its doing.
+/// Bytes of addresses for later segments: `SHMEM_LATER_SIZE`, and the globals of a program in another language.
 fn later_bytes(settings: &Settings) -> usize {
     (settings.later_size as usize).saturating_add(PROGRAM.get().map_or(0, |program| program.globals))
 }

@@ -1,7 +1,7 @@
-//! What a job can be asked to say about its operations: statistics, a trace, checks.
+//! Statistics, trace and checks of a job's operations.
 //!
-//! All of them are one [`Observer`], which exists only if the environment asks for one of them. How
-//! operations come to tell it stands in [`shmem_core::observe`].
+//! All three are one [`Observer`], which exists only if the environment asks for one of them. [`shmem_core::observe`] has how
+//! operations notify it.
 
 mod check;
 mod statistics;
@@ -21,7 +21,7 @@ use check::Checker;
 pub(crate) use check::NodePes;
 use trace::Trace;
 
-/// Everything that is told of the operations of one PE.
+/// The observer of one PE's operations.
 pub(crate) struct Observers {
     counters: Option<Counters>,
     trace: Option<Trace>,
@@ -33,7 +33,7 @@ impl Observers {
         !Self::wanted(settings).is_empty()
     }
 
-    /// What asks for some, in words. All PEs must agree on it: what they find is brought together.
+    /// The variables that ask for one, for messages. All PEs must agree on them, because their results are combined.
     pub(crate) fn asked(settings: &Settings) -> String {
         match Self::wanted(settings).as_slice() {
             [] => "nothing".to_owned(),
@@ -50,7 +50,7 @@ impl Observers {
         asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, variable)| variable.name).collect()
     }
 
-    /// What the environment asks for, if anything. All PEs call this together, before any operation.
+    /// Creates what the environment asks for, if anything. All PEs call this together, before any operation.
     ///
     /// # Errors
     ///
@@ -73,25 +73,25 @@ impl Observers {
         Ok(Some(Arc::new(Self { counters, trace, checker })))
     }
 
-    /// Whether anybody wants to know when calls were; checks do not.
+    /// Whether times of calls are needed; checks need none.
     fn keeps_time(&self) -> bool {
         self.counters.is_some() || self.trace.is_some()
     }
 
-    /// Keeps what is known so far: the job is about to be ended.
+    /// Writes the trace so far, before the job is aborted.
     pub(crate) fn save(&self) {
         if let Some(trace) = &self.trace {
             trace.save();
         }
     }
 
-    /// What this PE's operations did so far; none, if nobody counts.
+    /// Counts of this PE's operations so far; `None` without `SHMEM_STATS`.
     pub(crate) fn statistics(&self) -> Option<Statistics> {
         self.counters.as_ref().map(Counters::now)
     }
 
-    /// What the job is left with: called by all PEs, with nothing under way any more. `sent` is what has gone to other
-    /// nodes, and `strangers` how many messages were dropped.
+    /// Prints and writes the results. All PEs call this together, after their last operation. `sent` is the traffic to other
+    /// nodes, `strangers` the number of dropped messages.
     pub(crate) fn conclude(&self, sent: Traffic, strangers: u64, bootstrap: &dyn Bootstrap) -> Result<()> {
         if let Some(counters) = &self.counters {
             statistics::conclude(&counters.now(), sent, strangers, bootstrap).map_err(Error::launcher)?;
@@ -107,13 +107,13 @@ impl Observers {
 }
 
 thread_local! {
-    /// Operations that the calling thread is inside of.
+    /// Number of nested operations that the calling thread is in.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
 impl Observer for Observers {
     fn begin(&self, call: &Call<'_>) -> u64 {
-        // What an operation is made of is not told: a lock is a lock, and not some atomics.
+        // Operations inside another one are not observed: a lock is a lock, and not some atomics.
         if DEPTH.replace(DEPTH.get() + 1) > 0 {
             return 0;
         }

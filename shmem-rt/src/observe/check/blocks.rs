@@ -1,11 +1,11 @@
-//! Which bytes an access touches: blocks in a few loops, so that what is strided is no hull.
+//! The bytes of an access: blocks in nested loops, so that a strided access is exact.
 
 use shmem_core::strided::{Level, Pattern};
 
-/// Loops that are kept; patterns of more are several.
+/// Loops of one value; a pattern with more loops becomes several values.
 const LOOPS: usize = 3;
 
-/// Blocks that are looked at to compare two patterns; beyond, they count as apart.
+/// Blocks that a comparison looks at; patterns with more blocks count as disjoint.
 const MOST: u64 = 1 << 16;
 
 /// Blocks of bytes, at offsets or addresses.
@@ -26,12 +26,12 @@ pub(super) enum Side {
 }
 
 impl Blocks {
-    /// Bytes one behind the other.
+    /// Consecutive bytes.
     pub(super) const fn range(start: usize, bytes: usize) -> Self {
         Self { start: start as u64, block: bytes as u64, depth: 0, loops: [[1, 0]; LOOPS] }
     }
 
-    /// Those of one side of a pattern that begins at `start`.
+    /// The blocks of one side of a pattern that begins at `start`.
     pub(super) fn of(pattern: &Pattern, side: Side, start: usize) -> Vec<Self> {
         let levels = pattern.levels();
         let distance = |level: &Level| if side == Side::To { level.to } else { level.from };
@@ -51,17 +51,17 @@ impl Blocks {
         all
     }
 
-    /// The same, so many bytes further on.
+    /// The same blocks `by` bytes further on.
     pub(super) fn moved(self, by: usize) -> Self {
         Self { start: self.start + by as u64, ..self }
     }
 
-    /// The same, at offsets from `start`.
+    /// The same blocks, at offsets from `start`.
     pub(super) fn from(self, start: usize) -> Self {
         Self { start: self.start - start as u64, ..self }
     }
 
-    /// Makes one of this one and the same, or of two ranges of which the other begins where this one ends, or inside it.
+    /// Joins `other` with this one, if both are equal, or both are ranges and `other` begins in or directly after this one.
     pub(super) fn extend(&mut self, other: &Self) -> bool {
         let end = self.start + self.block;
         let joins = self.depth == 0 && other.depth == 0 && (self.start..=end).contains(&other.start);
@@ -92,7 +92,7 @@ impl Blocks {
         self.start + self.hull(0)
     }
 
-    /// Bytes from the first to behind the last of the loops from `depth` inwards.
+    /// Bytes from the first to the end of the last block of the loops from `depth` inwards.
     fn hull(&self, depth: usize) -> u64 {
         self.block + self.loops()[depth..].iter().map(|[count, distance]| (count - 1) * distance).sum::<u64>()
     }
@@ -105,7 +105,7 @@ impl Blocks {
         (0..*count).any(|turn| self.any(depth + 1, start + turn * distance, holds))
     }
 
-    /// Whether a block of the loops from `depth` inwards, which begin at `at`, touches `start..end`.
+    /// Whether a block of the loops from `depth` inwards, which begin at `at`, overlaps `start..end`.
     fn touches(&self, depth: usize, at: u64, start: u64, end: u64) -> bool {
         let hull = self.hull(depth);
         if at >= end || at + hull <= start {

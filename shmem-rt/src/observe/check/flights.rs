@@ -1,40 +1,40 @@
-//! Buffers of this PE that a transfer may still read or write.
+//! Buffers of this PE that transfers in flight may still read or write.
 
 use std::collections::VecDeque;
 
 use super::blocks::Blocks;
 
-/// Transfers that are kept of those that read, and of those that write: each write is compared with all of them.
+/// Transfers that are kept, of each of the two directions.
 const MOST: usize = 256;
 
-/// How many of the last ones a new one is tried to be joined with.
+/// Last transfers with which a new one may be joined.
 const LATEST: usize = 8;
 
-/// The side of this PE of a transfer that may be under way.
+/// This PE's buffer of a transfer in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
-    /// Its line: a number that the PE has given it.
+    /// The number of its line.
     pub(super) site: u32,
     pub(super) endpoint: u32,
     /// The number of the PE at the other end.
     pub(super) pe: usize,
     /// Addresses.
     pub(super) blocks: Blocks,
-    /// Whether it is written, not read.
+    /// Whether the transfer writes the buffer.
     pub(super) writes: bool,
 }
 
-/// The last of them.
+/// The last buffers in flight.
 #[derive(Debug, Default)]
 pub(super) struct Flights {
-    /// Of buffers that are read, and of those that are written.
+    /// Buffers that are read, and buffers that are written.
     all: [VecDeque<Flight>; 2],
-    /// Whether some were forgotten that may have mattered.
+    /// Whether buffers in flight were dropped from the list.
     pub(super) is_short: bool,
 }
 
 impl Flights {
-    /// The transfer that an access to these bytes, a write or not, comes too early for.
+    /// A transfer in flight that conflicts with an access to these bytes.
     pub(super) fn conflict(&self, blocks: &Blocks, writes: bool) -> Option<&Flight> {
         let others = if writes { &self.all[..] } else { &self.all[1..] };
         others.iter().flatten().find(|flight| flight.blocks.overlaps(blocks))
@@ -54,7 +54,7 @@ impl Flights {
         all.push_back(flight);
     }
 
-    /// What an endpoint has under way to PEs is over.
+    /// Removes the transfers of endpoints to PEs that `is_meant` selects: they are complete.
     pub(super) fn quiet(&mut self, is_meant: impl Fn(u32, usize) -> bool) {
         self.all.iter_mut().for_each(|all| all.retain(|flight| !is_meant(flight.endpoint, flight.pe)));
     }

@@ -1,4 +1,4 @@
-//! Who has touched the memory of a PE lately.
+//! The last accesses to the memory of a PE.
 
 use super::blocks::Blocks;
 use super::clock::{Class, Clock, MOST_PES};
@@ -6,7 +6,7 @@ use super::clock::{Class, Clock, MOST_PES};
 /// Accesses that are kept.
 const MOST: usize = 4096;
 
-/// How many of the last accesses a new one is tried to be joined with.
+/// Last accesses with which a new one may be joined.
 const LATEST: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Access {
     pub(super) by: u32,
     pub(super) epoch: u32,
     pub(super) class: Class,
-    /// Its line: a number that the PE has given it.
+    /// The number of its line.
     pub(super) site: u32,
     /// 1 or 0.
     pub(super) writes: u32,
@@ -26,18 +26,18 @@ pub(super) struct Access {
 #[repr(C)]
 pub(super) struct History {
     len: usize,
-    /// Whether some were forgotten that may have mattered.
+    /// Whether accesses were dropped that may still race.
     pub(super) is_short: bool,
-    /// How many are by each PE.
+    /// Number of accesses of each PE.
     counts: [u32; MOST_PES],
     accesses: [Access; MOST],
 }
 
 impl History {
-    /// The first access of another PE to the same bytes, one of the two a write, that is not known to have
-    /// happened before `access`. `to` is whose memory it is.
+    /// The first access of another PE to the same bytes, one of the two a write, that is not known to have happened before
+    /// `access`. `to` is the slot of the PE whose memory it is.
     pub(super) fn race(&self, access: &Access, clock: &Clock, to: usize) -> Option<Access> {
-        // A loop of one PE alone does not look at what it has done.
+        // Fast path: all accesses are of the same PE.
         if self.counts[access.by as usize] as usize == self.len {
             return None;
         }
@@ -50,7 +50,7 @@ impl History {
         self.accesses().iter().find(races).copied()
     }
 
-    /// Keeps an access. Gives whether it is time to forget what everybody knows: now and then, since that takes its time.
+    /// Adds an access. Returns whether it is time to [forget](Self::forget), which takes long.
     pub(super) fn add(&mut self, access: &Access) -> bool {
         let len = self.len;
         let alike = |one: &&mut Access| {
@@ -72,8 +72,7 @@ impl History {
         self.len >= MOST / 8 && self.len.is_multiple_of(MOST / 16)
     }
 
-    /// Forgets accesses that nobody can race with any more: of `known` it is said for each PE that
-    /// accesses what all others know of it.
+    /// Drops accesses that all other PEs know to have happened: `known` has for each PE what all others know of it.
     pub(super) fn forget(&mut self, known: &[Clock], to: usize) {
         let mut kept = 0;
         for at in 0..self.len {
@@ -87,7 +86,7 @@ impl History {
         self.cut(kept);
     }
 
-    /// Keeps the first ones.
+    /// Keeps the first `len` accesses.
     fn cut(&mut self, len: usize) {
         (self.len, self.counts) = (len, [0; MOST_PES]);
         for at in 0..len {

@@ -6,11 +6,11 @@
 //! * two accesses to the same bytes, one of them a write, that nothing orders ([`history`]);
 //! * a buffer that is used while a transfer may still read or write it ([`flights`]).
 //!
-//! The first two are one: every PE keeps a clock of what it knows to have happened. It passes it on where it
-//! changes a word, and where it meets others; whoever waits for the word, fetches it, or meets, learns it.
-//! Every access to a PE's memory is kept with its epoch, and compared with those of other PEs. What cannot
-//! be seen is taken for ordered rather than not: a report is a mistake, silence is no proof. PEs of other
-//! nodes are not looked at, and neither are references: phases are exclusive by construction.
+//! The first two are one check: every PE keeps a vector clock of what it knows to have happened. It passes the clock on when it
+//! changes a word or enters a collective; a PE that waits for the word, fetches it, or takes part in the collective, learns it.
+//! Every access to a PE's memory is kept with its epoch, and compared with those of other PEs. Accesses whose order cannot be
+//! determined count as ordered: a report is a mistake, but no report is no proof. PEs of other nodes are not checked, nor are
+//! references, because phases are exclusive by construction.
 //!
 //! Accesses of one PE are never compared with each other, so neither are those of its threads.
 

@@ -1,7 +1,6 @@
-//! The memory in which the PEs of a node keep what checks need to know of each other.
+//! Shared memory of the checks: one memfd of the node's first PE, mapped by all PEs of the node, with a [`Shadow`] for each.
 //!
-//! One memfd of the first PE of the node, mapped by all, with a [`Shadow`] for each. A shadow is used by one
-//! PE at a time, behind a lock of its own; nobody holds two.
+//! Each shadow has a lock. No PE holds two of them.
 
 use std::cell::UnsafeCell;
 use std::io;
@@ -19,33 +18,34 @@ use super::history::History;
 use super::words::Words;
 use crate::caller::{self, CallSite};
 
-/// Lines of a PE that are told apart.
+/// Lines of a PE that are distinguished.
 pub(super) const MOST_SITES: usize = 1024;
 
-/// What is known of one PE. All zeroes is the beginning.
+/// The shadow of one PE. All zeroes is the initial state.
 #[repr(C)]
 pub(super) struct Shadow {
     lock: AtomicU32,
     body: UnsafeCell<Body>,
 }
 
-/// What is behind the lock.
+/// What the lock protects.
 #[repr(C)]
 pub(super) struct Body {
-    /// Who has touched its memory.
+    /// Accesses to its memory.
     pub(super) history: History,
     pub(super) words: Words,
+    /// What it knows.
     pub(super) known: Clock,
-    /// What it knew when it came to the last two meetings of each team.
+    /// What it knew when it entered the last two collectives of each team.
     pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
-    /// What it knew when it started the last collectives of each team that go on beside the program: twice as many as can be
-    /// under way, since others may have started as many before it has come to the first.
+    /// What it knew when it started collectives of each team: twice as many as can be in flight, because another PE may be ahead by
+    /// as many.
     pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
     pub(super) sites: [Site; MOST_SITES],
 }
 
 impl Body {
-    /// Where it shows what it knew when it came to a meeting, or started it.
+    /// The entry for a collective that it has entered, or started.
     pub(super) fn meeting(&mut self, met: &Met<'_>, is_started: bool) -> &mut Meeting {
         let places = match is_started {
             true => &mut self.flights[met.team][..],
@@ -56,7 +56,7 @@ impl Body {
     }
 }
 
-/// What a PE passed on at a meeting.
+/// What a PE passed on at a collective.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Meeting {
@@ -96,7 +96,7 @@ pub(super) struct Shadows {
 }
 
 impl Shadows {
-    /// Those of `pes` PEs, of which the caller is number `slot`. All PEs of the job call this together.
+    /// Maps the shadows of `pes` PEs, of which the caller is number `slot`. All PEs of the job call this together.
     pub(super) fn create(bootstrap: &dyn Bootstrap, slot: usize, pes: usize) -> io::Result<Self> {
         let bytes = pes * size_of::<Shadow>();
         let mut mine: Option<OwnedFd> = None;
@@ -109,23 +109,23 @@ impl Shadows {
         let shared = bootstrap.share(&descriptors)?;
         let lost = || io::Error::new(io::ErrorKind::NotFound, "the memory for checks was not passed on");
         let memory = shared.first().and_then(|of_first| of_first.first()).ok_or_else(lost)?;
-        // A shorter one would end this PE by a signal.
+        // An access beyond the end would be a SIGBUS.
         if rustix::fs::fstat(memory)?.st_size.cast_unsigned() < bytes as u64 {
             return Err(lost());
         }
         Ok(Self { map: MmapOptions::new().len(bytes).map_raw(memory)?, pes })
     }
 
-    /// Works on one of them, alone.
+    /// Locks one shadow and works on it.
     pub(super) fn with<R>(&self, slot: usize, work: impl FnOnce(&mut Body) -> R) -> R {
         assert!(slot < self.pes, "a slot of this node");
         let shadow = self.map.as_mut_ptr().cast::<Shadow>().wrapping_add(slot);
         // SAFETY: the mapping has room for `pes` shadows and lives as long as `self`; it begins at a page.
-        // A shadow is atomics, and a cell.
+        // A shadow is an atomic and a cell.
         let shadow = unsafe { &*shadow };
         let _locked = Locked::new(&shadow.lock);
-        // SAFETY: whoever has the lock is alone with the cell, in all processes. It holds numbers and
-        // texts, which every bit pattern is one of.
+        // SAFETY: the lock excludes all other threads and processes from the cell. It holds numbers and texts, of which every
+        // bit pattern is a value.
         work(unsafe { &mut *shadow.body.get() })
     }
 }
@@ -138,7 +138,7 @@ impl<'a> Locked<'a> {
         let mut turns = 0_u32;
         while lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
             turns += 1;
-            // PEs may outnumber cores, and the one that has it must run.
+            // PEs may outnumber cores, and the holder must run.
             if turns.is_multiple_of(64) {
                 std::thread::yield_now();
             }
