@@ -1,8 +1,7 @@
 //! A histogram with too many bins for one PE: atomic additions to words of other PEs.
 //!
-//! The bins are dealt out to the PEs. Each PE draws samples, and adds one to the bin of each, wherever that lies. Nobody
-//! receives anything, and no addition is lost, however many PEs come to a bin at a time. (With few bins, each
-//! PE would count for itself, and `world.sum` add up the counts.)
+//! The bins are dealt out to the PEs. Each PE draws samples, and adds one to the bin of each sample on its owner. Additions are atomic: no
+//! PE receives messages, and none is lost. (With few bins, each PE would count for itself, and `world.sum` add up the counts.)
 //!
 //! The additions go in lists of bins (`add_each`), which is as simple as one by one (`world.add(all.locate(bin), 1)`) and many
 //! times faster between nodes.

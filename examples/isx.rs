@@ -16,7 +16,7 @@ use shmem::prelude::*;
 use shmem_examples::{counted, mixed, options, share};
 
 partitions! {
-    /// Room for the bucket of a single PE. Memory is taken for what is used of it.
+    /// Room for the bucket of a PE. Unused pages take no memory.
     buckets { size = "1G" }
 }
 

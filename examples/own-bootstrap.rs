@@ -1,5 +1,5 @@
-//! A program that is started by anything that tells each process its number: a shell, a scheduler of one's own. Process 0 listens at an
-//! address that all know, and serves what they tell each other.
+//! A program for any launcher that gives each process its number, such as a shell. Process 0 listens at an address that all know, and
+//! stores what processes exchange.
 //!
 //! ```sh
 //! for number in 0 1 2; do own-bootstrap 127.0.0.1:7000 $number 3 & done; wait

@@ -1,4 +1,4 @@
-//! A sparse matrix times a vector, again and again: elements that other PEs have of the vector, by a plan.
+//! Products of a sparse matrix and a vector: a plan brings elements of the vector from other PEs.
 //!
 //! Rows of the matrix and elements of the vector are dealt out to the PEs. Which elements a PE needs follows from the columns of
 //! its rows, and does not change. So all PEs plan once. In each step, every PE sends the elements that others need: no index

@@ -1,9 +1,8 @@
 //! Heat in a plate: a 2-D stencil on several PEs.
 //!
-//! The plate's border keeps its temperature; inside, heat spreads until it does not change any
-//! more, or for a number of steps. Each PE relaxes a block of cells while its first and last rows and
-//! columns are on their way to its neighbours; no PE waits for another one than these, but to learn how
-//! much the others' cells have changed. PE 0 reads the field, and writes the result as a picture.
+//! The border of the plate keeps its temperature. Inside, heat spreads until it is stationary, or for a number of steps. Each PE relaxes
+//! a block of cells while its outer rows and columns are under way to its neighbours. PE 0 reads the field, and writes the
+//! result as a picture.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin heat2d

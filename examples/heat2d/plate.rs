@@ -1,6 +1,5 @@
-//! The field in symmetric memory: each PE has a block of it, inside a frame for copies of the cells next to
-//! it, which come from their owners in each step. All steps are one exclusive phase: the blocks are plain
-//! arrays in it, and what PEs tell each other goes through halos.
+//! The field in symmetric memory: each PE has a block of it, in a frame for copies of the neighbours' cells. All steps are one exclusive
+//! phase, in which blocks are plain arrays, and halos exchange cells.
 
 use std::error::Error;
 use std::ops::Range;
@@ -26,13 +25,12 @@ const LEFT: usize = 2;
 const RIGHT: usize = 3;
 
 partitions! {
-    /// The grids: their speed is the bandwidth of memory, and they profit from large pages. On a
-    /// machine that has neither fast memory nor large pages they lie in what it has.
+    /// The grids, whose speed is the bandwidth of memory. They are in normal memory and on small pages if the machine has no others.
     pub(crate) fast { id = 2, size = "24M", kind = FastMem, policy = Preferred, pgsize = "2M" }
 }
 
-/// A block of cells. Row 0 is a copy of the row above it, and the row behind the last is one of the
-/// row below it; likewise the columns on its left and right.
+/// A block of cells in a frame: row 0 is a copy of the row above the block, and the row behind the last one of the row below it. Likewise
+/// the columns.
 pub(crate) type Block = padded![f64; ROWS + 2; COLUMNS + 2];
 
 #[symmetric(partition = "fast", pgsize = "2M")]
@@ -47,13 +45,13 @@ static DEFAULT_EVEN: Block;
 #[symmetric]
 static DEFAULT_ODD: Block;
 
-/// Which partition the grids lie in.
+/// The partition of the grids.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum Memory {
     /// The program's own, `fast`.
     #[default]
     Fast,
-    /// Partition 1, of which the environment says what it is.
+    /// Partition 1, which the environment describes.
     Default,
 }
 
@@ -73,7 +71,7 @@ pub(crate) struct Plate {
     blocks: [&'static Symmetric<Block>; 2],
     /// Rows and columns of the whole field.
     size: [usize; 2],
-    /// The PEs, which have the blocks of the field row by row.
+    /// The PEs, in the order of their blocks.
     grid: PeGrid<2>,
     tile: Tile,
     /// The cells next to the block.
@@ -129,7 +127,7 @@ impl Plate {
         let tile = Tile { size: mine.map(|range| range.len()), inner };
         let [rows, columns] = tile.size;
         let frame = world.halo(&grid.edges([columns, rows]))?;
-        // To each PE over the edge of its number. It suits a few; many would pass their changes on in a tree.
+        // An edge to each PE: fine for few PEs, many would need a tree.
         let to = |pe: Pe| if pe == world.me() { Edge::BORDER } else { Edge::new(pe, me, 1) };
         let changes = world.halo(&world.pes().iter().map(to).collect::<Vec<_>>())?;
         Ok(Self { blocks, size, grid, tile, frame, changes })
@@ -176,7 +174,7 @@ impl Tile {
         flight.send_iter(LEFT, (1..=rows).map(|row| old[row][1]));
         flight.send_iter(RIGHT, (1..=rows).map(|row| old[row][columns]));
 
-        // What does not touch the frame, while the cells of the frame are on their way; then the rest.
+        // Cells that do not touch the frame, while cells of the frame are under way; then the others.
         let (near, far) = (without_rim(&down, rows), without_rim(&right, columns));
         let mut change = relax(old, new, near.clone(), far.clone());
         keep(old, self.size, flight.finish());
@@ -196,7 +194,7 @@ fn range_of(grid: &PeGrid<2>, size: [usize; 2], pe: usize) -> [Range<usize>; 2] 
     [0, 1].map(|axis| share(size[axis], pes[axis], place[axis]))
 }
 
-/// The rows or columns that change and are no neighbours of the frame.
+/// The rows or columns that change and do not touch the frame.
 fn without_rim(inner: &Range<usize>, size: usize) -> Range<usize> {
     let start = inner.start.max(2).min(inner.end);
     start..inner.end.min(size).max(start)
@@ -215,7 +213,7 @@ fn relax(old: &Block, new: &mut Block, rows: Range<usize>, columns: Range<usize>
     change.fold(0.0, f64::max)
 }
 
-/// Puts the cells of neighbours into the frame.
+/// Copies the cells of neighbours into the frame.
 fn keep(block: &mut Block, [rows, columns]: [usize; 2], ghosts: Ghosts<'_, f64>) {
     for (edge, row) in [(ABOVE, 0), (BELOW, rows + 1)] {
         let cells = &ghosts[edge];

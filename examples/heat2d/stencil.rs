@@ -1,14 +1,11 @@
 //! The relaxation: a 5-point Jacobi step on plain slices.
 //!
-//! Every inner cell becomes the mean of its four neighbours; cells on the border of the field keep
-//! their temperature. A new value depends on old ones only, so neither the order of the rows nor
-//! who computes them can change a bit of the result.
+//! Each inner cell becomes the mean of its four neighbours. Cells on the border keep their temperature. New values depend on old ones
+//! only: the result is the same on any number of PEs, bit for bit.
 
 use crate::field::Field;
 
-/// A row, or a part of one, without its first and its last cell. Gives the largest change of a cell.
-///
-/// All four rows must have the same length.
+/// Relaxes a row without its first and its last cell. Returns the largest change of a cell. The four rows have the same length.
 pub(crate) fn relax_row(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) -> f64 {
     let Some(inner) = row.len().checked_sub(2) else { return 0.0 };
     let (above, below) = (&above[1..=inner], &below[1..=inner]);

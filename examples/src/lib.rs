@@ -1,4 +1,4 @@
-//! What examples have besides their subjects: a command line, random numbers, parts of equal size, and checksums.
+//! What examples share: a command line, random numbers, parts of equal size, and checksums.
 //!
 //! A program of your own needs none of it.
 
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use shmem::prelude::*;
 
-/// What the command line says, the same on every PE. Nothing, if it asks for help, which PE 0 has printed then.
+/// Parses the command line, which all PEs have. Returns `None` if it asks for help, which PE 0 prints.
 ///
 /// # Errors
 ///
@@ -29,34 +29,33 @@ pub fn options<O: clap::Parser>(world: &World) -> Result<Option<O>, String> {
     }
 }
 
-/// What the part with number `part` has of consecutive things, dealt out to parts whose sizes differ by at most one, the
-/// larger ones first. Where there are more parts than things, the last ones have none.
+/// The range of part `part`, if `things` are dealt out to `parts` ranges whose lengths differ by at most one, the longer ones first.
 pub fn share(things: usize, parts: usize, part: usize) -> Range<usize> {
     let (each, larger) = (things / parts, things % parts);
     let start = part * each + part.min(larger);
     start..start + each + usize::from(part < larger)
 }
 
-/// The part that has a thing, dealt out so.
+/// The part that has a thing, as [`share`] deals them out.
 pub fn owner(things: usize, parts: usize, thing: usize) -> usize {
     let (each, larger) = (things / parts, things % parts);
     let in_larger = larger * (each + 1);
     if thing < in_larger { thing / (each + 1) } else { larger + (thing - in_larger) / each }
 }
 
-/// A number whose bits are those of another one, mixed: random enough for samples, and the same in every run.
+/// A pseudo-random number, the same in every run.
 pub fn mixed(number: u64) -> u64 {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB)
 }
 
-/// The bits of every element times its number, counted from 1, added up: the same on any number of PEs.
+/// The sum of the bits of each element times its number, counted from 1: the same on any number of PEs.
 pub fn checksum(elements: impl IntoIterator<Item = (usize, f64)>) -> u64 {
     let products = elements.into_iter().map(|(at, element)| element.to_bits().wrapping_mul(at as u64 + 1));
     products.fold(0, u64::wrapping_add)
 }
 
-/// Compares a result of all PEs with that of one process, bit for bit; `place` says where the element with a number is.
+/// Compares a result of all PEs with that of one process, bit for bit. `place` names an element.
 ///
 /// # Errors
 ///

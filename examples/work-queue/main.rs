@@ -1,8 +1,8 @@
 //! How many ways there are to put eight queens on a board of 8 x 8, or any other number, so that none can take another.
 //!
-//! A board with queens on its first rows is an item of work, and so is each board with one more row that it leads to. How many
-//! items that will be nobody knows, and some boards lead to thousands of others and some to none: so PEs take work from
-//! each other. One PE begins; all are done when nobody has anything any more.
+//! A board with queens on its first rows is an item of work, which leads to boards with one more row. The number of items is not known
+//! beforehand, and some boards lead to thousands of others and some to none: so PEs take work from each other. One PE begins, and
+//! the queue ends when no PE has an item.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin work-queue -- 12

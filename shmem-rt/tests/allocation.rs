@@ -1,6 +1,5 @@
-//! What PEs allocate. No operation does, also not those that go on after they return; nor does a collective, on one node, besides
-//! the list that is its result, and what a PE that sleeps says of itself. Between nodes few do, as docs/scale.md says. And what
-//! a PE keeps for the others of its job, and its node once for all of its PEs.
+//! Allocations of PEs. Operations do not allocate, nor do collectives on one node, besides the result and a sleeping PE's text about its
+//! wait. Between nodes few do (docs/scale.md). And the memory that a PE, and a node, keep for each PE of the job.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,19 +12,19 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::memory::Machine;
 
-/// The system's allocator, counted.
+/// The system's allocator with counters.
 struct Counted;
 
 /// Bytes of all threads that are in use.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Of this thread: the one that runs tests allocates when it likes.
+    /// Of this thread: the main thread of the tests allocates as well.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static LONG: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Bytes of the longest text in which a PE that sleeps says what it waits for. It may sleep in any collective; its data are longer.
+/// Allocations of at most so many bytes are texts of sleeping PEs about their wait. Data of collectives are longer.
 const TEXT: usize = 256;
 
 #[global_allocator]
@@ -99,7 +98,7 @@ fn operations_do_not_allocate(world: &mut World) {
 }
 
 const PES: usize = 3;
-/// Elements of each PE: of little data, of more than is brought at once, and of what is moved in pieces.
+/// Elements of each PE: for barrier rounds, for staging buffers, and for chunks.
 const LENGTHS: [usize; 5] = [1, 20, 100, 3000, 20_000];
 const MOST: usize = LENGTHS[4] * PES;
 
@@ -113,8 +112,8 @@ static TAKEN: [u64; MOST];
 #[repr(C)]
 struct Wide([u64; 7]);
 
-/// Every collective once, on objects and on memory of the program, with so many elements of each member. `made` is told what
-/// each has allocated.
+/// Each collective once, on objects and on private memory, with so many elements of each member. `made` gets the name and the allocations
+/// of each.
 fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut dyn FnMut(&str, usize)) {
     let (team, root) = (world.team(), world.pes()[1]);
     let (given, all_given) = (GIVEN.here(world).index(..len), GIVEN.here(world).index(..len * PES));
@@ -162,7 +161,7 @@ fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut 
     }
 }
 
-/// Every collective with each length, of which each may allocate so often: when it is made again.
+/// Calls each collective with each length twice. The second call may allocate at most `may` times.
 fn allocate_at_most(world: &World, may: impl Fn(&str, usize) -> usize) {
     let mut lists = [vec![1; MOST], vec![2; MOST]];
     for len in LENGTHS {
@@ -178,34 +177,31 @@ fn collectives_do_not_allocate(world: &mut World) {
     allocate_at_most(world, |_, _| 0);
 }
 
-/// Between nodes: what goes with the words of meetings, and what comes in chunks.
 #[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
 fn collectives_between_nodes_do_not_allocate(world: &mut World) {
     allocate_at_most(world, |call, len| {
         let is_of = |names: &[&str]| names.iter().any(|name| call.starts_with(name));
         let has_lists = is_of(&["alltoalls", "reduce_scatter"]);
-        // What goes through windows lies where it is.
+        // Chunks are received in windows.
         let comes_in_chunks = len == LENGTHS[4] && !call.contains("scan");
         if has_lists || call.contains("given") && !comes_in_chunks { 2 } else { 0 }
     });
 }
 
-/// What a PE keeps for each PE of its job, all of which are its neighbours: what is the same for all of them, as what they were
-/// given of memory, it keeps once.
+/// Bytes that a PE keeps for each PE of its job on the same node.
 const FOR_EACH: u64 = 88;
 
-/// What a PE has of its own, at most: names, lists of CPUs and of memory, which differ from machine to machine.
+/// Most bytes that a PE keeps for itself: names, lists of CPUs and of memory.
 const MOST_OF_ITS_OWN: u64 = 100_000;
 
-/// What a node keeps once for each PE of the job: its place in the list of all.
+/// Bytes that a node keeps for each PE of the job: its entry in the list of all PEs.
 const OF_THE_NODE: u64 = 8;
 
 const JOBS: [u64; 4] = [2, 8, 32, 64];
 
 const PE: &str = "ALLOCATION_PE";
 
-/// Not a test by itself: the copies of this binary that are PEs say in it what they keep, and which memory of the library they have
-/// mapped for reading only.
+/// Not a test by itself: the program of PEs, which print the bytes that they keep, and read-only mappings of the library.
 #[test]
 fn program() {
     if std::env::var_os(PE).is_some() {
@@ -221,7 +217,7 @@ fn program() {
     }
 }
 
-/// What the PEs of a job on one node keep: the PE that keeps most, and once for all of them, in whole pages.
+/// Bytes of the PE that keeps most, and bytes that the node keeps once, in whole pages.
 fn kept(pes: u64) -> [u64; 2] {
     let job = Launch::new(std::env::current_exe().unwrap(), pes as usize)
         .args(["--exact", "program", "--nocapture", "--test-threads=1"])
@@ -235,7 +231,7 @@ fn kept(pes: u64) -> [u64; 2] {
     for output in &outcome.outputs {
         let said = String::from_utf8_lossy(&output.out);
         for line in said.lines().filter_map(|line| line.strip_prefix("shares ")) {
-            // The file is told by its number.
+            // Mappings of one file have its inode.
             let words: Vec<_> = line.split_whitespace().collect();
             let (start, end) = words[0].split_once('-').unwrap();
             let address = |text| u64::from_str_radix(text, 16).unwrap();
@@ -258,7 +254,7 @@ fn what_a_pe_and_its_node_keep_grows_as_the_formula_says() {
     assert!(kept[0][0] < MOST_OF_ITS_OWN, "{kept:?}");
     let growth = [0, 1, 2].map(|k| (kept[k + 1][0] - kept[k][0]) / (JOBS[k + 1] - JOBS[k]));
     let is_near = |growth: u64, says: u64| growth.abs_diff(says) <= says / 6;
-    // From the second job on: the first growth is hidden by what is kept once.
+    // The first growth also has memory that is kept once.
     assert!(is_near(growth[2], growth[1]), "in proportion to the number of PEs: {growth:?} bytes for each");
     if Machine::default().topology().nodes().len() == 1 {
         assert!(is_near(growth[2], FOR_EACH), "{growth:?} bytes for each PE, and not {FOR_EACH}");

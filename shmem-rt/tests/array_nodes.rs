@@ -1,8 +1,7 @@
-//! Arrays on machines with several NUMA nodes: each chunk lies where it belongs.
+//! Arrays on machines with several NUMA nodes: each chunk is on its node.
 //!
-//! The cases are those of "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases", at 1/64 of the
-//! size. `EXPECTED_NODES` says how many nodes there are, and then nothing is left out; without it, and on a
-//! machine with one node, the tests have nothing to test.
+//! The cases are those of "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases", at 1/64 of the size. The tests are skipped on
+//! a machine with one node, unless `EXPECTED_NODES` says how many there are.
 
 use rustix::thread::CpuSet;
 use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage, StorageKind};
@@ -37,8 +36,7 @@ fn moved() -> u64 {
     counter("pgmigrate_success ") + counter("numa_pages_migrated ")
 }
 
-/// Makes an array of bytes, compares its affinity with what is expected, and its elements with what was
-/// written through views and from other PEs.
+/// Makes an array of bytes, compares its affinity with an expected one, and its elements with values that another PE writes.
 fn check<const D: usize, S: Storage>(world: &mut World, shape: [usize; D], storage: S, at_least: f64) {
     let array = world.array(shape).storage(storage).zeroed::<u8>().unwrap();
     let what = format!("{shape:?} {} in {} chunks", array.kind(), array.chunking().chunks());
@@ -49,9 +47,8 @@ fn check<const D: usize, S: Storage>(world: &mut World, shape: [usize; D], stora
     let (len, me) = (array.len(), world.my_pe() as u8);
     let mut mine = vec![1; len];
     world.get(&mut mine[..], array.on(east));
-    // Compared and filled as a whole: guests are slow.
     assert!(mine == vec![0; len], "{what}");
-    // Also what another PE writes does not move it.
+    // Writes of another PE do not move pages.
     mine.fill(me);
     world.put(array.on(east), &mine[..]);
     world.barrier_all();
@@ -62,13 +59,13 @@ fn check<const D: usize, S: Storage>(world: &mut World, shape: [usize; D], stora
     world.free(array).unwrap();
 }
 
-/// One shape in all storages. `pages` is what storages of one range reach, `small` whether they fit at all.
+/// One shape in all storages. `one_range` is the affinity that storages of one range reach.
 fn in_all_storages<const D: usize>(world: &mut World, shape: [usize; D], one_range: f64) {
     check(world, shape, Single, one_range);
     check(world, shape, Separate, one_range);
     check(world, shape, Cyclic { block: 0 }, one_range);
     check(world, shape, Multi, 1.0);
-    // Without a storage, what does not fill a page for each chunk is not placed.
+    // Without a storage, arrays of less than a page for each chunk are not placed.
     let fills = shape.iter().product::<usize>() >= nodes().unwrap_or(1) * PAGE;
     check(world, shape, Chosen, if fills { one_range } else { 0.0 });
 }
@@ -95,13 +92,13 @@ fn use_cases_of_the_source_lie_where_they_should(world: &mut World) {
     assert_eq!(moved(), before, "pages come where they belong, and none is moved");
 }
 
-/// What was on the pages before does not matter, and afterwards they are the heap's again.
+/// Pages of the heap that are on one node are placed anew for an array.
 #[shmem::test(pes = 2)]
 fn pages_of_the_heap_are_placed_anew(world: &mut World) {
     let Some(nodes) = nodes() else { return };
     const BYTES: usize = 4 << 20;
     for _ in 0..2 {
-        // All on the node of the thread that writes.
+        // All pages are on the node of the writing thread.
         let object = world.alloc(vec![1_u8; BYTES]).unwrap();
         world.free(object).unwrap();
         for chunks in [nodes, 1, 2 * nodes, nodes + 1] {
@@ -142,7 +139,7 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
     let heaps = policy(world.malloc(1 << 20).unwrap().as_ptr().wrapping_add(8 << 20));
     assert_eq!((policy(first), policy(last)), (heaps, heaps));
 
-    // What is allocated there is the heap's as well: all on the node of this PE, which touches it.
+    // An object at the place of a freed array is on the node of this PE.
     let array = world.array([1 << 20]).storage(Single).chunks(2).zeroed::<u8>().unwrap();
     let offset = array.parts()[0].offset;
     world.free(array).unwrap();
@@ -157,7 +154,7 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
     assert!(nodes.iter().all(|node| *node == nodes[0]), "{nodes:?}");
 }
 
-/// A node that is full, or a machine, is one error on every PE, and no process is killed for it.
+/// An array larger than a node or the machine is one error on every PE, and no process is killed.
 #[shmem::test(pes = 2)]
 fn what_does_not_fit_is_an_error(world: &mut World) {
     let Some(_) = nodes() else { return };
@@ -172,7 +169,7 @@ fn what_does_not_fit_is_an_error(world: &mut World) {
     // One PE has room on its node, two have not, though the machine has enough.
     let home = topology.nodes().iter().find(|node| node.number == 0).unwrap();
     let of_node = home.free as usize / 10 * 6;
-    // Two that look do not see the same.
+    // PEs may see different numbers.
     let of_machine = world.min(Machine::default().available().bytes as usize / 4 * 3);
     for kind in [StorageKind::Separate, StorageKind::Cyclic { block: 0 }, StorageKind::Multi] {
         let array = world.array([of_node]).storage_kind(kind).partition_id(id).chunks(1);

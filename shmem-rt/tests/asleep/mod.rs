@@ -1,16 +1,15 @@
-//! Until somebody sleeps: how one part of a test knows that another one has come to where it waits. A pause that is
-//! "long enough" never is, on a machine that is busy.
+//! Waits until another thread sleeps, and so has come to where it waits. No pause is long enough for that on a busy machine.
 
 use std::time::Duration;
 
-/// Looks in a row, a pause apart, at which it must sleep: it may sleep for a moment on its way, too.
+/// Looks in a row at which the thread must sleep. It may sleep for a moment on its way.
 const LOOKS: usize = 5;
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 
-/// Looks after which something is wrong: more than a minute.
+/// Looks after which the test fails: more than a minute.
 const MOST_LOOKS: usize = 15_000;
 
-/// A thread of the job, wherever its process is.
+/// A thread of any process of this host: process and thread number.
 #[derive(Clone, Copy)]
 pub(crate) struct Thread(pub(crate) u64);
 
@@ -23,12 +22,11 @@ impl Thread {
     fn is_asleep(self) -> bool {
         let (process, thread) = (self.0 >> 32, self.0 & u64::from(u32::MAX));
         let stat = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat")).unwrap();
-        // Behind the name, which may be anything.
+        // The state follows the name, which may have any characters.
         stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'))
     }
 
-    /// Returns when the thread, which is about to wait for somebody, has fallen asleep. One that only waits for a
-    /// processor does not sleep.
+    /// Returns when the thread sleeps.
     pub(crate) fn wait_until_asleep(self) {
         let mut looks = 0;
         for _ in 0..MOST_LOOKS {

@@ -1,5 +1,5 @@
-//! Every operation of the library once, as a list for a macro: each is counted, and each is refused to a process that ends
-//! inside a phase.
+//! Each operation of the library once, as a list for a macro. Tests check that each is counted, and that each is refused to a process
+//! that exits inside a phase.
 
 use shmem::prelude::*;
 use shmem::thread::Single;
@@ -16,7 +16,7 @@ pub(crate) static SIGNAL: Signal;
 #[symmetric]
 pub(crate) static LOCK: Lock;
 
-/// What all PEs have made before.
+/// Objects that all PEs have created before.
 pub(crate) struct Used {
     pub(crate) context: Context<Private>,
     pub(crate) team: Team,
@@ -41,7 +41,7 @@ impl Used {
     }
 }
 
-/// Gives `$each!` a call of each of these methods with the same arguments: at once, in a scope, or started and waited for.
+/// Passes calls of several methods with the same arguments to `$each!`: blocking, in a scope, or started and waited for.
 macro_rules! each_of {
     ($each:ident, $on:expr, [$($method:ident)*] $arguments:tt) => {
         $each! { $($on.$method $arguments;)* }
@@ -55,7 +55,7 @@ macro_rules! each_of {
 }
 pub(crate) use each_of;
 
-/// Gives `$each!` a list of operations of a `&mut World` and of [`Used`], in an order in which a PE can call them that is alone.
+/// Passes a list of operations of a `&mut World` and of [`Used`] to `$each!`, in an order in which a single PE can call them.
 macro_rules! every_operation {
     ($each:ident, $world:expr, $used:expr) => {{
         use $crate::calls::{FIELD, LOCK, SIGNAL, SIGNALS, WORDS, each_of};
@@ -178,7 +178,7 @@ macro_rules! every_operation {
         each_of!($each, world, [collect](&1_u64));
         each_of!($each, start of world, [start_sum start_prod start_min start_max](1_u64));
         each_of!($each, start of world, [start_and start_or start_xor](1_u64));
-        // What is one instruction of an optimised build asks nobody there.
+        // Loads and stores ask no observer in an optimised build.
         if cfg!(debug_assertions) {
             $each! {
                 FIELD.here(world).index(0).load();

@@ -1,4 +1,4 @@
-//! Calls that are refused by a panic, and what is said of them.
+//! Calls that panic, and their messages.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -9,11 +9,11 @@ thread_local! {
     static FILE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What the panic of a call says.
+/// The message of a call's panic.
 ///
 /// # Panics
 ///
-/// If there is none, or neither its place nor its text is of a test: then the user would not know which call it was.
+/// If there is none, or if neither its location nor its message names a file of the tests: a user would not know which call it was.
 #[track_caller]
 pub(crate) fn said<R>(call: impl FnOnce() -> R) -> String {
     static HOOK: Once = Once::new();
@@ -30,13 +30,13 @@ pub(crate) fn said<R>(call: impl FnOnce() -> R) -> String {
         Err(panic) => (*panic.downcast_ref::<&str>().expect("panics say a text")).to_owned(),
     };
     let file = FILE.take();
-    // Of a PE of another thread, in loopback alone, nobody knows the call.
+    // Messages about PEs that are other threads lack the call.
     let is_known = file.contains("tests/") || said.contains("tests/") || said.contains("another PE");
     assert!(is_known, "the panic is of {file}: {said}");
     said
 }
 
-/// Each call is refused, with a text that contains the one behind it.
+/// Each call panics with a message that contains the text behind it.
 macro_rules! refused {
     ($($call:expr => $text:expr;)*) => {$({
         let (said, text) = ($crate::panics::said(|| $call), $text);

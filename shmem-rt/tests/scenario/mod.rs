@@ -1,24 +1,24 @@
-//! Jobs whose PEs are copies of this program. What a PE does is a test `scenario` of a module, by the name in the environment:
-//! alone, that test does nothing.
+//! Jobs whose PEs are copies of this program. A PE runs the test `scenario` of a module, with a name in the environment. Without the
+//! name, that test does nothing.
 
 use std::time::Duration;
 
 use shmem::launch::{Launch, Outcome};
 
-/// Variable that names what PEs do.
+/// Variable with the name of the scenario.
 pub(crate) const SCENARIO: &str = "JOBS_SCENARIO";
 
-/// What this process is to do as a PE, if it is one.
+/// The scenario of this process, if it is a PE.
 pub(crate) fn named() -> Option<String> {
     std::env::var(SCENARIO).ok()
 }
 
-/// A job in which so many PEs do this of a module.
+/// A job of so many PEs that run a scenario of a module.
 pub(crate) fn job(module: &str, scenario: &str, pes: usize) -> Launch {
     of(Launch::new(std::env::current_exe().unwrap(), pes), module, scenario)
 }
 
-/// The same below a program that runs its arguments.
+/// The same under a program that runs its arguments.
 pub(crate) fn below(program: Launch, module: &str, scenario: &str) -> Launch {
     of(program.args([std::env::current_exe().unwrap()]), module, scenario)
 }
@@ -31,7 +31,7 @@ fn of(job: Launch, module: &str, scenario: &str) -> Launch {
         .timeout(Duration::from_secs(60))
 }
 
-/// Runs a job that must end in order.
+/// Runs a job that must succeed.
 #[track_caller]
 pub(crate) fn succeeds(job: Launch) -> Outcome {
     let outcome = job.run().unwrap();
@@ -39,12 +39,12 @@ pub(crate) fn succeeds(job: Launch) -> Outcome {
     outcome
 }
 
-/// What a PE has written to its standard error.
+/// Standard error of a PE.
 pub(crate) fn said_by(outcome: &Outcome, pe: usize) -> String {
     String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned()
 }
 
-/// What all have, one after the other.
+/// Standard error of all PEs, one after the other.
 pub(crate) fn said(outcome: &Outcome) -> String {
     (0..outcome.outputs.len()).map(|pe| said_by(outcome, pe)).collect()
 }
