@@ -114,14 +114,19 @@ fn what_cannot_be_is_one_message() {
 
 #[test]
 fn without_a_command_it_shows_all() {
-    let output = info(&[], &[("SHMEM_NPEZ", "3"), ("SHMEM_SYMMETRIC_SIZE", "3G")]).output().unwrap();
+    let environment =
+        [("SHMEM_NPEZ", "3"), ("SHMEM_SYMMETRIC_SIZE", "3G"), ("SHMEM_LIBFABRIC", "/nowhere/libfabric.so")];
+    let output = info(&[], &environment).output().unwrap();
     let (text, message) = texts(&output);
     assert!(output.status.success(), "{message}");
     let size = text.lines().find(|line| line.starts_with("  SHMEM_SYMMETRIC_SIZE ")).unwrap();
     assert!(size.contains(" 64M ") && size.contains(" 3G ") && !text.contains(" PATH "), "{size}");
+    let fabric = text.lines().find(|line| line.starts_with("  ofi ")).unwrap();
+    assert!(fabric.contains("not usable: ") && fabric.contains("/nowhere/libfabric.so"), "{fabric}");
     for title in ["VARIABLES", "TOPOLOGY", "TRANSPORTS", "PARTITIONS"] {
         assert!(text.lines().any(|line| line == title), "{title}: {text}");
     }
+    assert!(text.lines().any(|line| line.starts_with("  shm ") && line.ends_with("  usable")), "{text}");
     let mistyped = "shmem-info: warning: SHMEM_NPEZ is set and not known; did you mean SHMEM_NPES?\n";
     assert_eq!(message, mistyped);
 }

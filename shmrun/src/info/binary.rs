@@ -21,10 +21,6 @@ pub(crate) struct Binary {
 
 impl Binary {
     /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be opened, is no program of shmem-rt, or one of another version.
     pub(crate) fn read(path: &Path) -> Result<Self, Fault> {
         Self::contents(path).map_err(|why| format!("{}: {why}", path.display()).into())
     }

@@ -11,10 +11,6 @@ use crate::binary::Binary;
 use crate::partitions::resolve;
 
 /// The layout in a job in this environment, whose statics may not fit, and warnings.
-///
-/// # Errors
-///
-/// If the partitions are not usable, or a static has none.
 pub(crate) fn layout(binary: &Binary, environment: &Environment) -> Result<(Layout, Vec<String>), Fault> {
     let table = resolve(binary, environment)?;
     Ok((arrange(&binary.statics, table.specs())?, table.warnings().to_vec()))

@@ -9,19 +9,11 @@ use crate::Fault;
 use crate::binary::Binary;
 
 /// The partitions of a job of a program in this environment.
-///
-/// # Errors
-///
-/// If they are not usable.
 pub(crate) fn resolve(binary: &Binary, environment: &Environment) -> Result<Table, PartitionError> {
     Table::resolve(&binary.declarations, &binary.statics, environment)
 }
 
 /// The partitions of a job in this environment, and their memory for a PE that runs like this process; and warnings, one line each.
-///
-/// # Errors
-///
-/// If they are not usable, or must have memory that this machine does not have.
 pub(crate) fn partitions(
     binary: &Binary,
     environment: &Environment,

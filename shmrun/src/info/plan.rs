@@ -56,10 +56,6 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The algorithms that a job in this environment has.
-    ///
-    /// # Errors
-    ///
-    /// If nodes would have unequal numbers of PEs, or the job is too large.
     pub(crate) fn show(&self, settings: &Settings) -> Result<String, Fault> {
         let Self { collective: family, pes, per_node, symmetric, ref provider, .. } = *self;
         let bytes = usize::try_from(self.bytes).unwrap_or(usize::MAX);

@@ -67,29 +67,43 @@ fn row(root: &Root, node: &NumaNode) -> [String; 11] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invented::Machine;
+
+    /// The section on a machine of these files.
+    fn shown(files: &[(&str, &str)]) -> String {
+        let machine = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = machine.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        topology(&Root::at(machine.path()))
+    }
 
     #[test]
-    fn a_machine_with_two_nodes_one_of_them_memory_alone() {
+    fn two_nodes_of_which_one_has_memory_alone_and_a_kernel_that_reports_no_nodes() {
         let node = "sys/devices/system/node";
-        let files = vec![
-            ("proc/self/status".to_owned(), "Name:\tx\nCpus_allowed_list:\t0,2\nMems_allowed_list:\t0\n"),
-            (format!("{node}/online"), "0,10\n"),
-            (format!("{node}/node0/access0/initiators/read_bandwidth"), "102400\n"),
-            (format!("{node}/node0/access0/initiators/read_latency"), "80\n"),
-            (format!("{node}/node10/access0/initiators/read_bandwidth"), "512000\n"),
-            (format!("{node}/node0/cpulist"), "0-3\n"),
-            (format!("{node}/node0/meminfo"), "Node 0 MemTotal:  2097152 kB\nNode 0 MemFree:   1048576 kB\n"),
-            (format!("{node}/node0/distance"), "10 24\n"),
-            (format!("{node}/node0/hugepages/hugepages-2048kB/nr_hugepages"), "8\n"),
-            (format!("{node}/node0/hugepages/hugepages-2048kB/free_hugepages"), "5\n"),
-            (format!("{node}/node10/cpulist"), "\n"),
-            (format!("{node}/node10/meminfo"), "Node 10 MemTotal:  524288 kB\nNode 10 MemFree: 0 kB\n"),
-            (format!("{node}/node10/distance"), "24 10\n"),
+        let files = [
+            ("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0,2\nMems_allowed_list:\t0\n"),
+            ("online", "0,10\n"),
+            ("node0/access0/initiators/read_bandwidth", "102400\n"),
+            ("node0/access0/initiators/read_latency", "80\n"),
+            ("node10/access0/initiators/read_bandwidth", "512000\n"),
+            ("node0/cpulist", "0-3\n"),
+            ("node0/meminfo", "Node 0 MemTotal:  2097152 kB\nNode 0 MemFree:   1048576 kB\n"),
+            ("node0/distance", "10 24\n"),
+            ("node0/hugepages/hugepages-2048kB/nr_hugepages", "8\n"),
+            ("node0/hugepages/hugepages-2048kB/free_hugepages", "5\n"),
+            ("node10/cpulist", "\n"),
+            ("node10/meminfo", "Node 10 MemTotal:  524288 kB\nNode 10 MemFree: 0 kB\n"),
+            ("node10/distance", "24 10\n"),
         ];
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let paths = files.map(|(path, _)| match path.starts_with("proc") {
+            true => path.to_owned(),
+            false => format!("{node}/{path}"),
+        });
+        let files: Vec<_> = paths.iter().zip(files).map(|(path, (_, text))| (path.as_str(), text)).collect();
         assert_eq!(
-            topology(&Machine::new(&files).root()),
+            shown(&files),
             "CPUs that this process may use: 2 (0,2)\nmemory nodes:
   NODE  KIND       CPUS  MEMORY  FREE  ALLOWED  BANDWIDTH  LATENCY  TYPE  DISTANCES  HUGE PAGES (FREE/TOTAL)
      0  NORMALMEM  0-3       2G    1G  yes      100 GiB/s    80 ns  -     10 24      2M 5/8
@@ -97,14 +111,9 @@ mod tests {
   kinds: node 0 by their CPUs; node 10 by bandwidth and latency
 "
         );
-    }
-
-    #[test]
-    fn a_machine_that_tells_little() {
-        let cpus = [("proc/self/status", "Cpus_allowed_list:\t0-1\n")];
         assert_eq!(
-            topology(&Machine::new(&cpus).root()),
-            "CPUs that this process may use: 2 (0-1)\nmemory nodes: the kernel tells of none\n"
+            shown(&files[..1]),
+            "CPUs that this process may use: 2 (0,2)\nmemory nodes: the kernel tells of none\n"
         );
     }
 }

@@ -66,19 +66,6 @@ fn table(offers: &[Offer], chosen: Option<&Offer>, trial: &dyn Fn(&Offer) -> Res
 mod tests {
     use super::*;
 
-    fn settings(library: &str) -> Settings {
-        Settings::from_env([("SHMEM_LIBFABRIC".to_owned(), library.to_owned())]).unwrap()
-    }
-
-    #[test]
-    fn shared_memory_works_where_tests_run() {
-        // SAFETY: there is no such library.
-        let text = unsafe { transports(&settings("/nowhere/libfabric.so"), &|_| Ok(())) };
-        assert!(text.lines().any(|line| line.contains("shm ") && line.ends_with("  usable")), "{text}");
-        let fabric = text.lines().find(|line| line.contains("ofi ")).unwrap();
-        assert!(fabric.contains("not usable: ") && fabric.contains("/nowhere/libfabric.so"), "{fabric}");
-    }
-
     fn offer(provider: &str, interface: &str, node: Option<u32>) -> Offer {
         let (provider, interface) = (provider.to_owned(), interface.to_owned());
         let network = "ib".to_owned();

@@ -15,9 +15,7 @@ use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport as _, Un
 
 /// Tries the provider and the interface of the options: a put, an addition and a get of the PE to itself.
 ///
-/// # Errors
-///
-/// If that fails. A failure inside an operation ends the process with a message.
+/// A failure inside an operation ends the process with a message.
 ///
 /// # Safety
 ///
