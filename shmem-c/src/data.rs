@@ -136,9 +136,7 @@ pub(crate) fn describe(default_heap: u64) {
 
 /// Makes the globals a segment of the slot of this PE. Collective, at the start.
 ///
-/// # Errors
-///
-/// In words, if they cannot be; the same on all PEs.
+/// An error, in words, is the same on all PEs.
 ///
 /// # Safety
 ///

@@ -61,9 +61,6 @@ impl Executable {
         Some(Self { base, headers, page: rustix::param::page_size() })
     }
 
-    /// # Errors
-    ///
-    /// If the globals cannot be moved.
     pub(super) fn data(&self) -> Result<Data, Failure> {
         let down = |address: usize| address & !(self.page - 1);
         let up = |address: usize| address.next_multiple_of(self.page);

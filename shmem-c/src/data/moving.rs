@@ -44,9 +44,7 @@ impl fmt::Display for Failure {
 ///
 /// Nothing is allocated, and no static is written: both may lie in these pages.
 ///
-/// # Errors
-///
-/// If that cannot be; then they are as they were.
+/// On an error the pages are unchanged.
 pub(super) fn move_data(data: &Data) -> Result<OwnedFd, Failure> {
     // A write of another thread between the copy of a page and its replacement would be lost.
     let threads = threads();
