@@ -26,9 +26,7 @@ pub(super) struct Claim {
 impl Claim {
     /// Claims a PE of a job. `None`: a process of another user, which cannot be the PE, has the name.
     ///
-    /// # Errors
-    ///
-    /// If a process of this user is the PE already.
+    /// Fails if a process of this user is the PE already.
     pub(super) fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {
         let tail = &job.as_bytes()[job.len().saturating_sub(MOST)..];
         let head = format!("shmem-pe-{}-{pe:.10}-", getuid().as_raw());

@@ -19,9 +19,6 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// # Errors
-    ///
-    /// If `socket` is no Unix socket.
     pub(super) fn of(socket: impl AsFd) -> io::Result<Self> {
         let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
         let mut length = size_of_val(&found) as libc::socklen_t;

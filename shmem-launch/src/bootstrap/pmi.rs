@@ -76,10 +76,6 @@ pub(super) struct Client {
 impl Client {
     /// Joins the job that the environment announces; `None`: it announces none, or this process does not have the socket.
     ///
-    /// # Errors
-    ///
-    /// If the launcher does not answer as one, or cannot be reached.
-    ///
     /// # Safety
     ///
     /// As [`bootstrap::connect`](super::connect).

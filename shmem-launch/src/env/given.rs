@@ -68,10 +68,6 @@ impl Given {
     }
 
     /// Parses the value of a variable, or its default.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not allowed.
     pub(super) fn read<T: Setting>(&self, variable: &Variable) -> Result<T, EnvError> {
         let (name, value) = self.find(variable).unwrap_or((variable.name, variable.default));
         let wrong = |why: String| EnvError {

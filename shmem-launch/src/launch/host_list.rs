@@ -50,10 +50,6 @@ impl HostList {
     }
 
     /// The hosts of a job, with the number of PEs of each. Each host is filled before the next.
-    ///
-    /// # Errors
-    ///
-    /// If there are more PEs than slots.
     pub(super) fn place(&self, pes: usize) -> Result<Vec<(&str, usize)>, LaunchError> {
         let mut left = pes;
         let mut placed = Vec::new();

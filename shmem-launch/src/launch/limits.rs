@@ -40,10 +40,6 @@ pub(crate) struct TooFew {
 }
 
 /// Raises the soft limit on descriptors for `needed` more. Returns whether that was necessary.
-///
-/// # Errors
-///
-/// If the hard limit is too low.
 pub(crate) fn make_room(needed: u64) -> Result<bool, TooFew> {
     let limit = getrlimit(Resource::Nofile);
     let needed = needed.saturating_add(BESIDE);

@@ -93,9 +93,7 @@ struct Source {
 impl Outlets {
     /// For these [`pipes`].
     ///
-    /// # Errors
-    ///
-    /// If no thread can be started. Then no PE must be started.
+    /// Fails if no thread can be started. Then no PE must be started.
     pub(crate) fn new(output: Output, pipes: &[Vec<StdStream>]) -> io::Result<Self> {
         let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let streams = match output {

@@ -98,10 +98,6 @@ impl<D> Rendezvous<D> {
     }
 
     /// Takes a put, fence or share of a PE. Returns the meeting that it has completed.
-    ///
-    /// # Errors
-    ///
-    /// If the PE puts too much, or another PE waits in another call.
     pub(crate) fn take(
         &mut self,
         pe: usize,

@@ -52,10 +52,6 @@ pub(crate) struct Before {
 
 impl Spawner {
     /// Beside it a remark on binding for the user.
-    ///
-    /// # Errors
-    ///
-    /// If hosts and PEs do not go together, or PEs cannot be bound as asked.
     pub(crate) fn new(
         job: Launch,
         pipes: Vec<Vec<StdStream>>,

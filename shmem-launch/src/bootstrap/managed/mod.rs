@@ -124,9 +124,6 @@ impl Managed {
         Ok(Self { manager, number, hosts, steps, watch, _claim: claim })
     }
 
-    /// # Errors
-    ///
-    /// If this PE has left.
     fn stays(&self) -> io::Result<()> {
         match self.watch.has_left() {
             true => Err(left(self.number)),

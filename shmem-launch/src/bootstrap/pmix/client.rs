@@ -49,10 +49,6 @@ impl Client {
     }
 
     /// Keeps this client from leaving as long as the guard lives.
-    ///
-    /// # Errors
-    ///
-    /// If it has left.
     fn stay(&self) -> io::Result<RwLockReadGuard<'_, bool>> {
         let left = self.left.read();
         if *left {

@@ -51,10 +51,6 @@ impl Library {
     /// The library of that file, or the system's. The first call decides for the process, which has one client of PMIx: that of
     /// MPI is the same.
     ///
-    /// # Errors
-    ///
-    /// If it cannot be loaded.
-    ///
     /// # Safety
     ///
     /// The file must be libpmix.
