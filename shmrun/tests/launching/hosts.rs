@@ -105,9 +105,13 @@ fn what_is_asked_for_is_translated() {
     ] {
         let expected = expected.replace("{}", "--mpi=pmix --kill-on-bad-exit");
         let takes_all = name == "srun" || expected.contains(" -hosts ");
-        let handed_on = if takes_all { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
         let bind = options.split_once("--bind ").map(|(_, words)| words.split(' ').next().unwrap());
         let bound = bind.map_or(String::new(), |bind| format!(" SHMEM_BIND={bind}"));
+        let handed_on = if takes_all {
+            String::new()
+        } else {
+            format!(" -x FI_OFI_RXM_MSG_RX_SIZE{}", bind.map_or("", |_| " -x SHMEM_BIND"))
+        };
         let expected =
             format!("FI_OFI_RXM_MSG_RX_SIZE=128{bound} {name} {expected}{handed_on} prog {ITS} -n\n");
         assert_eq!(Installed::new(&[(name, said)]).shown(options, &[]), expected);
