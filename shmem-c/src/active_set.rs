@@ -26,11 +26,9 @@ use crate::types::{self, Ctx};
 use crate::word::Word;
 use crate::world::{self, CWorld};
 
-/// The PEs of a collective.
 pub(crate) struct Members {
     routine: &'static str,
     group: Group,
-    /// C has named an active set.
     is_set: bool,
 }
 
@@ -50,7 +48,6 @@ pub(crate) struct Set {
     start: usize,
     stride: usize,
     size: usize,
-    /// That of the calling PE.
     rank: usize,
     /// `pSync`.
     words: SegmentOffset,
@@ -141,7 +138,6 @@ impl Set {
         self.rank
     }
 
-    /// Rounds of a barrier.
     fn rounds(&self) -> usize {
         self.size.next_power_of_two().ilog2() as usize
     }
@@ -156,7 +152,6 @@ impl Set {
         unsafe { Word::new(self.routine, place, Width::W8) }
     }
 
-    /// Waits for all members.
     pub(crate) fn meet(&self) {
         for round in 0..self.rounds() {
             let (word, distance) = (self.word(round), 1 << round);

@@ -67,13 +67,11 @@ const fn width<T>() -> Width {
     if size_of::<T>() == 8 { Width::W8 } else { Width::W4 }
 }
 
-/// The bits of an element, in the low ones of a word.
 #[inline(always)]
 fn bits<T: Numeric<Number: Number>>(element: T) -> u64 {
     bytemuck::cast::<T, T::Number>(element).bits()
 }
 
-/// The element that has these bits.
 #[inline(always)]
 fn of<T: Numeric<Number: Number>>(bits: u64) -> T {
     bytemuck::cast(T::Number::of(bits))

@@ -10,7 +10,6 @@ use shmem::bootstrap::ProcessManager;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Bootstrap {
-    /// The first argument of the functions.
     state: *mut c_void,
     pe: c_int,
     n_pes: c_int,

@@ -37,7 +37,6 @@ fn find() -> Option<collective::Place> {
     KNOWN.try_with(|known| known.try_borrow_mut().ok()?.find()).ok().flatten()
 }
 
-/// What a thread knows of its calls.
 #[derive(Default)]
 struct Known {
     /// Whether a return address lies in the library, or in a routine of a profiler.

@@ -14,7 +14,6 @@ use crate::types::{Arithmetic, Numeric};
 pub(crate) struct Reduction {
     /// Combines elements with those of later ranks. Neither need be aligned. They are disjoint.
     combine: unsafe fn(into: *mut u8, from: *const u8, elements: usize),
-    /// Whether the result depends on the order of operations.
     rounds: bool,
     pub(crate) family: Family,
 }

@@ -35,14 +35,12 @@ use self::executable::{Data, Executable};
 use self::moving::Failure;
 use self::names::Variables;
 
-/// Where the globals begin, once they are a segment.
 static FIRST: AtomicUsize = AtomicUsize::new(0);
 /// How many bytes they have: none before.
 static SPAN: AtomicUsize = AtomicUsize::new(0);
 /// Where the segment begins in the slot of each PE.
 static PLACE: AtomicUsize = AtomicUsize::new(0);
 
-/// The executable of this process.
 static EXECUTABLE: OnceLock<Option<Executable>> = OnceLock::new();
 /// The memfd of its globals; negative: they have not been moved.
 static MEMFD: AtomicI32 = AtomicI32::new(-1);
@@ -173,7 +171,6 @@ fn memfd(data: &Data) -> Result<OwnedFd, Failure> {
     )
 }
 
-/// The globals, if they have been moved.
 fn data() -> Option<Data> {
     let executable = EXECUTABLE.get()?.as_ref()?;
     let moved = MEMFD.load(Relaxed) >= 0;

@@ -22,9 +22,7 @@ struct Kept<T> {
 struct Taken {
     /// Number of places that were ever in use.
     places: usize,
-    /// Those of them that are free.
     free: Vec<usize>,
-    /// The last generation.
     generation: usize,
 }
 
@@ -58,7 +56,6 @@ impl<T: Send + Sync + 'static, const N: usize> Handles<T, N> {
         (kept.handle == handle).then_some(&kept.value)
     }
 
-    /// Removes the value of a handle.
     pub(crate) fn take(&self, handle: usize) -> Option<T> {
         let mut taken = self.taken.lock();
         self.of(handle)?;

@@ -30,7 +30,6 @@ const BEFORE: [&str; 7] =
 /// Exported but not declared, because programs use these names themselves.
 const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 
-/// All routines, by families.
 fn prototypes() -> Vec<&'static Routine> {
     let mut all = [
         crate::setup::prototypes(),
@@ -75,7 +74,6 @@ fn long_long() -> Vec<&'static Routine> {
     all
 }
 
-/// Whether a routine is in `shmemx.h`.
 fn is_extension(name: &str) -> bool {
     name.starts_with("shmemx_") || name.starts_with("shmem_partition_") || name.starts_with("shmem_kind_")
 }
@@ -227,7 +225,6 @@ pub fn write(include: &Path) -> io::Result<()> {
     fs::write(folder.join("extension.h"), extension())
 }
 
-/// `shmem/api.h`.
 fn api() -> String {
     let all: Vec<_> = prototypes().into_iter().filter(|routine| !is_extension(routine.name)).collect();
     let mut text = format!(
@@ -287,7 +284,6 @@ fn of_c(routine: &Routine) -> String {
     one(routine.name) + &generic.unwrap_or_default()
 }
 
-/// `shmem/extension.h`.
 fn extension() -> String {
     let mut text = format!(
         "{HEAD}#ifndef SHMEM_EXTENSION_H\n#define SHMEM_EXTENSION_H\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"

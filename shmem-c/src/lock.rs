@@ -37,7 +37,6 @@ routines! {
 /// The bit of a lower half: its PE waits.
 const WAITS: u64 = 1 << 31;
 
-/// A lock, seen by the calling PE.
 struct Lock {
     world: &'static CWorld,
     routine: &'static str,
@@ -77,12 +76,10 @@ impl Lock {
         Self { world, routine, place, home, last: half(offset + upper), queue: half(offset + lower) }
     }
 
-    /// The number of the calling PE in a queue.
     fn me(&self) -> u64 {
         self.world.my_pe() as u64 + 1
     }
 
-    /// The PE of a number in a queue.
     fn pe(&self, number: u64) -> Pe {
         let pe = number.checked_sub(1).and_then(|number| self.world.pe(number as usize).ok());
         pe.unwrap_or_else(|| self.refuse(format_args!("is no lock, or was written: it holds {number:#x}")))
@@ -92,7 +89,6 @@ impl Lock {
         refuse(self.routine, "lock", why)
     }
 
-    /// Acquires the lock.
     fn set(&self) {
         if self.take() {
             return;
@@ -118,7 +114,6 @@ impl Lock {
         self.last.fetch(self.home, AtomicOp::Fetch, Family::AtomicFetch) == 0 && self.take()
     }
 
-    /// Hands the lock to the next PE.
     fn clear(&self) {
         let own = self.world.me();
         // Operations under the lock complete before another PE has it.

@@ -56,7 +56,6 @@ pub(crate) fn near_word<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(
     if pointer.is_aligned() { near(call, pointer, pe) } else { None }
 }
 
-/// The same of a range.
 #[inline(always)]
 pub(crate) fn near_range<T>(
     call: Call,
@@ -67,7 +66,6 @@ pub(crate) fn near_range<T>(
     in_slot(call, symmetric::range(pointer, bytes)?, pe)
 }
 
-/// The same of an offset.
 #[inline(always)]
 fn in_slot(call: Call, offset: usize, pe: c_int) -> Option<(*mut u8, *mut u8)> {
     let base = call.stream().base(pe);

@@ -54,7 +54,6 @@ routines! {
     }
 }
 
-/// `SHMEM_VENDOR_STRING`.
 pub(crate) const VENDOR: &std::ffi::CStr = c"shmem-rt";
 
 /// Bytes of the default heap if none are set. Only touched pages take memory.
@@ -62,9 +61,7 @@ const HEAP: u64 = 512 << 20;
 
 /// Initialisations without their `shmem_finalize`.
 static DEPTH: Mutex<usize> = Mutex::new(0);
-/// The thread level.
 static LEVEL: AtomicI32 = AtomicI32::new(SHMEM_THREAD_SINGLE);
-/// The status of the process's exit.
 static STATUS: AtomicI32 = AtomicI32::new(-1);
 
 /// Runs after all handlers of the exit, also those that were registered before `shmem_init`, and after destructors of C++.
@@ -153,7 +150,6 @@ fn start_by(routine: &str, level: c_int, join: impl FnOnce() -> shmem::Result<CW
     world::open(|| enter(join));
 }
 
-/// Joins the job.
 fn enter(join: impl FnOnce() -> shmem::Result<CWorld>) -> CWorld {
     data::describe(HEAP);
     caller::open();

@@ -12,9 +12,7 @@ use crate::data;
 use crate::refusal::refuse;
 use crate::world;
 
-/// The address of the own slot.
 static MINE: AtomicUsize = AtomicUsize::new(0);
-/// The offset of the default heap.
 static FIRST: AtomicUsize = AtomicUsize::new(0);
 /// Bytes of the default heap; 0 while the library is closed.
 static SPAN: AtomicUsize = AtomicUsize::new(0);
@@ -127,7 +125,6 @@ fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argu
     )
 }
 
-/// Sets the default heap's range.
 pub(crate) fn open(endpoint: &Endpoint) {
     let list = endpoint.segments().list();
     if let Some((_, heap)) = list.iter().find(|(index, _)| *index == 1) {

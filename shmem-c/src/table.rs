@@ -36,21 +36,17 @@
 //! object, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows make the list of [`Routine`]s,
 //! from which `shmem-c-table` writes headers at installation.
 
-/// The name of a type in C.
 type Spelling = fn() -> String;
 
 /// A routine, for the header. Constant data: code that makes two thousand of them would be larger than the library.
 pub(crate) struct Routine {
-    /// The weak name.
     pub(crate) name: &'static str,
     pub(crate) result: Spelling,
-    /// Types and names.
     pub(crate) arguments: &'static [(Spelling, &'static str)],
     /// The type of the family.
     pub(crate) of: Spelling,
     /// The generic name, and the argument that chooses.
     pub(crate) generic: Option<(&'static str, usize)>,
-    /// Whether a context comes first.
     pub(crate) has_context: bool,
 }
 
@@ -69,7 +65,6 @@ macro_rules! routines {
 }
 pub(crate) use routines;
 
-/// The rows of a list for one type.
 macro_rules! rows {
     ($then:ident $with:tt $T:ident $type:literal {
         $($kind:ident $pre:literal $post:literal $arguments:tt $(-> $result:ty)? [$($generic:tt)*] = $target:expr $(, $last:expr)*;)*
@@ -178,7 +173,6 @@ macro_rules! exported {
 }
 pub(crate) use exported;
 
-/// Adds one routine to a vector.
 macro_rules! told {
     ([$all:ident] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
         #[allow(dead_code, reason = "where there is one row")]
@@ -216,7 +210,6 @@ macro_rules! lists {
     )*};
 }
 lists! { $
-    /// Routines without a type.
     once { Nothing "" }
     /// Standard RMA types (OpenSHMEM 1.6, table 3), but for `long double`, which Rust does not pass.
     numbers {

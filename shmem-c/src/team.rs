@@ -34,7 +34,6 @@ routines! {
     }
 }
 
-/// The status of a failure.
 pub(crate) const FAILURE: c_int = -1;
 
 /// Teams that the program has made. The runtime has room for fewer.
@@ -42,7 +41,6 @@ static TEAMS: Handles<Made, 128> = Handles::new();
 
 struct Made {
     team: Team,
-    /// `num_contexts` of its configuration.
     contexts: c_int,
 }
 
@@ -190,7 +188,6 @@ impl Subset {
         (set.size > 0 && (set.stride != 0 || set.size == 1) && is_in(set.start) && is_in(last)).then_some(set)
     }
 
-    /// The rank of a member in the set.
     fn rank_of(&self, member: i64) -> Option<i64> {
         let distance = member - self.start;
         match self.stride {

@@ -11,7 +11,6 @@ use bytemuck::{Pod, Zeroable};
 
 /// A type with a name in C.
 pub(crate) trait Spelled {
-    /// The name in a prototype.
     fn spelled() -> String;
 }
 
@@ -58,7 +57,6 @@ impl<T: Spelled> Spelled for *const T {
     }
 }
 
-/// An element that is moved as bytes.
 pub(crate) trait Item: Pod + Spelled {}
 
 /// An element that waits compare.
@@ -264,7 +262,6 @@ impl Team {
     pub(crate) const SHARED: Self = Self(2);
 }
 
-/// `shmem_team_config_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct TeamConfig {
@@ -274,14 +271,12 @@ pub(crate) struct TeamConfig {
 /// `SHMEM_TEAM_NUM_CONTEXTS`: the bit of the only field of a [`TeamConfig`].
 pub(crate) const TEAM_NUM_CONTEXTS: c_long = 1;
 
-/// `shmem_ctx_session_config_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct SessionConfig {
     pub(crate) total_ops: usize,
 }
 
-/// `shmemx_partition_info_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct PartitionInfo {
@@ -300,5 +295,4 @@ pub(crate) const SHMEM_THREAD_MULTIPLE: c_int = 3;
 pub(crate) const SHMEM_CTX_SERIALIZED: c_long = 1;
 pub(crate) const SHMEM_CTX_PRIVATE: c_long = 2;
 
-/// The type of a row without one.
 pub(crate) type Nothing = ();

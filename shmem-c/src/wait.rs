@@ -67,7 +67,6 @@ routines! {
     }
 }
 
-/// `SHMEM_CMP_NE`.
 pub(crate) const CMP_NE: c_int = 1;
 
 /// The relation of `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`. Refuses other numbers.
@@ -102,7 +101,6 @@ unsafe fn load<T: Item>(word: *const T) -> T {
     }
 }
 
-/// Words that a routine waits for or tests.
 pub(crate) struct Words<T> {
     routine: &'static str,
     words: *const T,
@@ -150,7 +148,6 @@ impl<T: Compared> Words<T> {
         unsafe { load(self.words.wrapping_add(at)) }
     }
 
-    /// The value that a word is compared with.
     fn value(&self, at: usize) -> T {
         match self.values {
             Values::One(value) => value,
@@ -169,7 +166,6 @@ impl<T: Compared> Words<T> {
         Call::new(family, Location::caller()).at(endpoint.me(), 0, self.offset(endpoint), bytes)
     }
 
-    /// Loads the one word.
     pub(crate) fn now(&self, family: Family) -> T {
         self.look(family, || self.word(0))
     }

@@ -41,7 +41,6 @@ impl Word {
         unsafe { untyped::atomic(self.endpoint, ptr::null_mut(), word, self.width, op, family) }
     }
 
-    /// Loads the word of the calling PE.
     pub(crate) fn mine(&self) -> u64 {
         let (slot, here) = (self.endpoint.mine(0), self.endpoint.mine(self.place.offset));
         // SAFETY: an aligned word of that width in the slot of this PE (`new`).

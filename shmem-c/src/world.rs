@@ -21,7 +21,6 @@ use crate::types::{Ctx, SHMEM_CTX_PRIVATE, Team};
 /// The world of a C program. The thread level is a value in C; this type allows all threads.
 pub(crate) type CWorld = World<Multiple>;
 
-/// The world, and the tables of its default stream.
 struct Joined {
     world: CWorld,
     tables: Tables,
@@ -42,7 +41,6 @@ const CHILD: u8 = 3;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Stream {
-    /// Number of its PEs.
     size: AtomicUsize,
     /// The address of each PE's slot; 0 where operations take the cold path.
     bases: AtomicPtr<usize>,
@@ -56,7 +54,6 @@ static DEFAULT: Stream = Stream::closed();
 /// `bases` and `pes` of a [`Stream`].
 type Tables = (Box<[usize]>, Box<[Pe]>);
 
-/// A context that the program has created.
 pub(crate) struct Opened {
     stream: Stream,
     /// `None`: those of the world.
@@ -65,7 +62,6 @@ pub(crate) struct Opened {
     context: Context<Multiple>,
 }
 
-/// Most contexts at once.
 pub(crate) const PLACES: usize = 1 << 16;
 
 static CONTEXTS: Handles<Opened, PLACES> = Handles::new();
@@ -147,7 +143,6 @@ impl Opened {
         Some(Ctx(handle))
     }
 
-    /// The team that a context was created by.
     pub(crate) fn team(handle: Ctx) -> Team {
         CONTEXTS.of(handle.0).map_or(Team::INVALID, |context| context.team)
     }
@@ -200,7 +195,6 @@ impl Call {
         self.ctx == Ctx::INVALID
     }
 
-    /// The context's stream. Refuses a handle of no context.
     #[inline(always)]
     pub(crate) fn stream(self) -> &'static Stream {
         stream(self.ctx, self.name)
@@ -247,7 +241,6 @@ fn refuse_context(routine: &str) -> ! {
     refuse(routine, "ctx", why)
 }
 
-/// The stream of `SHMEM_CTX_DEFAULT`.
 #[inline(always)]
 pub(crate) fn default_stream() -> &'static Stream {
     &DEFAULT

@@ -30,7 +30,6 @@ pub(super) struct Data {
     pub(super) has_libc: bool,
 }
 
-/// Consecutive pages.
 #[derive(Clone, Copy, Default)]
 pub(super) struct PageRange {
     pub(super) start: usize,
@@ -108,12 +107,10 @@ impl Executable {
         start <= addresses.start && addresses.end <= end
     }
 
-    /// The address in the file.
     pub(super) fn in_file(&self, address: usize) -> usize {
         address.wrapping_sub(self.base)
     }
 
-    /// The linker's build ID.
     pub(super) fn build_id(&self) -> Option<&'static [u8]> {
         self.of_type(PT_NOTE).find_map(|header| {
             let start = core::ptr::with_exposed_provenance::<u8>(self.address(header));
@@ -154,7 +151,6 @@ impl Executable {
 }
 
 impl Data {
-    /// From the first byte to the last.
     pub(super) fn span(&self) -> Range<usize> {
         let ranges = self.ranges();
         ranges.first().map_or(0, |range| range.start)..ranges.last().map_or(0, |range| range.end)
@@ -164,7 +160,6 @@ impl Data {
         &self.ranges[..self.count]
     }
 
-    /// Bytes of a page.
     pub(super) fn page(&self) -> usize {
         self.page
     }

@@ -22,7 +22,6 @@ thread_local! {
     static COPY: Cell<*mut c_void> = const { Cell::new(null_mut()) };
 }
 
-/// Registers the handlers of `fork`.
 pub(super) fn prepare() {
     // SAFETY: functions of this library, which stays loaded as long as the C library calls them; each may run in any
     // thread that calls `fork`.
@@ -76,7 +75,6 @@ unsafe extern "C" fn in_child() {
     IS_COPY.store(true, Relaxed);
 }
 
-/// A copy of all globals, in private memory.
 fn copy(data: &Data) -> Result<*mut c_void, Errno> {
     let span = data.span();
     let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);

@@ -19,11 +19,9 @@ const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlag
 /// Why the globals of a program stay where they are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failure {
-    /// The executable cannot be served, for this reason.
     Unfit(&'static str),
     /// The process had so many threads already.
     Threads(u32),
-    /// A system call has failed.
     System(&'static str, Errno),
 }
 
@@ -129,7 +127,6 @@ fn is_zero(start: usize, page: usize) -> bool {
     words.iter().all(|&word| word == 0)
 }
 
-/// Writes pages into their places in the memfd.
 fn write(mut start: usize, end: usize, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
     while start < end {
         let from = with_exposed_provenance_mut::<u8>(start);
@@ -146,7 +143,6 @@ fn write(mut start: usize, end: usize, data: &Data, memfd: BorrowedFd<'_>) -> Re
     Ok(())
 }
 
-/// Maps the memfd in the place of a range.
 fn put(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Failure> {
     let (place, bytes) = (with_exposed_provenance_mut(range.start), range.end - range.start);
     let protection = ProtFlags::READ | ProtFlags::WRITE;
