@@ -16,7 +16,6 @@ pub fn say(text: &str) {
     }
 }
 
-/// The text as it is printed.
 pub(crate) fn line(text: &str) -> String {
     format!("{}\n", visible(text))
 }

@@ -75,7 +75,6 @@ fn named(process: Option<Pid>) -> String {
     process.map_or_else(|| "another process".to_owned(), |process| format!("process {process}"))
 }
 
-/// The warning about a name that another user has.
 fn unguarded(pe: &str, holder: Option<Peer>) -> String {
     let whose = holder.map_or_else(String::new, |holder| format!(" of user {}", holder.user.as_raw()));
     format!(

@@ -27,7 +27,6 @@ pub fn require_one_process() -> Result<(), EnvError> {
     several.map_or(Ok(()), Err)
 }
 
-/// Exit code of a process that has not become a PE.
 const CODE: i32 = 2;
 
 /// Time for the first process to print its message.

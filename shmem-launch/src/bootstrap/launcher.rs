@@ -134,7 +134,6 @@ pub trait Bootstrap: Send + Sync {
     }
 }
 
-/// Delay of [`Bootstrap::suspect`].
 const SUSPECT: Duration = Duration::from_secs(1);
 
 /// Bytes of a value that every launcher takes in one piece.

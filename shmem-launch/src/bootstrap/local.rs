@@ -161,7 +161,6 @@ unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
 /// Asks the kernel to kill this process when the launcher's end of the pipe closes: the launcher has ended. (The signal at the
 /// death of the parent, which the launcher has asked for as well, does not reach a PE below a wrapper script.)
 fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
-    /// `F_SETSIG` of the kernel: which signal to send.
     const F_SETSIG: libc::c_int = 10;
     let raw = lifeline.as_raw_fd();
     let pid = std::process::id().cast_signed();
@@ -177,7 +176,6 @@ fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     if is_readable(lifeline) { Err(steps::gone(SERVER)) } else { Ok(()) }
 }
 
-/// The number in a variable of the launcher.
 fn number<N: TryFrom<u64>>(name: &str, radix: u32) -> io::Result<N> {
     let value = std::env::var(name).unwrap_or_else(|why| why.to_string());
     let number = u64::from_str_radix(&value, radix).ok().and_then(|number| N::try_from(number).ok());

@@ -49,7 +49,6 @@ const MOST_VALUE: usize = 64 << 20;
 /// Most bytes of a key of the library.
 const MOST_KEY: usize = 64;
 
-/// Most processes of a job.
 const MOST_PROCESSES: usize = 1 << 24;
 
 /// Hexadecimal digits of the length before a value.
@@ -61,7 +60,6 @@ const GREETING: Option<Duration> = Some(Duration::from_secs(30));
 /// Time for the launcher to read messages and to end the job.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// This process as a client of its launcher's PMI server.
 pub(super) struct Client {
     number: usize,
     count: usize,
@@ -125,7 +123,6 @@ impl Client {
         Ok(Some((Self::greet(socket, rank, size)?, claim)))
     }
 
-    /// Begins the conversation.
     fn greet(socket: OwnedFd, number: usize, count: usize) -> io::Result<Self> {
         if number >= count || count > MOST_PROCESSES {
             return Err(unknown(format!("process {number} of {count}")));
@@ -164,7 +161,6 @@ impl Client {
         Answer::next(&mut lines, answer)
     }
 
-    /// The launcher's value of a key.
     fn value(&self, key: &str) -> io::Result<String> {
         let answer = self.ask(&format!("cmd=get kvsname={} key={key}\n", self.space), "get_result")?;
         answer.word("value").map(str::to_owned)
@@ -272,7 +268,6 @@ fn put(space: &str, key: &str, value: &str) -> String {
     format!("cmd=put kvsname={space} key={key} value={value}\n")
 }
 
-/// The key of a piece of a process's value.
 fn piece_of(process: usize, key: &str, piece: usize) -> String {
     format!("shmem-{process}-{key}-{piece}")
 }
@@ -327,7 +322,6 @@ impl io::Read for Timed {
     }
 }
 
-/// A line of the launcher.
 struct Answer(String);
 
 impl Answer {

@@ -33,7 +33,6 @@ pub(super) struct Served {
     number: usize,
     /// The PEs of this host, this one included.
     neighbours: Vec<usize>,
-    /// The server's name in messages.
     server: &'static str,
     /// The process manager, if each fence is one of all its processes.
     manager: Option<Arc<dyn ProcessManager>>,
@@ -42,7 +41,6 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// The server has accepted PE `number` on the channel.
     pub(super) fn new(
         channel: Arc<Channel>,
         number: usize,
@@ -147,14 +145,12 @@ impl Visible {
     }
 }
 
-/// Receives the server's next message.
 pub(super) fn reply(channel: &Channel, server: &str) -> io::Result<(ToPe, Vec<OwnedFd>)> {
     let Packet { bytes, descriptors, .. } = channel.receive()?.ok_or_else(|| gone(server))?;
     let reply = codec::decode(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     Ok((reply, descriptors))
 }
 
-/// Duplicates descriptors.
 pub(super) fn owned(descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<OwnedFd>> {
     descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect()
 }

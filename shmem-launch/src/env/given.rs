@@ -30,7 +30,6 @@ pub fn process() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into(), value.to_string_lossy().into()))
 }
 
-/// The variables that are set.
 pub(super) struct Given(BTreeMap<String, String>);
 
 impl FromIterator<(String, String)> for Given {
@@ -51,7 +50,6 @@ impl Given {
         names.find_map(|name| self.0.get(name).map(|value| (name, value.as_str())))
     }
 
-    /// The variables of a family that are set.
     pub(super) fn members(&self, family: &Variable) -> Vec<(&str, &str)> {
         let belongs = |name: &str, head: &str| {
             let rest = head.split_once('<').and_then(|(head, _)| name.strip_prefix(head));

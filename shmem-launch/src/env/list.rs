@@ -74,12 +74,10 @@ pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<S
         .collect()
 }
 
-/// All names, including older ones.
 fn spellings() -> impl Iterator<Item = &'static str> {
     VARIABLES.iter().flat_map(|variable| [Some(variable.name), variable.alias]).flatten()
 }
 
-/// Whether a name is a variable of a partition.
 fn is_of_partition(name: &str) -> bool {
     let stem = name.strip_prefix(PREFIX).or_else(|| name.strip_prefix(OLDER));
     stem.is_some_and(|stem| stem.starts_with(PARTITION))

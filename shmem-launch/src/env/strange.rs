@@ -13,7 +13,6 @@ use shmem_core::topology::Topology;
 use super::tests::READ;
 use super::*;
 
-/// The environments that are kept.
 fn corpus() -> Vec<Vec<(String, String)>> {
     let text = include_str!("../../tests/environment/corpus.txt");
     let lines = |part: &str| -> Vec<(String, String)> {
@@ -24,7 +23,6 @@ fn corpus() -> Vec<Vec<(String, String)>> {
     text.split("\n\n").map(lines).filter(|one| !one.is_empty()).collect()
 }
 
-/// Values of some variable.
 fn values() -> Vec<String> {
     let kept = corpus().into_iter().flatten().map(|(_, value)| value);
     let known = READ.iter().map(|(_, value, _)| *value).chain(VARIABLES.iter().map(|one| one.default));

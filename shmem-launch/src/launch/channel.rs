@@ -20,7 +20,6 @@ const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredenti
 /// Attempts to send descriptors while too many are in flight: the kernel bounds them until receivers take them. Ten seconds.
 const ATTEMPTS: usize = 10_000;
 
-/// Time between two attempts.
 const BETWEEN: Duration = Duration::from_millis(1);
 
 /// The last packet of an end that leaves in order, if the other end watches for its death.
@@ -30,7 +29,6 @@ pub(crate) const LEAVING: &[u8] = b"leaving";
 const LOOKS: usize = 2000;
 const EMPTY_LOOKS: usize = 10;
 
-/// One end of the socket.
 #[derive(Debug)]
 pub(crate) struct Channel {
     socket: OwnedFd,

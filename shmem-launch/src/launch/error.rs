@@ -21,12 +21,10 @@ impl fmt::Debug for LaunchError {
 }
 
 impl LaunchError {
-    /// An impossible request.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), code: 2 }
     }
 
-    /// A missing program or launcher.
     pub(crate) fn missing(text: String) -> Self {
         Self { text, code: 127 }
     }
@@ -37,7 +35,6 @@ impl LaunchError {
         self.code
     }
 
-    /// The process of a PE could not be started.
     pub(crate) fn process(pe: usize, why: &io::Error) -> Self {
         let remedy = match why.kind() {
             io::ErrorKind::WouldBlock => {
@@ -66,7 +63,6 @@ impl LaunchError {
         }
     }
 
-    /// A failed system call of the launcher.
     pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> Self {
         move |why| Self::new(format!("{what}: {why}"))
     }

@@ -7,7 +7,6 @@ use std::str::FromStr;
 
 use super::error::LaunchError;
 
-/// Most bytes of a file of hosts.
 const LONGEST: u64 = 1 << 20;
 
 /// Hosts with the number of PEs that each takes.

@@ -113,7 +113,6 @@ fn found() -> Result<(Vec<String>, Dialect), LaunchError> {
     )))
 }
 
-/// A launcher by its name, with options of its own.
 fn named(words: &str) -> Result<(Vec<String>, Dialect), LaunchError> {
     let mut words: Vec<_> = words.split_whitespace().map(str::to_owned).collect();
     words.resize(words.len().max(1), String::new());
@@ -125,7 +124,6 @@ fn named(words: &str) -> Result<(Vec<String>, Dialect), LaunchError> {
     Ok((words, dialect))
 }
 
-/// A kind of launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
     /// `mpirun` of Open MPI 4.
@@ -178,7 +176,6 @@ impl Dialect {
         }
     }
 
-    /// The options for a job.
     fn options(self, job: &Launch, hosts: Option<&[(&str, usize)]>) -> Vec<String> {
         let (pes, is_tagged) = (job.pes, job.output == Output::Tag);
         let mut words: Vec<String> = Vec::new();

@@ -8,7 +8,6 @@ use super::error::LaunchError;
 /// Descriptors of the launcher for each PE: socket, lifeline, two handles of processes, two pipes for output, record.
 const PER_PE: u64 = 8;
 
-/// Descriptors for everything else.
 const BESIDE: u64 = 64;
 
 pub(crate) const NO_PES: &str = "0 PEs were asked for; a job has at least one";
@@ -31,7 +30,6 @@ pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
     Ok(is_raised.then_some(before))
 }
 
-/// The hard limit on descriptors is too low.
 #[derive(Debug, thiserror::Error)]
 #[error("may have {allowed} descriptors open and needs {needed}: raise the limit (ulimit -Hn)")]
 pub(crate) struct TooFew {

@@ -32,7 +32,6 @@ pub(crate) struct Member {
     joined: Option<Joined>,
     /// The PE's end of a pipe without data, which closes when the launcher dies.
     pub(crate) lifeline: Rc<OwnedFd>,
-    /// The launcher's end.
     _held: OwnedFd,
     /// The first descriptor that it shared: the memory with its record.
     pub(crate) memory: Option<Rc<OwnedFd>>,
@@ -41,7 +40,6 @@ pub(crate) struct Member {
     pub(crate) aborted: Option<String>,
     pub(crate) ended: Option<ExitStatus>,
     lost: Option<Instant>,
-    /// Whether its death was reported.
     pub(crate) death_told: bool,
 }
 
@@ -58,7 +56,6 @@ struct Joined {
     pid: u32,
     /// Readable when it has ended; kept only if it is not the child.
     handle: Option<OwnedFd>,
-    /// The handle was readable.
     gone: bool,
 }
 
@@ -84,7 +81,6 @@ impl Member {
         }
     }
 
-    /// The descriptors to wait on.
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         let mut list = Vec::new();
         // A closed channel that is ignored would be ready for ever.
@@ -106,7 +102,6 @@ impl Member {
         self.handle.is_none() && self.ended.is_none()
     }
 
-    /// The next packet, if it has arrived.
     pub(crate) fn receive(&mut self) -> io::Result<Option<Packet>> {
         let Some(channel) = self.channel.as_ref().filter(|_| !self.unheard) else { return Ok(None) };
         match channel.try_receive() {
@@ -117,7 +112,6 @@ impl Member {
         Ok(None)
     }
 
-    /// Ignores all further packets.
     pub(crate) fn ignore(&mut self) {
         self.unheard = true;
     }
@@ -130,7 +124,6 @@ impl Member {
         self.outbox.push_back(packet);
     }
 
-    /// Queues a reply, with descriptors.
     pub(crate) fn reply(&mut self, reply: &ToPe, descriptors: Vec<Rc<OwnedFd>>) {
         self.send(Outgoing { bytes: codec::encode(reply).into(), descriptors });
     }
@@ -210,7 +203,6 @@ impl Member {
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())
     }
 
-    /// Whether it ended without having joined.
     pub(crate) fn stayed_away(&self) -> bool {
         self.ended.is_some() && self.joined.is_none()
     }
@@ -219,7 +211,6 @@ impl Member {
         Death { pe: self.pe, started: self.child.id(), joined: self.joined(), status: self.ended }
     }
 
-    /// Sends a signal to all of its known processes.
     pub(crate) fn signal(&self, signal: Signal) {
         if self.ended.is_none() {
             // Not reaped yet, so the number is still its own.

@@ -52,9 +52,7 @@ pub use pretended::HostsAs;
 
 /// Variable with the descriptor of the inherited socket.
 pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
-/// Variable with the PE's number.
 pub(crate) const PE: &str = "SHMRUN_PE";
-/// Variable with the number of PEs.
 pub(crate) const NPES: &str = "SHMRUN_NPES";
 /// Variable with the job's random number, in hexadecimal.
 pub(crate) const JOB: &str = "SHMRUN_JOB";
@@ -62,7 +60,6 @@ pub(crate) const JOB: &str = "SHMRUN_JOB";
 /// Variable with the pretended hosts of jobs that tests start.
 pub const HOSTS_AS: &str = "SHMRUN_HOSTS_AS";
 
-/// The default of [`Launch::speaker`].
 const PRODUCT: &str = "shmem";
 
 /// The destination of the PEs' output.
@@ -292,7 +289,6 @@ pub(crate) fn timespec(time: Duration) -> Timespec {
     Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
 }
 
-/// Random bytes of the kernel.
 pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;

@@ -74,12 +74,10 @@ struct Writer {
     stream: StdStream,
     /// `None`: closed.
     queue: Option<Sender<Vec<u8>>>,
-    /// Bytes in the queue.
     queued: Arc<AtomicUsize>,
     end: Arc<OnceLock<Result<(), Errno>>>,
 }
 
-/// A pipe of a PE.
 #[derive(Debug)]
 struct Source {
     pe: usize,
@@ -174,7 +172,6 @@ impl Outlets {
         self.writer(stream).map_or(stream, |writer| writer.stream)
     }
 
-    /// The output of each PE, if it was kept.
     pub(crate) fn into_printed(self, pes: usize) -> Vec<Printed> {
         let mut printed = vec![Printed::default(); pes];
         for Source { pe, stream, bytes, .. } in self.sources {

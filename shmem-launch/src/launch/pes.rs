@@ -35,21 +35,11 @@ const LAST_TURN: usize = 1 << 16;
 /// Most unread answers of a slow PE.
 const UNREAD: usize = 64;
 
-/// A failure of a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// It has ended the job.
-    Aborted {
-        pe: usize,
-        code: i32,
-        message: String,
-    },
+    Aborted { pe: usize, code: i32, message: String },
     Died(Death),
-    /// It has broken the protocol.
-    Broken {
-        pe: usize,
-        what: String,
-    },
+    Broken { pe: usize, what: String },
 }
 
 #[derive(Debug)]
@@ -76,7 +66,6 @@ impl Pes {
         Ok(started)
     }
 
-    /// Without processes.
     fn of(spawner: Spawner) -> Self {
         let meeting = Rendezvous::new(spawner.hosts.iter().copied().enumerate());
         Self { spawner, members: Vec::new(), meeting, events: Vec::new() }
@@ -86,7 +75,6 @@ impl Pes {
         &self.spawner.job
     }
 
-    /// Kills all PEs, and waits for their ends.
     fn kill(&mut self) {
         self.signal(Signal::KILL, None);
         while !self.members.iter().all(Member::is_over) {
@@ -101,7 +89,6 @@ impl Pes {
         members.flat_map(|(pe, member)| member.poll_list().into_iter().map(move |fd| (pe, fd))).collect()
     }
 
-    /// Longest time to wait on them.
     pub(crate) fn patience(&self) -> Option<Duration> {
         let must_look = |member: &Member| member.must_be_asked() || member.is_lost();
         self.members.iter().any(must_look).then_some(LOOK)
@@ -118,7 +105,6 @@ impl Pes {
         std::mem::take(&mut self.events)
     }
 
-    /// The state of each PE.
     pub(crate) fn standings(&self) -> Vec<(usize, Standing)> {
         let standing = |(pe, member): (usize, &Member)| (pe, member.standing(self.meeting.is_waiting(pe)));
         self.members.iter().enumerate().map(standing).collect()
@@ -132,7 +118,6 @@ impl Pes {
         self.members[pe].joined()
     }
 
-    /// Whether any process has joined as a PE.
     pub(crate) fn has_begun(&self) -> bool {
         self.members.iter().any(|member| member.joined().is_some())
     }
@@ -150,7 +135,6 @@ impl Pes {
         self.members.iter().all(|member| member.finished || member.is_over())
     }
 
-    /// Sends a signal to all PEs but one.
     pub(crate) fn signal(&self, signal: Signal, except: Option<usize>) {
         let all = self.members.iter().enumerate().filter(|(pe, _)| Some(*pe) != except);
         all.for_each(|(_, member)| member.signal(signal));
@@ -328,7 +312,6 @@ mod tests {
         codec::encode(&ToLauncher::Hello { version, job: host.spawner.number, pe })
     }
 
-    /// Sends a packet if there is room.
     fn says(end: &Channel, packet: &[u8]) -> bool {
         end.try_send(packet, &[] as &[OwnedFd]).unwrap()
     }

@@ -25,10 +25,12 @@ pub struct HostsAs(Pattern);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pattern {
-    /// The host of each PE.
     Each(Vec<u32>),
     /// Hosts of `pes` consecutive PEs each. `hosts` is `None`: as many as needed.
-    Grid { hosts: Option<usize>, pes: usize },
+    Grid {
+        hosts: Option<usize>,
+        pes: usize,
+    },
 }
 
 impl HostsAs {

@@ -20,13 +20,11 @@ pub(crate) struct Rendezvous<D> {
     seats: BTreeMap<usize, Seat<D>>,
 }
 
-/// The part of one PE.
 #[derive(Debug)]
 struct Seat<D> {
     host: u32,
     arrived: Option<MeetingPoint>,
     offers: BTreeMap<String, Vec<u8>>,
-    /// Bytes of these.
     bytes: usize,
     shared: Vec<D>,
 }
@@ -38,16 +36,13 @@ pub(crate) enum MeetingPoint {
     Share,
 }
 
-/// A complete meeting.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Met<D> {
-    /// The values of all PEs.
     Fence(Vec<Value>),
     /// The descriptors of each PE of a host, in the order of their numbers.
     Share(Vec<(usize, Vec<D>)>),
 }
 
-/// A mistake of a PE.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     #[error(
@@ -68,7 +63,6 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Checks the size of a key and a value.
     pub(crate) fn check(key: &str, value: &[u8]) -> Result<(), Self> {
         match key.len() <= MAX_KEY && value.len() <= MAX_VALUE {
             true => Ok(()),
@@ -87,7 +81,6 @@ impl MeetingPoint {
 }
 
 impl<D> Rendezvous<D> {
-    /// For PEs with their hosts.
     pub(crate) fn new(pes: impl IntoIterator<Item = (usize, u32)>) -> Self {
         let seat = |host| Seat { host, arrived: None, offers: BTreeMap::new(), bytes: 0, shared: Vec::new() };
         Self { seats: pes.into_iter().map(|(pe, host)| (pe, seat(host))).collect() }

@@ -119,13 +119,10 @@ pub(crate) fn end_of(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
-/// A failed end of a PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Death {
     pub(crate) pe: usize,
-    /// The process that the launcher started.
     pub(crate) started: u32,
-    /// The process that joined, if one has.
     pub(crate) joined: Option<u32>,
     /// The end of the started process; `None`: only the joined one has ended.
     pub(crate) status: Option<ExitStatus>,
@@ -136,7 +133,6 @@ impl Death {
         self.joined.unwrap_or(self.started)
     }
 
-    /// The job's exit code.
     pub(crate) fn code(&self) -> u8 {
         let status = self.status.map(|status| match (status.code(), status.signal()) {
             (Some(code), _) => code as u8,
@@ -176,7 +172,6 @@ impl Death {
         }
     }
 
-    /// A possible cause.
     pub(crate) fn hint(&self) -> Option<String> {
         let memory = || Machine::default().available();
         match self.status?.signal()? {

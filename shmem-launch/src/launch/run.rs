@@ -39,7 +39,6 @@ pub(crate) struct Run {
     outlets: Outlets,
     deadline: Option<Instant>,
     phase: Phase,
-    /// The first one.
     death: Option<Death>,
     failure: Option<(Failure, u8)>,
     report: String,
@@ -92,7 +91,6 @@ impl Run {
         }
     }
 
-    /// Waits for the end of the job.
     pub(crate) fn finish(mut self) -> Outcome {
         while !self.pes.are_over() {
             let ready = self.sleep();
@@ -124,7 +122,6 @@ impl Run {
         Outcome { code, failure, report: self.report, outputs }
     }
 
-    /// Output that cannot be written ends the job.
     fn heed_outlets(&mut self) {
         self.outlets.pump();
         for kind in [StdStream::Out, StdStream::Err] {
@@ -142,7 +139,6 @@ impl Run {
         ready.map(|(owner, _)| owner).collect()
     }
 
-    /// Waits for these, for signals and for output.
     fn wait<'f>(&'f self, list: &mut Vec<PollFd<'f>>, timeout: Option<Duration>) {
         list.extend(self.outlets.poll_list());
         list.extend(self.signals.iter().map(|signals| PollFd::new(signals, PollFlags::IN)));
@@ -153,7 +149,6 @@ impl Run {
         }
     }
 
-    /// Longest time to wait.
     fn timeout(&self, now: Instant) -> Option<Duration> {
         let settling = matches!(self.phase, Phase::Settling(_)).then_some(LOOK);
         let until = match self.phase {
@@ -203,7 +198,6 @@ impl Run {
         }
     }
 
-    /// Whether all PEs wait or have ended.
     fn is_settled(&self) -> bool {
         self.pes.standings().into_iter().all(|(pe, standing)| self.pes.is_over(pe) || standing.is_at_rest())
     }
@@ -235,7 +229,6 @@ impl Run {
         self.end(Some(Signal::TERM), GRACE, Some(pe));
     }
 
-    /// Handles a signal to the launcher.
     fn heed(&mut self, Received { number, by_terminal }: Received) {
         if number == libc::SIGQUIT {
             let clauses = standings(&self.pes.standings());
@@ -318,7 +311,6 @@ impl Run {
         }
     }
 
-    /// Prints a message, and adds it to the report.
     pub(crate) fn say(&mut self, text: &str) {
         let job = self.pes.job();
         if job.output != Output::Capture {

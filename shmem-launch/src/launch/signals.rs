@@ -15,7 +15,6 @@ pub(crate) struct Signals {
     before: libc::sigset_t,
 }
 
-/// The signals that a thread blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mask(libc::sigset_t);
 
@@ -63,7 +62,6 @@ impl Given {
     }
 }
 
-/// A signal that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) number: i32,

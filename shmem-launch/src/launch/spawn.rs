@@ -31,7 +31,6 @@ const OF_INTERNET: [&[u8]; 4] = [b"tcp", b"udp", b"sockets", b"net"];
 #[derive(Debug)]
 pub(crate) struct Spawner {
     pub(crate) job: Launch,
-    /// The job's random number.
     pub(crate) number: u64,
     /// The host of each PE, pretended or not.
     pub(crate) hosts: Vec<u32>,
@@ -69,7 +68,6 @@ impl Spawner {
         Ok((Self { job, number, hosts, pipes, cpus, before }, remark))
     }
 
-    /// Starts a PE.
     pub(crate) fn spawn(&self, pe: usize, outlets: &mut Outlets) -> Result<Member, LaunchError> {
         let failed = |why: io::Error| LaunchError::process(pe, &why);
         let (channel, theirs) = Channel::pair().map_err(failed)?;
@@ -85,7 +83,6 @@ impl Spawner {
         Ok(Member::new(pe, child, channel, lifeline))
     }
 
-    /// The command of a PE, with its environment.
     fn command(&self, pe: usize, socket: RawFd) -> Command {
         let job = &self.job;
         let mut command = Command::new(&job.program);
@@ -169,7 +166,6 @@ impl Spawner {
     }
 }
 
-/// The value of a variable for the PEs.
 fn value(job: &Launch, key: &str) -> Option<OsString> {
     let set = job.environment.iter().rev().find(|(name, _)| name.as_os_str() == key);
     set.map_or_else(|| std::env::var_os(key), |(_, value)| value.clone())

@@ -13,10 +13,8 @@ pub(crate) const VERSION: u32 = 6;
 /// Most bytes of a packet. Below the smallest socket buffer that systems are set up with.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
 
-/// Most bytes of a key.
 pub(crate) const MAX_KEY: usize = 255;
 
-/// Most bytes of a value.
 pub(crate) const MAX_VALUE: usize = 48 << 10;
 
 /// Most bytes of a message for people.
@@ -31,10 +29,8 @@ pub(crate) const OVERHEAD: usize = 12;
 /// Most bytes of a packet of values beside these.
 pub(crate) const AROUND_VALUES: usize = 12;
 
-/// From a PE to the launcher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToLauncher {
-    /// The first message.
     Hello {
         version: u32,
         job: u64,
@@ -54,21 +50,27 @@ pub(crate) enum ToLauncher {
         code: i32,
         message: String,
     },
-    /// The PE has left the job in order.
     Finish,
 }
 
-/// From the launcher to a PE.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToPe {
     /// The host of each PE, with the lifeline.
-    Welcome { hosts: Vec<u32> },
-    /// The process is not accepted as the PE.
-    Refused { reason: String },
+    Welcome {
+        hosts: Vec<u32>,
+    },
+    Refused {
+        reason: String,
+    },
     /// Values of all PEs since the last fence; `last`: no more follow.
-    Fenced { values: Vec<Value>, last: bool },
+    Fenced {
+        values: Vec<Value>,
+        last: bool,
+    },
     /// Numbers of descriptors of each other PE of this host, which follow.
-    Sharing { each: Vec<u32> },
+    Sharing {
+        each: Vec<u32>,
+    },
     /// With the next of these.
     Shared,
 }
@@ -82,7 +84,6 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    /// Most bytes in a packet.
     pub(crate) fn most_bytes(&self) -> usize {
         OVERHEAD + self.key.len() + self.value.len()
     }

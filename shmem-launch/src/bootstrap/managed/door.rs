@@ -29,7 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const NAME: usize = 16;
 const TOKEN: usize = 32;
 
-/// Key of the first PE's invitation.
 const KEY: &str = "shmem.door";
 
 /// A PE's connections to its host.

@@ -19,7 +19,6 @@ pub(super) struct Host {
     manager: Arc<dyn ProcessManager>,
     number: usize,
     others: BTreeMap<usize, Arc<Channel>>,
-    /// The first PE of each host.
     firsts: Vec<usize>,
     /// Locked during each collective step, so that two threads of a PE do not mix theirs.
     board: Mutex<Board>,

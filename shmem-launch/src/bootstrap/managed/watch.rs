@@ -29,7 +29,6 @@ const LAST_TURN: Duration = Duration::from_secs(3);
 /// The other PEs of the host, and the right to report.
 pub(super) struct Watch {
     manager: Arc<dyn ProcessManager>,
-    /// Number of this host in the job.
     host: u32,
     channels: BTreeMap<usize, Arc<Channel>>,
     voice: Option<OwnedFd>,

@@ -11,7 +11,6 @@ use super::bindings::*;
 use super::library::Library;
 use crate::bootstrap::process_manager::{ProcessManager, left as left_job, numbered, unknown};
 
-/// This process as a client of its launcher's PMIx server.
 pub(in crate::bootstrap) struct Client {
     library: &'static Library,
     me: pmix_proc_t,
@@ -20,7 +19,6 @@ pub(in crate::bootstrap) struct Client {
     left: RwLock<bool>,
 }
 
-/// The value of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fact {
     Number(u64),
@@ -75,7 +73,6 @@ impl Client {
         })
     }
 
-    /// Number of processes of the job.
     fn known_count(&self) -> io::Result<u32> {
         match self.fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE)? {
             Fact::Number(count) if (1..=u64::from(u32::MAX)).contains(&count) => Ok(count as u32),
