@@ -150,14 +150,7 @@ pub enum ContextError {
         "{what} cannot be created: {used} of {limit} endpoints of this PE are in use \
          ({holders}){kept}; {remedy}"
     )]
-    Exhausted {
-        what: String,
-        used: usize,
-        limit: usize,
-        holders: String,
-        kept: String,
-        remedy: &'static str,
-    },
+    Exhausted { what: String, used: usize, limit: usize, holders: String, kept: String, remedy: &'static str },
     /// Hints cannot change while contexts or domains live that were granted under the earlier ones.
     #[error("the hints of domains cannot change while {live}; destroy them first")]
     Live { live: String },

@@ -100,7 +100,12 @@ impl Bare {
         };
         let offers = library.offers(&asked).map_err(failed)?;
         let interface = variable("SHMEM_OFI_INTERFACE");
-        let domain = offers.on(interface.as_deref()).and_then(Domain::open).map_err(failed)?;
+        let mut entries = offers.entries();
+        let entry =
+            entries.find(|entry| interface.as_ref().is_none_or(|name| entry.interface() == name.as_str()));
+        let entry =
+            entry.ok_or_else(|| format!("{provider} has no interface {}", interface.unwrap_or_default()))?;
+        let domain = Domain::open(entry).map_err(failed)?;
         let addresses = Addresses::open(&domain, 0).map_err(failed)?;
         let mut map =
             MmapMut::map_anon(bytes).map_err(|error| format!("no memory to measure with: {error}"))?;
