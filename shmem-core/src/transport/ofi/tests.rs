@@ -1,5 +1,4 @@
-//! Two endpoints of one process, on its own network: messages of the job and of strangers, as they come through a
-//! provider.
+//! Two endpoints of one process: messages of the job and of strangers over a provider.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,17 +11,17 @@ use crate::fixture::{Slots, live};
 use crate::system::SYSTEM_BYTES;
 use crate::transport::{AtomicOp, Remote, Tracking, Transport as _, Until, Width};
 
-/// The memory of a PE, as the corpus of messages means it.
+/// The memory of a PE in the corpus of messages.
 const SEGMENT: u32 = 1;
 const BYTES: usize = 4096;
 
-/// The secret of the corpus, and that of somebody else.
+/// The secret of the corpus, and another one.
 const SECRET: [u8; Secret::BYTES] = [9; Secret::BYTES];
 const ANOTHER: [u8; Secret::BYTES] = [8; Secret::BYTES];
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// PE 1 of a job, and who sends to it, from the address of PE 0: that PE, or a stranger, who does not know the secret.
+/// PE 1 of a job, and a sender with the address of PE 0: that PE, or a stranger without the secret.
 struct Pair {
     victim: Arc<Ofi>,
     sender: Arc<Ofi>,
@@ -30,7 +29,7 @@ struct Pair {
     places: Slots,
 }
 
-/// Ends nothing but the thread that calls it, and tells what it was.
+/// Sends the message to the test, and ends the calling thread alone.
 fn on_failure(failures: Sender<String>) -> OnFailure {
     Box::new(move |message| {
         _ = failures.send(message);
@@ -39,12 +38,12 @@ fn on_failure(failures: Sender<String>) -> OnFailure {
 }
 
 impl Pair {
-    /// With a stranger. `None`: there is no libfabric here.
+    /// PE 1 and a stranger. `None`: there is no libfabric.
     fn new(pes: usize) -> Option<Self> {
         Self::of(pes, ANOTHER)
     }
 
-    /// Of PE 1 and who knows a secret.
+    /// PE 1 and a sender with a secret.
     fn of(pes: usize, secret: [u8; Secret::BYTES]) -> Option<Self> {
         let named = |name: &str| Some(name.to_owned());
         let (provider, interface) = (named("tcp;ofi_rxm"), named("lo"));
@@ -94,7 +93,7 @@ impl Pair {
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        // No thread is at the memory any more when it is forgotten.
+        // Progress threads end before memory is forgotten.
         // SAFETY: the test has waited for all that it has sent, and nobody calls either of the two any more.
         unsafe { self.sender.finish() };
         // SAFETY: the test has waited for all that came here, and nobody calls either of the two any more.
@@ -104,13 +103,13 @@ impl Drop for Pair {
     }
 }
 
-/// What does not arrive whole is put aside by whoever reads of it, while others let messages arrive.
+/// Buffers of truncated messages are posted again while other threads post buffers.
 #[test]
 fn messages_that_are_too_long_are_dropped_whoever_looks() {
     const ROUNDS: u64 = 1000;
     let Some(pair) = Pair::new(2) else { return };
     let ended = Arc::new(AtomicBool::new(false));
-    // None is waited for if the test fails: they may wait for each other then.
+    // Not joined if the test fails: they may be deadlocked.
     let looking: Vec<_> = (0..4)
         .map(|_| {
             let (victim, ended) = (Arc::clone(&pair.victim), Arc::clone(&ended));
@@ -147,10 +146,9 @@ fn messages_that_are_too_long_are_dropped_whoever_looks() {
     assert!(pair.failures.try_recv().is_err(), "the job was ended");
 }
 
-/// A message of the receiver's own number, or of a PE without an address, would be answered where nobody is: no provider
-/// survives that.
+/// The answer would go to this PE itself, or to a PE without an address, on which providers crash.
 #[test]
-fn who_cannot_be_answered_is_refused() {
+fn a_sender_that_cannot_be_answered_is_refused() {
     let update = corpus().find(|(outcome, message)| *outcome == "taken" && message[0] == 7);
     for from in [1, 2] {
         let Some(pair) = Pair::new(3) else { return };
@@ -174,7 +172,6 @@ fn who_cannot_be_answered_is_refused() {
     }
 }
 
-/// Nothing is sent to where nobody is.
 #[test]
 fn a_message_to_a_pe_without_an_address_is_a_failure() {
     let Some(pair) = Pair::new(3) else { return };
@@ -185,9 +182,9 @@ fn a_message_to_a_pe_without_an_address_is_a_failure() {
     assert!(sends.join().is_err());
 }
 
-/// A PE that is stopped does not take what it is told, and is not lost. Who has told it is not idle for all that.
+/// A stopped PE receives nothing, and does not count as lost. Its peer is not idle meanwhile.
 #[test]
-fn what_nobody_waits_for_may_stay_under_way() {
+fn asides_may_stay_in_flight() {
     let Some(pair) = Pair::of(2, SECRET) else { return };
     let Pair { sender, victim, .. } = &pair;
     // SAFETY: no operation of an arena uses it.
@@ -216,7 +213,7 @@ fn what_nobody_waits_for_may_stay_under_way() {
     // SAFETY: a word of the segment.
     unsafe { sender.atomic_update(own, word, Width::W8, add) };
     assert!(sender.fabric.awaits_more());
-    // Who has registered no such segment counts from its start.
+    // The sender has not registered the segment, so offsets count from its start.
     let (behind, source) = (Remote { offset: 8, ..word }, 7_u64);
     for channel in [own, counted] {
         // SAFETY: a word of the segment, and one that stays until the test ends.
@@ -233,7 +230,7 @@ fn what_nobody_waits_for_may_stay_under_way() {
     assert_eq!(unsafe { pair.places.start_of(0).wrapping_add(SYSTEM_BYTES).cast::<u64>().read() }, 4);
 }
 
-/// What a PE keeps for the fabric of all PEs of a large job, before it has to do with any: docs/scale.md counts on it.
+/// Memory of a PE for all PEs of a large job, before it communicates with any; docs/scale.md has the figure.
 #[test]
 fn tables_of_a_large_job_are_small() {
     let secret = Secret::of_bytes(SECRET);

@@ -1,4 +1,4 @@
-//! Messages allocate nothing per operation but for lists: every allocation of the thread is counted but for those of the wire.
+//! Only lists allocate per operation. All allocations of the thread are counted, but for those of the wire.
 
 use super::super::*;
 use super::network::{Network, remote};
@@ -17,7 +17,7 @@ fn messages_allocate_nothing() {
     // Blocks of three messages.
     let (pattern, back) = (Pattern::blocks(96, 100, 200, 300), Pattern::blocks(96, 100, 300, 200));
     let (word, mut before) = (remote(1, 136), [0_u64; 4]);
-    // Of several messages; what is carried out at the target is collected there first.
+    // A list of several messages.
     let indices: Vec<u32> = (0..2000).map(|k| k * 7 % 1000).collect();
     let words = Elements { first: remote(1, BYTES / 2), size: 8, length: 1000, indices: &indices };
     let add = Change::new(EachOp::Add, Width::W8, Operand::Same(1));

@@ -1,4 +1,4 @@
-//! Whatever bytes arrive, they are carried out inside the registered memory, or refused.
+//! Arbitrary messages are carried out inside the registered memory, or refused.
 
 use proptest::prelude::*;
 
@@ -9,14 +9,14 @@ use crate::strided::{Level, Pattern};
 use crate::system::SYSTEM_BYTES;
 use crate::transport::{self, AtomicOp, EachOp, Elements, Number, Operand, SignalOp, Until, Width};
 
-/// Bytes that are registered; as many follow in the place that are not.
+/// Registered bytes of a slot; as many follow that are not registered.
 const BYTES: usize = 4096;
 
 fn network(window: u16) -> Network {
     Network::new(2, BYTES, Limits { window, message: 1024, grants: 1, slot: 2048, ..Limits::DEFAULT }, 64, 77)
 }
 
-/// One message of every kind, all of PE 0 to PE 1 but for the answers.
+/// Messages of every kind, from PE 0 to PE 1, and the answers.
 fn messages() -> Vec<Vec<u8>> {
     let network = network(64);
     _ = network.heard();
@@ -44,22 +44,22 @@ fn messages() -> Vec<Vec<u8>> {
     end.fetch(channel, words(8), Some(swaps));
     end.place(channel, words(3), &source);
     end.fetch(channel, words(3), None);
-    // So long that something is borrowed for the next one.
+    // So long that it requests a grant.
     end.put(channel, remote(1, 0), &source, &Pattern::contiguous(1000));
-    // Of one who has time.
+    // Of a patient sender.
     end.put_signal(channel, remote(1, 8), &[], (remote(1, 8), SignalOp::Add(1)), true);
     network.settle();
     network.heard()
 }
 
-/// One of them of a kind, as if PE 0 had sent it.
+/// A message of a kind, with the token of PE 0.
 fn of_kind(kind: u8) -> Vec<u8> {
     let mut message = messages().into_iter().find(|message| message[0] == kind).unwrap();
     message[4] = 0;
     sealed(message)
 }
 
-/// What the engine of PE 1 says to a message of this job.
+/// The result of a message of this job at PE 1.
 fn said(message: &[u8]) -> Result<(), Flaw> {
     let network = network(4);
     let said = network.arrived(1, message);
@@ -67,7 +67,7 @@ fn said(message: &[u8]) -> Result<(), Flaw> {
     said
 }
 
-/// Whether the engine of PE 1 takes a message for a stranger's, and does nothing else.
+/// Whether PE 1 counts a message as a stranger's, and does nothing else.
 fn is_a_strangers(message: &[u8]) -> bool {
     thread_local! {
         static NETWORK: Network = network(4);
@@ -75,7 +75,6 @@ fn is_a_strangers(message: &[u8]) -> bool {
     NETWORK.with(|network| {
         let engine = &network.engines[1];
         let before = engine.strangers();
-        // Whether it was taken is known before it is carried out.
         let is_known = Sender::of(message).is_some_and(|from| engine.is_authentic(from));
         if is_known {
             return false;
@@ -86,7 +85,7 @@ fn is_a_strangers(message: &[u8]) -> bool {
     })
 }
 
-/// A message with the token that it needs to be of the PE that it says.
+/// A message with the token of the sender that it claims.
 fn sealed(mut message: Vec<u8>) -> Vec<u8> {
     if message.len() >= TOKEN.end {
         let from = u32::from_le_bytes(message[4..8].try_into().unwrap());
@@ -108,8 +107,7 @@ impl Network {
     }
 }
 
-/// Messages to PE 1 and what becomes of them: those that were found to be handled wrongly once, and one for each way that
-/// a message can be wrong in.
+/// Messages to PE 1 and their results: messages that were once handled wrongly, and one for each error that a message can have.
 pub(in crate::transport::ofi) fn corpus() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let lines = include_str!("corpus.txt").lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| {
@@ -121,7 +119,7 @@ pub(in crate::transport::ofi) fn corpus() -> impl Iterator<Item = (&'static str,
 }
 
 #[test]
-fn what_is_known_to_be_hard_is_handled() {
+fn the_corpus_is_handled() {
     for (outcome, message) in corpus() {
         let found = match is_a_strangers(&message) {
             true => "a stranger's".to_owned(),
@@ -177,9 +175,9 @@ fn changed(message: &mut Vec<u8>, change: Change) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(100), ..ProptestConfig::default() })]
 
-    /// Nothing panics, nothing is written outside, and what is owed is paid.
+    /// Nothing panics, nothing is written outside, and pending answers are sent.
     #[test]
-    fn what_is_malformed_is_refused(
+    fn malformed_messages_are_refused(
         changes in prop::collection::vec(
             (any::<prop::sample::Index>(), prop::collection::vec(change(), 0..4), prop::option::of(0u32..6), any::<bool>()),
             1..40,
@@ -194,7 +192,7 @@ proptest! {
         for (which, changes, slot, seals) in changes {
             let mut message = which.get(&ORIGINALS).clone();
             changes.into_iter().for_each(|change| changed(&mut message, change));
-            // Otherwise hardly any would come further than to its token.
+            // Otherwise nearly all would be dropped because of their token.
             let message = if seals { sealed(message) } else { message };
             let carried_out = match slot {
                 None => network.arrived(1, &message),
@@ -210,9 +208,8 @@ proptest! {
         prop_assert!(*system == *vec![0; SYSTEM_BYTES], "memory that is not registered was written");
     }
 
-    /// Any other token than the one that follows from the secret, the sender and the receiver.
     #[test]
-    fn who_does_not_know_the_token_is_a_stranger(
+    fn a_message_with_another_token_is_a_strangers(
         which in any::<prop::sample::Index>(), bits in 1u64.., from in 0u32..4,
     ) {
         static MESSAGES: std::sync::LazyLock<Vec<Vec<u8>>> = std::sync::LazyLock::new(messages);
@@ -225,16 +222,14 @@ proptest! {
     }
 }
 
-/// What a message that was written to a slot may be, and how many may be unanswered.
 #[test]
-fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
+fn messages_in_slots_need_a_grant_and_a_kind_that_may_be_there() {
     let [put, get, borrow, each, fetch, place, pick] = [1, 2, 5, 7, 8, 9, 10];
     let behind = bounce::SLOTS as u32;
     let network = self::network(4);
     let lent = |slot: u32, message: &[u8]| network.landed(1, slot, message);
     assert_eq!(lent(0, &of_kind(put)), Err(Flaw::Slot(0)), "nothing was lent");
     network.engines[1].borrowers.lend(0, 1);
-    // What may be long, and what may be behind data of any number of bytes.
     for (slot, kind, is_taken) in [
         (0, put, true),
         (3, each, true),
@@ -253,10 +248,10 @@ fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
     assert_eq!((fault, network.engines[1].strangers()), (Ok(()), 1), "without a token it is a stranger's");
 }
 
-/// PEs of one host have other ways to each other: messages that say they are of such a PE are not answered.
+/// PEs of one host communicate by memory: a message that claims such a sender is not answered.
 #[test]
-fn a_pe_that_is_reached_in_another_way_sends_nothing() {
-    /// A wire to nobody.
+fn a_sender_that_the_wire_does_not_reach_is_refused() {
+    /// A wire that reaches no PE.
     struct Nowhere;
     impl Wire for Nowhere {
         fn try_send(&self, pe: usize, _: usize, _: &mut dyn FnMut(&mut [u8])) -> Sent {
@@ -277,7 +272,7 @@ fn a_pe_that_is_reached_in_another_way_sends_nothing() {
     }
 }
 
-/// What PE 1 answers to what is under way.
+/// The answer of PE 1 to the messages in flight.
 fn answer(network: &Network) -> Vec<u8> {
     network.deliver_all(1);
     loop {
@@ -289,8 +284,7 @@ fn answer(network: &Network) -> Vec<u8> {
     }
 }
 
-/// The answer to a request is not taken for that to a later one in its place, nor one for another channel, nor data
-/// of another length.
+/// An answer is refused if it names an earlier request in the same place, another channel, or has data of another length.
 #[test]
 fn an_answer_to_something_else_is_refused() {
     let network = network(8);
@@ -321,8 +315,7 @@ fn an_answer_to_something_else_is_refused() {
     assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
 }
 
-/// What is waited for is memory that one PE writes to: no other PE can say that it has, and it itself by nothing but what was
-/// asked for.
+/// A channel stays unquiet while a PE may write a result, whatever acknowledgements that PE or another sends.
 #[test]
 fn an_acknowledgement_stands_for_no_result() {
     let reads = Channel(0);
@@ -347,7 +340,7 @@ fn an_acknowledgement_stands_for_no_result() {
 }
 
 #[test]
-fn a_forgotten_segment_is_reached_by_nobody() {
+fn a_forgotten_segment_is_refused() {
     let network = network(8);
     _ = network.heard();
     network.end(0).on(Channel(0)).update(remote(1, 0), Width::W8, AtomicOp::Add(1));

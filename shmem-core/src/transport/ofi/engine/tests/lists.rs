@@ -1,4 +1,4 @@
-//! Lists of elements: two floods, the bell, and operands that are missing.
+//! Lists of elements: the bell, and missing operands.
 
 use super::super::*;
 use super::network::{Network, remote};
@@ -7,7 +7,7 @@ use crate::transport::{Change, EachOp, Elements, Operand, Width};
 const CHANNEL: Channel = Channel(4);
 const ONE: Change<'static> = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
 
-/// As over a provider that sends 16 KiB at once.
+/// Limits of a provider that sends 16 KiB at once.
 const LIMITS: Limits = Limits { message: 16 << 10, grants: 1, slot: 65 << 10, ..Limits::DEFAULT };
 
 fn words(indices: &[u32]) -> Elements<'_> {
@@ -18,7 +18,7 @@ fn indices(count: usize) -> Vec<u32> {
     (0..count as u32).map(|k| k * 37 % (1 << 12)).collect()
 }
 
-/// Whoever waits for a word is woken, and nobody is for what only reads.
+/// Waiters are woken by changes of words, and not by reads.
 #[test]
 fn lists_that_change_words_ring_the_bell() {
     use crate::system::SystemArea;
@@ -42,7 +42,7 @@ fn lists_that_change_words_ring_the_bell() {
 
 #[test]
 #[should_panic(expected = "3 words have fewer operands")]
-fn operands_that_are_missing_are_not_made_up() {
+fn missing_operands_are_refused() {
     let network = Network::new(2, 8 << 12, LIMITS, 64, 3);
     let change = Change::new(EachOp::Add, Width::W8, Operand::Own(&[0; 16]));
     network.end(0).change(CHANNEL, words(&[1, 2, 3]), change);

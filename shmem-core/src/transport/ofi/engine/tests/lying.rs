@@ -1,5 +1,4 @@
-//! Wires that break their promise: one says that there was no room for a message, and delivers it; one unwinds while an answer
-//! is awaited.
+//! Wires that break their promise: one delivers a message and reports that there was no room; one panics while an answer is awaited.
 
 use super::super::*;
 use super::network::{Network, remote, secret};
@@ -9,13 +8,13 @@ use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote
 
 const CHANNEL: Channel = Channel(0);
 
-/// Delivers at once what PE 0 sends, and the answer: then it says that there was no room.
+/// Delivers a message of PE 0 and the answer at once, then reports that there was no room.
 struct Liar<'n>(&'n Network);
 
 impl Wire for Liar<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         let end = self.0.end(0);
-        // The network's own room is by chance.
+        // The network below is full at random.
         while end.try_send(pe, bytes, write) == Sent::Full {}
         self.0.settle();
         Sent::Full
@@ -43,9 +42,9 @@ fn word() -> Remote {
     remote(1, 0)
 }
 
-/// Nor does the answer to what was asked for a long message, a grant, wait for a lock that the asking thread holds.
+/// The answer to a request for a grant, the last case, must not wait for a lock of the requesting thread.
 #[test]
-fn what_is_acknowledged_was_sent() {
+fn an_acknowledged_message_was_sent() {
     let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
     let source = vec![0_u8; 4096];
     let acts: [Act<'_>; 3] = [
@@ -66,7 +65,7 @@ fn what_is_acknowledged_was_sent() {
     }
 }
 
-/// Somebody may be writing to where the caller waits: the process ends instead.
+/// Another thread may be writing to memory of the caller, so the process ends.
 #[test]
 fn a_request_that_is_answered_was_sent() {
     aborts(ANSWERED, || {
@@ -75,7 +74,7 @@ fn a_request_that_is_answered_was_sent() {
     });
 }
 
-/// Sends nothing, and does not return.
+/// Panics when it sends.
 struct Broken;
 
 impl Wire for Broken {
@@ -90,7 +89,7 @@ impl Wire for Broken {
     fn progress(&self) {}
 }
 
-/// The answer would be written to where the caller waited, which is gone.
+/// The answer would be written to memory of the caller, which is gone.
 #[test]
 fn a_wire_that_unwinds_ends_the_process() {
     aborts("the wire is broken", || {

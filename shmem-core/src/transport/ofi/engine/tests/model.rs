@@ -13,11 +13,10 @@ use crate::strided::{Level, Pattern};
 use crate::transport::{AtomicOp, EachOp, SignalOp, Until, Width};
 
 const PES: usize = 3;
-/// Areas that each PE has in the memory of every other, and their bytes.
+/// Areas of each PE in the memory of every other, and their bytes.
 const AREAS: usize = 4;
 const AREA: usize = 2048;
-/// Words behind the areas: for each PE that changes them one for itself, a signal for each area, and one that all
-/// add to.
+/// Words after the areas: for each initiator one word and a signal for each area, and one word to which all add.
 const WORDS: usize = PES * AREAS * AREA;
 const BYTES: usize = WORDS + PES * 8 * (AREAS + 1) + 8;
 const ALL_ADD: usize = BYTES - 8;
@@ -34,7 +33,7 @@ fn signal(of: usize, area: usize) -> usize {
     word(of) + 8 * (area + 1)
 }
 
-/// What a PE does.
+/// An action of a PE.
 #[derive(Clone, Debug)]
 enum Act {
     Put { area: usize, pattern: Pattern },
@@ -48,7 +47,7 @@ enum Act {
     Step(usize),
 }
 
-/// A pattern whose blocks lie apart on both sides, and inside an area.
+/// A pattern with disjoint blocks on both sides, inside an area.
 fn pattern() -> impl Strategy<Value = Pattern> {
     let level = (1usize..5, 0usize..40, 0usize..40);
     (1usize..60, prop::collection::vec(level, 0..4), any::<bool>()).prop_map(|(block, levels, transposed)| {
@@ -95,24 +94,24 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A get that goes on.
+/// A get that is not complete.
 struct Reading {
     into: Vec<u8>,
     wanted: Vec<u8>,
 }
 
-/// PEs, and what their memory must be.
+/// PEs, and the expected contents of their memory.
 struct Cluster {
     network: Network,
     memory: Vec<Vec<u8>>,
-    /// Areas that a PE has used since it was last quiet, by the PE that has them.
+    /// By initiator: the areas (target, number) that were used since its last quiet.
     used: Vec<BTreeSet<(usize, usize)>>,
     reading: Vec<Vec<Reading>>,
-    /// What the adding PEs found, and how often each word was added to.
+    /// By target: old values of the common word, old values that are not complete, and the number of additions.
     found: Vec<Vec<u64>>,
     finding: Vec<Vec<(usize, Box<u64>)>>,
     added: Vec<u64>,
-    /// What each signal stands for: by target, initiator and area, the signal and the bytes before it.
+    /// For each signal: target, initiator, area, value, and the bytes before it.
     signalled: Vec<(usize, usize, usize, u64, Vec<u8>)>,
     next: u8,
     turn: u32,
@@ -135,7 +134,7 @@ impl Cluster {
         }
     }
 
-    /// One of the two channels of a PE, by turns.
+    /// One of the two channels of a PE, in turn.
     fn channel(&mut self, me: usize) -> Channel {
         self.turn += 1;
         Channel(me as u32 * 7 + self.turn % 2)
@@ -166,7 +165,7 @@ impl Cluster {
         }
     }
 
-    /// Behind a quiet: what was signalled there has come, and is not there any more.
+    /// As `claim`, for an area whose bytes before a signal are overwritten.
     fn claim_to_write(&mut self, me: usize, pe: usize, area: usize) {
         self.claim(me, pe, area);
         self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, area));
@@ -261,7 +260,7 @@ impl Cluster {
         self.look_at_signals();
     }
 
-    /// Puts fresh bytes to an area with a signal behind them.
+    /// Puts fresh bytes to an area, with a signal.
     fn put_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize) {
         self.claim(me, pe, area);
         let (at, word) = (self::area(me, area), signal(me, area));
@@ -278,7 +277,7 @@ impl Cluster {
         self.signalled.push((pe, me, area, count, source));
     }
 
-    /// Who sees a signal sees the bytes before it.
+    /// Checks that the bytes before each visible signal are there.
     fn look_at_signals(&self) {
         for (pe, me, area, count, bytes) in &self.signalled {
             let there = self.network.memory(*pe, BYTES);
@@ -321,9 +320,9 @@ proptest! {
     }
 }
 
-/// The words that each of two PEs sends the other in turn cost no acknowledgements but one in many.
+/// Messages of patient senders have one acknowledgement for many.
 #[test]
-fn acknowledgements_that_nobody_waits_for_come_late() {
+fn acknowledgements_to_patient_senders_come_late() {
     let network = Network::new(2, 4096, Limits { window: 16, ..Limits::DEFAULT }, 64, 5);
     let (patient, hasty) = (Channel(1), Channel(2));
     let say = |me: usize, channel| {
@@ -331,7 +330,7 @@ fn acknowledgements_that_nobody_waits_for_come_late() {
         network.end(me).put_signal(channel, word, &[], (word, SignalOp::Add(1)), channel == patient);
     };
     let answers = || {
-        // Words, and what they are answered by.
+        // Messages, then their answers.
         for pe in [0, 1, 0, 1] {
             network.deliver_all(pe);
             network.engines[pe].drain(&network.end(pe)).unwrap();
@@ -361,7 +360,6 @@ fn acknowledgements_that_nobody_waits_for_come_late() {
     assert!(network.engines[0].is_quiet(patient) && network.engines[0].is_quiet(hasty));
 }
 
-/// A channel is quiet though another is not.
 #[test]
 fn a_channel_does_not_wait_for_another() {
     let network = Network::new(3, 4096, Limits::DEFAULT, 64, 5);
@@ -376,7 +374,7 @@ fn a_channel_does_not_wait_for_another() {
     network.settle();
 }
 
-/// Blocks that fit no message that is sent at once.
+/// Puts blocks that do not fit a message outside slots. Returns all messages.
 fn long(network: &Network, channel: Channel, times: usize) -> Vec<Vec<u8>> {
     let source: Vec<u8> = (0..1 << 14).map(|i: usize| (i / 5 + times) as u8).collect();
     let pattern = Pattern::blocks(100, 80, 200, 150);
@@ -387,14 +385,14 @@ fn long(network: &Network, channel: Channel, times: usize) -> Vec<Vec<u8>> {
     network.heard()
 }
 
-/// Who has borrowed writes long messages, more of them than there are slots; who has not sends short ones.
+/// A sender with a grant writes long messages, more than there are slots; one without sends short messages.
 #[test]
 fn long_messages_are_written_to_what_was_lent() {
     let limits = Limits { message: LEAST_MESSAGE, grants: 1, slot: 1000, ..Limits::DEFAULT };
     for lends in [true, false] {
         let network = Network::new(3, 1 << 14, limits, 8, 3);
         if !lends {
-            // The only grant is another one's.
+            // The only grant is another PE's.
             network.engines[1].borrowers.lend(2, 1);
         }
         _ = long(&network, Channel(0), 1);

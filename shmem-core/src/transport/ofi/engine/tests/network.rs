@@ -1,4 +1,4 @@
-//! PEs of one process, and a wire between them that loses nothing, has little room, and keeps no order. Threads may share it.
+//! A network of PEs in one process: it loses no message, has little room, and reorders. Threads may share it.
 
 use core::sync::atomic::AtomicU32;
 
@@ -10,10 +10,10 @@ use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target;
 use crate::transport::{Change, Deed, Elements, Remote, SignalOp, Until};
 
-/// The segment that all memory of the tests lies in.
+/// The segment of all memory in the tests.
 pub(super) const SEGMENT: u32 = 1;
 
-/// Steps without anything under way after which nobody waits for something that will still come.
+/// Steps without a message in flight after which a wait counts as endless.
 const PATIENCE: u32 = 1000;
 
 /// The secret of the tests' jobs.
@@ -21,7 +21,7 @@ pub(super) fn secret() -> Secret {
     Secret::of_bytes([9; Secret::BYTES])
 }
 
-/// The token of a message, which is taken out as wires do it.
+/// Takes the token out of a message, as wires do.
 pub(super) fn take_token(message: &mut [u8]) -> u64 {
     let Some(token) = message.get_mut(TOKEN) else { return 0 };
     let taken = u64::from_le_bytes((&*token).try_into().unwrap());
@@ -29,33 +29,33 @@ pub(super) fn take_token(message: &mut [u8]) -> u64 {
     taken
 }
 
-/// Some PEs, and what is under way between them.
+/// Some PEs, and the messages in flight.
 pub(super) struct Network {
     pub(super) engines: Vec<Engine>,
     pub(super) places: Slots,
-    /// Whether others may have what somebody waits for.
+    /// Whether other threads may hold messages that are not in flight here.
     pub(super) is_shared: bool,
-    /// What is under way to each PE.
+    /// Messages in flight to each PE.
     under_way: Mutex<Vec<Vec<Moving>>>,
-    /// What each PE lends, slot by slot.
+    /// The slots that each PE lends.
     lent: Mutex<Vec<Vec<Vec<u8>>>>,
     /// Bytes of a slot.
     slot: usize,
-    /// Messages that may be under way to each PE.
+    /// Most messages in flight to each PE.
     room: usize,
     dice: AtomicU64,
     idle: AtomicU32,
-    /// A copy of everything that was sent, if somebody wants it.
+    /// Copies of all messages, if `heard` was called.
     sent: Mutex<Option<Vec<Vec<u8>>>>,
 }
 
 // SAFETY: places are memory that engines and tests use by bytes that are given to one thread at a time.
 unsafe impl Sync for Network {}
 
-/// A message that is under way.
+/// A message in flight.
 enum Moving {
     Sent(Vec<u8>),
-    /// Its bytes lie in a slot, of which the target does not know yet.
+    /// Its bytes are in a slot; the target is not notified yet.
     Written {
         slot: u32,
         bytes: usize,
@@ -91,7 +91,7 @@ impl Network {
         }
     }
 
-    /// What was sent since this was called before. Until then nothing is kept.
+    /// The messages since the last call. Nothing is kept before the first.
     pub(super) fn heard(&self) -> Vec<Vec<u8>> {
         self.sent.lock().replace(Vec::new()).unwrap_or_default()
     }
@@ -100,7 +100,7 @@ impl Network {
         End { network: self, me }
     }
 
-    /// The bytes of a PE behind its system area.
+    /// The bytes of a PE after its system area.
     pub(super) fn memory(&self, pe: usize, bytes: usize) -> Vec<u8> {
         let start = self.places.start_of(pe).wrapping_add(SYSTEM_BYTES);
         // SAFETY: a slot has so many bytes, and no other thread uses it.
@@ -116,11 +116,11 @@ impl Network {
         (x >> 20) as usize % sides
     }
 
-    /// Delivers one message, whichever; every PE then sends what it owes.
+    /// Delivers a random message; then every PE sends its pending answers.
     ///
     /// # Panics
     ///
-    /// If there has been none for long: somebody waits for ever.
+    /// If there was none for many steps: a wait is endless.
     pub(super) fn step(&self) {
         let start = self.roll(self.engines.len());
         let pes = (0..self.engines.len()).map(|i| (start + i) % self.engines.len());
@@ -153,7 +153,7 @@ impl Network {
         }
     }
 
-    /// Delivers all that is under way to a PE, which answers nothing.
+    /// Delivers all messages in flight to a PE, which sends no answers.
     pub(super) fn deliver_all(&self, pe: usize) {
         let messages = core::mem::take(&mut self.under_way.lock()[pe]);
         messages.iter().for_each(|message| self.deliver(pe, message));
@@ -166,7 +166,7 @@ impl Network {
                 let message = &mut self.lent.lock()[pe][slot as usize][..bytes];
                 let token = take_token(message);
                 let carried_out = self.engines[pe].landed(&self.end(pe), slot, token, message);
-                // Nobody needs it any more.
+                // The message was carried out.
                 message.fill(0x5A);
                 carried_out
             }
@@ -174,7 +174,7 @@ impl Network {
         carried_out.unwrap();
     }
 
-    /// Has a message under way to a PE, if there is room for it: as `moving` says of its bytes.
+    /// Sends a message to a PE, if there is room; `moving` makes the message in flight of its bytes.
     fn write(
         &self,
         pe: usize,
@@ -197,7 +197,7 @@ impl Network {
         Sent::Done
     }
 
-    /// Delivers until everybody has got every answer.
+    /// Delivers until all messages are answered.
     pub(super) fn settle(&self) {
         while self.engines.iter().any(|engine| engine.unanswered().next().is_some()) {
             self.step();
@@ -208,7 +208,7 @@ impl Network {
 }
 
 impl End<'_> {
-    /// What this PE sends on a channel.
+    /// The initiator of a channel of this PE.
     pub(super) fn on(&self, channel: Channel) -> Initiator<'_> {
         self.network.engines[self.me].on(self, channel)
     }
@@ -238,7 +238,7 @@ impl End<'_> {
         unsafe { self.on(channel).get(into.as_mut_ptr(), from, pattern, Until::Return) };
     }
 
-    /// Changes words of which nobody wants to know what was there.
+    /// Changes words, without results.
     pub(super) fn change(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
         // SAFETY: no memory is given, operands are counted (`Change`), and words are checked at the target.
         unsafe { self.on(channel).list(words, Deed::Change(change, None), None, Until::Return) };
@@ -251,7 +251,7 @@ impl End<'_> {
         unsafe { self.on(channel).list(to, deed, None, Until::Return) };
     }
 
-    /// Reads elements, or changes words and gives what was there, one behind the other.
+    /// Reads elements, or changes words and returns the old values.
     pub(super) fn fetch(&self, channel: Channel, list: Elements<'_>, change: Option<Change<'_>>) -> Vec<u8> {
         // Aligned for words.
         let mut found = vec![0_u64; (list.len() * list.size).div_ceil(8)];
@@ -301,7 +301,7 @@ impl Wire for End<'_> {
     }
 }
 
-/// Bytes of a PE, `offset` bytes behind its system area.
+/// Memory of a PE, `offset` bytes after its system area.
 pub(super) fn remote(pe: usize, offset: usize) -> Remote {
     // SAFETY: no operation of the arena uses it.
     let pe = unsafe { Pe::new(pe as u32, Pe::OFF_NODE) };

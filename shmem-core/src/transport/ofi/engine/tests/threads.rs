@@ -1,4 +1,4 @@
-//! PEs that are threads, two to a PE, which send, wait and make progress all at the same time.
+//! PEs of two threads each, which send, wait and make progress at the same time.
 
 use super::super::*;
 use super::network::{Network, remote};
@@ -10,10 +10,10 @@ const PES: usize = 3;
 const THREADS: usize = 2;
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 60 };
 const BYTES: usize = 1 << 16;
-/// Elements of a list: of several messages.
+/// Elements of a list, which takes several messages.
 const LIST: usize = 500;
 
-/// What one thread does: blocks to the next PE and back, words and signals of all.
+/// The work of a thread: blocks to another PE and back, words and signals.
 fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
     let end = network.end(me);
     let channel = Channel((me * THREADS + thread) as u32);
@@ -46,7 +46,7 @@ fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
         end.change(channel, words, Change::new(EachOp::Add, Width::W8, Operand::Same(1)));
         network.quiet(me, channel);
     }
-    // The others still need answers.
+    // Other threads still need answers.
     done.fetch_add(1, Ordering::Relaxed);
     while done.load(Ordering::Relaxed) < PES * THREADS {
         end.progress();
@@ -55,7 +55,7 @@ fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
 
 #[test]
 fn threads_share_an_engine() {
-    // Of the two others one finds something to borrow.
+    // One of the two other PEs gets a grant.
     let limits = Limits { window: 3, message: LEAST_MESSAGE, grants: 1, slot: 1024, ..Limits::DEFAULT };
     let mut network = Network::new(PES, BYTES, limits, 2, 7);
     network.is_shared = true;

@@ -1,4 +1,4 @@
-//! Elements by index, among all that PEs do.
+//! Lists of elements, among the actions of PEs.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use super::super::network::remote;
 use super::{AREA, Cluster, Reading};
 use crate::transport::{Change, Deed, EachOp, Elements, Operand, Until, Width};
 
-/// What is done with elements of an area.
+/// A deed on elements of an area.
 #[derive(Clone, Debug)]
 pub(super) struct List {
     act: Act,
     indices: Vec<u32>,
-    /// Whether what comes back goes to positions, and whether nobody waits for it at once.
+    /// Whether results are written to positions, and whether they may come later.
     spreads: bool,
     nbi: bool,
 }
@@ -29,7 +29,7 @@ enum Act {
 struct Changing {
     op: EachOp,
     width: Width,
-    /// What is the operand for all, and what is expected of all, if that is so.
+    /// The operand and the expected value, if all words have the same.
     operand: Option<u64>,
     expected: Option<u64>,
 }
@@ -42,7 +42,7 @@ impl Act {
         }
     }
 
-    /// Whether the order of the list decides what becomes of an element that is there several times.
+    /// Whether the result for a repeated element depends on the order of the list.
     fn is_ordered(&self) -> bool {
         use crate::transport::Number::Float;
         use EachOp::{Add, And, Max, Min, Or, Xor};
@@ -94,7 +94,7 @@ fn bits(bytes: &[u8]) -> u64 {
 }
 
 impl Cluster {
-    /// Does it, over the network and in the model.
+    /// Carries it out, over the network and in the model.
     pub(super) fn elements(&mut self, me: usize, pe: usize, area: usize, list: &List) {
         let List { act, indices, spreads, nbi } = list;
         let (at, size, count) = (super::area(me, area), act.size(), indices.len());
@@ -103,7 +103,7 @@ impl Cluster {
             Act::Place { .. } | Act::Change { .. } => self.claim_to_write(me, pe, area),
         }
         let [source, operands, expected] = [(); 3].map(|()| self.fresh(count * size));
-        // With gaps, from behind.
+        // With gaps, in reverse order.
         let positions: Vec<u32> = (0..count as u32).rev().map(|k| 2 * k + 1).collect();
         let mut into = vec![0xEE; (2 * count + 1) * size];
         let deed = match act {
