@@ -318,6 +318,7 @@ mod tests {
             Err(refused) => return Some(Err(refused)),
         };
         assert!(offers.entries().all(|entry| Ok(&*entry.provider()) == provider.to_str()));
+        assert_eq!(offers.on(Some("no-such-interface")).unwrap_err().code, FI_ENODATA.cast_signed());
         let is_there =
             |entry: &InfoEntry<'_>| entry.interface() == "lo" && entry.address_format() == FI_SOCKADDR_IN;
         let domain = Domain::open(offers.entries().find(is_there).unwrap()).unwrap();

@@ -82,6 +82,17 @@ impl Info {
         InfoEntry { library: self.library, info: self.first, list: PhantomData }
     }
 
+    /// The first entry, or the first of an interface. (Hints may name one, but not every provider heeds them.)
+    ///
+    /// # Errors
+    ///
+    /// `FI_ENODATA` if the interface is not among them.
+    pub fn on(&self, interface: Option<&str>) -> Result<InfoEntry<'_>, Refused> {
+        let mut entries = self.entries();
+        let found = entries.find(|entry| interface.is_none_or(|name| entry.interface() == name));
+        found.ok_or(Refused::of("fi_getinfo", FI_ENODATA.cast_signed()))
+    }
+
     /// All entries.
     pub fn entries(&self) -> impl Iterator<Item = InfoEntry<'_>> {
         core::iter::successors(Some(self.first()), |entry| {

@@ -100,11 +100,6 @@ impl Library {
         Ok(library)
     }
 
-    /// Its file name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The functions that it exports, for callers with objects of their own.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
