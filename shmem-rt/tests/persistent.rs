@@ -386,7 +386,7 @@ fn a_list_of_names_that_somebody_made_up_is_refused() {
     let whole = std::fs::read(files.of(0)).unwrap();
     let lists: Vec<usize> =
         (0..whole.len()).step_by(64).filter(|&at| whole[at..].starts_with(b"shmnames")).collect();
-    assert_eq!(lists.len(), 2, "in the working area and in the copy");
+    assert_eq!(lists.len(), 3, "in the working area and in the copies");
     let there = &whole[lists[0]..];
     let bytes = u64::from_le_bytes(*there[8..].first_chunk().unwrap()) as usize;
     let objects: Vec<Named> = codec::decode(&there[24..24 + bytes]).unwrap();
@@ -487,12 +487,13 @@ fn pes_that_are_threads_have_files_as_well() {
 /// A full file system is an error at the start, and never later; one that cannot reserve is refused.
 #[test]
 fn what_file_systems_cannot_is_said() {
-    const FULL: &str = "mount -t tmpfs -o mode=0700,size=15M none \"$0\"";
+    const FULL: &str = "mount -t tmpfs -o mode=0700,size=19M none \"$0\"";
     const READ_ONLY: &str = "mount -t tmpfs -o ro,mode=0700 none \"$0\"";
     const FROZEN: &str = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"";
     let memory = "normal memory is used, and nothing survives";
-    // Each file takes 10M: there is room for one, or for both.
-    let takes = "it takes 10M (the partition twice, so that a persist that is interrupted loses nothing)";
+    // Each file takes 14M: there is room for one, or for both.
+    let takes =
+        "it takes 14M (the partition three times, so that a persist that is interrupted loses nothing)";
     let opened = "cannot be opened: the file system is mounted read-only";
     let files = Files::new();
     let run = |mount, name, is_preferred: bool, code, parts: &[&str]| {
@@ -503,7 +504,7 @@ fn what_file_systems_cannot_is_said() {
     };
     run(FULL, "nothing", false, 1, &[takes, "and the file system has "]);
     run(FULL, "volatile", true, 0, &[memory]);
-    run("mount -t tmpfs -o mode=0700,size=21M none \"$0\"", "fill", false, 0, &[]);
+    run("mount -t tmpfs -o mode=0700,size=29M none \"$0\"", "fill", false, 0, &[]);
     let reserve =
         "lies on a file system (of type 0x858458f6) where room for a page that is written again cannot";
     run("mount -t ramfs -o mode=0700 none \"$0\"", "nothing", false, 1, &[reserve]);

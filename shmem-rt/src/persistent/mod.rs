@@ -1,14 +1,12 @@
-//! Partitions that outlive the job: opened at the start, written down by `persist`, with their objects by
-//! name.
+//! Partitions that outlive the job, with objects by name.
 //!
 //! ```text
-//! open     at the start: every PE opens its file and tells the others what it found; all come to one persist;
-//!          their names are read, and what these stand for is reserved
-//! persist  the collective that writes all of them down
+//! open     opening at the start: all PEs agree on one persist, read the names in their files, and reserve the named objects
+//! persist  the collective that saves all of these partitions
 //! names    objects by name, on the heaps of these partitions
 //! ```
 //!
-//! What makes the files survive crashes stands at the head of `shmem_core::memory`'s module `pmem`.
+//! The head of `shmem_core::memory`'s module `pmem` has the argument why the files survive crashes.
 
 mod names;
 mod open;

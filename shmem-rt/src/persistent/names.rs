@@ -19,13 +19,13 @@ use crate::state::shelf::Shelf;
 use crate::thread::ThreadLevel;
 
 impl<L: ThreadLevel> Heap<'_, L> {
-    /// The object with a name: as it was persisted, if a job before has made it, and otherwise a new one with
-    /// these initial contents. Collective. The partition must have `KIND=PMEM`. Where it lies in memory
-    /// because its file cannot be used, and the policy allows that, names live as long as the job.
+    /// The object with a name: as it was persisted, if an earlier job has made it, and otherwise a new one with
+    /// these initial contents. Collective. The partition must have `KIND=PMEM`. If it is in memory
+    /// because there is no file, and the policy allows that, names live as long as the job.
     ///
-    /// The object found must have the same number of items, of the same size and alignment. Types are compared by
-    /// name: within a job all of them, with what a job before has left as far as they are numbers or arrays of numbers;
-    /// what the fields of a struct mean is the program's to know.
+    /// An object that is found must have the same number of items, of the same size and alignment. Types are compared by
+    /// name: within a job all of them, with an object of an earlier job only numbers and arrays of numbers;
+    /// the program answers for the meaning of a struct's fields.
     ///
     /// Dropping the handle keeps the object; [`remove`](Self::remove) frees it. Objects without a name
     /// are gone when the job ends.
@@ -110,7 +110,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         Ok(self.shelf(&mut shelves)?.objects.clone())
     }
 
-    /// Takes the name off an object. Collective. Its memory is used again when every PE has dropped its
+    /// Removes the name of an object. Collective. Its memory is used again when every PE has dropped its
     /// handles. After the next persist no job finds it any more.
     ///
     /// # Errors
@@ -142,8 +142,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
         Ok(())
     }
 
-    /// The file in which this PE's part of the partition lies, and the persist at which it was opened; `None`:
-    /// it lies in memory.
+    /// The file of this PE's part of the partition, and the persist at which it was opened; `None`:
+    /// it is in memory.
     pub fn file(&self) -> Option<FileGrant> {
         let partitions = self.world.job().memory.partitions.read();
         let at = partitions.segments().iter().position(|&segment| segment == self.segment)?;

@@ -1,4 +1,4 @@
-//! The start: every PE opens its files, all agree on what they found, and each reads the names in them.
+//! Opening at the start: every PE opens its files, all agree on a persist, and each reads the names in its files.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -149,8 +149,8 @@ fn of_files(pe: usize, reason: &str) -> Error {
     ErrorKind::Start(format!("PE {pe}: {reason}")).into()
 }
 
-/// Puts the partitions of this PE, which lie in the slot at `mine`, on their shelves, when none of them is
-/// used yet. All PEs must find the same names: each compares its own with those of PE 0, to the byte.
+/// Reads the names in the partitions of this PE, which are mapped in the slot at `mine` and not used yet. All PEs must find the same
+/// names: each compares its own with those of PE 0, to the byte.
 pub(crate) fn shelve(
     setup: &Setup,
     files: BTreeMap<usize, Backing>,

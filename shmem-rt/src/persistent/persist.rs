@@ -1,4 +1,4 @@
-//! Writing down what is to outlive the job.
+//! `World::persist`: saves the partitions that outlive the job.
 
 use std::panic::Location;
 
@@ -14,21 +14,20 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Writes down what the partitions with `KIND=PMEM` hold, on all PEs: a later job that names the same files
-    /// begins with exactly that, whatever happens to this one. Collective. Gives the number of partitions that
-    /// were written: 0 if no partition of the job lies in a file.
+    /// Saves the contents of the partitions with `KIND=PMEM`, on all PEs: a later job that names the same files
+    /// begins with exactly that, whatever happens to this one. Collective. Returns the number of partitions that
+    /// were saved: 0 if no partition of the job is in a file.
     ///
-    /// All that was put before, by any PE, is part of it; that is why the world is taken exclusively. Each partition
-    /// is written as a whole: after a crash in between, one of several partitions may be at this persist and
-    /// another one at the last. It is the only way to keep something: a job that ends does not persist.
+    /// All earlier puts, by any PE, are part of it; that is why the world is taken exclusively. Each partition
+    /// is saved as a whole: after a crash in between, one of several partitions may be at this persist and
+    /// another one at the last. Nothing else saves: a job that ends does not persist.
     ///
-    /// It costs two flushes of each file, and a comparison of the partition with its copy.
+    /// It costs three flushes of each file, and a comparison of the partition with a copy.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::NotPersisted`], on all PEs, if a disk fails: then the last persist stays what a later job finds, and
-    /// none of this partition is possible any more in this job. If the disk fails when the copy is written already,
-    /// the job ends; the next one finishes that.
+    /// none of this partition is possible any more in this job.
     ///
     /// ```no_run
     /// use shmem::prelude::*;
@@ -52,7 +51,7 @@ impl<L: ThreadLevel> World<L> {
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         let mut written = 0;
         for shelf in job.memory.shelves.lock().iter_mut().filter(|shelf| shelf.file.is_some()) {
-            // Raw addresses reach the list, too. What this PE has made of names is what counts.
+            // A raw transfer may have overwritten the list in the partition: the list in this process counts.
             // SAFETY: the start of this PE's slot; `agree_on` lets one thread in, which has the shelves alone.
             if unsafe { shelf.write_names(self.endpoint().mine(0)) } {
                 say(&format!(
@@ -65,7 +64,7 @@ impl<L: ThreadLevel> World<L> {
             }
             let Some(file) = &mut shelf.file else { continue };
             let last = file.generation();
-            let mine = if shelf.failed { Err(Errno::IO) } else { file.prepare() };
+            let mine = if shelf.failed { Err(Errno::IO) } else { file.persist() };
             if let Err((pe, errno)) = worst(&agreed, mine) {
                 if !shelf.failed {
                     shelf.failed = true;
@@ -79,12 +78,6 @@ impl<L: ThreadLevel> World<L> {
                     (shelf.title.clone(), std::io::Error::from_raw_os_error(errno).to_string());
                 return Err(agreed.refused(ErrorKind::NotPersisted { partition, pe, reason, last }));
             }
-            if let Err(errno) = file.complete() {
-                let error = file.failed("writing the copy", errno);
-                let safe = "what this persist was to keep is safe, and the next job finishes it";
-                job.abort(1, &format!("{error}; {safe}"));
-            }
-            agreed.again();
             written += 1;
         }
         Ok(written)

@@ -9,30 +9,29 @@ use serde::{Deserialize, Serialize};
 pub struct FileState {
     /// The newest persist in the file; 0: none.
     pub generation: u64,
-    /// Whether that one is under way: then the copy holds the one before, or part of this one.
-    pub is_copying: bool,
+    /// Whether the persist before it is in the file as well.
+    pub has_previous: bool,
     /// A number that the files of one heap share.
     pub set: u64,
 }
 
 impl FileState {
-    /// Whether nothing was persisted in it, not even halfway.
+    /// Whether nothing was persisted in it.
     pub fn is_new(&self) -> bool {
         self.generation == 0
     }
 
     /// Whether it can come to a persist.
     fn has(&self, generation: u64) -> bool {
-        generation == self.generation || self.is_copying && generation + 1 == self.generation
+        generation == self.generation || self.has_previous && generation + 1 == self.generation
     }
 }
 
 impl fmt::Display for FileState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.generation, self.is_copying) {
-            (0, _) => f.write_str("nothing persisted yet"),
-            (generation, true) => write!(f, "persist {generation} under way"),
-            (generation, false) => write!(f, "persist {generation}"),
+        match self.generation {
+            0 => f.write_str("nothing persisted yet"),
+            generation => write!(f, "persist {generation}"),
         }
     }
 }
@@ -69,25 +68,20 @@ pub fn agree(found: &[FileState]) -> Result<u64, (usize, String)> {
 mod tests {
     use super::*;
 
-    const fn found(generation: u64, is_copying: bool) -> FileState {
-        FileState { generation, is_copying, set: 5 }
-    }
-
     /// (The simulated jobs check that all crashes leave files that agree.)
     #[test]
     fn other_files_are_refused() {
-        let (stable, copying) = (|generation| found(generation, false), |generation| found(generation, true));
+        let found = |generation, has_previous| FileState { generation, has_previous, set: 5 };
         for files in [
-            [stable(0), stable(1)],
-            [stable(0), copying(2)],
-            [stable(1), stable(2)],
-            [copying(1), copying(3)],
-            [stable(1), copying(3)],
-            [copying(4), stable(2)],
+            [found(0, false), found(2, true)],
+            [found(1, true), found(3, true)],
+            [found(1, true), found(2, false)],
+            [found(4, true), found(2, true)],
         ] {
-            assert!(agree(&files).is_err() && agree(&[files[0], copying(2), files[1]]).is_err(), "{files:?}");
+            let among = [files[0], found(2, true), files[1]];
+            assert!(agree(&files).is_err() && agree(&among).is_err(), "{files:?}");
         }
-        let (pe, error) = agree(&[stable(3), FileState { set: 6, ..stable(3) }]).unwrap_err();
+        let (pe, error) = agree(&[found(3, true), FileState { set: 6, ..found(3, true) }]).unwrap_err();
         assert!(
             pe == 1 && error.contains("PE 0 has persist 3, PE 1 has persist 3 of another heap; put back")
         );

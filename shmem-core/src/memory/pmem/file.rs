@@ -1,4 +1,4 @@
-//! The file of one partition on one PE: persist in two phases, and what an opening repairs.
+//! The file of one partition on one PE: persist, and what an opening repairs.
 
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::agree::FileState;
 use super::find::{find, make, take_over};
-use super::header::{Areas, Header, Identity, LAYOUT};
+use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT};
 
 /// What holds a file, as bytes at offsets: a file system, or in tests a disk that loses what was not flushed.
 pub(super) trait Disk: core::fmt::Debug {
@@ -78,8 +78,15 @@ pub struct PmemFile {
     what: String,
     /// Whether this job has made it.
     made: bool,
+    /// The newest persist.
     header: Header,
+    /// The persist before, if its copy is there.
+    previous: Option<Header>,
+    /// The number of the set that the next persist writes.
+    set: u64,
     areas: Areas,
+    /// Whether the disk has all pages that are read here: a failed flush of an earlier job may have left others.
+    is_trusted: bool,
 }
 
 /// Where a partition is that shall survive the job.
@@ -121,26 +128,27 @@ impl PmemFile {
         areas: Areas,
     ) -> Result<Self, Errno> {
         disk.write(LAYOUT, identity.layout.as_bytes())?;
-        Self::load(disk, path, identity, Header::new(identity), areas)
+        Self::load(disk, path, identity, (Header::new(identity), None), areas)
     }
 
-    /// Takes over a disk with this header, and writes the header once more: the job that wrote it may have failed to flush.
+    /// Takes over a disk with these headers, and writes the newest one once more: the job that wrote it may have failed to flush.
     /// The same bytes in the same place damage nothing.
     pub(super) fn load(
         disk: Box<dyn Disk + Send>,
         path: &Path,
         identity: &Identity,
-        header: Header,
+        (header, previous): (Header, Option<Header>),
         areas: Areas,
     ) -> Result<Self, Errno> {
-        let file = Self { disk, path: path.into(), what: identity.what.clone(), made: false, header, areas };
-        file.write_header().map(|()| file)
+        let (path, what, set) = (path.into(), identity.what.clone(), header.set);
+        let file = Self { disk, path, what, made: false, header, previous, set, areas, is_trusted: false };
+        file.write_header(&header.page()).map(|()| file)
     }
 
     /// The state of the file.
     pub fn found(&self) -> FileState {
         let Header { generation, set, .. } = self.header;
-        FileState { generation, is_copying: self.header.is_copying(), set }
+        FileState { generation, has_previous: self.previous.is_some(), set }
     }
 
     /// Its path.
@@ -161,24 +169,13 @@ impl PmemFile {
     ///
     /// If the file cannot be written.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
-        // All pages are written, not only those that differ: a disk that has failed may lack pages that are still read here.
-        let Areas { work, copy, .. } = self.areas;
-        let is_copying = self.header.is_copying();
-        if is_copying && self.header.generation == generation {
-            self.transfer(Some(work), copy, true)?;
-            return self.seal();
+        if generation < self.header.generation {
+            self.revert()?;
         }
-        if generation > 0 {
-            self.advance(false, generation)?;
-            return self.transfer(Some(copy), work, true);
+        if generation == 0 {
+            self.set = set;
         }
-        self.header.set = set;
-        if !is_copying {
-            return Ok(());
-        }
-        // C may hold part of a first persist that another PE, whose file is gone, does not have.
-        self.revert()?;
-        self.transfer(None, work, true)
+        self.transfer(self.areas.copy(generation), self.areas.work, true)
     }
 
     /// Removes the file, if this job has made it.
@@ -188,34 +185,33 @@ impl PmemFile {
         }
     }
 
-    /// The first half of a persist: flushes W, and says so in the header. If it fails on any PE, all [`revert`](Self::revert)
+    /// Makes the older copy what W is, and writes its header. If it fails on any PE, all [`revert`](Self::revert)
     /// and give up persisting.
     ///
     /// # Errors
     ///
-    /// If the file cannot be flushed.
-    pub fn prepare(&mut self) -> Result<(), Errno> {
+    /// If the file cannot be written.
+    pub fn persist(&mut self) -> Result<(), Errno> {
+        let next = self.header.next(self.set);
+        self.previous = Some(std::mem::replace(&mut self.header, next));
+        // From here on the older copy holds no persist.
+        self.write_header(&[0; HEADER_PAGE])?;
+        self.transfer(self.areas.work, self.areas.copy(next.generation), !self.is_trusted)?;
         self.disk.flush()?;
-        self.advance(true, self.header.generation + 1)
+        self.write_header(&next.page())?;
+        self.is_trusted = true;
+        Ok(())
     }
 
-    /// The second half of a persist, after all PEs have done the first one: makes C what W is.
+    /// Takes the newest persist back, whether it was done or has failed.
     ///
     /// # Errors
     ///
-    /// If the copy cannot be written. The memory must not be written any more then.
-    pub fn complete(&mut self) -> Result<(), Errno> {
-        self.transfer(Some(self.areas.work), self.areas.copy, false)?;
-        self.seal()
-    }
-
-    /// Takes the first half of a persist back, whether it was done or has failed.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written. The memory must not be written any more then.
+    /// If the file cannot be written.
     pub fn revert(&mut self) -> Result<(), Errno> {
-        self.advance(false, self.header.generation - u64::from(self.header.is_copying()))
+        let cleared = self.write_header(&[0; HEADER_PAGE]);
+        self.header = self.previous.take().unwrap_or(self.header);
+        cleared
     }
 
     /// The error of a call that failed while `doing` something.
@@ -229,31 +225,18 @@ impl PmemFile {
         Ok((self.disk.descriptor()?, self.areas.work, self.areas.bytes))
     }
 
-    fn seal(&mut self) -> Result<(), Errno> {
-        self.disk.flush()?;
-        self.advance(false, self.header.generation)
-    }
-
-    /// Writes the next header. A header that may or may not be on the disk, because the disk failed, is written over by the next
-    /// one: the last header that is there for certain stays.
-    fn advance(&mut self, is_copying: bool, generation: u64) -> Result<(), Errno> {
-        self.header = self.header.next(is_copying, generation);
-        let result = self.write_header();
-        self.header.sequence += u64::from(result.is_err());
-        result
-    }
-
-    fn write_header(&self) -> Result<(), Errno> {
-        self.disk.write(self.header.offset(), &self.header.page())?;
+    /// Writes a page in the place of the newest header.
+    fn write_header(&self, page: &[u8]) -> Result<(), Errno> {
+        self.disk.write(self.header.offset(), page)?;
         self.disk.flush()
     }
 
-    /// Makes one area equal to another one, or zero: writes all pages, or those in which they differ.
-    fn transfer(&self, from: Option<u64>, to: u64, all: bool) -> Result<(), Errno> {
+    /// Makes one area equal to another one: writes all pages, or those in which they differ.
+    fn transfer(&self, from: u64, to: u64, all: bool) -> Result<(), Errno> {
         let (mut source, mut target) = (vec![0; STEP], vec![0; STEP]);
         for at in (0..self.areas.bytes).step_by(STEP) {
             let step = STEP.min((self.areas.bytes - at) as usize);
-            from.map_or(Ok(()), |from| self.disk.read(from + at, &mut source[..step]))?;
+            self.disk.read(from + at, &mut source[..step])?;
             if all {
                 self.disk.write(to + at, &source[..step])?;
                 continue;

@@ -86,7 +86,7 @@ pub(super) fn take_over(file: File, path: &Path, identity: &Identity) -> Result<
     if bytes < LAYOUT {
         return Err(FOREIGN.into());
     }
-    let header = newest(&file)?;
+    let (header, previous) = headers(&file)?;
     if header.generation == 0 {
         // Nothing was ever persisted in it: it is as good as none.
         rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
@@ -95,7 +95,8 @@ pub(super) fn take_over(file: File, path: &Path, identity: &Identity) -> Result<
     let areas = check(&file, bytes, &header, identity)?;
     // A copy of the file that makes holes of zero pages has fewer blocks.
     allocate(&file, areas.end())?;
-    PmemFile::load(Box::new(file), path, identity, header, areas).map_err(system("writing the header"))
+    PmemFile::load(Box::new(file), path, identity, (header, previous), areas)
+        .map_err(system("writing the header"))
 }
 
 /// Makes a file where there is none.
@@ -211,7 +212,7 @@ fn allocate(file: &File, bytes: u64) -> Result<(), String> {
 fn no_room(asked: u64, available: &str) -> String {
     let asked = Size(asked);
     format!(
-        "cannot be made: it takes {asked} (the partition twice, so that a persist that is interrupted loses nothing), and \
+        "cannot be made: it takes {asked} (the partition three times, so that a persist that is interrupted loses nothing), and \
          {available}; make room, lower SIZE, or name a file elsewhere"
     )
 }
@@ -221,20 +222,23 @@ fn damaged(how: impl core::fmt::Display) -> String {
     format!("is damaged: {how}; put it back from a copy, or delete the files of all PEs to begin anew")
 }
 
-/// The newest header of a file that is whole, where the other one may be what a crash has left of it.
-pub(super) fn newest(disk: &dyn Disk) -> Result<Header, String> {
+/// The newest header of a file that is whole, and the one before it if that is whole, too; otherwise it may be what a crash has left.
+pub(super) fn headers(disk: &dyn Disk) -> Result<(Header, Option<Header>), String> {
     let mut pages = [[0; HEADER_PAGE]; 2];
     for (page, at) in pages.iter_mut().zip([0, HEADER_PAGE as u64]) {
         disk.read(at, page).map_err(system("pread"))?;
     }
     let (header, other) = match pages.each_ref().map(|page| Header::read(page)) {
-        [Some(one), Some(other)] => return Ok(if one.sequence > other.sequence { one } else { other }),
+        [Some(one), Some(other)] => {
+            let (older, newer) = if one.generation < other.generation { (one, other) } else { (other, one) };
+            return Ok((newer, Some(older).filter(|older| older.generation + 1 == newer.generation)));
+        }
         [Some(header), None] => (header, &pages[1]),
         [None, Some(header)] => (header, &pages[0]),
         [None, None] => return Err(FOREIGN.into()),
     };
     if header.may_have_torn(other) {
-        return Ok(header);
+        return Ok((header, None));
     }
     Err(damaged(format_args!(
         "one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist {}, but \

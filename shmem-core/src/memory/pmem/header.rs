@@ -1,10 +1,10 @@
 //! The format of a file.
 //!
 //! ```text
-//! 0       header 0      4096    header 1
+//! 0       header of copy 0      4096    header of copy 1
 //! 8192    the layout of the partition, as text
 //! 2M..    W, the working area, as large as the partition
-//!         C, the copy
+//!         copy 0, copy 1
 //! ```
 //!
 //! A header is smaller than a sector of any disk, and each has a page of its own. W starts on a multiple of 2M, so that a DAX
@@ -21,16 +21,16 @@ pub(super) const HEADER_PAGE: usize = 4096;
 /// Offset of the layout.
 pub(super) const LAYOUT: u64 = 2 * HEADER_PAGE as u64;
 
-/// W and C are multiples of the largest base page of any machine.
+/// Areas are multiples of the largest base page of any machine.
 const UNIT: u64 = 64 << 10;
 
 /// Marks a header of this format. A machine of the other byte order reads another number.
-const MAGIC: u64 = u64::from_ne_bytes(*b"shmpmem3");
+const MAGIC: u64 = u64::from_ne_bytes(*b"shmpmem4");
 
 /// Most bytes of a layout, which bounds the memory that an opening takes for what a file says.
 pub(super) const MAX_LAYOUT: u64 = 16 << 20;
 
-/// Largest number of a persist or of a header: far above what any job reaches, and one more is still a number.
+/// Largest number of a persist: far above what any job reaches, and one more is still a number.
 const MOST: u64 = 1 << 62;
 
 /// What a file must be to belong to a partition of a PE.
@@ -53,9 +53,7 @@ pub struct Identity {
 pub(super) struct Areas {
     /// Start of W.
     pub(super) work: u64,
-    /// Start of C.
-    pub(super) copy: u64,
-    /// Bytes of W, and of C.
+    /// Bytes of each area.
     pub(super) bytes: u64,
 }
 
@@ -64,18 +62,22 @@ impl Areas {
     pub(super) fn new(size: u64, layout_bytes: u64) -> Option<Self> {
         let bytes = size.checked_next_multiple_of(UNIT)?;
         let work = LAYOUT.checked_add(layout_bytes)?.checked_next_multiple_of(ADDRESS_ALIGN as u64)?;
-        let copy = work.checked_add(bytes)?;
-        i64::try_from(copy.checked_add(bytes)?).ok()?;
-        Some(Self { work, copy, bytes })
+        i64::try_from(bytes.checked_mul(3)?.checked_add(work)?).ok()?;
+        Some(Self { work, bytes })
+    }
+
+    /// Start of the copy for a persist.
+    pub(super) fn copy(&self, generation: u64) -> u64 {
+        self.work + (1 + generation % 2) * self.bytes
     }
 
     /// Bytes of the file.
     pub(super) fn end(&self) -> u64 {
-        self.copy + self.bytes
+        self.work + 3 * self.bytes
     }
 }
 
-/// The state of a file; see the head of [`super`].
+/// The header of a copy that holds a persist; see the head of [`super`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Header {
@@ -87,12 +89,8 @@ pub(super) struct Header {
     /// Bytes of the layout, and their fingerprint.
     pub(super) layout_bytes: u64,
     pub(super) layout_print: u64,
-    /// From here on the headers of a file differ. 1: it is `Copying`; 0: `Stable`.
-    copying: u64,
-    /// Number of the persist.
+    /// Number of the persist; 0: none, and the copy is zero. From here on the headers of a file differ.
     pub(super) generation: u64,
-    /// Number of headers written before: the newest one counts.
-    pub(super) sequence: u64,
     /// A number that the files of one heap share, from their first persist on.
     pub(super) set: u64,
     /// The fingerprint of all before it.
@@ -120,9 +118,9 @@ impl Header {
         .sealed()
     }
 
-    /// The header behind this one.
-    pub(super) fn next(self, is_copying: bool, generation: u64) -> Self {
-        Self { copying: is_copying.into(), generation, sequence: self.sequence + 1, ..self }.sealed()
+    /// The header of the next persist of a heap.
+    pub(super) fn next(self, set: u64) -> Self {
+        Self { generation: self.generation + 1, set, ..self }.sealed()
     }
 
     fn sealed(self) -> Self {
@@ -133,13 +131,9 @@ impl Header {
         fingerprint(bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, sum)].iter().copied())
     }
 
-    pub(super) fn is_copying(&self) -> bool {
-        self.copying != 0
-    }
-
-    /// Its offset in the file: headers take turns.
+    /// Its offset in the file.
     pub(super) fn offset(&self) -> u64 {
-        self.sequence % 2 * HEADER_PAGE as u64
+        self.generation % 2 * HEADER_PAGE as u64
     }
 
     /// The page with this header.
@@ -152,18 +146,15 @@ impl Header {
     /// `None`: the page holds no header, or a torn one.
     pub(super) fn read(page: &[u8]) -> Option<Self> {
         let header: Self = bytemuck::pod_read_unaligned(&page[..size_of::<Self>()]);
-        // The first persist is number 1.
-        let is_state = header.generation > 0 || !header.is_copying();
-        let is_counted = header.generation.max(header.sequence) < MOST;
-        (header.magic == MAGIC && header.sum == header.fingerprint() && is_state && is_counted)
-            .then_some(header)
+        let is_whole = header.magic == MAGIC && header.sum == header.fingerprint();
+        (is_whole && header.generation < MOST).then_some(header)
     }
 
     /// Whether a crash can leave this page, which holds no whole header, in the same file. What all headers of a file have in
     /// common is there then, or missing; behind a header there are zeroes.
     pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
         let (header, behind) = page.split_at(size_of::<Self>());
-        let common = &bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, copying)];
+        let common = &bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, generation)];
         let mut pairs = header.iter().zip(common);
         pairs.all(|(found, own)| found == own || *found == 0) && behind.iter().all(|byte| *byte == 0)
     }
@@ -177,8 +168,8 @@ mod tests {
     fn changed_headers_are_not_read_and_torn_ones_are_told_from_damaged_ones() {
         let identity =
             Identity { what: String::new(), size: 1000, pe: 2, pes: 4, layout: "layout".to_owned() };
-        let before = Header { set: 0x1234_5678_9abc_def0, ..Header::new(&identity) }.next(false, 6);
-        let header = before.next(true, 7);
+        let before = Header::new(&identity).next(0x1234_5678_9abc_def0);
+        let header = before.next(before.set);
         let (before, page) = (before.page(), header.page());
         assert_eq!(Header::read(&page), Some(header));
         assert_eq!(Header::read(&[0; HEADER_PAGE]), None);
@@ -191,7 +182,7 @@ mod tests {
             let mut damaged = page.clone();
             damaged[at] ^= 0x80;
             assert!(Header::read(&damaged).is_none() || at == size_of::<Header>(), "byte {at}");
-            let varies = (core::mem::offset_of!(Header, copying)..size_of::<Header>()).contains(&at);
+            let varies = (core::mem::offset_of!(Header, generation)..size_of::<Header>()).contains(&at);
             assert_eq!(header.may_have_torn(&damaged), varies, "byte {at}");
         }
     }

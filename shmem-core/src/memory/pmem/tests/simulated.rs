@@ -13,13 +13,13 @@ use rustix::io::Errno;
 use crate::exclusion::Mutex;
 use crate::memory::pmem::agree::agree;
 use crate::memory::pmem::file::{Disk, PmemFile};
-use crate::memory::pmem::find::{FOREIGN, newest};
+use crate::memory::pmem::find::{FOREIGN, headers};
 use crate::memory::pmem::header::{Areas, Identity, LAYOUT};
 
-const AREAS: Areas = Areas { work: LAYOUT + 4096, copy: LAYOUT + 3 * 4096, bytes: 2 * 4096 };
+const AREAS: Areas = Areas { work: LAYOUT + 4096, bytes: 2 * 4096 };
 
 /// Operations of a persist, at most.
-const OPERATIONS: usize = 14;
+const OPERATIONS: usize = 8;
 
 /// The PEs of a job and their disks, and what must be found.
 struct Job {
@@ -41,7 +41,7 @@ impl Job {
     }
 
     fn work(&self) -> Vec<Vec<u8>> {
-        let work = AREAS.work as usize..AREAS.copy as usize;
+        let work = AREAS.work as usize..(AREAS.work + AREAS.bytes) as usize;
         self.disks.iter().map(|disk| disk.lock().seen[work.clone()].to_vec()).collect()
     }
 
@@ -53,10 +53,8 @@ impl Job {
             disk.flush()?;
             let identity = Identity { what: String::new(), size: 1, pe, pes, layout: "layout".to_owned() };
             let shared = Box::new(Arc::clone(disk));
-            let file = match newest(disk) {
-                Ok(newest) if newest.generation > 0 => {
-                    PmemFile::load(shared, path, &identity, newest, AREAS)?
-                }
+            let file = match headers(disk) {
+                Ok(found) if found.0.generation > 0 => PmemFile::load(shared, path, &identity, found, AREAS)?,
                 Err(why) if why != FOREIGN => panic!("a crash was taken for damage: {why}"),
                 // Nothing was persisted: the file is cut to nothing and made anew.
                 _ => {
@@ -92,8 +90,7 @@ impl Job {
 
     fn persist(&mut self) -> Result<(), Errno> {
         self.next = Some(self.work());
-        self.each(PmemFile::prepare)?;
-        self.each(PmemFile::complete)?;
+        self.each(PmemFile::persist)?;
         self.last = self.next.take().unwrap();
         Ok(())
     }
@@ -128,12 +125,11 @@ impl Job {
         self.last = kept;
     }
 
-    /// A flush of one PE fails in the first half: the persist is an error, and all goes on without; unless the
-    /// job dies while it goes back.
-    fn fail_first_half(&mut self) {
+    /// A flush of one PE fails: the persist is an error, and all goes on without; unless the job dies while it takes it back.
+    fn fail(&mut self) {
         let pe = self.dice.usize(..self.disks.len());
-        self.disks[pe].lock().fault = Some(self.dice.usize(..2));
-        assert_eq!(self.each(PmemFile::prepare), Err(Errno::IO));
+        self.disks[pe].lock().fault = Some(self.dice.usize(..3));
+        assert_eq!(self.each(PmemFile::persist), Err(Errno::IO));
         if self.dice.bool() {
             self.next = Some(self.work());
             self.doom();
@@ -145,15 +141,6 @@ impl Job {
             self.disks[pe].lock().fault = Some(0);
             assert_eq!(self.disks[pe].flush(), Err(Errno::IO));
         }
-    }
-
-    /// A flush of one PE fails in the second half: the job ends.
-    fn fail_second_half(&mut self) {
-        self.next = Some(self.work());
-        self.each(PmemFile::prepare).unwrap();
-        let pe = self.dice.usize(..self.disks.len());
-        self.disks[pe].lock().fault = Some(self.dice.usize(..2));
-        assert_eq!(self.each(PmemFile::complete), Err(Errno::IO));
     }
 }
 
@@ -173,8 +160,7 @@ fn play(pes: usize, seed: u64) {
                 _ = job.persist();
             }
             4 => {}
-            5 | 6 => job.fail_first_half(),
-            _ => job.fail_second_half(),
+            _ => job.fail(),
         }
         job.recover();
     }
@@ -223,59 +209,71 @@ fn with_seeds(pes: usize, test: impl Fn(&mut Job)) {
     }
 }
 
-/// The disk fails, and the system takes pages for written that are not: they are written once more before a
-/// persist relies on them.
+fn fill(job: &Job, value: u8) {
+    job.disks.iter().for_each(|disk| disk.lock().store(AREAS.work, &[value; AREAS.bytes as usize]));
+}
+
+/// A flush of copied pages fails, and the system takes them for written: the next job writes them again, though they are read as
+/// what it writes.
 #[test]
 fn pages_that_the_disk_lacks_are_written_again() {
     with_seeds(1, |job| {
-        let fill = |job: &Job, value| job.disks[0].lock().store(AREAS.work, &[value; AREAS.bytes as usize]);
         fill(job, 1);
         job.persist().unwrap();
-        job.open().unwrap();
-        for value in [2, 1] {
-            fill(job, value);
-            job.disks[0].lock().fault = Some(0);
-            assert_eq!(job.disks[0].flush(), Err(Errno::IO));
-        }
-        // Now W looks like C, and the disk may have twos.
+        fill(job, 2);
+        job.disks[0].lock().fault = Some(1);
+        assert_eq!(job.each(PmemFile::persist), Err(Errno::IO));
         job.disks[0].lock().revive();
         job.open().unwrap();
-        job.files[0].prepare().unwrap();
+        fill(job, 2);
+        job.persist().unwrap();
         job.disks[0].lock().lose();
         job.recover();
     });
 }
 
-/// A header that is seen and that the disk lacks is not what others act upon.
+/// A header that is seen and that the disk lacks is not what others act upon: they would clear the copy that it needs.
 #[test]
 fn a_header_that_the_disk_lacks_is_written_again() {
     with_seeds(2, |job| {
         job.scribble();
         job.persist().unwrap();
+        job.scribble();
         job.next = Some(job.work());
-        job.disks[0].lock().fault = Some(1);
-        assert_eq!(job.each(PmemFile::prepare), Err(Errno::IO));
-        // FileState, but PE 0 comes no further, and PE 1 does.
-        job.disks.iter().for_each(|disk| disk.lock().revive());
-        job.disks[0].lock().left = Some(2);
-        _ = job.open();
+        job.disks[0].lock().fault = Some(2);
+        assert_eq!(job.each(PmemFile::persist), Err(Errno::IO));
+        job.disks[0].lock().revive();
+        job.open().unwrap();
+        // Both have found the second persist. PE 1 does a third one, and PE 0 dies.
+        job.last = job.next.take().unwrap();
+        assert!(job.work() == job.last);
+        job.scribble();
+        job.disks[0].lock().left = Some(0);
+        assert_eq!(job.each(PmemFile::persist), Err(Errno::NXIO));
         job.disks.iter().for_each(|disk| disk.lock().lose());
         job.recover();
     });
 }
 
-/// A file that is removed while the first persist is under way takes all back to nothing: also the file whose copy was written.
+/// A file that is removed while the second persist is under way takes all back to nothing, or the others are refused: also
+/// that whose copy of nothing is written over.
 #[test]
 fn a_file_that_is_gone_takes_all_back() {
     with_seeds(2, |job| {
-        let fill = [1; AREAS.bytes as usize];
-        job.disks.iter().for_each(|disk| disk.lock().store(AREAS.work, &fill));
-        job.each(PmemFile::prepare).unwrap();
-        // The copy is written and flushed, the header is not.
-        job.disks[0].lock().left = Some(2);
-        assert_eq!(job.files[0].complete(), Err(Errno::NXIO));
+        fill(job, 1);
+        job.each(PmemFile::persist).unwrap();
         job.disks[1].lock().cut().unwrap();
         job.recover();
+        fill(job, 2);
+        job.persist().unwrap();
+        fill(job, 3);
+        // Cleared, and partly written.
+        job.disks[0].lock().left = Some(3);
+        _ = job.each(PmemFile::persist);
+        job.disks.iter().for_each(|disk| disk.lock().revive());
+        job.disks[1].lock().cut().unwrap();
+        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.open()));
+        assert!(refused.is_err(), "PE 0 has persist 1 alone");
     });
 }
 
@@ -284,7 +282,7 @@ fn a_file_that_is_gone_takes_all_back() {
 fn what_was_taken_back_is_never_found() {
     with_seeds(2, |job| {
         job.scribble();
-        job.each(PmemFile::prepare).unwrap();
+        job.each(PmemFile::persist).unwrap();
         job.each(PmemFile::revert).unwrap();
         (0..2).for_each(|_| job.recover());
     });
