@@ -1,10 +1,9 @@
-//! One value for each of many, most of which have the same.
+//! A list with runs of equal values, run-length encoded.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A value for each of so many, from 0. Each different value is kept once, and of the order only where it changes: 8 bytes
-/// for each run of equal ones.
+/// A list in which many neighbours are equal. Each different value is stored once, and 8 bytes for each run of equal ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alike<T> {
     values: Box<[T]>,
@@ -12,7 +11,7 @@ pub struct Alike<T> {
     len: usize,
 }
 
-/// From where on there is which value.
+/// A run of equal values: the index of its first element, and of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     first: u32,
@@ -20,17 +19,17 @@ struct Run {
 }
 
 impl<T> Alike<T> {
-    /// How many have a value.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nobody has.
+    /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The value of one, if it has one.
+    /// The element at an index.
     pub fn get(&self, index: usize) -> Option<&T> {
         if index >= self.len {
             return None;
@@ -39,12 +38,12 @@ impl<T> Alike<T> {
         Some(&self.values[self.runs[run].value as usize])
     }
 
-    /// The different values, in the order in which they come first.
+    /// The different values, in the order of their first elements.
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// What `of` makes of the value of each; it is asked once for each different one.
+    /// Maps all elements; `of` is called once for each different value.
     pub fn map<U: Eq + Hash + Clone>(&self, of: impl FnMut(&T) -> U) -> Alike<U> {
         let made: Vec<U> = self.values.iter().map(of).collect();
         let starts = self.runs.iter().map(|run| (run.first as usize, made[run.value as usize].clone()));
@@ -52,7 +51,7 @@ impl<T> Alike<T> {
         Alike { values, runs, len: self.len }
     }
 
-    /// The value of each.
+    /// All elements.
     pub fn iter(&self) -> impl Iterator<Item = &T> + Clone {
         let ends = self.runs.iter().skip(1).map(|run| run.first as usize).chain([self.len]);
         let runs = self.runs.iter().zip(ends);
@@ -64,7 +63,7 @@ impl<T> Alike<T> {
 
 /// # Panics
 ///
-/// If they are 2^32 or more.
+/// If there are 2^32 elements or more.
 impl<T: Eq + Hash + Clone> FromIterator<T> for Alike<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
         let mut len = 0;
@@ -73,7 +72,7 @@ impl<T: Eq + Hash + Clone> FromIterator<T> for Alike<T> {
     }
 }
 
-/// The different values and the runs of equal ones, from values with the number of the first that has each.
+/// The different values and the runs, from the start of each run with its value.
 fn runs_of<T: Eq + Hash + Clone>(starts: impl Iterator<Item = (usize, T)>) -> (Box<[T]>, Box<[Run]>) {
     let (mut values, mut runs, mut known) = (Vec::new(), Vec::<Run>::new(), HashMap::new());
     for (first, value) in starts {
@@ -90,7 +89,7 @@ fn runs_of<T: Eq + Hash + Clone>(starts: impl Iterator<Item = (usize, T)>) -> (B
     (values.into(), runs.into())
 }
 
-/// Equal values with the numbers of those that have them, in the order of the first of these.
+/// Groups numbers by equal values, in the order of the first number of each group.
 pub fn groups<T: PartialEq>(values: impl Iterator<Item = (usize, T)>) -> Vec<(T, Vec<usize>)> {
     let mut groups: Vec<(T, Vec<usize>)> = Vec::new();
     for (number, value) in values {

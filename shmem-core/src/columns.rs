@@ -1,4 +1,4 @@
-//! Text in columns, for what tools and reports show.
+//! Text in columns, for tools and reports.
 
 use core::fmt;
 

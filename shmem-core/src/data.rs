@@ -1,8 +1,8 @@
-//! What may live in symmetric memory.
+//! Types that may be in symmetric memory.
 //!
 //! Three traits, from weak to strong:
 //!
-//! * [`SymmetricData`]: may live there. Plain data, and the words that are only touched atomically
+//! * [`SymmetricData`]: may be there. Plain data, and the words that are only touched atomically
 //!   ([`Atomic`](crate::object::Atomic), [`Signal`](crate::object::Signal)).
 //! * [`PlainData`]: may also be moved by put and get. Words are left out, because plain transfers
 //!   and atomic updates of one word are not atomic with respect to each other.
@@ -55,8 +55,8 @@ plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 // SAFETY: an array is its elements, one behind the other, without padding between them.
 unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {}
 
-/// A value of another crate's type, as an element of symmetric memory. That it is plain data its [`Pod`] says, which crates
-/// have by a feature `bytemuck`: `Plain<Complex<f64>>` of `num-complex`, `Plain<Vec3>` of `glam`, `Plain<f16>` of `half`.
+/// A value of another crate's type, as an element of symmetric memory. The type must be [`Pod`], which many crates
+/// implement with a feature `bytemuck`: `Plain<Complex<f64>>` of `num-complex`, `Plain<Vec3>` of `glam`, `Plain<f16>` of `half`.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::data::*; }
@@ -81,8 +81,8 @@ unsafe impl<T: Pod> Pod for Plain<T> {}
 // code.
 unsafe impl<T: Pod> SymmetricData for Plain<T> {}
 
-/// How memory will be used: what a transport may exploit when it chooses where the memory lies or how it is
-/// registered. They change no result.
+/// Hints how memory will be used, which a transport may exploit when it places or registers the
+/// memory. They change no result.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::data::*; }

@@ -1,14 +1,14 @@
 //! Mutual exclusion of the threads of one process: std's [`Mutex`](std::sync::Mutex) and
 //! [`RwLock`](std::sync::RwLock) without poison.
 //!
-//! What the runtime keeps behind them are lists, maps and counts that single calls change, so a thread that panics while
-//! it holds one leaves nothing half changed. Poison would only have the next thread panic as well, often in a
-//! destructor that must give something back: the job would say that a lock is poisoned, and not what has happened.
-//! The lock that PEs share is another thing: [`object::Lock`](crate::object::Lock).
+//! The runtime protects lists, maps and counts that single calls change, so a thread that panics while
+//! it holds a lock leaves nothing half changed. With poison the next thread would panic as well, often in a
+//! destructor, and the job would report a poisoned lock instead of the first panic.
+//! (PEs share another lock: [`object::Lock`](crate::object::Lock).)
 
 use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-/// What one thread at a time reaches.
+/// A value that one thread at a time accesses.
 #[derive(Debug, Default)]
 pub struct Mutex<T: ?Sized>(std::sync::Mutex<T>);
 
@@ -46,7 +46,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-/// What many threads read, or one changes.
+/// A value that many threads read, or one changes.
 #[derive(Debug, Default)]
 pub struct RwLock<T: ?Sized>(std::sync::RwLock<T>);
 

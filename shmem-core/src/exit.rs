@@ -1,22 +1,20 @@
-//! How the process ends.
+//! The end of the process.
 //!
-//! Only the program calls `exit`, or returns from `main`. The library ends the process by [`end`]: it flushes what was printed, and
+//! Only the program calls `exit`, or returns from `main`. The library ends the process by [`end`]: it flushes the standard output, and
 //! runs no destructor and no handler of `atexit`. Any thread may call it when the job cannot go on, also in the middle of
-//! transfers that write to memory of the program. Memory that is not destroyed cannot be used again before the process is gone.
-//! Neither what was printed nor who is told holds up the end for ever: each has its time, behind which it is left.
+//! transfers that write to memory of the program: memory that is not destroyed cannot be used again before the process is gone.
+//! Flushing and telling others have a time limit each.
 //!
 //! `exit` does not unwind the stack. It runs the destructors of the calling thread's thread-locals, the newest first, and
-//! only then the handlers of `atexit`. So what must run before the destructor of every thread-local of the program is
-//! registered where such destructors are, behind all that are there (`run_first`).
+//! only then the handlers of `atexit`. So a function that must run before the destructors of all thread-locals of the program is
+//! registered as the newest of these destructors (`run_first`).
 //!
-//! The C library keeps these destructors in a list: a word in its own thread-local memory leads to the newest one. An entry
-//! cannot be taken out again, so who registers often must know whether its last entry still is the newest one. Nothing
-//! tells. `Newest` finds that word, once: the one word of that memory which two registrations, one behind the other, both
-//! change. Where there is not exactly one, as there is in every glibc so far, every call registers: some 50 bytes each, which are
-//! given back when the thread ends.
+//! The C library keeps these destructors in a list, whose head is a word in its own thread-local memory. An entry
+//! cannot be removed, so repeated registration must know whether its last entry is still the newest one, for which there is no
+//! call. `Newest` finds the head, once: the one word of that memory that changes in each of two successive registrations.
+//! (Every glibc so far has exactly one. Without it every call registers, which takes some 50 bytes until the thread ends.)
 //!
-//! musl's `exit` runs no destructors of thread-locals, and there is nothing to do. There is no other C library on Linux with which
-//! this is built.
+//! musl's `exit` runs no destructors of thread-locals. There is no other C library on Linux for which this is built.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -29,12 +27,11 @@ use std::time::Duration;
 
 use rustix::thread::gettid;
 
-/// How long the end waits for streams to be written out, and then as long until others are told. A stream that another thread has
-/// locked may stay locked for ever, as may what others are told by.
+/// Time limit for flushing streams, and again for telling others. Another thread may keep a stream locked for ever.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Ends the process with `code`, and runs nothing more of the program. What Rust's standard output and the streams of C hold
-/// back is written out; then `tell` says to others that the process ends, and why.
+/// Ends the process with `code`, and runs nothing more of the program. Rust's standard output and the streams of C are
+/// flushed; then `tell` says to others that the process ends, and why.
 ///
 /// It may be called anywhere: in the middle of a transfer, in a destructor, in a handler of `atexit`, by several threads.
 pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
@@ -44,7 +41,7 @@ pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
     end.conclude()
 }
 
-/// An end that has begun. It lies in a frame that is never left.
+/// An end that has begun. It is in a frame that is never left.
 struct End<'t> {
     code: i32,
     tell: &'t (dyn Fn() + Sync),
@@ -54,7 +51,7 @@ struct End<'t> {
 static TELLS: AtomicI32 = AtomicI32::new(0);
 
 impl End<'_> {
-    /// Has another thread go on by `late` if this one is not there in time. Where there can be no other thread, this one is waited for.
+    /// Starts a thread that goes on with `late` after the time limit. Without one more thread there is no limit.
     fn limit(&self, late: extern "C" fn(*mut c_void) -> *mut c_void) {
         let (this, mut thread) = (ptr::from_ref(self).cast_mut().cast(), MaybeUninit::uninit());
         // SAFETY: the function takes what it is given, and may run in any thread. A thread of the C library's can be started in
@@ -62,7 +59,7 @@ impl End<'_> {
         _ = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), late, this) };
     }
 
-    /// The streams are left.
+    /// Flushing took too long.
     extern "C" fn conclude_late(this: *mut c_void) -> *mut c_void {
         std::thread::sleep(PATIENCE);
         // SAFETY: `limit` has given an `End`, which is shared by its `Sync` parts alone, and lies in a frame that is never left:
@@ -70,7 +67,7 @@ impl End<'_> {
         unsafe { &*this.cast::<End<'_>>() }.conclude()
     }
 
-    /// The others are left.
+    /// Telling others took too long.
     extern "C" fn leave_late(this: *mut c_void) -> *mut c_void {
         std::thread::sleep(PATIENCE);
         // SAFETY: an `End` that stays, as in `conclude_late`.
@@ -106,7 +103,7 @@ unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }
 
-/// Writes out what streams hold back. What cannot be written is lost.
+/// Flushes all streams. Bytes that cannot be written are lost.
 fn flush() {
     // A reader that is gone is an error to these, and would otherwise be the death of a program in C.
     // SAFETY: a disposition of signals, of a process that is about to end.
@@ -121,8 +118,8 @@ fn flush() {
     unsafe { libc::fflush(ptr::null_mut()) };
 }
 
-/// Writes out what Rust's standard output holds back. Where a handler of a signal ends the process in the middle of a write to it, that
-/// is a panic of the standard library, of which nobody is to hear.
+/// Flushes Rust's standard output. If a handler of a signal ends the process in the middle of a write to it, that
+/// is a panic of the standard library, which is not reported.
 fn flush_own() {
     let (me, is_flushing) = (gettid(), Arc::new(AtomicBool::new(true)));
     // Who unwinds cannot change the hook, and is in no write.

@@ -1,8 +1,8 @@
-//! A number for what must be equal on all PEs: FNV-1a, the same in every process and build.
+//! Hashes for comparisons between PEs: FNV-1a, the same in every process and build.
 //!
 //! Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm" (IETF draft).
 
-/// The FNV-1a hash of some bytes. Different bytes have different ones in all likelihood.
+/// The FNV-1a hash of some bytes.
 #[inline]
 pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -10,7 +10,7 @@ pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
-/// A hash of some words, for where a number must be found in less time than FNV-1a takes. Its upper half
+/// A hash of some words that is faster than FNV-1a. Its upper half
 /// depends on all of them.
 #[inline]
 pub fn fingerprint_of_words(words: impl IntoIterator<Item = u64>) -> u64 {

@@ -6,7 +6,7 @@
 //! (`ui-tests/tests/layers.rs` holds it to that):
 //!
 //! ```text
-//! section      what `#[symmetric]` and `partitions!` leave in a binary: read here, used at the start
+//! section      records of `#[symmetric]` and `partitions!` in a binary
 //! indexed      single elements by lists of indices, on one PE or over several
 //! halo         ghost cells that neighbours exchange without a barrier
 //! context      the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
@@ -14,31 +14,31 @@
 //! object       handles of symmetric objects: Symmetric, SymBox, On
 //! padded       arrays whose rows do not fall into the same sets of a cache
 //! endpoint     one stream of operations, the tokens that lend it, how a PE waits
-//! observe      the table of operations, and who is told of them
+//! observe      the table of operations, and their observers
 //! transport    how bytes reach another PE: shared memory inline, everything else behind a trait
 //! libfabric    the network's library, found when the program runs: bindings, calls, and its objects as types
 //! strided      regions, plans and kernels: which blocks a transfer moves, and how
 //! heap         layout of statics, the deterministic allocator, deferred reclaim
-//! memory       memfds, page sizes, the arena in which every on-node PE has its slot
-//! topology     NUMA nodes: which memory there is, of which kind, how near
-//! segment      which part of a PE's slot belongs to which partition
-//! partition    what a partition is asked to be, and what it was granted
+//! memory       memfds, page sizes, files that survive the job, the arena in which every on-node PE has its slot
+//! topology     NUMA nodes: memory, its kind, its distance
+//! segment      the table of segments: from an offset in a PE's slot to its partition
+//! partition    requests for partitions, and grants
 //! system       the words every PE keeps for the runtime: doorbell, barriers, its own record
-//! sync         waiting, meeting and exchanging: algorithms that are checked with loom
-//! data         what may live in symmetric memory
+//! sync         waiting, barriers and exchanges on a node: algorithms that are checked with loom
+//! data         types that may be in symmetric memory
 //! shared       loads, stores and copies of memory that others access at the same time
 //! fingerprint  a number for what must be equal on all PEs
 //! pe           the number of a PE, and its slot on this node
-//! message      messages put together while compiling
+//! message      compile-time formatting of messages
 //! columns      text in columns, for tables and reports
-//! root         where `proc` and `sys` are
+//! root         reads files of `proc` and `sys`, real or invented
 //! ranges       lists of numbers: `0-3,8`
 //! alike        one value for each of many, most of which have the same
 //! text         short texts of fixed size, for records that others read
 //! primitive    atomics, and what loom puts in their place
 //! loader       libraries of C, found when the program runs
-//! exit         how the process ends, by the library and by the program
-//! dispositions  how the process handles signals, kept while libraries are loaded
+//! exit         ends the process, and completes transfers before the program ends it
+//! dispositions  keeps the handlers of signals while libraries are loaded
 //! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
 

@@ -15,18 +15,18 @@ unsafe impl Send for Loaded {}
 // SAFETY: a handle of the loader, which threads may ask at a time.
 unsafe impl Sync for Loaded {}
 
-/// What a program without a loader can be told.
+/// The error of a program without a loader.
 const NO_LOADER: &str =
     "this program is linked statically as a whole, and has no loader for libraries: link it without -static";
 
-/// Whether somebody loads the libraries of this program: who is linked statically as a whole has nobody, and its C library
-/// crashes where it is asked to load what needs another one.
+/// Whether this program has a loader for libraries. A program that is linked statically as a whole has none, and its C library
+/// crashes when it loads a library that needs another C library.
 fn has_loader() -> bool {
     // SAFETY: asks for a number that the kernel has given with the program.
     unsafe { libc::getauxval(libc::AT_BASE) != 0 }
 }
 
-/// Why a library, or a function of it, is not to be had.
+/// A library, or a function of it, cannot be loaded: why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LoadError(String);
@@ -53,8 +53,7 @@ impl Loaded {
         NonNull::new(handle).map(Self).ok_or_else(LoadError::last)
     }
 
-    /// A function: of that version, or where the loader or the library knows no versions, or none is asked for, of
-    /// that name.
+    /// A function by name and version; by name alone if no version is asked for, or the loader or the library has no versions.
     ///
     /// # Errors
     ///

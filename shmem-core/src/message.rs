@@ -1,10 +1,10 @@
-//! Messages put together while compiling.
+//! Compile-time formatting of messages.
 //!
 //! A panic in a constant can show a `&str` but format nothing. [`Message`] formats names and
 //! numbers in `const fn`s, so that a compile error says what was asked and what is allowed in the
 //! user's own words: "`Particle` has 4 byte(s) of padding".
 
-/// A text under construction. What is too long is cut.
+/// A text under construction. An excess over its longest length is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Message {
     bytes: [u8; Self::MAX],

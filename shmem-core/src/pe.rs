@@ -1,8 +1,8 @@
-//! The number of a processing element, and its place on this node.
+//! The number of a processing element, and its slot on this node.
 
 use core::fmt;
 
-/// What places are on: a [`Pe`], and nothing else.
+/// The argument of `on`: a [`Pe`], and nothing else.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a PE",
     label = "expected a `Pe`",
@@ -87,7 +87,7 @@ impl Pe {
         Self { number: self.number, slot: self.slot & Self::SLOT | (viewer + 1) << 16 | Self::OBSERVED }
     }
 
-    /// Whether both are PEs as one PE has them.
+    /// Whether the same PE made both values.
     #[doc(hidden)]
     #[inline(always)]
     pub const fn is_seen_with(self, other: Self) -> bool {

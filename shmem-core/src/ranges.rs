@@ -1,7 +1,7 @@
 //! Lists of numbers written as ranges, as the kernel writes lists of CPUs: `0-3,8`.
 //!
-//! A range is as long as its numbers say, and not as its text: so a list is read only if it ascends, and only numbers
-//! that a machine may have. Whoever wrote the text, a list takes no more than 64 KiB.
+//! A short text may stand for a long range. So a list is read only if it ascends, and only with numbers
+//! that a machine may have: it takes at most 64 KiB, whoever wrote the text.
 
 /// Lists with numbers from here on are not read. Linux is built for at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes
 /// (`NODES_SHIFT`).

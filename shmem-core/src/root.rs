@@ -1,4 +1,4 @@
-//! Where `proc` and `sys` are read.
+//! Files of `proc` and `sys`, of this machine or of an invented one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ impl Root {
         &self.0
     }
 
-    /// The text of a file, without blanks around it. What cannot be read is not there: kernels and
-    /// containers leave out what they do not have.
+    /// The text of a file, without blanks around it; `None` if it cannot be read: kernels and
+    /// containers leave out files.
     pub fn text(&self, path: &str) -> Option<String> {
         Some(fs::read_to_string(self.0.join(path)).ok()?.trim().to_owned())
     }

@@ -1,4 +1,4 @@
-//! Which part of a PE's slot is which segment.
+//! The table of segments of a PE's slot.
 //!
 //! Segment 0 is the system area, segments 1..=127 are the partitions in the order of their IDs,
 //! 128..=254 are slots for what comes after init (partitions made at run time, separately registered
@@ -20,7 +20,7 @@ pub const MAX_SEGMENTS: usize = 255;
 /// The segment that holds the words of the runtime.
 pub const SYSTEM: u32 = 0;
 
-/// The first segment for what comes after init.
+/// The first segment for memory that is made after init.
 pub const FIRST_LATER: u32 = 128;
 
 const NONE: u8 = u8::MAX;
@@ -37,7 +37,7 @@ pub struct Segment {
     pub bytes: usize,
     /// The partition's ID, or 0.
     pub partition: u32,
-    /// The partition's name, or what else it is.
+    /// The partition's name, or a description.
     pub name: Text<32>,
 }
 
@@ -168,8 +168,8 @@ impl Segments {
         (inside <= length && bytes <= length - inside).then_some(u32::from(index))
     }
 
-    /// The segment that holds all of `bytes` bytes at `offset`, whichever that is. For who knows that there is an object,
-    /// and takes the time of a lock.
+    /// The segment that holds all of `bytes` bytes at `offset`, hidden ones included. The caller knows that there is an object.
+    /// It takes a lock.
     pub fn holding(&self, offset: usize, bytes: usize) -> Option<u32> {
         let holds = |(_, segment): &&(u32, Segment)| {
             let inside = offset.checked_sub(segment.start);
@@ -214,7 +214,7 @@ impl fmt::Debug for Segments {
     }
 }
 
-/// An address that is not symmetric: which operation, which address, and what there is.
+/// The error of an address that is not symmetric: the operation, the address, and the segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Miss {
     operation: &'static str,

@@ -13,9 +13,8 @@
 //!   any order, joined to words where somebody else accesses a word: what the processor does. So it races with
 //!   nobody. What is read may be mixed from several writes, and is a value all the same: every bit pattern is one.
 //!
-//! What several processes share is the same memory with the same instructions, and nothing else is asked of
-//! the processor: that a store of at most 8 aligned bytes is one store, and that locked instructions and the
-//! fences of `primitive` order all that stands before them.
+//! Several processes share the same memory with the same instructions. The processor must make a store of at most 8 aligned bytes
+//! one store, and order all earlier accesses before locked instructions and the fences of `primitive`.
 //!
 //! Other processors than x86-64 and 64-bit Arm, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and
 //! bytes (`words`). That is for ThreadSanitizer, which knows nothing of assembly: it checks in such a
