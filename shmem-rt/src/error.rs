@@ -168,13 +168,18 @@ pub enum ContextError {
     Registered { thread: String, number: usize, at: &'static Location<'static> },
 }
 
+/// Bytes of a name, at most.
+pub(crate) const MAX_NAME: usize = 64;
+
 /// A name cannot be used, or another object has it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum NameError {
     /// Not a name.
-    #[error("`{name}` cannot name an object: {fault}; a name has 1 to 64 bytes, and none that do not print")]
+    #[error(
+        "`{name}` cannot name an object: {fault}; a name has 1 to {MAX_NAME} bytes, and none that do not print"
+    )]
     Name { name: String, fault: &'static str },
     /// An object of another length or type has the name.
     #[error(

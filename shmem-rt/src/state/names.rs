@@ -9,10 +9,7 @@ use shmem_core::fingerprint::fingerprint;
 use shmem_core::text::Text;
 use shmem_launch::codec::{self, Message};
 
-use crate::error::NameError;
-
-/// Bytes of a name, at most.
-const MAX_NAME: usize = 64;
+use crate::error::{MAX_NAME, NameError};
 
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmnames");
 
@@ -25,7 +22,7 @@ const HEAD: usize = size_of::<[u64; 3]>();
 pub struct Named {
     /// Its name.
     pub name: String,
-    /// What its items are, as the program that made it calls them.
+    /// The type of its items, as the program that made it calls it.
     pub kind: String,
     /// Number of items.
     pub items: usize,
@@ -68,6 +65,13 @@ impl Named {
             name if name.chars().any(char::is_control) => Some("it contains a character that does not print"),
             _ => None,
         }
+    }
+
+    /// Whether size and alignment of its items are those of a type.
+    fn is_of_a_type(&self) -> bool {
+        self.align.is_power_of_two()
+            && self.item_bytes.is_multiple_of(self.align)
+            && self.items.checked_mul(self.item_bytes).is_some()
     }
 
     /// Bytes of all items.
@@ -116,11 +120,8 @@ pub(crate) fn decode(room: &[u8]) -> Result<Vec<Named>, String> {
     let objects: Vec<Named> = codec::decode(list).map_err(|_| "its list of names is none")?;
     let mut names = std::collections::BTreeSet::new();
     for object in &objects {
-        let is_type = object.align.is_power_of_two()
-            && object.item_bytes.is_multiple_of(object.align)
-            && object.items.checked_mul(object.item_bytes).is_some();
         let is_text = object.fault().is_none() && !object.kind.chars().any(char::is_control);
-        if !is_type || !is_text {
+        if !object.is_of_a_type() || !is_text {
             return Err("its list of names has what is no name of an object".to_owned());
         }
         if !names.insert(&object.name) {
