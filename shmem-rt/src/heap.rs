@@ -10,7 +10,7 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, MemoryHints};
-use shmem_core::heap::{Allocation, Grown, MIN_ALIGN, Owner, Usage};
+use shmem_core::heap::{Allocation, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
 use shmem_core::partition::{Declaration, Partition, PartitionError, Table, default, show_size};
 use shmem_core::shared;
@@ -127,10 +127,10 @@ impl<L: ThreadLevel> World<L> {
         let purpose = Purpose::of_memory("realloc", &arguments, &subject);
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         let before = self.job().memory.ledger.lock().find(offset).map_or(0, |found| found.bytes);
-        let (allocation, grown) = self.job().memory.ledger.lock().reallocate_at(offset, bytes)?;
+        let allocation = self.job().memory.ledger.lock().reallocate_at(offset, bytes)?;
         let to = self.endpoint().mine(allocation.offset);
         self.renew_pages(allocation.segment, allocation.offset..allocation.offset + bytes);
-        if grown != Grown::InPlace {
+        if allocation.offset != offset {
             let from = self.endpoint().mine(offset);
             // SAFETY: both blocks lie in this PE's heap and hold that many bytes. `copy` allows that another PE writes to the old
             // block meanwhile.

@@ -36,21 +36,6 @@ pub struct Usage {
     pub blocks: usize,
 }
 
-/// The place of a block that was resized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grown {
-    /// It starts where it started.
-    InPlace,
-    /// It starts elsewhere. The caller copies the contents before anything else is allocated; the old and the
-    /// new place may overlap.
-    Moved {
-        /// Where it starts now.
-        offset: usize,
-        /// Bytes to copy: all of the old contents, since only a block that grows moves.
-        keep: usize,
-    },
-}
-
 /// The free memory of one partition's heap.
 #[derive(Clone, Debug)]
 pub struct Allocator {
@@ -111,14 +96,15 @@ impl Allocator {
         self.give(offset, bytes.max(1).next_multiple_of(MIN_ALIGN));
     }
 
-    /// Resizes a block of `old` bytes, in place where it can be, and keeps its alignment. Without room it stays as it was.
+    /// Resizes a block of `old` bytes, in place where it can be, keeps its alignment, and returns its offset. If that is another one,
+    /// the caller copies the contents before anything else is allocated; both places may overlap. Without room the block stays.
     pub(super) fn reallocate(
         &mut self,
         offset: usize,
         old: usize,
         bytes: usize,
         align: usize,
-    ) -> Result<Grown, HeapError> {
+    ) -> Result<usize, HeapError> {
         let (Some(before), Some(room)) = (room_of(old), room_of(bytes)) else {
             return Err(self.exhausted(bytes, align));
         };
@@ -126,12 +112,12 @@ impl Allocator {
         if room <= before + behind {
             self.give(offset, before);
             self.take(offset, room);
-            return Ok(Grown::InPlace);
+            return Ok(offset);
         }
         if let Some(to) = self.find(room, align) {
             self.take(to, room);
             self.give(offset, before);
-            return Ok(Grown::Moved { offset: to, keep: old });
+            return Ok(to);
         }
         // Only together with the piece before it is there room: then the places overlap.
         self.give(offset, before);
@@ -140,7 +126,7 @@ impl Allocator {
             return Err(self.exhausted(bytes, align));
         };
         self.take(to, room);
-        Ok(Grown::Moved { offset: to, keep: old })
+        Ok(to)
     }
 
     /// The heap in numbers.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use shmem_grammar::show_size;
 
 use super::allocator::room_of;
-use super::{Allocator, Grown, HeapError, Usage};
+use super::{Allocator, HeapError, Usage};
 use crate::primitive::{Mutex, mutant};
 
 /// The owner of an allocation, which frees it.
@@ -263,22 +263,19 @@ impl Ledger {
     ///
     /// If no allocation starts there, a handle owns it, `bytes` is 0, or there is no room; it stays
     /// as it was.
-    pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<(Allocation, Grown), HeapError> {
+    pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("realloc", offset)?;
         if bytes == 0 {
             return Err(HeapError::ZeroBytes);
         }
         let mut allocation = self.live[&id];
         let Allocation { segment, bytes: old, align, .. } = allocation;
-        let grown = self.heap(segment).reallocate(offset, old, bytes, align)?;
+        allocation.offset = self.heap(segment).reallocate(offset, old, bytes, align)?;
         allocation.bytes = bytes;
-        if let Grown::Moved { offset: to, .. } = grown {
-            allocation.offset = to;
-            self.by_offset.remove(&offset);
-            self.by_offset.insert(to, id);
-        }
+        self.by_offset.remove(&offset);
+        self.by_offset.insert(allocation.offset, id);
         self.live.insert(id, allocation);
-        Ok((allocation, grown))
+        Ok(allocation)
     }
 
     /// Words of the bitmap of live handles: the same on every PE.

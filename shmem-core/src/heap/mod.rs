@@ -10,6 +10,6 @@ mod error;
 mod ledger;
 pub mod statics;
 
-pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
+pub use allocator::{Allocator, MAX_ALIGN, MIN_ALIGN, Usage};
 pub use error::HeapError;
 pub use ledger::{Allocation, Ledger, Made, Owner, Reclaimed, Released};

@@ -73,7 +73,10 @@ impl Job {
     fn each(&mut self, mut part: impl FnMut(&mut PmemFile) -> Result<(), Errno>) -> Result<(), Errno> {
         let first = self.dice.usize(..self.files.len());
         self.files.rotate_left(first);
-        let result = self.files.iter_mut().fold(Ok(()), |result, file| result.and(part(file)));
+        let mut result = Ok(());
+        for file in &mut self.files {
+            result = result.and(part(file));
+        }
         self.files.rotate_right(first);
         result
     }
