@@ -1,18 +1,15 @@
 //! A checked barrier of the PEs of one node.
 //!
-//! One word counts the arrivals in its low 16 bits and sums the arrivals' fingerprints in the other
-//! 48: one read-modify-write per PE both arrives and says what it arrived for. The last one compares
-//! the sum with its own fingerprint times the number of PEs. Equal fingerprints always pass. Different
-//! ones may pass by chance, or by design, since fingerprints are hashes; but not when they differ in
-//! their low 16 bits and each PE has 0 or 1 there: these bits are summed without running over, so the
-//! sum counts the PEs with a 1. Whoever has to know more than that bit lets the PEs state it
-//! ([`Statement`]). The last one resets the word and opens the next generation, on which
-//! the others spin and then sleep.
+//! A central counter barrier: one word counts the arrivals in its low 16 bits and sums the arrivals' fingerprints in the other 48, so
+//! one read-modify-write per PE both arrives and shows its purpose. The last PE compares the sum with its own fingerprint times the
+//! number of PEs, resets the word, and opens the next generation, on which the others spin and then sleep.
 //!
-//! A statement is what a PE has come to a meeting for, word for word. Where soundness rests on that, each writes a statement
-//! before it arrives, and compares those of the others with its own when all have arrived. A statement begins with the
-//! number of its meeting, which no other meeting of the same members has. Only meetings of this kind write
-//! statements: who has come for anything else has left an old one, and is found by that number.
+//! Equal fingerprints always pass. Different ones may pass by chance, since they are hashes; but not if they differ in their low 16
+//! bits, where each PE has 0 or 1: these bits are summed without overflow, so the sum counts the PEs with a 1.
+//!
+//! Where soundness rests on the whole purpose, each PE writes it as a [`Statement`] before it arrives, and compares the statements of
+//! the others with its own when all have arrived. A statement begins with the number of its meeting, which no other meeting of the
+//! same members has: a PE that came for a meeting without statements is found by its old number.
 
 use std::time::Duration;
 
@@ -22,7 +19,7 @@ use crate::primitive::{AtomicU32, AtomicU64, FutexWord, Ordering, fence_after_rm
 const COUNT_BITS: u32 = 16;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
 
-/// The shared words of a barrier. All zeroes is a barrier nobody has arrived at.
+/// The shared words of a barrier. All zeroes is a barrier without arrivals.
 #[derive(Debug)]
 #[repr(C)]
 pub struct NodeBarrier {
@@ -31,7 +28,7 @@ pub struct NodeBarrier {
     sleepers: OwnLine<AtomicU32>,
 }
 
-/// What an arrival found.
+/// The result of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// All others are here for the same purpose: the caller must [`open`](NodeBarrier::open).
@@ -43,7 +40,7 @@ pub enum Arrival {
 }
 
 impl NodeBarrier {
-    /// Most PEs that can meet.
+    /// Most PEs of a barrier.
     pub const MAX_PES: usize = COUNT as usize;
 
     /// Arrives as one of `pes`, for the purpose `fingerprint`: in its low 16 bits 0 or 1, on which all
@@ -64,7 +61,7 @@ impl NodeBarrier {
         }
     }
 
-    /// Lets everybody go: for the last one.
+    /// Releases all PEs. Called by the last one.
     #[inline]
     pub fn open(&self) {
         let early = mutant("barrier-early-look").then(|| self.sleepers.0.load(Ordering::Relaxed));
@@ -112,10 +109,10 @@ impl Default for NodeBarrier {
 /// Words of a statement.
 pub const STATEMENT_WORDS: usize = 16;
 
-/// Words that one PE writes before a meeting, and others read behind it. All zeroes states nothing.
+/// Words that one PE writes before a meeting, and others read after it. All zeroes states nothing.
 ///
-/// The meeting orders the two, so the words themselves need no order. They are atomic because a PE that has come for
-/// something else, by mistake or on purpose, must be found and not be a race.
+/// The meeting orders the accesses, so the words are relaxed. They are atomic because a PE that came for another purpose may write
+/// them at any time, and must be found without a data race.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Statement([AtomicU64; STATEMENT_WORDS]);
@@ -126,7 +123,7 @@ impl Statement {
         self.0.iter().zip(words).for_each(|(there, word)| there.store(*word, Ordering::Relaxed));
     }
 
-    /// Whether exactly that was written, behind the meeting.
+    /// Whether exactly these words were written. Called after the meeting.
     pub fn says(&self, words: &[u64; STATEMENT_WORDS]) -> bool {
         self.0.iter().zip(words).all(|(there, word)| there.load(Ordering::Relaxed) == *word)
     }

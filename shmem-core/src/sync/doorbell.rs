@@ -1,24 +1,23 @@
-//! The bell of one PE: rung by whoever changes a word the PE may be waiting for.
+//! The bell of one PE, rung after a change of a word for which the PE may wait (an event count).
 //!
-//! The waiter announces itself, looks at its word again, and sleeps on the bell's epoch. The ringer
-//! has changed the word, then looks for announced sleepers. Who waits in a meeting of the runtime waits for words that only the
-//! runtime changes; so operations of the program look for [watchers](Doorbell::watch) alone: a PE that sleeps in a barrier is not
-//! woken by all that is put to it meanwhile. Either the ringer sees the announcement, or the waiter sees
-//! the word, because a full fence stands on each side between what is written and what is looked at:
+//! A waiter announces itself, checks its word again, and sleeps on the bell's epoch. A ringer changes the word, then checks for
+//! announced sleepers. Operations of the program check for [watchers](Doorbell::watch) alone: a PE that sleeps in a barrier waits for
+//! words of the runtime, and is not woken by puts.
 //!
-//! 1. The waiter's is behind its announcement, a read-modify-write.
-//! 2. The ringer's is part of the read-modify-write by which it changed the word ([`ring`](Doorbell::ring)), or comes
-//!    behind a plain store ([`ring_behind_store`](Doorbell::ring_behind_store)).
-//! 3. Full fences have one order. If the waiter's comes first, the ringer's look behind its own finds the announcement;
-//!    otherwise the waiter's look behind its own finds the word.
+//! Either the ringer sees the announcement, or the waiter sees the word, because each side has a full fence between its write and its
+//! check:
 //!
-//! A plain store alone has no such order: it may leave the processor after the look. So only words can be waited for
-//! that are changed in one of these two ways, or by a store behind which comes a fence later, and another ring
-//! ([`Turn::settle`](super::Turn::settle)).
+//! 1. The waiter's fence follows its announcement, a read-modify-write.
+//! 2. The ringer's fence is part of the read-modify-write that changed the word ([`ring`](Doorbell::ring)), or follows a plain store
+//!    ([`ring_behind_store`](Doorbell::ring_behind_store)).
+//! 3. Full fences have one order. If the waiter's is first, the ringer's check finds the announcement; otherwise the waiter's check
+//!    finds the word.
 //!
-//! Which of the two is the faster way depends on what was written before. A read-modify-write asks for the line of its
-//! word when all stores before it have left the processor; lines of data and the line of a plain store behind them are
-//! on their way together, and whoever spins sees the word before the ringer's fence is over.
+//! A plain store without a fence may become visible after the check. So a word that a PE waits for must be changed in one of these two
+//! ways, or by a store that a later fence and another ring follow ([`Turn::settle`](super::Turn::settle)).
+//!
+//! After stores of data, a plain store is faster: its cache line is requested together with those of the data, and a spinning waiter
+//! sees it before the ringer's fence. A read-modify-write requests its line only when all earlier stores are visible.
 
 use std::time::Duration;
 
@@ -28,7 +27,7 @@ use crate::primitive::{AtomicU32, FutexWord, Ordering, fence_after_rmw, fence_af
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Doorbell {
-    /// Sleepers that wait for words which operations of programs change.
+    /// Sleepers that wait for words of the program.
     watchers: AtomicU32,
     epoch: FutexWord,
     /// All sleepers.
@@ -39,14 +38,14 @@ impl Doorbell {
     /// To be called after a read-modify-write of a word that the bell's owner may wait for.
     #[inline(always)]
     pub fn ring(&self) {
-        // Behind a plain store it orders nothing on x86-64, where it is no instruction.
+        // On x86-64 it is no instruction, and would not order a plain store.
         if !mutant("doorbell-no-fence") && !mutant("exchange-unsettled") {
             fence_after_rmw();
         }
         self.look(&self.sleepers);
     }
 
-    /// As [`ring`](Self::ring), of a word of the program.
+    /// As [`ring`](Self::ring), for a word of the program.
     #[inline(always)]
     pub fn ring_watchers(&self) {
         if !mutant("doorbell-no-fence") {
@@ -64,15 +63,15 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// To be called after any store of the program's, without a fence: whoever sleeps has made this thread pass one before it looked a last
-    /// time, or sleeps a short time only (`context::untyped`).
+    /// To be called after any store of the program, without a fence: a sleeper has made this thread execute one before its last check,
+    /// or sleeps a short time only (`context::untyped`).
     #[inline(always)]
     pub(crate) fn ring_behind_any_store(&self) {
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
         self.look(&self.watchers);
     }
 
-    /// Whether somebody who sleeps would be woken meanwhile, for a word of any kind.
+    /// Whether `act` would wake a sleeper.
     #[cfg(test)]
     pub(crate) fn is_rung_by(&self, act: impl FnOnce()) -> bool {
         let before = self.epoch.load(Ordering::Acquire);
@@ -97,7 +96,7 @@ impl Doorbell {
     }
 
     /// Sleeps until the bell is rung for a word of the runtime, unless `done` already holds; at most `timeout`. May return
-    /// early: the caller looks again.
+    /// early: the caller checks again.
     pub fn sleep(&self, timeout: Option<Duration>, done: impl FnMut() -> bool) {
         self.sleep_as(None, timeout, done);
     }

@@ -1,32 +1,26 @@
 //! Exchanges between neighbours, one after the other, through two buffers and without a barrier.
 //!
-//! Every neighbour has two messages at the receiver: data and a signal in each. Exchange k uses message
-//! k mod 2, in a fixed order on every PE: all data of k, each with its signal behind it; then a wait until
-//! the signals of all neighbours show k; then the data that came is read; only then does k + 1 begin. The
-//! relation is symmetric: who sends to a PE also waits for it. Two messages are enough, whatever delays
-//! there are:
+//! Each PE has two message buffers for each neighbour, with data and a signal in each (double buffering). Exchange k uses buffer
+//! k mod 2, in this order on every PE: it sends all data of k, each followed by its signal; waits until the signals of all neighbours
+//! show k; reads the data; then begins k + 1. Neighbours are symmetric: a PE waits for the PEs that it sends to. Two buffers are
+//! enough for any delays:
 //!
-//! 1. A sends k + 2 to B after it has seen the signal of k + 1 that B sent (A has finished k + 1, and waited
-//!    for B as for all its neighbours).
-//! 2. B sent k + 1 after it had finished k and read its data, since its exchanges follow each other.
-//! 3. So what A writes as k + 2 comes behind all that B reads of k, which lay in the same message: the
-//!    reads of B, its signal, A's look at that signal, A's writes.
-//! 4. Nothing older is on its way to that message: A's own k has arrived, since B has finished k. So a
-//!    network may deliver the messages of different exchanges in any order, and the signal of a message
-//!    can only be what it was two exchanges ago, or k. It never shows an exchange to come.
+//! 1. A sends k + 2 to B after it has seen B's signal of k + 1.
+//! 2. B sent k + 1 after it had read the data of k.
+//! 3. So A's writes of k + 2 follow B's reads of k from the same buffer: B's reads, its signal, A's check of that signal, A's writes.
+//! 4. No older message is in flight to that buffer: A's own k has arrived, since B has finished k. So a network may deliver the
+//!    messages of different exchanges in any order, and the signal of a buffer shows k or the exchange two before.
 //!
-//! Signals are plain stores where memory is shared, so that a PE does not wait for the lines of all its
-//! neighbours before it computes. A waiter may miss such a store just then, and go to sleep; so whoever sent has
-//! to [`settle`](Turn::settle) and ring before it waits for an exchange itself, or gives up. Until then it may
-//! wait in other ways for a PE that sleeps, so nobody sleeps long without a look.
+//! So the data of k does not change from the moment when its signal is seen until the next `begin`: references to it are sound for
+//! that long.
 //!
-//! Therefore nobody writes the data of k between the moment when its signal is seen and the next `begin`:
-//! references to it may be given out for that long.
+//! In shared memory signals are plain stores, so that a PE does not wait for the cache lines of its neighbours. A waiter may miss such
+//! a store and go to sleep; so a sender calls [`settle`](Turn::settle) and rings before it waits for an exchange itself, or gives up.
+//! Until then it may wait otherwise for a PE that sleeps, so sleeps are short.
 
 use crate::primitive::{fence_after_store, mutant};
 
-/// How far a PE has come in a series of exchanges. They are numbered from 1, so that signals of zero mean
-/// that nothing has come.
+/// A PE's progress in a series of exchanges. They are numbered from 1: a signal of zero shows no exchange.
 #[derive(Debug, Default)]
 pub struct Turns {
     last: u64,
@@ -38,8 +32,7 @@ pub struct Turns {
 pub struct Turn(u64);
 
 impl Turns {
-    /// Begins the next exchange. `None`: the one before was never finished, and what its neighbours sent
-    /// may still be coming.
+    /// Begins the next exchange. `None`: the previous one was never finished, and its data may still arrive.
     #[inline]
     pub fn begin(&mut self) -> Option<Turn> {
         if self.open {
@@ -50,7 +43,7 @@ impl Turns {
         Some(Turn(self.last))
     }
 
-    /// Ends the exchange that was begun: all neighbours' data is there.
+    /// Ends the exchange: the data of all neighbours has arrived.
     #[inline]
     pub fn finish(&mut self) {
         self.open = false;
@@ -64,18 +57,16 @@ impl Turn {
         self.0
     }
 
-    /// Which of the two messages it uses.
+    /// The buffer that it uses.
     #[inline(always)]
     pub fn message(self) -> usize {
         if mutant("exchange-one-message") { 0 } else { (self.0 % 2) as usize }
     }
 
-    /// Sends to a neighbour: data first, then its signal, which becomes the number that `signal` is given.
-    /// The two closures write to message [`message`](Self::message) at the neighbour, and `signal` is ordered
-    /// behind `data` there.
+    /// Sends to a neighbour: `data` first, then `signal` with the number of the exchange. The closures write to buffer
+    /// [`message`](Self::message) at the neighbour, where `signal` must be ordered after `data`.
     ///
-    /// Inside a closure nobody knows who called: data whose sender may be wrong is sent between the two halves of this,
-    /// [`before_data`](Self::before_data) and [`behind_data`](Self::behind_data).
+    /// Callers that need their location in panics use [`before_data`](Self::before_data) and [`behind_data`](Self::behind_data).
     #[inline(always)]
     pub fn send(self, data: impl FnOnce(), signal: impl Fn(u64)) {
         self.before_data(&signal);
@@ -83,7 +74,7 @@ impl Turn {
         self.behind_data(&signal);
     }
 
-    /// What stands before the data: nothing. (Unless a test is to find that order matters.)
+    /// Called before the data. Does nothing but in a test with a planted fault.
     #[inline(always)]
     pub fn before_data(self, signal: impl FnOnce(u64)) {
         if mutant("exchange-signal-first") {
@@ -91,7 +82,7 @@ impl Turn {
         }
     }
 
-    /// What stands behind the data: its signal.
+    /// Called after the data: sends its signal.
     #[inline(always)]
     pub fn behind_data(self, signal: impl FnOnce(u64)) {
         if !mutant("exchange-signal-first") {
@@ -99,8 +90,7 @@ impl Turn {
         }
     }
 
-    /// Orders the signals that were plain stores before a look for sleepers, which is to follow: `ring` of each
-    /// neighbour's bell.
+    /// Orders signals that were plain stores before the `ring` of each neighbour's bell, which must follow.
     #[inline(always)]
     pub fn settle(self) {
         if !mutant("exchange-unsettled") {
@@ -108,7 +98,7 @@ impl Turn {
         }
     }
 
-    /// Whether the data of a message has come, by its signal, read with acquire ordering.
+    /// Whether the data has arrived, by the signal, which was read with acquire ordering.
     #[inline(always)]
     pub fn has_come(self, signal: u64) -> bool {
         if mutant("exchange-old-signal") && self.0 > 2 {

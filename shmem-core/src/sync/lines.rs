@@ -1,25 +1,22 @@
-//! A checked meeting of few PEs of one node, each of which looks at all others.
+//! A checked barrier of few PEs of one node, each of which reads the flags of all others.
 //!
-//! Every PE has lines of its own. It writes there what it contributes, then shows one word: the number
-//! of the meeting, and the fingerprint of what it came for. It has met the others when it has seen that
-//! number in the lines of all of them. Where PEs come at the same time, this takes one transfer of a line
-//! in each direction, and brings a small contribution with it; a [counter](super::NodeBarrier) takes two,
-//! one behind the other, and brings nothing.
+//! Every PE has cache lines of its own. It writes a small contribution to a line, then shows one word: the number of the meeting, and
+//! the fingerprint of its purpose. It has met the others when it has seen that number in a line of each. If PEs arrive at the same
+//! time, this takes one transfer of a line in each direction, contribution included; a [counter](super::NodeBarrier) takes two
+//! transfers in sequence, without a contribution.
 //!
-//! A PE uses its lines in turn. Who has passed a meeting knows that all others have come to it, so they
-//! have read what was shown and contributed in the one before. Two lines would be enough for that. With
-//! more, the line of the next meeting can be [taken](MeetingLines::take_next) from the caches of its readers
-//! while the owner waits for this one: then showing it costs no transfer.
+//! A PE uses its lines in turn. A PE that has passed a meeting knows that all others have arrived at it, and so have read the lines of
+//! the previous one. Two lines would be enough. With more, the owner can [take](MeetingLines::take_next) the line of the next meeting
+//! from the caches of its readers while it waits for this one: then showing it costs no transfer.
 
 use core::cell::UnsafeCell;
 
 use crate::primitive::{AtomicU64, Ordering, mutant};
 
-/// Bytes that a line carries besides its word: with it, what a processor fetches at once.
+/// Bytes of a line besides its word: with it, one cache line.
 pub const LINE_BYTES: usize = 56;
 
-/// One that is shown, one that is looked at by who is late, and the next; a power of two, so that a line is
-/// found fast.
+/// One line that is shown, one that late PEs read, and the next; a power of two, for a fast modulo.
 const LINES: usize = 4;
 
 const FINGERPRINT_BITS: u32 = 48;
@@ -41,44 +38,42 @@ struct MeetingLine {
 // SAFETY: `data` is not reached through a line.
 unsafe impl Sync for MeetingLine {}
 
-/// What a PE shows to those who wait for it.
+/// The state of a PE, as the others see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// It has not come yet.
+    /// It has not arrived.
     Nothing,
-    /// It is here for the same purpose.
+    /// It has arrived for the same purpose.
     Equal,
-    /// It is here for something else.
+    /// It has arrived for another purpose.
     Different,
 }
 
 impl MeetingLines {
-    /// Where there is room for a contribution of [`LINE_BYTES`] to a meeting, from the start of the lines:
-    /// written by their owner before it [`show`](Self::show)s that it is there, read by the others when they
-    /// have seen that.
+    /// Offset of the contribution of [`LINE_BYTES`] to a meeting, from the start of the lines. The owner writes it before it
+    /// [`show`](Self::show)s its arrival; the others read it after they have seen that.
     #[inline(always)]
     pub const fn room(count: u64) -> usize {
         Self::turn(count) * size_of::<MeetingLine>() + core::mem::offset_of!(MeetingLine, data)
     }
 
-    /// Shows that the owner is in meeting `count`, numbered from 1, for the purpose `fingerprint` of 48
-    /// bits. Whoever may be asleep waiting for it is then woken by its
-    /// [`Doorbell`](super::Doorbell), for which this is a read-modify-write.
+    /// Shows that the owner is in meeting `count`, numbered from 1, for the purpose `fingerprint` of 48 bits. The caller then rings
+    /// [`Doorbell`](super::Doorbell)s, for which this is a read-modify-write.
     #[inline(always)]
     pub fn show(&self, count: u64, fingerprint: u64) {
         let order = if mutant("lines-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         self.0[Self::turn(count)].word.swap(word(count, fingerprint), order);
     }
 
-    /// Brings the line of the meeting behind `count` into the cache of the owner, who is in that one, and has
-    /// passed the one before: nobody looks for what the line has shown any more.
+    /// Takes the line of the meeting after `count` into the cache of the owner, which is in meeting `count` and has passed the one
+    /// before: no PE reads the old value of the line any more.
     #[inline(always)]
     pub fn take_next(&self, count: u64) {
         let next = if mutant("lines-taken-early") { count + LINES as u64 - 1 } else { count + 1 };
         self.0[Self::turn(next)].word.store(0, Ordering::Relaxed);
     }
 
-    /// What the owner shows to a PE that is in meeting `count` for the purpose `fingerprint`.
+    /// The state of the owner for a PE that is in meeting `count` for the purpose `fingerprint`.
     #[inline(always)]
     pub fn shown(&self, count: u64, fingerprint: u64) -> Shown {
         let there = self.0[Self::turn(count)].word.load(Ordering::Acquire);
@@ -102,7 +97,7 @@ impl MeetingLines {
     }
 }
 
-/// Numbers come round, and 0 is none: what the same line showed before is told apart.
+/// Numbers wrap, and 0 is none; the old values of the same line differ.
 #[inline(always)]
 fn word(count: u64, fingerprint: u64) -> u64 {
     let number = 1 + count % u64::from(u16::MAX - 1);

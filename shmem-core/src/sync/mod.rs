@@ -1,12 +1,12 @@
-//! Waiting without burning a shared core: spin or yield briefly, then sleep in the kernel.
+//! Synchronisation of PEs through shared memory: they spin or yield briefly, then sleep in the kernel.
 //!
-//! * [`Doorbell`]: one per PE. Whoever changes a word that its owner may wait for rings it.
+//! * [`Doorbell`]: one per PE, rung after a change of a word for which its owner may wait.
 //! * [`NodeBarrier`]: a checked barrier of the PEs of one node.
-//! * [`MeetingLines`]: a checked meeting of few PEs, each of which looks at all others.
-//! * [`RingWords`]: chunks that one PE fills and others take, several on their way.
-//! * [`Statement`]: what a PE has come to a meeting for, word for word.
+//! * [`MeetingLines`]: a checked barrier of few PEs, each of which reads the flags of all others.
+//! * [`RingWords`]: counters of a ring buffer between one PE and the others.
+//! * [`Statement`]: the purpose of a PE in a meeting, word for word.
 //! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
-//! * [`Patience`]: how long to look before sleeping, and whether to keep the CPU meanwhile.
+//! * [`Patience`]: how long to spin or yield before sleeping.
 //!
 //! The algorithms import their atomics from [`primitive`](crate::primitive) and are checked
 //! exhaustively with loom (`ci/loom.sh`), lost wake-ups included.
@@ -25,7 +25,7 @@ pub use lines::{LINE_BYTES, MeetingLines, Shown};
 pub use patience::Patience;
 pub use ring::RingWords;
 
-/// A line of its own: 128 bytes, because processors fetch lines in pairs.
+/// A value on cache lines of its own: 128 bytes, because processors fetch lines in pairs.
 #[derive(Debug)]
 #[repr(C, align(128))]
 struct OwnLine<T>(T);

@@ -1,8 +1,8 @@
-//! How long to look for what is waited for before sleeping, and whether to keep the CPU meanwhile.
+//! Patience: how long a PE spins or yields before it sleeps.
 
 use std::time::{Duration, Instant};
 
-/// How long a PE looks before it sleeps in the kernel.
+/// How long, and how, a PE polls before it sleeps in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     spin: Duration,
@@ -10,17 +10,16 @@ pub struct Patience {
     outnumbered: bool,
 }
 
-/// Longer than a round trip between cores and shorter than what a sleep and wake-up cost twice:
-/// who waits longer than this is not waiting for a neighbour in the same loop.
+/// Longer than a round trip between cores, and shorter than two sleeps and wake-ups.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// What a byte may take from one node to another.
+/// Time that a byte may take from one node to another.
 const BYTE: Duration = Duration::from_nanos(1);
 
-/// Looks before the CPUs of other PEs are looked at: longer than a neighbour on another core takes to answer.
+/// Polls before the CPUs of other PEs are checked: longer than an answer from another core takes.
 const FIRST_LOOKS: u32 = 32;
 
-/// Looks before each one at the clock, which takes as long as many a wait: some microseconds.
+/// Polls between two reads of the clock.
 const LOOKS: u32 = 256;
 
 impl Patience {
@@ -29,8 +28,7 @@ impl Patience {
         Self { spin: SPIN, outnumbered: pes > cores }
     }
 
-    /// That for who waits until so many bytes have come from another node, of which it is known that they are on their way: in
-    /// their time nothing else may change.
+    /// The patience of a wait for `bytes` that are known to be in flight from another node.
     #[must_use]
     pub fn for_bytes(self, bytes: usize) -> Self {
         if self.has_cores() {
@@ -45,10 +43,10 @@ impl Patience {
         !self.outnumbered
     }
 
-    /// Looks until `done`, or until patience ends; says which.
+    /// Polls until `done`, or until patience ends; returns whether it is done.
     ///
-    /// Between looks it spins, or yields the CPU where the PE that is waited for may need it: where PEs outnumber cores, or
-    /// `shares_cpu` says that another PE runs here, too. With `expects_sharing` that is asked before the first spin.
+    /// Between polls it spins; it yields the CPU if PEs outnumber cores, or `shares_cpu` says that another PE runs on this CPU. With
+    /// `expects_sharing` that is checked before the first spin.
     #[inline]
     pub fn look_until(
         self,

@@ -1,33 +1,32 @@
-//! The words of a ring: chunks that one PE fills and all others of a team take, several of them on their way.
+//! The counters of a ring buffer: one PE fills chunks, all others of a team take them, and several chunks are in flight.
 //!
-//! Every PE of a team has a ring of some slots, as many as the others, and two words: what it has *filled* of its own, and what
-//! it has *taken* of all others. Chunks are numbered from 0 for as long as the team lives; chunk `c` lies in slot `c` modulo the
-//! slots. There are three rules, each of which a PE keeps by itself:
+//! Every PE of a team has a ring of the same number of slots, and two counters: chunks that it has *filled* in its own ring, and chunks
+//! that it has *taken* from all others. Chunks are numbered from 0 for the life of the team; chunk `c` is in slot `c` modulo the slots.
+//! Each PE keeps three rules by itself:
 //!
-//! 1. It writes chunk `c` when every other PE has taken chunk `c - slots` ([`is_free`](RingWords::is_free)), and shows
-//!    behind that it has ([`fill`](RingWords::fill)).
-//! 2. It reads chunk `c` of another PE when that has shown it ([`has`](RingWords::has)), and only while it has not itself
-//!    taken chunk `c`.
-//! 3. Numbers rise. It begins a series of chunks behind all it has filled and taken ([`next`](RingWords::next)), so whoever
-//!    only reads may skip the filling of chunks, and the other way round.
+//! 1. It writes chunk `c` when every other PE has taken chunk `c - slots` ([`is_free`](RingWords::is_free)), and then shows it
+//!    ([`fill`](RingWords::fill)).
+//! 2. It reads chunk `c` of another PE after that PE has shown it ([`has`](RingWords::has)), and before it takes chunk `c` itself.
+//! 3. Counters only grow. A series of chunks begins after all chunks that it has filled and taken ([`next`](RingWords::next)), so a PE
+//!    that only reads may skip the filling of chunks, and the other way round.
 //!
-//! So a slot is written only where nobody reads it, whatever PEs believe to be doing: who reads chunk `c` has not taken it,
-//! so its owner can write neither chunk `c + slots` nor anything later there; and chunk `c` itself was complete before
-//! it was shown. Those who do not agree on what comes in a chunk may wait for ever, or read something else. That
-//! they agree is found where they [meet](super::NodeBarrier), and memory does not rest on it.
+//! So no slot is written while another PE reads it, even if PEs disagree: a PE that reads chunk `c` has not taken it, so the owner
+//! cannot write chunk `c + slots` or a later one there; and chunk `c` was complete before it was shown. PEs that disagree on the
+//! content of a chunk may wait for ever, or read other data. The [barrier](super::NodeBarrier) finds that; memory safety does not
+//! depend on it.
 //!
-//! Both words change by read-modify-write: whoever sleeps until they do is woken by its [`Doorbell`](super::Doorbell).
+//! Both counters change by read-modify-write, after which the caller rings [`Doorbell`](super::Doorbell)s.
 
 use super::OwnLine;
 use crate::primitive::{AtomicU64, Ordering, mutant};
 
-/// One PE's words. All zeroes are those of a ring in which nothing has been.
+/// One PE's counters. All zeroes is an unused ring.
 #[derive(Debug)]
 #[repr(C)]
 pub struct RingWords {
-    /// Chunks that the owner has filled, and those before: one more than the number of the last.
+    /// One more than the number of the last chunk that the owner has filled.
     filled: OwnLine<AtomicU64>,
-    /// Chunks that the owner has taken of all others, and those before.
+    /// One more than the number of the last chunk that the owner has taken from all others.
     taken: OwnLine<AtomicU64>,
 }
 
@@ -38,34 +37,33 @@ impl RingWords {
         self.filled.0.load(Ordering::Relaxed).max(self.taken.0.load(Ordering::Relaxed))
     }
 
-    /// Shows that the owner has written a chunk. Then the bells of the others are rung.
+    /// Shows that the owner has written a chunk. The caller then rings the bells of the others.
     #[inline]
     pub fn fill(&self, chunk: u64) {
         let order = if mutant("ring-filled-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         self.filled.0.swap(chunk + 1, order);
     }
 
-    /// Whether the owner has filled a chunk: then it may be read, by who has not taken it.
+    /// Whether the owner has filled a chunk: then a PE that has not taken it may read it.
     #[inline(always)]
     pub fn has(&self, chunk: u64) -> bool {
         self.filled.0.load(Ordering::Acquire) > chunk
     }
 
-    /// Shows that the owner has read what it needs of a chunk of every other PE. Then the bells of those are rung who
-    /// may wait for it.
+    /// Shows that the owner has finished reading a chunk of every other PE. The caller then rings their bells.
     #[inline]
     pub fn take(&self, chunk: u64) {
         let order = if mutant("ring-taken-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         self.taken.0.swap(chunk + 1, order);
     }
 
-    /// Whether the owner has taken a chunk of every other PE.
+    /// Whether the owner has taken a chunk from every other PE.
     #[inline(always)]
     pub fn has_taken(&self, chunk: u64) -> bool {
         self.taken.0.load(Ordering::Acquire) > chunk || mutant("ring-left-early")
     }
 
-    /// Whether the owner reads nothing any more that lies where another PE will write a chunk, in a ring of so many slots.
+    /// Whether the owner has finished with the slot into which another PE will write a chunk, in a ring of `slots` slots.
     #[inline(always)]
     pub fn is_free(&self, chunk: u64, slots: u64) -> bool {
         let slots = if mutant("ring-written-early") { slots + 1 } else { slots };
