@@ -1,9 +1,8 @@
 //! One stream of operations, and the tokens that lend it out.
 //!
-//! An [`Endpoint`] knows where the arena is and who we are; for PEs off the node it has the transport and
-//! a channel on it, and for all of them a way of [waiting](Waiting). A token ([`Initiator`]) is a borrow
-//! of something that holds one: the world, a context. Handles need a token to do anything, so this lies
-//! below them; the operations themselves are traits over tokens, in [`context`](crate::context).
+//! An [`Endpoint`] has the addresses of the arena and the number of the calling PE; for PEs off the node it has the transport and
+//! a channel on it. A token ([`Initiator`]) borrows a value that holds an endpoint: the world, a context. Operations are traits over
+//! tokens, in [`context`](crate::context).
 
 mod standstill;
 mod waiting;
@@ -23,10 +22,8 @@ use crate::sync::Doorbell;
 use crate::system::SystemArea;
 use crate::transport::{Channel, Remote, Transport};
 
-/// An offset that no arena contains: adding it to any user-space base gives an address that no
-/// program has on the machines we run on, so a use before there is memory, or while it is lent away, faults instead of
-/// hitting an object.
-/// Two bits, because some processors ignore the upper byte of an address (bit 62), but none bit 55.
+/// An offset outside of every arena. Added to any user-space address it gives an invalid one, so a use before there is memory, or
+/// while it is lent away, faults. Two bits, because some processors ignore the upper byte of an address (bit 62), but none bit 55.
 pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
 
 /// The way to PEs that are not on this node.
@@ -44,7 +41,7 @@ pub struct Endpoint {
     stride: usize,
     mine: *mut u8,
     me: Pe,
-    /// How many slots operations use straight away: all, or none where this is shut.
+    /// Number of slots that operations may access directly: all, or none if the endpoint is shut.
     slots: u32,
     far: Option<Far>,
     segments: Arc<Segments>,
@@ -57,11 +54,10 @@ pub struct Endpoint {
 // SAFETY: the pointers are addresses of the arena, which outlives the endpoint (`new`), and no thread is special to them.
 // Everything else in it is `Send`: transports, segments and observers are shared by all threads of a PE.
 unsafe impl Send for Endpoint {}
-// SAFETY: an endpoint does not change, and what several threads reach through it at the same time they access without a
-// data race: symmetric memory by atomics and assembly (`shared`), the words of the runtime by atomics, transports and
-// observers by methods for many threads. That nobody else has a reference to symmetric memory meanwhile is what a token
-// proves ([`Initiator`]). Which threads may use an endpoint at the same time, as far as its stream of operations is
-// concerned, is decided by the marker of the context that holds it.
+// SAFETY: an endpoint does not change, and several threads access without a data race all that they reach through it: symmetric
+// memory by atomics and assembly (`shared`), the words of the runtime by atomics, transports and observers by methods for many
+// threads. A token ([`Initiator`]) proves that no reference to symmetric memory exists meanwhile. The marker of the context that
+// holds an endpoint decides which threads may use its stream of operations at the same time.
 unsafe impl Sync for Endpoint {}
 
 impl Endpoint {
@@ -103,12 +99,12 @@ impl Endpoint {
         Self { far, number, is_plain, segments, waiting, observer: self.observer.clone(), ..*self }
     }
 
-    /// What stands where this one was lent away: through it nothing is reached. `refuses` is told of each operation, and
-    /// panics with the reason. No PE's slot is found, there is no way to other nodes, and what is said to lie in the own slot faults.
+    /// A shut endpoint, in place of one that is lent away. `refuses` is notified of each operation, and panics with the reason. It
+    /// reaches no slot and no other node, and addresses in the own slot fault.
     #[must_use]
     pub fn shut(&self, refuses: Arc<dyn Observer>) -> Self {
         Self {
-            // Set, and not added: shut twice it is shut.
+            // The bits are set, not added: a shut endpoint can be shut again.
             mine: self.mine.map_addr(|mine| mine | POISON),
             slots: 0,
             far: None,
@@ -126,8 +122,8 @@ impl Endpoint {
         self.slots == 0
     }
 
-    /// Refuses the call at `location` if it is [`shut`](Self::shut): for what is not told to observers, or too late. What is called
-    /// does not matter to who refuses.
+    /// Refuses the call at `location` if the endpoint is [`shut`](Self::shut): for calls of which observers are not notified, or too
+    /// late.
     ///
     /// # Panics
     ///
@@ -150,9 +146,8 @@ impl Endpoint {
         self.me
     }
 
-    /// The address of `offset` in the slot of `pe`, if an operation may use it straight away: if the PE is
-    /// on this node, and nobody observes. Otherwise the operation goes on in a cold function, which tells
-    /// the observer and asks [`mapped`](Self::mapped).
+    /// The address of `offset` in the slot of `pe`, if the PE is on this node and there is no observer. Otherwise the operation calls
+    /// a cold function, which notifies the observer and asks [`mapped`](Self::mapped).
     #[inline(always)]
     pub fn address(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
         let slot = self.slot_of(pe)?;
@@ -169,7 +164,7 @@ impl Endpoint {
     ///
     /// # Panics
     ///
-    /// If it is shut, or that is a PE as another PE has it. Only PEs that are threads of one process can come to that.
+    /// If it is shut, or `pe` is from another PE of this process (PEs as threads).
     #[inline]
     #[track_caller]
     pub fn mapped(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
@@ -187,7 +182,7 @@ impl Endpoint {
         self.mine.wrapping_add(offset)
     }
 
-    /// Which parts of a slot are memory.
+    /// The segments of a slot.
     pub fn segments(&self) -> &Arc<Segments> {
         &self.segments
     }
@@ -197,19 +192,19 @@ impl Endpoint {
         &self.waiting
     }
 
-    /// Who is told of operations, if anybody.
+    /// The observer, if there is one.
     #[inline(always)]
     pub fn observer(&self) -> Option<&dyn Observer> {
         self.observer.as_deref()
     }
 
-    /// Whether there is nothing but this node, unobserved: one test for both.
+    /// Whether there is no other node and no observer: one test for both.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Carries out an operation, and tells the observer, if there is one, before and behind it.
+    /// Carries out an operation, and notifies the observer, if there is one, before and after it.
     pub fn tell<R>(&self, call: Call<'_>, operation: impl FnOnce() -> R) -> R {
         let call = Call { endpoint: self.number, ..call };
         let _observed = self.observer().map(|observer| Observed::begin(observer, call));
@@ -259,8 +254,7 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// Its words are the runtime's: whoever changes them keeps to the protocols of barrier, doorbell
-    /// and record, on which exclusive phases rest.
+    /// Changes must follow the protocols of barrier, doorbell and record, on which exclusive phases rest.
     #[inline]
     #[track_caller]
     pub unsafe fn system(&self) -> &SystemArea {
@@ -328,21 +322,21 @@ impl Endpoint {
         self.starts()(slot)
     }
 
-    /// What finds the start of a slot, by value.
+    /// A function from a slot to its start, by value.
     #[inline(always)]
     pub(crate) fn starts(&self) -> impl Fn(usize) -> *mut u8 + Copy + use<> {
         let (base, stride) = (self.base, self.stride);
         move |slot| base.wrapping_add(slot * stride)
     }
 
-    /// A part of a slot, for a transport.
+    /// A location in a slot, for a transport.
     #[inline(always)]
     pub(crate) fn remote(pe: Pe, segment: u32, offset: usize) -> Remote {
         Remote { pe, segment, offset }
     }
 }
 
-/// A call that an observer was told of, and will be told the end of, also when it is unwound.
+/// Notifies an observer of the end of a call, also when it is unwound.
 struct Observed<'a> {
     observer: &'a dyn Observer,
     call: Call<'a>,

@@ -1,85 +1,80 @@
-//! How PEs find out that they all wait, and that nobody is left who could wake any of them.
+//! Detects that all PEs of a job wait, and none can wake another (distributed termination detection).
 //!
-//! A thread that sleeps wakes now and then, and looks. One thread of the first PE of a node that runs asks: it takes note of
-//! how often threads of the node's PEs have begun and ended to sleep, and raises a number. Whoever sleeps looks at what it
-//! waits for once more, behind the number, and answers: that it waits still, and whether its process is closed, that
-//! is, has no threads but those that sleep here, nothing else that could act of its own, and nothing under way to another
-//! node. When all threads that sleep have answered, and nobody has begun or ended to sleep meanwhile, the node has answered.
-//! Who goes on with a [work](super::Work) when it looks has not slept: it counts that as if it had, and answers at another look.
+//! Sleeping threads wake now and then. One thread of the node's first running PE, the asker, reads how often threads of the node's PEs
+//! have begun and ended to sleep, and raises a question number. Each sleeping thread then checks its own wait once more, and answers
+//! that it still waits, and whether its process is closed: it has no other threads, no other source of events, and no operation in
+//! flight to another node. The node has answered when all sleeping threads have, and no thread has begun or ended to sleep
+//! meanwhile. A thread that progresses a [work](super::Work) counts that as an end of its sleep.
 //!
-//! Nodes ask each other in waves over a tree: a node asks those below it, and answers the one above when its PEs and all below
-//! have answered; it says whether somebody was awake since it answered the wave before. Where a node cannot answer, the wave
-//! waits there, and nothing is sent. After two waves in a row without anybody awake, no PE can go on.
+//! Nodes ask each other in waves over a tree: a node asks its children, and answers its parent when its own PEs and all children
+//! have answered. The answer says whether any thread was awake since the previous wave. A node that cannot answer holds the wave back,
+//! and sends nothing. After two consecutive waves without an awake thread, no PE can go on.
 //!
-//! That proves it. Behind the first wave every process was closed at some time, and none of its threads has left
-//! its sleep since, so none can have become two, and none has sent anything: from the last of these times on nobody has done
-//! anything, and nothing is on its way. In the second wave everybody has looked behind that time, and waits still. What no
-//! thread has changed and none can change stays as it is. A process that is stopped or short of time does not answer, and
-//! proves nothing.
+//! Proof: by the first wave every process was closed at some time, and none of its threads has left its sleep since, so no thread was
+//! created and nothing was sent: from the last of these times on no state has changed, and no message is in flight. In the second wave
+//! every thread has checked its wait after that time, and still waits. A process that is stopped or starved does not answer.
 //!
 //! Source: N. Francez, M. Rodeh: Achieving Distributed Termination without Freezing, IEEE Transactions on Software Engineering
-//! 8 (1982), waves over a tree that ask who was active; F. Mattern: Algorithms for Distributed Termination Detection,
-//! Distributed Computing 2 (1987), whose counters of messages are not needed here: who sends knows when it has arrived.
+//! 8 (1982), waves over a tree; F. Mattern: Algorithms for Distributed Termination Detection, Distributed Computing 2 (1987), whose
+//! message counters are not needed here: a sender knows when its operations have arrived.
 
 use std::time::Duration;
 
 use crate::system::{PeRecord, Stage};
 
-/// How long a thread sleeps before it looks.
+/// Time between two looks of a sleeping thread.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
 
-/// Who knows the PEs of this node and the nodes next to it, and what is to happen when no PE of the job can go on.
+/// The PEs of this node, the neighbouring nodes of the tree, and the action on a standstill.
 pub trait Watch: Send + Sync {
     /// The number of PEs on this node.
     fn pes(&self) -> usize;
 
-    /// Which of them is the calling one.
+    /// Position of the calling PE among them.
     fn me(&self) -> usize;
 
-    /// What a PE says of itself.
+    /// The record of a PE.
     fn record(&self, pe: usize) -> &PeRecord;
 
-    /// Whether nothing in this process can act of its own, if so many of its threads sleep, and nothing that it has sent is
-    /// under way.
+    /// Whether this process is closed, if `sleeping` of its threads sleep.
     fn is_closed(&self, sleeping: usize) -> bool;
 
-    /// How many nodes are next below this one.
+    /// Number of child nodes.
     fn below(&self) -> u64;
 
-    /// Whether no node is above this one.
+    /// Whether this node is the root.
     fn is_top(&self) -> bool;
 
-    /// Asks the nodes below: the number comes to where their first PEs have [`PeRecord::WAVE`]. Says whether it was sent; where
-    /// something else is under way it would have to wait.
+    /// Sends a wave to the child nodes: writes its number to [`PeRecord::WAVE`] of their first PEs. Returns `false`, and sends nothing,
+    /// if other operations are in flight.
     fn call(&self, wave: u64) -> bool;
 
-    /// Answers the node above: adds what [`PeRecord::echo`] says to [`PeRecord::ECHOES`] of its first PE.
+    /// Answers the parent node: adds [`PeRecord::echo`] to [`PeRecord::ECHOES`] of its first PE.
     fn echo(&self, was_awake: bool);
 
-    /// No PE can go on: says so, and ends the job.
+    /// Reports the standstill, and ends the job.
     fn stand(&self);
 }
 
-/// One thread's sleep. Dropped when it is over.
+/// The sleep of one thread. Dropped when it ends.
 pub(super) struct Vigil<'w> {
     watch: &'w dyn Watch,
     answered: u64,
-    /// Whether this is the thread of its PE that asks.
+    /// Whether this thread is the asker of its PE.
     asks: bool,
     round: Option<Round>,
-    /// The last wave that it has found, and the last one that it has passed on to the nodes below.
+    /// The last wave that was seen, and the last one that was passed on to the child nodes.
     found: u64,
     called: u64,
-    /// When this node answered last: how often its threads had begun and ended to sleep, and how often somebody below had been
-    /// awake.
+    /// At the last answer of this node: how often its threads had begun and ended to sleep, and the number of awake child nodes.
     before: Option<(u64, u64)>,
 }
 
-/// A question that was asked.
+/// A question of the asker.
 #[derive(Clone, Copy)]
 struct Round {
     number: u64,
-    /// How often threads had begun and ended to sleep when it was asked.
+    /// How often threads had begun and ended to sleep before it.
     turns: u64,
     wave: u64,
 }
@@ -91,26 +86,26 @@ impl<'w> Vigil<'w> {
         Self { watch, answered: 0, asks: false, round: None, found: 0, called: 0, before: None }
     }
 
-    /// A thread that sleeps has done something, and goes on sleeping.
+    /// Counts an end and a begin of the sleep.
     pub(super) fn turn(&self) {
         let mine = self.watch.record(self.watch.me());
         mine.end_sleep();
         mine.begin_sleep();
     }
 
-    /// Whether a wave has come since this thread looked, which asks for this node.
+    /// Whether this thread is the asker, and a new wave has arrived.
     pub(super) fn is_called(&self) -> bool {
         self.asks && self.watch.record(0).wave() != self.found
     }
 
-    /// A thread that sleeps looks; `done` says whether its wait is over, `describe` what it waits for.
+    /// Takes part in the detection. `done` says whether the wait is over; `describe` records it.
     pub(super) fn look(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         if self.ask() {
             self.watch.stand();
         }
         self.answer(done, describe);
         self.found = self.watch.record(0).wave();
-        // Behind the answer of this process, which has something under way then.
+        // After the answer of this process: the wave is an operation in flight.
         if let Some(Round { wave, .. }) = self.round
             && wave != self.called
             && self.watch.call(wave)
@@ -121,7 +116,7 @@ impl<'w> Vigil<'w> {
 
     fn answer(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         let number = self.watch.record(0).question();
-        // Behind the number: what was done before it was raised is seen.
+        // Read after the number, so that all changes before the question are seen.
         if number == self.answered || done() {
             return;
         }
@@ -131,7 +126,7 @@ impl<'w> Vigil<'w> {
         mine.answer(number, self.watch.is_closed(mine.sleeping()));
     }
 
-    /// Whether nobody can go on.
+    /// Whether the job is at a standstill.
     fn ask(&mut self) -> bool {
         let (watch, first) = (self.watch, self.watch.record(0));
         let runs = |pe: &usize| watch.record(*pe).stage() != Stage::Finished;
@@ -152,7 +147,7 @@ impl<'w> Vigil<'w> {
             }
             wave = first.begin_wave();
         }
-        // None of the numbers ever falls: the sum is the same only if all are.
+        // The numbers only grow: the sum is unchanged only if all are.
         let turns = || (0..watch.pes()).map(|pe| watch.record(pe).sleeps()).fold(0, u64::wrapping_add);
         if let Some(round) = self.round
             && (round.wave, round.turns, round.number) == (wave, turns(), first.question())
@@ -169,9 +164,9 @@ impl<'w> Vigil<'w> {
                     self.round = None;
                     return false;
                 }
-                // Who sleeps may have gone on with a work before it has answered, and has counted a turn then.
+                // A thread may have progressed a work before it answered, and counted a turn.
                 Some(true) if round.turns != turns() => {}
-                // Every process was closed at some time. What was done until then is seen from now on.
+                // Every process was closed at some time.
                 Some(true) => {
                     let (answers, awake) = first.echoes();
                     if answers < wave * watch.below() {

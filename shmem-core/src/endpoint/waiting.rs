@@ -1,4 +1,4 @@
-//! How a PE waits: it spins or yields, then sleeps, and says so when it takes long.
+//! Waits of a PE: it spins or yields, then sleeps, and reports long waits.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use super::work::{LONGEST_SLEEP, Work, Works};
 use crate::sync::Patience;
 use crate::system::{Activity, monotonic_now};
 
-/// A wait that has lasted long.
+/// A report of a long wait.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitReport {
-    /// What the PE does.
+    /// The operation that waits.
     pub activity: Activity,
-    /// How long it has waited.
+    /// Time waited so far.
     pub waited: Duration,
 }
 
-/// How a PE waits.
+/// The way in which a PE waits.
 pub struct Waiting {
     patience: Patience,
     shares_cpu: Box<dyn Fn() -> bool + Send + Sync>,
-    /// Whether a PE shared the CPU of the last wait that asked.
+    /// Whether another PE shared the CPU of the last wait that checked.
     shared_cpu: AtomicBool,
     warn_after: Option<Duration>,
     name: Box<dyn Fn(usize) -> String + Send + Sync>,
@@ -34,9 +34,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Spins or yields for `patience`, sleeps after, and calls `report` each time another `warn_after`,
-    /// doubling, has passed. `shares_cpu` says whether another PE runs on the calling thread's CPU, `name` what lies at an
-    /// offset.
+    /// Spins or yields for `patience`, then sleeps, and calls `report` after `warn_after`, and each time the wait has doubled.
+    /// `shares_cpu` says whether another PE runs on the calling thread's CPU; `name` names the object at an offset.
     pub fn new(
         patience: Patience,
         shares_cpu: impl Fn() -> bool + Send + Sync + 'static,
@@ -56,29 +55,29 @@ impl Waiting {
         }
     }
 
-    /// The same, and threads that sleep look whether anybody is left who could wake them.
+    /// The same, with a detector of standstill.
     #[must_use]
     pub fn watched(self, watch: Option<Box<dyn Watch>>) -> Self {
         Self { watch, ..self }
     }
 
-    /// What lies at an offset, for messages.
+    /// The name of the object at an offset, for messages.
     pub fn name_of(&self, offset: usize) -> String {
         (self.name)(offset)
     }
 
-    /// Goes on with a work whenever somebody waits, until it is over.
+    /// Adds a work, which progresses in every wait until it is over.
     pub fn go_on_with(&self, work: Arc<dyn Work>) {
         self.works.begin(work);
     }
 
-    /// Whether there is a work that is not over.
+    /// Whether a work is not over.
     #[inline]
     pub fn has_work(&self) -> bool {
         self.works.are_any()
     }
 
-    /// Goes on with all works, without waiting.
+    /// Makes progress with the transport and all works, without waiting.
     pub fn go_on(&self, endpoint: &Endpoint) {
         if let Some(far) = endpoint.far_if_any() {
             far.transport.progress();
@@ -137,7 +136,7 @@ impl Waiting {
         while !done() {
             let waited = start.elapsed();
             if let Some(vigil) = &mut vigil {
-                // Who has gone on with a work was not asleep.
+                // A thread that progressed a work was not asleep.
                 if moved.take() {
                     vigil.turn();
                 }

@@ -1,4 +1,4 @@
-//! What goes on beside the program: a step at a time, whenever the PE waits for something.
+//! Works: operations that progress in the background, a step at a time, whenever the PE waits.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use crate::exclusion::Mutex;
 
-/// The longest sleep of a thread while the PE has works. The event that a work waits for need not wake a thread that sleeps for
-/// something else, and another thread may have held the list when this one looked last.
+/// The longest sleep of a thread while the PE has works: the event that a work waits for may wake no thread, and another thread may
+/// have held the list when this one tried.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// The result of one look at a work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkStatus {
-    /// There was nothing to do.
+    /// No progress was possible.
     Nothing,
-    /// Something was done.
+    /// It made progress.
     Some,
-    /// There will be nothing to do any more.
+    /// It is over.
     Last,
 }
 
@@ -25,10 +25,10 @@ pub enum WorkStatus {
 ///
 /// # Safety
 ///
-/// [`go_on`](Self::go_on) must not unwind, nor begin another work. Whoever waits goes on with works, in a meeting as well: who left
-/// that by unwinding would be counted there all the same, come to the next one alone, and write what others read.
+/// [`go_on`](Self::go_on) must not unwind, nor begin another work. Waits of barriers call it as well: a PE that left a barrier by
+/// unwinding would still be counted there, enter the next one alone, and write memory that others read.
 pub unsafe trait Work: Send + Sync {
-    /// Does all that can be done now.
+    /// Makes all progress that is possible now.
     fn go_on(&self) -> WorkStatus;
 }
 
@@ -53,7 +53,7 @@ impl Works {
         self.count.load(Ordering::Acquire) != 0
     }
 
-    /// Goes on with all, unless another thread is at it. Whether anything was done.
+    /// Progresses all works, unless another thread does. Says whether any made progress.
     #[cold]
     pub(super) fn go_on(&self) -> bool {
         let Some(mut list) = self.list.try_lock() else { return false };
