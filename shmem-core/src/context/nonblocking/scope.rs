@@ -1,4 +1,4 @@
-//! Transfers that borrow their buffers, and atomic operations whose results come later.
+//! Scopes: non-blocking transfers that borrow their buffers, and atomic operations whose results arrive later.
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -16,11 +16,10 @@ use crate::pe::Pe;
 use crate::primitive::mutant;
 use crate::transport::{AtomicOp, Completes, SignalOp, under_way};
 
-/// Operations that may go on until the end of a [`scope`](super::NonBlocking::scope), and then are complete.
+/// Non-blocking operations, which are complete at the end of the [`scope`](super::NonBlocking::scope).
 ///
-/// Sources are borrowed, and destinations and results exclusively, until the scope has ended: for `'env`.
-/// A scope is no token: what must be there on return is issued through the token itself. That of
-/// another context can be nested.
+/// Sources are borrowed, and destinations and results exclusively, until the scope has ended: for `'env`. A scope is not a token:
+/// blocking operations are issued through the token itself. Scopes of other contexts can be nested.
 pub struct Scope<'scope, 'env: 'scope, I: ?Sized> {
     token: &'scope I,
     /// Neither lifetime can be taken for a shorter or longer one.
@@ -45,7 +44,7 @@ pub(super) fn run<'env, I: Initiator + ?Sized, R>(
     if endpoint.far_if_any().is_some() {
         return under_way(quiet, body);
     }
-    // On a node nothing goes on; who observes is told all the same.
+    // On a node no transfer is pending, but observers are notified.
     let _end = Completes(quiet);
     body()
 }
@@ -149,8 +148,8 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         get_bytes(self.endpoint(), into, from, pe, Family::GetmemNbi);
     }
 
-    /// Orders puts and updates to each PE: those started before are delivered before those after. Gets and
-    /// results are ordered by nothing but [`quiet`](Self::quiet).
+    /// Orders puts and updates to each PE: those started before are delivered before those after. Only
+    /// [`quiet`](Self::quiet) orders gets and results.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fence`.
     #[inline(always)]
@@ -159,8 +158,8 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         fence_through(self.endpoint());
     }
 
-    /// Waits until all that was started is complete. Buffers stay borrowed until the scope ends; whoever wants
-    /// them earlier nests scopes.
+    /// Waits until all started operations are complete. Buffers stay borrowed until the scope ends; nest scopes to use them
+    /// earlier.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_quiet`.
     #[inline(always)]
@@ -169,7 +168,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         quiet_through(self.endpoint(), Location::caller());
     }
 
-    /// Waits until all that was started for one PE is complete.
+    /// Waits until all operations that were started on one PE are complete.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_pe_quiet`.
     #[inline(always)]
@@ -199,7 +198,7 @@ macro_rules! methods {
         }
     };
     (@fetch $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
-        #[doc = concat!("Starts what [`Amo::", stringify!($name), "`] does: what was there goes to `before`.")]
+        #[doc = concat!("Starts [`Amo::", stringify!($name), "`], which writes the previous value to `before`.")]
         #[inline(always)]
         #[track_caller]
         pub fn $name<W: AtomicWord<$($bound)*>>(
