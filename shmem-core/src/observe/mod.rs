@@ -1,11 +1,9 @@
-//! What is told of operations: to statistics, to a trace, to checks.
+//! Observation of operations: for statistics, traces and checks.
 //!
-//! An [`Observer`] is told of every [`Call`] before and behind it. Which operations there are, and what
-//! they do to memory, stands in one table of [families](Family). Whether a job is observed is decided
-//! once, at its start. Then every [`Pe`] carries a mark that sends operations to the cold
-//! side of the branch that they have anyway, the one to the network: there the observer is told, and
-//! after that it is decided again where the PE is. So operations that nobody observes have no
-//! instruction of it.
+//! An [`Observer`] is notified of every [`Call`] before and after it. One table of [families](Family) has all operations and their
+//! effects on memory. A job is observed or not from its start on. If it is, every [`Pe`] carries a mark that sends operations to the cold
+//! side of their branch to the network: there the observer is notified, and the PE is located again. So an unobserved operation has
+//! no additional instruction.
 
 mod counters;
 mod family;
@@ -22,31 +20,31 @@ use crate::transport::{AtomicOp, Width};
 /// One call of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Which operation.
+    /// The operation.
     pub family: Family,
-    /// Where the program calls it.
+    /// The program's call.
     pub location: &'static Location<'static>,
     /// Number of the endpoint it goes through.
     pub endpoint: u32,
-    /// The PE whose memory it is about; none, if it is about no memory.
+    /// The PE whose memory it accesses, if any.
     pub pe: Option<Pe>,
     /// Index of the segment that the operation accesses on that PE.
     pub segment: u32,
-    /// Bytes from the start of the PE's slot to the first that is touched.
+    /// Bytes from the start of the PE's slot to the first that is accessed.
     pub offset: usize,
-    /// Bytes that are moved: from `offset` on, unless there is a plan. Of a meeting, those that the PE gives to it.
+    /// Bytes moved: from `offset` on, unless there is a plan. For a collective, the bytes of the PE's argument.
     pub bytes: usize,
-    /// The first byte on the side of the caller; 0, if there is none.
+    /// Address of the local memory; 0, if there is none.
     pub local: usize,
-    /// Which bytes, if they do not lie one behind the other.
+    /// The pattern of bytes, if they are not contiguous.
     pub plan: Option<&'a TransferPlan>,
-    /// Which elements, if they are listed: the first of them, as many as are told ([`Listed::MOST`]).
+    /// The first listed elements, at most [`Listed::MOST`].
     pub listed: Option<Listed<'a>>,
-    /// What is done to a word, or to each that is listed.
+    /// The atomic operation on the word, or on each listed word.
     pub word: Option<Word>,
     /// Bytes from the start of the PE's slot to the signal that follows the data.
     pub signal: Option<usize>,
-    /// Who meets.
+    /// The PEs of a collective.
     pub meeting: Option<Meeting<'a>>,
 }
 
@@ -55,16 +53,16 @@ pub struct Call<'a> {
 pub struct Listed<'a> {
     /// Bytes of each.
     pub size: usize,
-    /// Where they are: the PE, and bytes from the start of its slot.
+    /// PE, and bytes from the start of its slot, of each.
     pub places: &'a [(Pe, usize)],
 }
 
 impl Listed<'_> {
-    /// Elements of a call that are told at most.
+    /// Most elements of a call of which observers are notified.
     pub const MOST: usize = 4096;
 }
 
-/// What an atomic operation does.
+/// An atomic operation on a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// Width of the word.
@@ -76,16 +74,16 @@ pub struct Word {
 /// A meeting of the PEs of a team.
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting<'a> {
-    /// Index of the team; another team may have had it before.
+    /// Index of the team. Indices are reused.
     pub team: usize,
-    /// Those of its members that are on the node of the calling PE.
+    /// The members on the node of the calling PE.
     pub members: &'a [Pe],
     /// Number of the meeting in the team, from 1.
     pub count: u64,
 }
 
 impl<'a> Call<'a> {
-    /// A call of `family` by the line `location`, about no memory.
+    /// A call of `family` at `location`, without memory.
     pub fn new(family: Family, location: &'static Location<'static>) -> Self {
         Self {
             family,
@@ -104,44 +102,42 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The call, about memory of `pe`.
+    /// The call, with memory of `pe`.
     #[must_use]
     pub fn at(self, pe: Pe, segment: u32, offset: usize, bytes: usize) -> Self {
         Self { pe: Some(pe), segment, offset, bytes, ..self }
     }
 
-    /// The call, with a side of the caller that begins at an address.
+    /// The call, with local memory at an address.
     #[must_use]
     pub fn with(self, local: *const u8) -> Self {
         Self { local: local as usize, ..self }
     }
 
-    /// The call, of the blocks of a plan.
+    /// The call, with the blocks of a plan.
     #[must_use]
     pub fn planned(self, plan: &'a TransferPlan) -> Self {
         Self { plan: Some(plan), bytes: plan.pattern().bytes(), ..self }
     }
 
-    /// The call, of an operation on a word.
+    /// The call, with an operation on a word.
     #[must_use]
     pub fn word(self, width: Width, op: AtomicOp) -> Self {
         Self { word: Some(Word { width, op }), ..self }
     }
 
-    /// The call, of a meeting.
+    /// The call, with a meeting.
     #[must_use]
     pub fn meets(self, meeting: Meeting<'a>) -> Self {
         Self { meeting: Some(meeting), ..self }
     }
 }
 
-/// Who is told of every operation of a PE. Threads tell it at the same time.
+/// An observer of every operation of a PE. Several threads call it at the same time.
 pub trait Observer: Send + Sync {
-    /// A call begins. Nothing of it has happened yet. Gives a number of its own, which [`end`](Self::end)
-    /// gets back.
+    /// A call begins. Returns a number of the observer's choice, which is passed to [`end`](Self::end).
     fn begin(&self, call: &Call<'_>) -> u64;
 
-    /// It has returned, or was unwound. Told by the same thread, with the same call; calls that have
-    /// begun in between have ended.
+    /// The call has returned, or was unwound. On the same thread, with the same call; calls that began in between have ended.
     fn end(&self, call: &Call<'_>, begun: u64);
 }
