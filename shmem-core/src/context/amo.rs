@@ -16,45 +16,45 @@ macro_rules! changes {
         $then! {
             /// Writes.
             update set(value) [] = AtomicOp::Set(value.to_bits64()), AtomicSet;
-            /// Writes, and gives what was there.
+            /// Writes, and returns the previous value.
             fetch swap(value) [] = AtomicOp::Swap(value.to_bits64()), AtomicSwap;
-            /// Writes `desired` if the word is `expected`, bit for bit; gives what was there.
+            /// Writes `desired` if the word is `expected`, bit for bit; returns the previous value.
             fetch compare_swap(expected, desired) []
                 = AtomicOp::CompareSwap { expected: expected.to_bits64(), desired: desired.to_bits64() },
                 AtomicCompareSwap;
             /// Adds one.
             update inc() [] = W::Value::ONE.addition(), AtomicInc;
-            /// Adds one, and gives what was there.
+            /// Adds one, and returns the previous value.
             fetch fetch_inc() [] = W::Value::ONE.addition(), AtomicFetchInc;
-            /// Adds; integers wrap. Floating-point numbers are added in the order in which their additions come, so that sums
-            /// may differ in their last digits from run to run; a sum that is no number is `NAN`.
+            /// Adds; integers wrap. Floating-point numbers are added in the order in which they arrive, so that sums may differ in their
+            /// last digits from run to run; a sum that is not a number is `NAN`.
             update add(value) [] = value.addition(), AtomicAdd;
-            /// As [`add`](Amo::add), and gives what was there.
+            /// As [`add`](Amo::add), and returns the previous value.
             fetch fetch_add(value) [] = value.addition(), AtomicFetchAdd;
-            /// Leaves the smaller one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
-            /// every number, and -0 is smaller than 0.
+            /// Sets the word to the smaller one of the word and `value`. For floating-point numbers, a number wins against a NaN, and -0 is
+            /// smaller than 0.
             update set_min(value) [] = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicSetMin;
-            /// As [`set_min`](Amo::set_min), and gives what was there.
+            /// As [`set_min`](Amo::set_min), and returns the previous value.
             fetch fetch_min(value) []
                 = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicFetchMin;
-            /// Leaves the larger one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
-            /// every number, and 0 is larger than -0.
+            /// Sets the word to the larger one of the word and `value`. For floating-point numbers, a number wins against a NaN, and 0 is
+            /// larger than -0.
             update set_max(value) [] = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicSetMax;
-            /// As [`set_max`](Amo::set_max), and gives what was there.
+            /// As [`set_max`](Amo::set_max), and returns the previous value.
             fetch fetch_max(value) []
                 = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicFetchMax;
             /// Bitwise and.
             update and(value) [Value: BitValue] = AtomicOp::And(value.to_bits64()), AtomicAnd;
-            /// Bitwise and; gives what was there.
+            /// Bitwise and; returns the previous value.
             fetch fetch_and(value) [Value: BitValue]
                 = AtomicOp::And(value.to_bits64()), AtomicFetchAnd;
             /// Bitwise or.
             update or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicOr;
-            /// Bitwise or; gives what was there.
+            /// Bitwise or; returns the previous value.
             fetch fetch_or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicFetchOr;
             /// Bitwise exclusive or.
             update xor(value) [Value: BitValue] = AtomicOp::Xor(value.to_bits64()), AtomicXor;
-            /// Bitwise exclusive or; gives what was there.
+            /// Bitwise exclusive or; returns the previous value.
             fetch fetch_xor(value) [Value: BitValue]
                 = AtomicOp::Xor(value.to_bits64()), AtomicFetchXor;
         }
@@ -94,8 +94,7 @@ macro_rules! methods {
 /// Atomic memory operations. All are atomic with respect to each other, between PEs and threads;
 /// an update that a PE waits for wakes it.
 ///
-/// The operations that give nothing back (`set`, `add`, ...) are visible to every PE after `quiet`;
-/// the others have happened on return.
+/// Operations without a result (`set`, `add`, ...) are visible to every PE after `quiet`; the others are complete on return.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_atomic_add` and the other routines of the same names. Minimum and maximum are additions.
 ///
@@ -103,7 +102,7 @@ macro_rules! methods {
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
 /// use shmem::{Amo, Atomic, On, Stores};
 ///
-/// /// Takes a sample in: all samples' sum, and the least of them.
+/// /// Updates the sum and the minimum of all samples.
 /// fn take_in(world: &impl Stores, sum: On<'_, Atomic<f64>>, least: On<'_, Atomic<f64>>, sample: f64) {
 ///     world.add(sum, sample);
 ///     world.set_min(least, sample);
@@ -163,7 +162,7 @@ fn change<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, fam
     W::Value::from_bits64(change_bits(endpoint, word, Width::of::<W>(), op, family))
 }
 
-/// Gives what was there, where the family gives that.
+/// Changes a word; returns the previous value if the family fetches.
 #[inline(always)]
 #[track_caller]
 fn change_bits<W: SymmetricData>(
@@ -190,7 +189,7 @@ fn change_bits<W: SymmetricData>(
     }
 }
 
-/// Changes a signal, behind data that is there.
+/// Changes a signal.
 #[inline(always)]
 #[track_caller]
 pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
@@ -219,7 +218,7 @@ pub unsafe fn signal_on_node(slot: *mut u8, signal: *mut u8, op: SignalOp) {
     unsafe { shm::signal(signal, op, bell) };
 }
 
-/// Changes a word of a PE on this node; gives what was there.
+/// Changes a word of a PE on this node; returns the previous value.
 ///
 /// # Safety
 ///
@@ -232,7 +231,7 @@ pub unsafe fn on_node(slot: *mut u8, word: *mut u8, width: Width, op: AtomicOp) 
     unsafe { shm::atomic(word, width, op, bell) }
 }
 
-/// As [`change`], with a result that is written later.
+/// As [`change`]; the previous value is written to `before`.
 ///
 /// # Safety
 ///
@@ -265,7 +264,7 @@ pub(super) unsafe fn change_nbi<W: AtomicWord>(
     }
 }
 
-/// Gives what was there, where the family gives that and waits for it. Where it does not wait, that is written to `before`.
+/// The slow path: changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`.
 ///
 /// # Safety
 ///

@@ -1,17 +1,16 @@
-//! Transfers that may go on while the program does.
+//! Non-blocking transfers.
 //!
-//! Whatever goes on needs its buffer until it is complete, and no destructor can be trusted to wait for it:
-//! a value can be forgotten. So there are three ways, each of which knows otherwise that the buffer is there:
+//! A transfer needs its buffer until it is complete, and no destructor can be trusted to wait for it: a value can be forgotten. There are
+//! three forms, which keep the buffer alive in other ways:
 //!
 //! * A [`Scope`] borrows buffers for longer than it runs, and it ends in a quiet, also when it unwinds or the process exits
 //!   ([`under_way`](crate::transport::under_way)). It is a closure, so there is nothing to forget.
 //! * A [`Pending`] transfer owns its buffer. Forgotten, it keeps the buffer for ever.
-//! * Symmetric memory is there for as long as the token: [`put_from`](NonBlocking::put_from) and
+//! * Symmetric memory lives as long as the token: [`put_from`](NonBlocking::put_from) and
 //!   [`get_into`](NonBlocking::get_into) are complete after the token's quiet.
 //!
-//! On the node all of them are the loads, stores and copies that they are elsewhere. Off it a transport is asked
-//! for what its own operations of the same names promise. Nothing is allocated, and no list is kept:
-//! completion is the endpoint's.
+//! On the node all of them are loads, stores and copies. Otherwise they are the transport's operations of the same names. Nothing is
+//! allocated, and no list is kept: the endpoint tracks completion.
 
 mod owned;
 mod scope;
@@ -50,8 +49,8 @@ pub trait NonBlocking: Initiator {
     /// Runs `body`, which starts operations on the scope; all of them are complete when this returns, also
     /// when `body` panics. Their buffers are borrowed from the environment of the closure until then.
     ///
-    /// What the token issues otherwise is completed as well. If completing fails, the process is aborted: others
-    /// may still write to memory that is about to be used again.
+    /// Other operations of the token are completed as well. If completing fails, the process is aborted: others may still write to
+    /// memory that is about to be used again.
     ///
     /// Source: OpenSHMEM 1.6, the routines named `_nbi`, and `shmem_quiet`.
     #[track_caller]
@@ -62,8 +61,7 @@ pub trait NonBlocking: Initiator {
         scope::run(self, Location::caller(), body)
     }
 
-    /// Starts writing `buffer` to a place. It is given back when the data is visible to every PE, by
-    /// [`wait`](Pending::wait).
+    /// Starts writing `buffer` to a place. [`wait`](Pending::wait) returns the buffer when the data is visible to every PE.
     ///
     /// # Panics
     ///
@@ -78,7 +76,7 @@ pub trait NonBlocking: Initiator {
         Pending::put(self.endpoint(), place, buffer)
     }
 
-    /// Starts reading a place into `buffer`, which is given back, filled, by [`wait`](Pending::wait).
+    /// Starts reading a place into `buffer`. [`wait`](Pending::wait) returns the buffer when the data has arrived.
     ///
     /// # Panics
     ///
@@ -90,8 +88,8 @@ pub trait NonBlocking: Initiator {
         Pending::get(self.endpoint(), buffer, place)
     }
 
-    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. What is written is what the
-    /// copy holds at some time before the token is quiet; the data is visible to every PE after that.
+    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. The copy is read at some time before the token is
+    /// quiet; the data is visible to every PE after that.
     ///
     /// # Panics
     ///
@@ -110,8 +108,7 @@ pub trait NonBlocking: Initiator {
         unsafe { place.put_from(self.endpoint(), from, Family::PutNbi) };
     }
 
-    /// Starts reading a place into the calling PE's copy of an object, or a part of it. The data is there when the
-    /// token is quiet.
+    /// Starts reading a place into the calling PE's copy of an object, or a part of it. The data has arrived when the token is quiet.
     ///
     /// # Panics
     ///

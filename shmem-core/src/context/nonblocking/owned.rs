@@ -32,8 +32,8 @@ impl<T: PlainData> Buffer for Box<[T]> {
     type Item = T;
 }
 
-/// A vector that was taken apart. While others may use its memory, nothing here claims that it is its own; what is never put
-/// together again is never freed.
+/// The raw parts of a vector. While others may use its memory, no value claims to own it; parts that are never reassembled are never
+/// freed.
 struct Parts<T> {
     start: *mut T,
     len: usize,
@@ -42,15 +42,13 @@ struct Parts<T> {
 
 /// A transfer that owns its buffer until it is complete.
 ///
-/// Dropping it waits, as [`wait`](Self::wait) does, and frees the buffer. Forgetting it forgets the buffer,
-/// which is then never freed, so that whoever still uses it is right to. It stays with the thread that
-/// has started it.
+/// Dropping it waits, as [`wait`](Self::wait) does, and frees the buffer. Forgetting it leaks the buffer. It stays on the thread that has
+/// started it.
 ///
-/// It is a future as well, which gives the buffer, for whatever executor the program has. On the node a transfer is complete
-/// when it has been started, and so at the first poll. To another node it goes on by itself or not, as the network
-/// has it, and nobody is there who could wake a task: no thread of the library waits for completions. So a poll that comes too
-/// early makes progress, and wakes its own task at once: other tasks run in between, and the executor does not sleep
-/// while a transfer is under way. A poll does not give up after `SHMEM_TIMEOUT`; [`wait`](Self::wait) does.
+/// It is also a future of the buffer, for any executor. On the node a transfer is complete at the first poll. No thread of the library
+/// waits for completions, so a poll of an unfinished transfer makes progress, and wakes its own task at once: other tasks run in
+/// between, and the executor does not sleep while a transfer is pending. A poll does not give up after `SHMEM_TIMEOUT`;
+/// [`wait`](Self::wait) does.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -107,7 +105,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
         self.parts.as_ref().map_or(core::ptr::null_mut(), |parts| parts.start)
     }
 
-    /// Waits until the transfer is complete, and with it all that its token has started; gives the buffer back.
+    /// Waits until the transfer and all other operations of its token are complete; returns the buffer.
     ///
     /// # Panics
     ///
@@ -120,8 +118,8 @@ impl<'t, B: Buffer> Pending<'t, B> {
         self.complete().unwrap_or_else(|| given_back())
     }
 
-    /// Whether the transfer is complete, and with it all that its token has started: [`wait`](Self::wait) would return at
-    /// once. Makes progress, and does not wait.
+    /// Whether the transfer and all other operations of its token are complete: [`wait`](Self::wait) would return at once. Makes
+    /// progress, and does not wait.
     pub fn is_complete(&self) -> bool {
         if self.parts.is_none() {
             return true;
@@ -129,7 +127,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
         if self.endpoint.far_if_any().is_some_and(|far| !far.transport.is_quiet(far.channel)) {
             return false;
         }
-        // Who was asked may be wrong, and whoever looks on is to know: that it is complete is said by a quiet, as everywhere.
+        // A quiet confirms completion, also to observers.
         quiet_through(self.endpoint, self.location);
         true
     }
@@ -151,10 +149,10 @@ fn given_back() -> ! {
     panic!("the transfer is complete, and a poll has given its buffer back already: it is given back once")
 }
 
-/// What moves is a pointer to the buffer.
+/// Moving it moves a pointer to the buffer.
 impl<B: Buffer> Unpin for Pending<'_, B> {}
 
-/// See [`Pending`] for who wakes.
+/// See [`Pending`] for wake-ups.
 ///
 /// # Panics
 ///

@@ -1,9 +1,8 @@
 //! Strided put and get.
 //!
-//! [`Strided`] has the library's routines, whose strides are arguments. [`written`] is what `strided!`
-//! expands to: regions of [`Object`]s, planned by the compiler where they are constant. All of them come
-//! down to what stands here: `strided!` to a plan and where each side starts, the routines to one loop,
-//! which is moved as the same plan would, but without putting it together first.
+//! [`Strided`] has the library's routines, whose strides are arguments. `strided!` expands to [`written`]: regions of [`Object`]s, planned
+//! at compile time where they are constant. Both call the functions of this module: `strided!` with a plan and two addresses, the
+//! routines with one loop of blocks, which needs no plan on this node.
 
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -30,7 +29,7 @@ use crate::pe::Pe;
 use crate::strided::{Level, Method, PartOfSlice, TransferPlan, execute, execute_blocks, execute_dyn};
 use crate::transport;
 
-/// Writes a part of `from`, one element behind the other, to a place.
+/// Writes a part of `from` to a contiguous place.
 ///
 /// # Panics
 ///
@@ -51,8 +50,7 @@ pub(crate) fn put_part<T: PlainData>(
     unsafe { put_planned::<(), ()>(endpoint, to, start, &plan, Family::StridedPut, Location::caller()) };
 }
 
-/// Moves the blocks of a plan between elements `To` and `From`: of numbers where both are one, since what is moved is made of
-/// them then. They have no fields.
+/// Moves the blocks of a plan between elements `To` and `From`, as numbers if both are the same number type.
 ///
 /// # Safety
 ///
@@ -68,7 +66,7 @@ unsafe fn execute_as<To: Pod, From: 'static>(plan: &TransferPlan, to: *mut u8, f
     }
 }
 
-/// Writing, and reading: what both do with blocks, of which the side `$place` is on a PE and `$local` is memory of this one.
+/// Put and get of blocks: the side `$place` is on a PE, and `$local` is memory of this one.
 macro_rules! directions {
     ($(
         $planned:ident, $blocks:ident, $slow:ident = $method:ident, $safety:literal:
@@ -102,8 +100,7 @@ macro_rules! directions {
 
         /// Moves blocks in one loop, as planned at run time. `align` is what addresses are multiples of.
         ///
-        /// Always inlined: a call would take the place and the loop through memory, in parts that its first instructions
-        /// read whole, and so wait for, which a few blocks feel.
+        /// Always inlined: a call would pass the place and the loop through memory, and stall on store forwarding.
         ///
         /// # Safety
         ///
@@ -130,7 +127,7 @@ macro_rules! directions {
             }
         }
 
-        /// The place in pieces: as one, it would be written to memory before the branch that leads here.
+        /// The place is passed in pieces: as a struct it would be written to memory before the branch to this function.
         ///
         /// # Safety
         ///

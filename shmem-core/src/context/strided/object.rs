@@ -1,4 +1,4 @@
-//! What regions are parts of: symmetric objects, and memory of this PE alone; how `strided!` borrows them, and what they are made of.
+//! Objects whose regions `strided!` transfers: symmetric objects and private memory; how they are borrowed, and their elements.
 
 use core::marker::PhantomData;
 
@@ -8,7 +8,7 @@ use crate::object::{Descriptor, SymBox, Symmetric};
 use crate::pe::Pe;
 use crate::strided::{Dim, Field, Piece, Shape, Shaped};
 
-/// What the alignment of every symmetric object is a multiple of.
+/// Least alignment of symmetric objects.
 const SYMMETRIC_ALIGN: usize = Descriptor::MIN_ALIGN as usize;
 
 const fn at_least(align: usize, least: usize) -> usize {
@@ -29,7 +29,7 @@ const fn at_least(align: usize, least: usize) -> usize {
     note = "regions are parts of symmetric objects, and of arrays, slices and `Vec`s of numbers, of arrays, and of structs with `#[derive(Symmetric)]`"
 )]
 pub unsafe trait Object {
-    /// What it is made of.
+    /// Type of the elements.
     type Element;
 
     /// Its dimensions, the outermost with [`Dim::DYNAMIC`] if only the run knows its length.
@@ -38,23 +38,23 @@ pub unsafe trait Object {
     /// The fields of an element that is a struct.
     const FIELDS: &'static [Field];
 
-    /// What its address is a multiple of.
+    /// Its alignment.
     const ALIGN: usize;
 
-    /// Whether only the run knows its dimensions, and where it lies: then its regions are planned when they are
-    /// moved, and `SHAPE` is not looked at.
+    /// Whether its dimensions and location are known at run time only: then its regions are planned when they are moved, and `SHAPE`
+    /// is not used.
     const IS_DYNAMIC: bool = false;
 
     /// Length of the outermost dimension, if `SHAPE` does not give it.
     fn outermost_len(&self) -> usize;
 
-    /// Its dimensions, as the run knows them.
+    /// Its dimensions at run time.
     #[inline(always)]
     fn shape(&self) -> Shape {
         Self::SHAPE.with_len(self.outermost_len())
     }
 
-    /// In which pieces of a PE's slot it lies, if it is not one range. Only where [`IS_DYNAMIC`](Self::IS_DYNAMIC).
+    /// Its pieces in a PE's slot, if it is not one range. Only if [`IS_DYNAMIC`](Self::IS_DYNAMIC).
     #[inline(always)]
     fn pieces(&self) -> Option<&[Piece]> {
         None
@@ -67,7 +67,7 @@ pub unsafe trait Object {
     }
 }
 
-/// An object that other PEs have, too.
+/// An object that other PEs have as well.
 ///
 /// # Safety
 ///
@@ -78,7 +78,7 @@ pub unsafe trait Object {
     note = "the side with `@` is a symmetric object: a static with `#[symmetric]`, a `SymBox` or a `NumaArray`"
 )]
 pub unsafe trait Remote: Object {
-    /// Segment, and bytes from the start of a PE's slot. `pe` shows that positions are known.
+    /// Segment, and bytes from the start of a PE's slot. A `pe` exists only after positions are known.
     fn place_on(&self, pe: Pe) -> (u32, usize);
 }
 
@@ -94,7 +94,7 @@ pub unsafe trait Remote: Object {
     note = "the source of a put is a symmetric object, or an array, a slice or a `Vec`"
 )]
 pub unsafe trait Readable: Object {
-    /// The first byte, of what has no place.
+    /// The first byte of an object without a place.
     #[inline(always)]
     fn first(&self) -> *const u8 {
         core::ptr::null()
@@ -118,7 +118,7 @@ pub unsafe trait Readable: Object {
     note = "the destination of a get is a symmetric object, or an array, a slice or a `Vec` that can be changed"
 )]
 pub unsafe trait Writable: Object {
-    /// The first byte, of what has no place.
+    /// The first byte of an object without a place.
     #[inline(always)]
     fn first_mut(&mut self) -> *mut u8 {
         core::ptr::null_mut()
@@ -145,7 +145,7 @@ macro_rules! dimensions {
     };
 }
 
-/// An object that is another one, reached by way of `$of`.
+/// An object that forwards to another one, `$of`.
 macro_rules! as_object {
     ($self:ident: $object:ty => $of:expr) => {
         type Element = <$object as Object>::Element;
@@ -176,7 +176,7 @@ macro_rules! as_object {
     };
 }
 
-/// Where this PE has its own copy of a symmetric object.
+/// The offset of this PE's own copy of a symmetric object.
 macro_rules! own_place {
     () => {
         #[inline(always)]
@@ -263,7 +263,7 @@ unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S>
     }
 }
 
-/// The dimensions of an array of `T` in row-major order, of which the run knows the lengths.
+/// The dimensions of an array of `T` in row-major order.
 pub(super) fn row_major<T: Shaped>(lengths: &[usize]) -> Shape {
     let (mut shape, mut stride) = (T::SHAPE, size_of::<T>());
     for &length in lengths.iter().rev() {
@@ -308,7 +308,7 @@ private!([T: Shaped, const N: usize] [T; N], [[T; N]]);
 private!([T: Shaped] [T], [[T]]);
 private!([T: Shaped] Vec<T>, [[T]]);
 
-/// What lends an object, for reading.
+/// References and boxes of an object, for reading.
 macro_rules! lenders {
     ($($lender:ty)*) => {$(
         // SAFETY: the object that is lent.
@@ -335,7 +335,7 @@ macro_rules! lenders {
 }
 lenders!(&O &mut O Box<O>);
 
-/// What lends an object, for writing.
+/// References and boxes of an object, for writing.
 macro_rules! exclusive_lenders {
     ($($lender:ty)*) => {$(
         // SAFETY: the object that is lent, exclusively.
@@ -349,7 +349,7 @@ macro_rules! exclusive_lenders {
 }
 exclusive_lenders!(&mut O Box<O>);
 
-/// A destination that somebody lends: it lives for as long as its type does.
+/// A borrowed destination, which lives for as long as its type does.
 ///
 /// # Safety
 ///

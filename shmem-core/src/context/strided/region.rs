@@ -1,4 +1,4 @@
-//! One side of a transfer, as written: axes, fields, and indices marked `dyn`, which only the run knows.
+//! One side of a transfer as written in `strided!`: axes, fields, and indices marked `dyn`, which are known at run time.
 
 use super::object::Object;
 use crate::strided::{Axis, Field, Layout, MAX_DIMS, Pattern, Shape, has, lower, select};
@@ -36,7 +36,7 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Number of indices that only the run knows.
+    /// Number of its run-time indices.
     pub(super) const fn open_indices(&self) -> usize {
         let (mut found, mut i) = (0, 0);
         while i < self.axes.len() {
@@ -46,13 +46,13 @@ impl<'a> Region<'a> {
         found
     }
 
-    /// Panics unless `given` is the number of its indices that only the run knows.
+    /// Panics unless `given` is the number of its run-time indices.
     #[track_caller]
     pub(super) const fn require_indices(&self, given: usize) {
         assert!(self.open_indices() == given, "an index that only the run knows is not given");
     }
 
-    /// Its layout in an object of these dimensions. What it selects of the innermost ones may be left out: all.
+    /// Its layout in an object of these dimensions. Omitted innermost axes are whole.
     #[track_caller]
     const fn layout(&self, shape: &Shape, fields: &[Field], align: usize) -> Layout {
         let rank = shape.dims().len();
@@ -97,7 +97,7 @@ impl Side {
     }
 }
 
-/// Both layouts. Several fields of one type stand opposite as many elements of that type.
+/// Both layouts. Several fields of one type match as many elements of that type.
 pub(super) const fn matched(to: Side, from: Side) -> (Layout, Layout) {
     let (mut a, mut b) = (to.layout, from.layout);
     let (to_bytes, from_bytes) = (a.block_bytes(), b.block_bytes());
@@ -130,7 +130,7 @@ pub(super) fn fits<O: Object + ?Sized>(
     }
 }
 
-/// How many blocks of the outermost run of `open` make as many as the other side has.
+/// Number of blocks along the outermost axis of `open` that match the other side.
 pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
     match open.count() {
         0 => 0,
@@ -138,7 +138,7 @@ pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
     }
 }
 
-/// Bytes that the indices which only the run knows add to the offset of a region of `object`.
+/// Bytes that run-time indices add to the offset of a region of `object`.
 ///
 /// # Panics
 ///
@@ -171,7 +171,7 @@ fn beyond(name: &str, number: usize, len: usize, index: usize) -> ! {
     panic!("`{name}` has {len} elements in dimension {number}, but the index is {index}")
 }
 
-/// Says why regions are not those that their constants promised.
+/// Reports why regions differ from their constants.
 ///
 /// # Panics
 ///
@@ -220,7 +220,7 @@ where
     true
 }
 
-/// What only the run knows of a region: its indices marked `dyn`, in the order of the axes; or all of it.
+/// The part of a region that is known at run time: its indices marked `dyn`, in the order of the axes; or the whole region.
 pub trait Selected {
     /// Number of indices.
     const INDICES: usize;
@@ -254,7 +254,7 @@ impl<const N: usize> Selected for [usize; N] {
     }
 }
 
-/// The indices of a side that only the run knows: what is no number is refused where it stands.
+/// The run-time indices of a side. Their type is checked here, so that an error points at the index.
 #[inline(always)]
 pub const fn indices<const N: usize>(indices: [usize; N]) -> [usize; N] {
     indices

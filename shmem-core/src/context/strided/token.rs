@@ -1,4 +1,4 @@
-//! What a transfer of `strided!` goes through.
+//! The first argument of `strided!`: a token or a scope.
 
 use core::marker::PhantomData;
 
@@ -6,34 +6,32 @@ use crate::context::nonblocking::Scope;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::Family;
 
-/// What `strided!` takes as its first argument to read: a token, through which a transfer is over when it
-/// returns and borrows nothing for longer; or a [`Scope`], through which it may go on, and borrows its buffer
-/// for `'b`, the environment of the scope.
+/// The first argument of `strided!` for a get: a token, for a blocking transfer; or a [`Scope`], for a non-blocking one, which borrows
+/// its buffer for `'b`, the environment of the scope.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue operations",
     label = "not a token",
     note = "operations need a token: the `World`, or a context bound to it; or a scope of one"
 )]
 pub trait LoadingToken<'b> {
-    /// What a get goes through.
+    /// The endpoint of a get.
     #[doc(hidden)]
     fn loading(&self) -> Through<'_, 'b>;
 }
 
-/// What `strided!` takes as its first argument to write: as [`LoadingToken`], of those that may.
+/// The first argument of `strided!` for a put: as [`LoadingToken`], for tokens that may write.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot issue puts",
     label = "not a token that writes",
     note = "puts need a token: the `World`, or a context bound to it that was not made with the option NOSTORE; or a scope of one"
 )]
 pub trait StoringToken<'b> {
-    /// What a put goes through.
+    /// The endpoint of a put.
     #[doc(hidden)]
     fn storing(&self) -> Through<'_, 'b>;
 }
 
-/// An endpoint, and the operation that it is used for. Buffers are borrowed for `'b`, neither less nor more. It stays
-/// in the thread that has the token, as tokens of most kinds do.
+/// An endpoint, and the family of the transfer. Buffers are borrowed for exactly `'b`. It stays on the thread that has the token.
 #[derive(Clone, Copy)]
 pub struct Through<'t, 'b> {
     pub(super) endpoint: &'t Endpoint,
@@ -85,13 +83,13 @@ tokens! {
     StoringToken, storing: Stores = StridedPut / StridedPutNbi;
 }
 
-/// What a put goes through.
+/// The endpoint of a put.
 #[inline(always)]
 pub fn storing<'t, 'b, T: StoringToken<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
     token.storing()
 }
 
-/// What a get goes through.
+/// The endpoint of a get.
 #[inline(always)]
 pub fn loading<'t, 'b, T: LoadingToken<'b> + ?Sized>(token: &'t T) -> Through<'t, 'b> {
     token.loading()

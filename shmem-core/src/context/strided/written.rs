@@ -1,4 +1,4 @@
-//! What `strided!` expands to.
+//! The expansion of `strided!`.
 //!
 //! The expansion gives the regions of both sides to [`Constant::new`] in a `const` block, and calls [`put`] or [`get`] with that
 //! and the objects. So the compiler computes the plan, and the call folds to a loop. Where bounds or strides are marked `dyn`,
@@ -30,8 +30,7 @@ pub use super::object::{Run, field, run};
 pub use super::region::{Region, indices};
 pub use super::token::{LoadingToken, StoringToken, Through, loading, storing};
 
-/// A region of an object that a constant can name, while compiling. Nothing, if an element has no such
-/// field: that is said where the field is named.
+/// Checks a region of a static at compile time. `None` if an element has no such field: that error is reported at the field.
 ///
 /// # Panics
 ///
@@ -46,8 +45,7 @@ pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Option<Si
     }
 }
 
-/// Two regions, while compiling. (If it is their elements that differ, that is left to be said by
-/// [`SameElements`].)
+/// Checks at compile time that two regions match. ([`SameElements`] reports elements that differ.)
 ///
 /// # Panics
 ///
@@ -61,11 +59,11 @@ pub const fn agree(to: Option<Side>, from: Option<Side>) {
     }
 }
 
-/// A region of an `O`, checked while compiling as far as the type knows it.
+/// A region of an `O`, checked at compile time as far as the type determines it.
 #[derive(Debug)]
 pub struct Checked<O: ?Sized> {
     region: Region<'static>,
-    /// None, if only the run knows the dimensions.
+    /// `None` if the dimensions are known at run time only.
     side: Option<Side>,
     of: PhantomData<*const O>,
 }
@@ -101,15 +99,14 @@ macro_rules! roles {
 roles! {
     /// Checks a region of the remote side.
     remote: Remote;
-    /// Checks a region of what a put copies from.
+    /// Checks a region of the source of a put.
     source: Readable;
-    /// Checks a region of what a get copies to.
+    /// Checks a region of the destination of a get.
     destination: Writable;
 }
 
-/// Writes a region of `from` to one of `to` on `pe`. The source is borrowed for as long as the token asks.
-/// `to_selected` and `from_selected` are what only the run knows. The closures name the fields of an element; they
-/// are never called.
+/// Writes a region of `from` to a region of `to` on `pe`. The source is borrowed for as long as the token requires.
+/// `to_selected` and `from_selected` are the run-time indices. The closures name the fields of an element; they are never called.
 ///
 /// # Panics
 ///
@@ -216,44 +213,44 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     }
 }
 
-/// How an object on this side lies, and what offsets of its pieces count from: the own slot, or 0.
+/// The base of an object's piece offsets (the own slot, or 0), and its pieces.
 #[inline(always)]
 fn local<'p>(endpoint: &Endpoint, pieces: Option<&'p [Piece]>, start: *mut u8) -> (*mut u8, Lies<'p>) {
     let origin = if pieces.is_some() { endpoint.mine(0) } else { start.wrapping_sub(start.addr()) };
     (origin, (pieces, Piece::whole(0, start.addr())))
 }
 
-/// What is to be moved, all of it checked.
+/// A checked transfer.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 enum Found {
-    /// What the constant plan says, so many bytes from the start of each object on.
+    /// The constant plan, at these offsets from the start of each object.
     Constant(usize, usize),
-    /// What was planned just now.
+    /// A plan made at run time.
     Planned(Planned),
 }
 
-/// What the compiler computes of a transfer.
+/// The parts of a transfer that are computed at compile time.
 #[derive(Debug)]
 struct Computed {
     to: Layout,
     from: Layout,
     plan: TransferPlan,
-    /// Neither side knows how much there is before the program runs.
+    /// The length of neither side is known at compile time.
     is_open: bool,
-    /// Blocks along the outermost axis of the destination, if only the source says how many.
+    /// Blocks along the outermost axis of the destination, if the source determines them.
     to_count: usize,
-    /// The same of the source.
+    /// Blocks along the outermost axis of the source, if the destination determines them.
     from_count: usize,
-    /// The two regions share nothing even if they are of one object on one PE.
+    /// The regions are disjoint even if they are of one object on one PE.
     is_disjoint: bool,
 }
 
-/// A transfer between a `D` and an `S` that has constants only, and `I` and `J` that only the run knows.
+/// The constants of a transfer between a `D` and an `S`, with run-time indices `I` and `J`.
 #[derive(Debug)]
 pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
     to: Region<'static>,
     from: Region<'static>,
-    /// How it is carried out, if that is fixed.
+    /// The algorithm, if it is fixed.
     algorithm: Option<Algorithm>,
     computed: Computed,
     of: PhantomData<(*const D, *const S, *const (I, J))>,
@@ -280,13 +277,13 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
     }
 
-    /// A transfer of which only the run knows the regions.
+    /// For regions that are known at run time only: its indices are the regions.
     pub const fn dynamic(algorithm: Option<Algorithm>) -> Self {
         let region = Region::new("", &[], &[]);
         Self { to: region, from: region, algorithm, computed: Computed::DYNAMIC, of: PhantomData }
     }
 
-    /// What is to be moved, after all that was left to be checked; none if that is nothing.
+    /// Makes the run-time checks. `None` if nothing is to be moved.
     #[inline(always)]
     #[track_caller]
     fn find(&self, to: &D, from: &S, (to_selected, from_selected): (&I, &J), is_one: bool) -> Option<Found>
@@ -317,7 +314,7 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
 }
 
 impl Computed {
-    /// Nothing: all is left to the run.
+    /// All is computed at run time.
     const DYNAMIC: Self = {
         let nothing = Layout::block(0, 1);
         Self {
@@ -331,7 +328,7 @@ impl Computed {
         }
     };
 
-    /// Of two layouts; `is_known` says that no index of them is left to the run.
+    /// From two layouts; `is_known`: they have no run-time index.
     #[track_caller]
     const fn new((to, from): (Layout, Layout), algorithm: Option<Algorithm>, is_known: bool) -> Self {
         let algorithm = match algorithm {
@@ -357,7 +354,7 @@ impl Computed {
     }
 }
 
-/// The plan for two regions, checked against their objects; nothing if nothing is to be moved.
+/// The plan for two regions, checked against their objects; `None` if nothing is to be moved.
 #[inline]
 #[track_caller]
 fn planned<D: Object + ?Sized, S: Object + ?Sized>(
@@ -378,7 +375,7 @@ fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     Some(Planned { plan, algorithm, to: a.offset(), from: b.offset() })
 }
 
-/// The plan of a transfer between two objects, of which each is taken for one range.
+/// A plan between two objects, as if each were one range.
 struct Planned {
     plan: TransferPlan,
     algorithm: Algorithm,
@@ -388,11 +385,11 @@ struct Planned {
     from: usize,
 }
 
-/// One side of a transfer: in which pieces it lies, or as one.
+/// One side of a transfer: its pieces if it has several, and the piece for an object of one range.
 type Lies<'a> = (Option<&'a [Piece]>, Piece);
 
 impl Planned {
-    /// Has `each` move the blocks, in parts that lie in one piece on either side.
+    /// Calls `each` to move the blocks, in parts that lie in one piece on either side.
     #[inline(always)]
     fn run(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
         if to.0.is_none() && from.0.is_none() {
