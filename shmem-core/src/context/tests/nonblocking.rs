@@ -90,14 +90,10 @@ fn named(operation: &str, until: Until) -> String {
 type Job = Token<Arc<Written>>;
 
 fn job() -> Job {
-    job_on(&Arc::default(), Channel(3))
-}
-
-fn job_on(transport: &Arc<Written>, channel: Channel) -> Job {
-    let slots = Slots::new(1, HEAP);
+    let (slots, transport) = (Slots::new(1, HEAP), Arc::<Written>::default());
     let segments = Segments::new(slots.stride(), 21);
-    let far = Far { transport: Arc::clone(transport) as Arc<dyn Transport>, channel };
-    Token::over(slots, pe(0), Some(far), segments, Arc::clone(transport))
+    let far = Far { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel: Channel(3) };
+    Token::over(slots, pe(0), Some(far), segments, transport)
 }
 
 impl Job {
