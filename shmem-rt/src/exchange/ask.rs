@@ -13,9 +13,9 @@ use super::{Exchange, ExchangeToken};
 const ASKED: usize = 2;
 
 impl<T: PlainData> Exchange<T> {
-    /// Asks PEs, and answers what others ask: `answer` is called with each query that comes and who has sent it, and `take` with the
-    /// answer to each query, by its position among `queries`. Answers of one PE come in the order of the queries; those of
-    /// different ones as they come. It is over when all PEs have all their answers; all PEs call it.
+    /// Sends queries, and answers those of other PEs: calls `answer` with the sender of each incoming query and the query, and `take` with
+    /// the position of each query in `queries` and its answer. Answers of one PE arrive in the order of the queries. It returns when
+    /// all PEs have all their answers; all PEs call it.
     ///
     /// ```
     /// # use shmem::prelude::*;

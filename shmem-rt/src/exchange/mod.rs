@@ -34,9 +34,9 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes an exchange: all PEs send each other items, which are handled where they come to. Collective.
+    /// Makes an exchange: all PEs send each other items, which the receiver handles. Collective.
     ///
-    /// Particles that go to those who own the cells that they have come to; the cells are opened in a phase:
+    /// Particles are sent to the owners of their cells, which are open in a phase:
     ///
     /// ```
     /// use shmem::prelude::*;
@@ -86,16 +86,16 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// What an [`Exchange`](crate::Exchange) may keep: by default, 1 MiB with each PE.
+/// The memory of an [`Exchange`](crate::Exchange): by default, 1 MiB on each PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExchangeOptions {
-    /// Bytes of symmetric memory that each PE gives for what others send it; up to three times as much is kept in memory of its own. There is
-    /// room for a few items from each PE in any case.
+    /// Bytes of symmetric memory on each PE for incoming messages; up to three times as much private memory is used. There is room for
+    /// a few items from each PE in any case.
     pub bytes: usize,
 }
 
 impl ExchangeOptions {
-    /// So many bytes with each PE.
+    /// `bytes` bytes on each PE.
     #[must_use]
     pub const fn with_bytes(bytes: usize) -> Self {
         Self { bytes }
@@ -110,17 +110,16 @@ impl Default for ExchangeOptions {
 
 /// Items between all PEs, each of which is handled by the PE that it is sent to. From [`World::exchange`].
 ///
-/// Items are sent many at a time, and in bounded memory, whatever their number is: who finds no room takes what has come. Items of
-/// one PE are handled in the order in which they were sent. That nobody has any more is found out by all PEs in the
-/// call itself, so all PEs call it; behind it an exchange may be used again.
+/// Items are sent in batches, and in bounded memory for any number of items: a PE without room handles incoming items first. Items of
+/// one PE are handled in the order in which they were sent. All PEs make each call, which returns when no PE has items left; then the
+/// exchange may be used again.
 ///
-/// It goes through the world or a context, and in phases through what [`World::local_with_exchanges`] gives: then handlers may change
-/// symmetric objects as `&mut`, which is how plain data is updated from anywhere.
+/// The token is the world, a context, or, in a phase, the one of [`World::local_with_exchanges`]: then handlers may change symmetric
+/// objects as `&mut`, so that any PE can update plain data.
 ///
 /// # Panics
 ///
-/// All methods panic if a round before was given up, as one is in which a handler panics, or the exchange is that of another PE. Only
-/// PEs that are threads of one process can come to the latter.
+/// All methods panic if a handler panicked in an earlier call, or the exchange is that of another PE (PEs as threads).
 pub struct Exchange<T> {
     post: Post,
     /// Messages that are being filled, by content and receiver.
@@ -137,8 +136,8 @@ pub struct Exchange<T> {
 }
 
 impl<T: PlainData> Exchange<T> {
-    /// Sends items, and calls `handle` with each that comes and who has sent it, until all PEs have sent all of theirs and all were
-    /// handled. All PEs call it.
+    /// Sends items, and calls `handle` with the sender of each incoming item and the item, until all items of all PEs are handled. All
+    /// PEs call it.
     #[track_caller]
     pub fn run(
         &mut self,
@@ -149,12 +148,11 @@ impl<T: PlainData> Exchange<T> {
         self.react(token, items, |_, from, item| handle(from, item));
     }
 
-    /// As [`run`](Self::run); what the handler sends, by an outbox, is handled as well. It ends on all PEs when nobody has anything to
-    /// send any more, and everything was handled.
+    /// As [`run`](Self::run); the handler may send further items by an outbox. It returns on all PEs when no PE has items left, and all
+    /// were handled.
     ///
-    /// Items come out of order: one that was sent late, over a short way, may be handled before one that was sent early, over
-    /// a long way. So a handler must give the same in any order. In a search in a graph it keeps the *least* level of a vertex, and sends
-    /// on what made it less; or each level is a [`run`](Self::run) of its own. The first level to come is not the least.
+    /// Items of different PEs arrive in any order, so the handlers' result must not depend on it. In a breadth-first search a handler
+    /// keeps the *least* level of a vertex, not the first that arrives; or each level is a [`run`](Self::run) of its own.
     ///
     /// ```
     /// # use shmem::prelude::*;
@@ -241,8 +239,8 @@ impl<T> fmt::Debug for Exchange<T> {
     }
 }
 
-/// Where the handler of [`Exchange::react`](crate::Exchange::react) puts what it sends. It takes as much as it is given, in memory
-/// of this PE; what is in it goes before further items of the loop.
+/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends. It has no bound, in memory of this PE; its items are sent
+/// before further items of the call.
 pub struct Outbox<T> {
     items: VecDeque<(Pe, T)>,
 }
