@@ -1,9 +1,8 @@
 //! Domains: groups of contexts of one level.
 //!
-//! A domain says of its contexts that one thread uses them, or one at a time, or any: that is what the
-//! [mapping](shmem_core::context::mapping) of scarce units goes by. What *one at a time* means holds for
-//! the domain and not for each of its contexts, so contexts of a serialized domain are bound by a
-//! [`Turn`], which borrows the domain: where there is one turn, there is no other.
+//! The level of a domain says whether its contexts are used by one thread, by one at a time, or by any. The
+//! [mapping](shmem_core::context::mapping) of scarce units depends on it. *One at a time* holds for the domain as a whole, so contexts of
+//! a serialized domain are bound by a [`Turn`], which borrows the domain exclusively.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -51,8 +50,8 @@ pub struct Domain<K: ContextLevel> {
 const MOST: usize = 1 << 20;
 
 impl<L: ThreadLevel> World<L> {
-    /// Creates domains, all or none. Not collective. Domains that are created together are mapped together:
-    /// that is better than one after the other.
+    /// Creates domains, all or none. Not collective. Domains that are created by one call share units better than those of several
+    /// calls.
     ///
     /// # Errors
     ///
@@ -76,8 +75,8 @@ impl<L: ThreadLevel> World<L> {
 }
 
 impl<K: ContextLevel> Domain<K> {
-    /// Creates a context in this domain: of kind `K`, of a serialized domain of kind
-    /// [`InTurn`](crate::thread::InTurn), and as `NoStore<..>` one that only reads.
+    /// Creates a context in this domain: of kind `K`, in a serialized domain of kind [`InTurn`](crate::thread::InTurn), or as
+    /// `NoStore<..>` a context that only reads.
     ///
     /// # Errors
     ///
@@ -92,7 +91,7 @@ impl<K: ContextLevel> Domain<K> {
 }
 
 impl Domain<Serialized> {
-    /// The turn of this thread: while it lasts, the contexts of the domain are bound by it, and by nobody else.
+    /// Begins a turn of this thread: while it lives, only it binds contexts of the domain.
     ///
     /// # Panics
     ///

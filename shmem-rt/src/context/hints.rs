@@ -1,4 +1,4 @@
-//! What a program says of the domains that it will have.
+//! Hints about the domains that a program will have.
 
 use shmem_core::context::Initiator;
 use shmem_core::context::mapping::{Hints, by_need};
@@ -9,25 +9,22 @@ use crate::group::Purpose;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// For whom hints are.
+/// The PEs that hints are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintScope {
     /// For the calling PE, whose part of the node's units stays as it is.
     Local,
-    /// For all PEs, which give their hints together: the units of each node are shared out anew by what its PEs
-    /// ask for. Collective.
+    /// For all PEs, each with its own hints: the units of each node are divided anew by what its PEs ask for. Collective.
     Global,
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Says how many domains the program will have at a time, by level, so that they can be mapped as if all
-    /// were known: instead of guessing whether a unit is kept for later. Hints are not rules; more
-    /// domains can be created, and fewer. They hold until the next call.
+    /// Announces how many domains of each level the program will have at a time, so that units are reserved for them. More domains can
+    /// be created, and fewer. Hints hold until the next call.
     ///
-    /// With [`HintScope::Global`] all PEs call it, each with its own hints. A PE asks for as many units as
-    /// it announces domains, and one for itself. Where the node has enough, all get what they ask for
-    /// and the rest is shared out evenly; where it has not, who asks for little gets it, and the others get the
-    /// same.
+    /// With [`HintScope::Global`] all PEs call it, each with its own hints. A PE asks for one unit for each announced domain, and one for
+    /// itself. If the node has enough, all PEs get what they ask for, and the rest is divided evenly; otherwise small requests are met,
+    /// and the other PEs get equal shares.
     ///
     /// # Errors
     ///

@@ -1,8 +1,7 @@
 //! Contexts: further streams of operations, each with its own fence and quiet.
 //!
-//! A [`Context`] owns its endpoint and borrows nothing, so it lives across phases. Operations go
-//! through a [`Ctx`], which [`bind`](Context::bind) makes from it and which borrows the world: while
-//! one lives, no exclusive phase can be entered.
+//! A [`Context`] owns its endpoint and borrows nothing, so it lives across phases. Operations are issued through a [`Ctx`], which
+//! [`bind`](Context::bind) makes and which borrows the world: while one lives, no exclusive phase can be entered.
 //!
 //! ```text
 //! domain         groups of contexts of one level, and the turn of a serialized one
@@ -46,7 +45,7 @@ pub struct Context<K: ContextKind> {
     /// Closed on drop.
     endpoint: Option<Endpoint>,
     held: Held,
-    /// Counted by the team that it was created by.
+    /// Claim on the team that created it.
     team: Option<ContextClaim>,
     job: Arc<Job>,
     _kind: PhantomData<K>,
@@ -54,10 +53,10 @@ pub struct Context<K: ContextKind> {
 
 /// A context that can issue operations: a token.
 pub struct Ctx<'w, K: ContextKind> {
-    /// The context's, once more and never dropped: inline, as the world's is, so that the compiler may keep its
-    /// base and stride in registers across the stores of a loop.
+    /// A copy of the context's endpoint that is never dropped. It is inline, so that the compiler may keep its base and stride in
+    /// registers across the stores of a loop.
     endpoint: ManuallyDrop<Endpoint>,
-    /// As a reference to the context: where one thread uses that at a time, no token leaves the thread.
+    /// As a reference to the context: if one thread uses it at a time, no token leaves the thread.
     _kind: PhantomData<&'w K>,
 }
 
@@ -110,18 +109,18 @@ impl<K: ContextKind> Context<K> {
     where
         K: OutOfTurn,
     {
-        // A phase of the world quiets its own contexts: this one would go on writing into it.
+        // A phase of the world quiets the contexts of its own PE only: this one would write into it.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a context of another PE: create one here");
         world.endpoint().require_open(Location::caller());
         self.token()
     }
 
-    /// What it was granted: a unit, alone or with others.
+    /// Its unit, alone or with other contexts.
     pub fn grant(&self) -> Granted {
         self.job.contexts.holdings.lock().granted(self.held.assignment)
     }
 
-    /// Creates a context of a level that is a value, of all PEs or of a team; it is used as that says, whatever `K` allows.
+    /// Creates a context of a run-time level, of all PEs or of a team. Callers use it as the level says, whatever `K` allows.
     #[track_caller]
     pub(crate) fn at_level<L: ThreadLevel>(
         world: &World<L>,

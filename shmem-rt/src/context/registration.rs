@@ -1,7 +1,6 @@
 //! Threads with contexts of their own, first come, first served.
 //!
-//! A thread that registers gets a number and a private context; what it issues through them waits for no
-//! other thread.
+//! A thread that registers gets a number and a private context, whose operations wait for no other thread.
 //!
 //! Source: Cray OpenSHMEMX, thread-hot: `shmemx_thread_register`, `shmemx_thread_unregister`,
 //! `shmemx_thread_quiet`, `shmemx_thread_fence`.
@@ -16,8 +15,7 @@ use crate::state::granted::Granted;
 use crate::thread::{Multiple, Private};
 use crate::world::World;
 
-/// A registered thread: a number, and a context of its own. Dropping it completes what the thread has started
-/// and gives both back.
+/// A registered thread: a number, and a context of its own. Dropping it completes the thread's operations and releases both.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -43,11 +41,11 @@ use crate::world::World;
 /// ```
 pub struct Registration {
     context: Context<Private>,
-    /// The last field: it is another's when the context is quiet.
+    /// The last field: released when the context is quiet.
     number: Number,
 }
 
-/// The number of a thread, which goes back when it is dropped.
+/// The number of a thread, released when it is dropped.
 struct Number {
     number: usize,
     job: Arc<Job>,
