@@ -1,7 +1,7 @@
 //! Lists of arguments: `partition = "fast", pgsize = "2M"`; and attributes that may be macros.
 //!
-//! Every macro of this crate takes such a list. Unknown and repeated names are refused here, with
-//! the names that are allowed; what remains is taken out by name.
+//! Every macro of this crate takes such a list. Unknown and repeated names are refused here; the others are read by
+//! name.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
@@ -16,7 +16,7 @@ use syn::{Attribute, ExprArray, Lit, Meta, Path, Token};
 use crate::diag::{self, Errors};
 use crate::library;
 
-/// Who takes arguments, as messages call it, and which besides `crate`.
+/// The name of a macro in messages, and its arguments besides `crate`.
 pub(crate) type Owner = (&'static str, &'static [&'static str]);
 
 pub(crate) const COLLECTIVE: Owner = ("`#[shmem::collective]`", &[]);
@@ -27,10 +27,10 @@ pub(crate) const STRIDED: Owner = ("`strided!`", &["algorithm"]);
 pub(crate) const SYMMETRIC: Owner = ("`#[symmetric]`", &["partition", "pgsize"]);
 pub(crate) const TEST: Owner = ("`#[shmem::test]`", &["pes", "threads", "env", "timeout"]);
 
-/// Arguments that stand by themselves.
+/// Arguments without a value.
 const FLAGS: [&str; 1] = ["words"];
 
-/// What stands behind the name of an argument.
+/// The value of an argument.
 pub(crate) enum Value {
     /// A literal.
     Lit(Lit),
@@ -64,7 +64,7 @@ impl Value {
         }
     }
 
-    /// Reads a name and looks it up with `find`. If `find` does not know it, returns the text that `unknown` makes of it.
+    /// Reads a name and looks it up with `find`. An unknown name is the error `unknown`.
     pub(crate) fn one_of<T>(
         &self,
         find: impl Fn(&str) -> Option<T>,
@@ -78,9 +78,8 @@ impl Value {
         })
     }
 
-    /// Reads a size, as `"64M"`, `64M`, `"1.5G"`, `4096`: bytes, and the text they were written as. What a size is says
-    /// `shmem-grammar`, as it does for the environment (`SHMEM_SYMMETRIC_PARTITION1=SIZE=1.5G`). `64M` without quotes is a
-    /// legal Rust token: an integer literal with the suffix `M`.
+    /// Reads a size, as `"64M"`, `64M`, `"1.5G"`, `4096`, by the grammar of the environment: bytes, and the text. `64M`
+    /// without quotes is a Rust token: an integer literal with the suffix `M`.
     pub(crate) fn size(&self) -> Result<(u64, String), String> {
         let text = match self {
             Self::Lit(Lit::Str(text)) => text.value(),
@@ -91,7 +90,7 @@ impl Value {
         parse_size(&text).map(|bytes| (bytes, text)).map_err(|fault| fault.to_string())
     }
 
-    /// Reads a size that pages of some machine may have.
+    /// Reads the size of a page.
     pub(crate) fn page_size(&self) -> Result<PageSize, String> {
         let (bytes, text) = self.size()?;
         check_page_size(bytes).map_err(|fault| format!("`{text}`: {fault}"))?;
@@ -99,7 +98,7 @@ impl Value {
     }
 }
 
-/// A page size, and where it was written.
+/// A page size, and its place in the program.
 pub(crate) struct PageSize {
     pub(crate) bytes: u64,
     pub(crate) span: Span,
@@ -186,7 +185,7 @@ impl Arguments {
         Self { list: kept }
     }
 
-    /// One that was read by itself.
+    /// A list of at most one argument.
     pub(crate) fn one(argument: Option<Argument>) -> Self {
         Self { list: argument.into_iter().collect() }
     }
@@ -195,7 +194,7 @@ impl Arguments {
         self.list.iter().find(|argument| argument.key == key)
     }
 
-    /// Where an argument stands that has no value.
+    /// The place of an argument without a value.
     pub(crate) fn flag(&self, key: &str) -> Option<Span> {
         self.find(key).map(|argument| argument.key.span())
     }
@@ -205,7 +204,7 @@ impl Arguments {
         self.find(key)?.value.as_ref()
     }
 
-    /// The value of an argument, as `read` understands it. What `read` refuses is an error at the value.
+    /// Reads the value of an argument by `read`, whose error is shown at the value.
     pub(crate) fn read<T>(
         &self,
         key: &str,
@@ -216,7 +215,7 @@ impl Arguments {
         read(value).map_err(|refusal| errors.push(value, refusal)).ok()
     }
 
-    /// Where it is promised that the path of this library leads to this library.
+    /// The place of the promise that a path leads to this library.
     pub(crate) fn promise(&self) -> Option<Span> {
         self.find("crate")?.promise
     }
@@ -234,17 +233,15 @@ impl Arguments {
     }
 }
 
-// Attributes that change nothing.
+// Attributes that change no item.
 //
-// What stands below a macro sees what the macro made, and may make something else of it. Some expansions rest on not
-// being changed: they let through what is the language's own. Such a name cannot be given to anything else; rustc calls
-// that ambiguous. Two kinds are missing from the list because it does not do so for them: an attribute of a tool may be a
-// macro of a module that is called as the tool, and `derive`, which is a macro of the prelude, whatever a program calls
-// so.
+// An attribute below a macro may change the macro's expansion. Some expansions must not be changed: they let only the
+// language's own attributes through, whose names a program cannot take (rustc calls that ambiguous). It can take the
+// names of tools and of `derive`, so these are not in the list.
 const INERT: &str =
     "allow automatically_derived cfg deny deprecated doc expect forbid must_use non_exhaustive repr warn";
 
-/// The names of those attributes that may be macros, also where a condition gives them.
+/// The attributes that may be macros, those inside `cfg_attr` included.
 pub(crate) fn macros_among(attributes: &[Attribute]) -> Vec<Path> {
     attributes.iter().flat_map(|attribute| macros_of(&attribute.meta)).collect()
 }

@@ -1,15 +1,14 @@
-//! Every sentence that the macros can say.
+//! All messages of the macros.
 //!
-//! Rules that hold for all of them:
+//! Rules:
 //!
-//! * One mistake, one error. Stages push errors and go on; whatever happened, the item is still
-//!   emitted, so that uses of it do not fail as well.
-//! * A message stands at the token the user wrote, says what was asked and what is allowed.
-//! * What rustc reports well is left to rustc: unknown names, wrong types.
+//! * One mistake, one error. Stages push errors and go on; the item is emitted in any case, so that its uses do not
+//!   fail as well.
+//! * A message is shown at the user's token, and says what was asked and what is allowed.
+//! * rustc reports unknown names and wrong types.
 //! * `Span::join` does nothing on stable. An error about several tokens takes the tokens, not a
 //!   span, so that rustc underlines from the first to the last.
-//! * User tokens go into the expansion once where possible, or rustc repeats what it has to say
-//!   about them.
+//! * User tokens are emitted once where possible, or rustc repeats their errors.
 
 use std::fmt::Display;
 
@@ -43,7 +42,7 @@ fn nearest(found: &str, allowed: &[&str]) -> String {
     did_you_mean(near.as_deref())
 }
 
-/// Sentences, each a constant, or a function of what stands in its braces.
+/// Messages, each a constant, or a function of the arguments in its braces.
 macro_rules! sentences {
     ($($name:ident $(($($argument:ident),*))? = $text:tt;)*) => {$(
         sentences!(@ $name $(($($argument),*))? = $text);
@@ -143,7 +142,7 @@ sentences! {
     too_many_fields(max) = "at most {max} fields can be named; give those that travel together a struct of their own";
 }
 
-/// What a macro takes: "`#[symmetric]` takes `partition` and `pgsize`".
+/// "`#[symmetric]` takes `partition` and `pgsize`".
 fn takes(owner: &str, allowed: &[&str]) -> String {
     match allowed {
         [] => format!("{owner} takes no arguments"),

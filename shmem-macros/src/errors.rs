@@ -1,4 +1,4 @@
-//! The errors of one expansion, and the places at which they are shown.
+//! The errors of one expansion, and spans.
 
 use std::fmt::Display;
 
@@ -37,16 +37,11 @@ impl Errors {
         self.0.is_empty()
     }
 
-    /// The errors, as `compile_error!`s.
-    pub(crate) fn into_tokens(self) -> TokenStream {
-        self.0.iter().map(syn::Error::to_compile_error).collect()
-    }
-
-    /// The errors, for an expansion that gives what is wrong the rights of what is good, so that there are no more
-    /// errors: none of these may get lost. A program may call something else `core`, and its `compile_error!` may do
-    /// nothing; so it is asked of the library `root`, to which `sealed` leads. That may be somebody else's, too, which keeps
-    /// errors to itself. Then no machine code is made of the program: of its words only those of the language stand
-    /// in what is wrong with it. It is wrong where code is made, and who was told of another error does not see it.
+    /// The errors, for an expansion that implements unsafe traits in spite of them: none may get lost. A program may
+    /// call something else `core`, whose `compile_error!` does nothing; so the macro is that of the library. An
+    /// imitation of the library may drop it. So a constant that fails to evaluate is added, by the language alone: no
+    /// machine code is made of the program then. It is evaluated only when code is made, so a program with other errors
+    /// does not show it.
     pub(crate) fn into_sealed(self, Sealed { begin, root, .. }: &Sealed) -> TokenStream {
         if self.0.is_empty() {
             return TokenStream::new();
@@ -73,8 +68,14 @@ impl Errors {
     }
 }
 
-/// `path` at another place: a panic in a constant is shown where the called path begins. (Which crate `$crate` is
-/// depends on whose it is.)
+/// The errors, as `compile_error!`s.
+impl ToTokens for Errors {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(self.0.iter().map(syn::Error::to_compile_error));
+    }
+}
+
+/// `path` with another span: a panic in a constant is shown where the called path begins. (`$crate` keeps its hygiene.)
 pub(crate) fn respanned(path: TokenStream, span: Span) -> TokenStream {
     path.into_iter()
         .map(|mut token| {
@@ -85,7 +86,7 @@ pub(crate) fn respanned(path: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-/// Where tokens begin and where they end. What begins at the one and ends at the other is underlined as they are.
+/// The spans of the first and the last token: tokens with these spans are underlined as the original ones.
 pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
     let spans: Vec<Span> = tokens.to_token_stream().into_iter().map(|token| token.span()).collect();
     let span = |at: Option<&Span>| at.copied().unwrap_or_else(Span::call_site);

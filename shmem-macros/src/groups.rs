@@ -1,15 +1,14 @@
-//! Tokens: groups that nobody sees, made visible; names; options.
+//! Tokens: invisible groups made visible; names; options.
 //!
-//! What `macro_rules!` hands on for `$e:expr` is one expression, whatever it consists of: its tokens lie in a group with
-//! invisible delimiters. The compiler loses such delimiters in what a macro emits (rust-lang/rust#67062), and then `$e * 2`
-//! is another number. So each macro begins by putting what would fall apart into parentheses.
+//! `macro_rules!` passes `$e:expr` on as a group with invisible delimiters. The compiler loses these in what a macro
+//! emits (rust-lang/rust#67062), so that `$e * 2` becomes another number. So each macro first puts such groups into
+//! parentheses where they would fall apart.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Expr, Type};
 
-/// The tokens, with parentheses around each expression or type that would be read in another way without its invisible
-/// group.
+/// The tokens, with parentheses around each expression or type that would parse otherwise without its invisible group.
 pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
     let mut tokens = tokens.into().into_iter().peekable();
     let mut seen = TokenStream::new();
@@ -25,7 +24,7 @@ pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
             group.delimiter() == Delimiter::None && falls_apart(before.as_ref(), &inside, tokens.peek());
         let delimiter = if falls_apart { Delimiter::Parenthesis } else { group.delimiter() };
         let mut shown = Group::new(delimiter, inside);
-        // Of the macro: nobody is told that they are not needed.
+        // The macro's span, so that rustc does not call them unnecessary.
         let span = if falls_apart { Span::call_site().located_at(group.span()) } else { group.span() };
         shown.set_span(span);
         before = None;
@@ -34,7 +33,7 @@ pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
     seen
 }
 
-/// Whether what stands in front of these tokens, or behind them, may take a part of them only.
+/// Whether the token before or behind these may bind to a part of them.
 fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
     let is_operator = |token: Option<&TokenTree>, others: &[char]| matches!(token, Some(TokenTree::Punct(punct)) if !others.contains(&punct.as_char()));
     let is_postfix = match next {
@@ -47,11 +46,11 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
     if let Ok(expression) = syn::parse2(tokens.clone()) {
         return match expression {
             Expr::Binary(_) | Expr::Cast(_) => true,
-            // Alone between brackets it is an axis of a region, which takes no parentheses.
+            // Alone in brackets it is an axis of a region, which has no parentheses.
             Expr::Range(_) => {
                 is_postfix || is_operator(before, &[',', ';', '=']) || is_operator(next, &[',', ';'])
             }
-            // A type `&T` reads as one, too, and a literal `-1` may stand where parentheses may not.
+            // A type `&T` parses as one, too, and a literal `-1` may be where parentheses may not.
             Expr::Unary(_) | Expr::Reference(_) | Expr::Closure(_) => is_postfix,
             _ => false,
         };

@@ -1,10 +1,9 @@
-//! This library, as expansions name it.
+//! The path of this library in expansions.
 //!
-//! Whoever can say what a path means can take the checks out of an expansion: a program may call itself `shmem`
-//! (`extern crate self as shmem`), or `core`. An `extern crate` inside a block asks the compiler for the crate that it
-//! was given, whatever the program calls its own. For a path that the program has given somebody must answer, because
-//! there may be anything at its end. So the word `unsafe` must stand there, `unsafe(crate = path)`: `forbid(unsafe_code)`
-//! refuses it, and where rustc does not look, in macros of other crates, a reader finds it.
+//! A program that redefines the path can remove the checks of an expansion: it may call itself `shmem` (`extern crate
+//! self as shmem`), or `core`. An `extern crate` inside a block names the crate that the compiler was given. A path of
+//! the program's own may lead anywhere. So it needs the word `unsafe`, as in `unsafe(crate = path)`:
+//! `forbid(unsafe_code)` refuses it, and a reader finds it.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +12,7 @@ use quote::{quote, quote_spanned};
 
 use crate::diag::{self, Errors};
 
-/// The path of this library, unless a program says otherwise: `::shmem`, or the name that a program gave to its
-/// dependency.
+/// The default path of this library: `::shmem`, or the name of the program's dependency.
 pub(crate) fn root() -> TokenStream {
     let name = renamed(std::env::args()).and_then(|name| syn::parse_str::<Ident>(&name).ok());
     match name {
@@ -23,17 +21,17 @@ pub(crate) fn root() -> TokenStream {
     }
 }
 
-/// This library, as the expansions that rest on `unsafe` name it.
+/// The path of this library in expansions that rest on `unsafe`.
 pub(crate) struct Sealed {
-    /// What a block begins with in which it is named.
+    /// The start of a block that names it.
     pub(crate) begin: TokenStream,
-    /// What stands in one of them: somebody's promise.
+    /// The program's `unsafe` promise, for one of these blocks.
     pub(crate) promise: TokenStream,
-    /// The path, behind that.
+    /// The path, after that.
     pub(crate) root: TokenStream,
 }
 
-/// This library, at `root`. Nothing, if it is not there, which was reported.
+/// This library at `root`; `None` with an error if it is not there.
 pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Errors) -> Option<Sealed> {
     let default = self::root();
     if let Some(span) = promise {
@@ -45,7 +43,7 @@ pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Err
         return None;
     }
     if root.to_string() != default.to_string() {
-        // It goes on with the library itself.
+        // The expansion goes on with the library itself.
         errors.push(root, diag::unsafe_crate(diag::readable(root)));
     }
     // Under its own name, which rustc prints from then on.
@@ -53,8 +51,7 @@ pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Err
     Some(Sealed { begin: quote!(extern crate #name;), promise: TokenStream::new(), root: quote!(#name) })
 }
 
-/// What is wrong if the compiler was given another library under this one's name and this one under none, or two
-/// files that are called as this library's.
+/// The error if the compiler was given only another library called `shmem`, or two files with this library's name.
 fn confusion(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
     let dependencies = dependencies(arguments);
     let files: BTreeSet<&str> = dependencies.iter().filter_map(|(_, file)| file.as_deref()).collect();
@@ -66,7 +63,7 @@ fn confusion(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
     }
 }
 
-/// The name under which the compiler was given this library, if it is another one than its own.
+/// The name of the dependency on this library, if it is renamed.
 fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
     let libraries = dependencies(arguments).into_iter().filter_map(|(name, file)| file.and(Some(name)));
     let mut names: Vec<String> = libraries.collect();
@@ -74,8 +71,8 @@ fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
     names.pop().filter(|_| !is_itself)
 }
 
-/// All dependencies: Cargo passes `--extern name=path/libshmem-0123456789abcdef.rmeta` for each. (Macros run inside the
-/// compiler.) Of each the name, and the file, if that is called as this library's; without a file it is looked for by its name.
+/// All dependencies, from the compiler's arguments, `--extern name=path/libshmem-0123456789abcdef.rmeta`: name, and
+/// file if it has this library's name. The compiler looks for one without a file by its name.
 fn dependencies(arguments: impl Iterator<Item = String>) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     let mut is_value = false;

@@ -1,13 +1,12 @@
 //! `partitions!`: as written, `/// docs  pub fast { id = 2, size = "256M" }`; checked within one invocation; and expanded.
 //!
-//! For each partition the expansion has an empty type, its declaration, and the same
-//! declaration in the section `shmem_par`, where `shmem-info` and init find it.
+//! Each partition expands to an empty type, its declaration, and the same declaration in the section `shmem_par`, which
+//! `shmem-info` and init read.
 //!
 //! An empty `enum`, and not a unit struct or a constant, keeps the name out of the namespace of
 //! values: `let fast = true;` goes on to work where `fast` is a partition.
 //!
-//! That no two crates of a program claim one name or ID is found at init, and by
-//! `shmem-info layout`.
+//! Init and `shmem-info layout` check that no two crates of a program use one name or ID.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -35,7 +34,7 @@ pub(crate) fn expand(body: TokenStream) -> TokenStream {
             let entry = match input.parse() {
                 Ok(entry) => entry,
                 Err(error) => {
-                    // What follows is as likely a consequence of this mistake as a new one.
+                    // The rest may be wrong as a consequence.
                     input.parse::<TokenStream>()?;
                     return Err(error);
                 }
@@ -45,16 +44,15 @@ pub(crate) fn expand(body: TokenStream) -> TokenStream {
         }
         Ok(())
     };
-    // What stands before a mistake is kept.
+    // Partitions before a mistake are kept.
     if let Err(error) = parser.parse2(body) {
         errors.push_error(error);
     }
     let library = Arguments::one(path);
     let root = library.root(&mut errors);
     let Some(sealed) = library::sealed(&root, library.promise(), &mut errors) else {
-        return errors.into_tokens();
+        return quote!(#errors);
     };
-    let errors = errors.into_tokens();
     let declared = partitions.iter().map(|one| declared(one, &root, &sealed));
     quote!(#errors #(#declared)*)
 }
@@ -81,14 +79,15 @@ impl Parse for PartitionItem {
     }
 }
 
-/// A partition, in order. What was not given, or given wrongly and reported, is absent.
+/// A checked partition. Refused arguments are absent.
 struct Partition {
     entry: PartitionItem,
     id: Option<u32>,
     traits: Traits,
 }
 
-/// Checks a partition that stands behind others. A second type of the same name would be rustc's error again.
+/// Checks a partition against earlier ones. One with the name of another is not emitted, or rustc would report it
+/// again.
 fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
     if earlier.iter().any(|earlier| earlier.entry.name == entry.name) {
         errors.push(&entry.name, diag::partition_declared_twice(&entry.name));
@@ -99,7 +98,7 @@ fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -
     }
     let mut refused = Errors::default();
     let arguments = Arguments::parse(entry.arguments.clone(), PARTITION, &mut refused);
-    // A policy may be among what was refused.
+    // A policy may be among the refused arguments.
     let is_complete = refused.is_empty();
     errors.append(refused);
     let kinds = Kind::ALL.map(Kind::identifier);
@@ -189,7 +188,7 @@ fn declared(
     }
 }
 
-/// The fields of what is asked of a partition.
+/// The fields of a partition's traits.
 pub(crate) fn traits(Traits { size, pgsize, kind, policy }: &Traits, root: &TokenStream) -> TokenStream {
     let name = |identifier| Ident::new(identifier, Span::call_site());
     let [size, pgsize] = [size, pgsize].map(|size| option(*size));

@@ -1,22 +1,21 @@
-//! The expansion of `#[derive(Symmetric)]`: the implementations, and what only rustc can prove: that each field is plain
-//! data, and that there is no padding.
+//! The expansion of `#[derive(Symmetric)]`: implementations, and proofs by rustc that each field is plain data and that
+//! there is no padding.
 //!
-//! An attribute below the derive can change the struct after the derive has seen it, a macro that stands for a type can
-//! mean another one each time, and whatever stands in a type can name what stands around it. So nothing is proved by the
-//! words of the struct, and nothing by what the expansion declares for itself, to which those words could add. All proofs
-//! stand in one function, `Derived::seen`, and ask items of the library; it takes a value of the struct, whatever that is
-//! by now, apart, and compiles if the struct has these fields, and no others, with exactly these types. What is
-//! implemented besides holds only where that function was judged.
+//! An attribute below the derive can change the struct afterwards, a macro in place of a type can expand to another
+//! type each time, and a type can name items around it. So neither the tokens of the struct nor items that the
+//! expansion declares prove anything. All proofs are in one function, `Derived::seen`, and use items of the library. It
+//! destructures a value of the struct, and compiles if the struct has exactly these fields with exactly these types.
+//! All other implementations rest on that function.
 //!
-//! The library itself may be somebody else's, handed on with other checks. So whatever proves something is asked of
-//! `Derived` by the path by which it is implemented, and what has no items to know it by is implemented by a macro of the
-//! library (`plain_data!`), whose names are its own. What is named besides words messages.
+//! The library may be an imitation with other checks. So each check goes through `Derived`, by the path by which it is
+//! implemented, and traits without items are implemented by a macro of the library (`plain_data!`), whose names are
+//! hygienic. Other names only shape messages.
 //!
-//! * Fields are plain data: each gives a type of `FieldOf` that proves it.
+//! * Fields are plain data: the type of each implements `FieldOf`.
 //! * A struct has no padding: a constant compares sizes.
 //!
-//! A struct that holds words is proved in the same way, by `DerivedWords`: it lives in symmetric memory, and no more is
-//! implemented for it.
+//! A struct that holds words is proved by `DerivedWords` in the same way: it may be in symmetric memory, and has no
+//! other implementations.
 //!
 //! `__Types` gives the type of each field one name, for messages and for tables.
 
@@ -50,13 +49,13 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
         return quote!(#errors #contents);
     }
     let (types, layout, derived) = (types(structure), layout(structure), derived(structure));
-    // Whatever is wrong with the struct, it goes on to count as plain data, so that its uses do not complain once more.
+    // A refused struct still counts as plain data, so that its uses are no further errors.
     let data = if structure.has_words {
         quote!(#root::__private::words_data! { #name })
     } else {
         let names = names(structure);
         quote! {
-            // What a field is made of: its type's own answer, or, if it has none, that of the trait.
+            // The contents of a field: the inherent constant of its type or, without one, that of the trait.
             #[allow(unused_imports)]
             use #root::__private::Undivided as _;
             #names
@@ -81,7 +80,7 @@ fn types(structure: &Structure) -> TokenStream {
     let name = &structure.name;
     let numbers: Vec<Ident> = (0..structure.fields.len()).map(number).collect();
     let written = structure.fields.iter().map(|field| -> Type {
-        // What was refused goes on as what can be there.
+        // A refused type is replaced.
         if field.refusal.is_some() { parse_quote!(u8) } else { field.ty.clone() }
     });
     quote! {
@@ -100,7 +99,7 @@ fn number(at: usize) -> Ident {
     format_ident!("__Field{at}")
 }
 
-/// The type of a field. What rustc says of it stands where the user wrote it.
+/// The type of a field, whose errors are shown at the field.
 fn field_type(structure: &Structure, at: usize) -> TokenStream {
     let (first, last) = diag::ends(&structure.fields[at].ty);
     let name = respanned(structure.name.clone().into_token_stream(), first);
@@ -108,7 +107,7 @@ fn field_type(structure: &Structure, at: usize) -> TokenStream {
     quote_spanned!(first=> <#name as __Types>::#number)
 }
 
-/// What must be known of the layout besides what `seen` proves.
+/// The check that there is no padding.
 fn layout(structure: &Structure) -> TokenStream {
     if !structure.is_good {
         return TokenStream::new();
@@ -125,12 +124,12 @@ fn layout(structure: &Structure) -> TokenStream {
     )
 }
 
-/// The trait that all is asked of.
+/// The trait of all checks.
 fn derived_name(structure: &Structure) -> &'static str {
     if structure.has_words { "DerivedWords" } else { "Derived" }
 }
 
-/// That the struct may have its fields.
+/// The checks of field types.
 fn held(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let held = structure.fields.iter().enumerate().filter(|(_, field)| field.refusal.is_none());
@@ -150,7 +149,7 @@ fn held(structure: &Structure) -> TokenStream {
     quote!(#(#held)*)
 }
 
-/// All that is proved of the struct.
+/// The implementation that proves all.
 fn derived(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let derived = format_ident!("{}", derived_name(structure));
@@ -179,18 +178,18 @@ fn derived(structure: &Structure) -> TokenStream {
     }
 }
 
-/// The proof that the struct is the one that was seen here.
+/// The proof that the struct is the one that the derive saw.
 fn seen(structure: &Structure) -> TokenStream {
     let Structure { sealed: Sealed { root, .. }, name, fields, .. } = structure;
     let derived = format_ident!("{}", derived_name(structure));
     let derived = quote!(<Self as #root::__private::#derived>);
     let members = fields.iter().map(|field| &field.member);
-    // A variable and its uses must have spans of one macro: fields may come from another one than the struct.
+    // A variable and its uses need spans of one macro: fields may come from another one than the struct.
     let bindings: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("__field{at}")).collect();
     let compared = bindings.iter().enumerate().map(|(at, value)| {
         let (ty, (first, _)) = (field_type(structure, at), diag::ends(&fields[at].ty));
         let found = Ident::new("__found", first);
-        // In two steps: what a type is compared with must not have been asked for when it was inferred.
+        // In two steps, so that the expected type does not take part in inference.
         let compared = quote_spanned!(first=> #found.require_seen::<#ty>(););
         quote! {
             let #found = #derived::type_of(&#value);
@@ -204,13 +203,13 @@ fn seen(structure: &Structure) -> TokenStream {
     }
 }
 
-/// The name of the struct that has the names of the fields. Nothing else in the expansion begins so.
+/// The name of the struct with the names of the fields.
 fn mirror(structure: &Structure) -> Ident {
     format_ident!("__NamesOf{}", structure.name.unraw())
 }
 
-/// A struct with the same fields, as visible as they are, in which `strided!` looks names up: the struct itself may
-/// lend others by `Deref`. This one lends nothing, which it says itself, or somebody else could.
+/// A struct with the same fields and visibilities, in which `strided!` looks names up: the struct itself may add fields
+/// by `Deref`. This one has a `Deref` without fields, so that no one can add another.
 fn names(structure: &Structure) -> TokenStream {
     let (root, mirror) = (&structure.sealed.root, mirror(structure));
     let is_named = structure.fields.first().is_some_and(|field| matches!(field.member, Member::Named(_)));

@@ -1,7 +1,7 @@
-//! `#[derive(Symmetric)]`: the type as written, what is required of it as far as syntax can tell, and the expansion (`emit`).
+//! `#[derive(Symmetric)]`: parses the type, checks its syntax, and expands it (`emit`).
 //!
-//! Structs have no parameters: `Pod` lets anyone look at all bytes, so padding must be ruled out where the struct is declared,
-//! and the sizes of one with parameters are known only where it is used.
+//! Structs have no parameters: padding must be excluded at the declaration, and the sizes of a struct with parameters
+//! are known only at its uses.
 
 mod emit;
 
@@ -20,7 +20,7 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let item = syn::parse2(item).map_err(|error| errors.push_error(error)).ok();
     match item.and_then(|item| checked(item, &mut errors)) {
-        None => errors.into_tokens(),
+        None => errors.into_token_stream(),
         Some(structure) => emit::structure(&structure, errors),
     }
 }
@@ -30,24 +30,18 @@ struct Field {
     visibility: Visibility,
     member: Member,
     ty: Type,
-    /// Why it is refused by its looks; the others are still to be judged by rustc.
+    /// The error, if its syntax is refused; rustc judges the others.
     refusal: Option<String>,
 }
 
-/// What `#[repr(..)]` says.
-#[derive(Default)]
-struct Repr {
-    c: bool,
-    transparent: bool,
-}
-
-/// (rustc judges what does not belong there.)
-fn repr(attributes: &[Attribute]) -> Repr {
+/// Whether `#[repr(..)]` names `C` or `transparent`. (rustc judges what does not belong there.)
+fn is_laid_out(attributes: &[Attribute]) -> bool {
     let lists = attributes.iter().filter(|attribute| attribute.path().is_ident("repr"));
     let lists = lists.filter_map(|attribute| attribute.meta.require_list().ok());
-    let words: Vec<Ident> = lists.flat_map(|list| names(list.tokens.clone())).collect();
-    let says = |word: &str| words.iter().any(|name| name.unraw() == word);
-    Repr { c: says("C"), transparent: says("transparent") }
+    lists.flat_map(|list| names(list.tokens.clone())).any(|name| {
+        let name = name.unraw();
+        name == "C" || name == "transparent"
+    })
 }
 
 /// `#[shmem(words, unsafe(crate = my::shmem))]`.
@@ -57,25 +51,24 @@ fn said(attributes: &[Attribute], errors: &mut Errors) -> Arguments {
     Arguments::parse(list.map_or_else(TokenStream::new, |list| list.tokens.clone()), DERIVE, errors)
 }
 
-/// A struct, in order.
+/// A checked struct.
 struct Structure {
     sealed: Sealed,
     name: Ident,
     generics: Generics,
     /// All fields.
     fields: Vec<Field>,
-    /// It holds words, and is not moved as a whole.
+    /// Whether it holds words, and is not moved as a whole.
     has_words: bool,
-    /// Nothing is wrong with it so far.
+    /// Whether there is no error so far.
     is_good: bool,
-    /// It has parameters, or is no struct: it cannot even pretend to be plain data.
+    /// Whether it has parameters, or is no struct: then no proof can be emitted.
     is_hopeless: bool,
 }
 
-/// Checks the struct. Nothing can be said of it without this library.
+/// Checks the struct; `None` without this library.
 fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     let DeriveInput { attrs: attributes, ident: name, generics, data, .. } = input;
-    let repr = repr(&attributes);
     let said = said(&attributes, errors);
     let (root, words) = (said.root(errors), said.flag("words"));
     let mut is_hopeless = !matches!(data, Data::Struct(_));
@@ -100,7 +93,7 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
             Vec::new()
         }
     };
-    if !is_hopeless && !repr.c && !repr.transparent {
+    if !is_hopeless && !is_laid_out(&attributes) {
         errors.push(&name, diag::DERIVE_REPR);
     }
     for lifetime in generics.lifetimes() {
@@ -119,8 +112,7 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
     Some(Structure { sealed, name, generics, fields, has_words: words.is_some(), is_good, is_hopeless })
 }
 
-/// Why a field can be refused by its looks: addresses, and the two primitive types that have
-/// invalid bit patterns.
+/// The error of a field whose syntax shows an address, or a primitive type with invalid bit patterns.
 fn refusal(name: &Ident, field: &Type) -> Option<String> {
     let text = || field.to_token_stream().to_string().replace("& ", "&");
     match field {

@@ -13,19 +13,19 @@ use crate::symmetric;
 
 const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
 
-/// Reads the function. If it is none, that is said, and the item is given back with what was said.
+/// Parses the function. If it is none, the error is the item, with the message.
 pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Result<ItemFn, TokenStream> {
     match syn::parse2(item.clone()) {
         Ok(Item::Fn(function)) => return Ok(function),
         Ok(_) => errors.push(&item, diag::not_a_function(owner)),
         Err(error) => errors.push_error(error),
     }
-    let errors = std::mem::take(errors).into_tokens();
+    let errors = std::mem::take(errors);
     Err(quote!(#errors #item))
 }
 
-/// Reads a function that the attribute calls by itself, and gives its world the level that `threads` names. Says whether it can be
-/// called.
+/// Parses a function that the attribute calls, and sets its world's level to that of `threads`. Returns whether it can
+/// be called.
 pub(super) fn entry(
     item: TokenStream,
     owner: Owner,
@@ -49,8 +49,7 @@ pub(super) fn entry(
     Ok((function, can_be_called))
 }
 
-/// Checks a function that the attribute calls by itself: nothing special about it, and one
-/// parameter, the world.
+/// Checks a function that the attribute calls: a plain function with one parameter, the world.
 fn check_entry(signature: &Signature, owner: &str, errors: &mut Errors) {
     let Signature { constness, asyncness, safety, abi, generics, variadic, .. } = signature;
     let qualifiers: [&dyn ToTokens; 5] = [constness, asyncness, abi, variadic, safety];
@@ -130,7 +129,7 @@ impl VisitMut for Lets<'_> {
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }
 
-/// The function without its attributes and its name, to be called by the one that takes its place.
+/// The function without its attributes, as `__body`, for the function that replaces it.
 pub(super) fn body(function: &ItemFn) -> TokenStream {
     let mut function = function.clone();
     function.attrs.clear();

@@ -1,5 +1,4 @@
-//! The attributes on functions: `#[shmem::main]`, `#[shmem::test]`, `#[shmem::collective]`. On what is no function each gives an
-//! error, with the item.
+//! The attributes on functions: `#[shmem::main]`, `#[shmem::test]`, `#[shmem::collective]`.
 
 mod function;
 mod phases;
@@ -19,7 +18,7 @@ pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> Result<TokenStr
     let arguments = Arguments::parse(arguments, MAIN, &mut errors);
     let root = arguments.root(&mut errors);
     let (function, can_be_called) = function::entry(item, MAIN, &arguments, &root, &mut errors)?;
-    // With a signature that cannot be called, there is still a `main`, or rustc asks for one.
+    // Without a callable function there is still a `main`, or rustc reports a second error.
     let call = if can_be_called {
         quote!(#root::__private::main(__body))
     } else {
@@ -28,7 +27,6 @@ pub(crate) fn main(arguments: TokenStream, item: TokenStream) -> Result<TokenStr
     let (attributes, visibility, name) = (&function.attrs, &function.vis, &function.sig.ident);
     let unused = (!can_be_called).then(|| quote!(#[allow(dead_code)]));
     let body = function::body(&function);
-    let errors = errors.into_tokens();
     Ok(quote! {
         #errors
         #(#attributes)*
@@ -47,6 +45,5 @@ pub(crate) fn collective(arguments: TokenStream, item: TokenStream) -> Result<To
     let mut function = function::parse(item, COLLECTIVE.0, &mut errors)?;
     function::rewrite_lets(&mut function, &mut errors);
     phases::refuse_nested(&mut function);
-    let errors = errors.into_tokens();
     Ok(quote!(#errors #function))
 }

@@ -1,8 +1,7 @@
 //! The world inside a phase: `world.local(&A, |a| world.local(&B, ..))`, `world.local(&A, |a| world.put(..))`.
 //!
-//! rustc refuses it by borrows of the world, twice or in words that do not speak of phases, and knows no remedy. Where an
-//! attribute sees the function, the use inside becomes an error with the remedy: what contains an error is not looked at for
-//! borrows.
+//! rustc refuses it by two errors about borrows, which do not name phases. In a function under an attribute, the use
+//! becomes one error with the remedy: rustc does not check borrows of an expression that contains an error.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
@@ -13,15 +12,15 @@ use crate::diag;
 /// The methods that open a phase.
 const PHASES: &[&str] = &["local", "local_with_exchanges", "frozen"];
 
-/// Refuses what uses the world that a function was given exclusively, inside phases of it.
+/// Refuses uses of the function's `&mut World` inside its phases.
 pub(super) fn refuse_nested(function: &mut ItemFn) {
     let mut worlds: Vec<_> = function.sig.inputs.iter().filter_map(world).collect();
-    // Something else may have the name of a world in there.
+    // A local name may shadow the world.
     Others(&mut worlds).visit_block_mut(&mut function.block);
     Search { worlds, outer: None }.visit_block_mut(&mut function.block);
 }
 
-/// Takes out the names that stand for something else, too.
+/// Removes shadowed names.
 struct Others<'a>(&'a mut Vec<Ident>);
 
 impl VisitMut for Others<'_> {
@@ -43,7 +42,7 @@ fn world(parameter: &FnArg) -> Option<Ident> {
 
 struct Search {
     worlds: Vec<Ident>,
-    /// What the phase is opened by in whose body this is.
+    /// The method that opens the enclosing phase.
     outer: Option<Ident>,
 }
 
@@ -59,7 +58,7 @@ impl Search {
             && matches!(call.args.last(), Some(Expr::Closure(_)))
     }
 
-    /// The error that takes the place of an expression inside the phase `outer`.
+    /// The error that replaces an expression inside the phase `outer`.
     fn misuse(&self, expr: &Expr, outer: &Ident) -> Option<Expr> {
         match expr {
             Expr::MethodCall(call) if self.opens(call) => {
@@ -92,7 +91,7 @@ fn error(at: &Ident, message: String) -> Expr {
     Expr::Verbatim(quote::quote!({ #error }))
 }
 
-/// The first name in tokens that is one of those looked for, and no field: `config.world`, or `world: 3`.
+/// The first wanted name in tokens that is no field, as in `config.world` and `world: 3`.
 fn find(tokens: TokenStream, is_wanted: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
     let is = |token: Option<&TokenTree>, mark| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark);
     let (mut before, mut tokens) = (None, tokens.into_iter().peekable());

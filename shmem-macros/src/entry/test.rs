@@ -24,12 +24,11 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     let variables = arguments.read("env", &mut errors, environment).unwrap_or_default();
     let (mut function, can_be_called) = function::entry(item, TEST, &arguments, &root, &mut errors)?;
     let panics = should_panic(&mut function.attrs);
-    let errors = errors.into_tokens();
     if !can_be_called {
         return Ok(quote!(#errors #[allow(dead_code)] #function));
     }
     let each = matches!(pes, Pes::Each(_));
-    // Of several tests the function stands beside them, with what is said of its body.
+    // With several tests, the function is emitted beside them, with its other attributes.
     let of_tests = |attribute: &Attribute| !each || attribute.path().is_ident("cfg") || ignores(attribute);
     let attributes: Vec<_> = function.attrs.iter().filter(|attribute| of_tests(attribute)).cloned().collect();
     let (visibility, name) = (function.vis.clone(), function.sig.ident.clone());
@@ -67,7 +66,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     })
 }
 
-/// Whether it leaves tests out, perhaps on a condition.
+/// Whether it is `ignore`, perhaps in `cfg_attr`.
 fn ignores(attribute: &Attribute) -> bool {
     attribute.path().is_ident("ignore")
         || attribute.path().is_ident("cfg_attr")
@@ -79,15 +78,15 @@ fn ignores(attribute: &Attribute) -> bool {
                 .any(|word| word == "ignore")
 }
 
-/// On how many PEs a test runs.
+/// The numbers of PEs that a test runs on.
 enum Pes {
     One(usize),
-    /// A test each, with the number in its name.
+    /// One test for each, with the number in its name.
     Each(BTreeSet<usize>),
 }
 
-/// Takes `#[should_panic]` away, which each PE's harness would answer for itself, and gives what it
-/// says as an argument. What rustc refuses stays, to be refused.
+/// Removes `#[should_panic]`, which each PE's harness would check by itself, and returns its text as an argument. A
+/// malformed one stays, for rustc to refuse.
 fn should_panic(attributes: &mut Vec<Attribute>) -> TokenStream {
     let found = attributes.iter().enumerate().find_map(|(at, attribute)| Some((at, expected(attribute)?)));
     option(found.map(|(at, expected)| {

@@ -1,11 +1,11 @@
-//! What is required of a transfer, as far as syntax can tell.
+//! Syntax checks of a transfer.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use shmem_grammar::ALGORITHMS;
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprPath, UnOp, token};
+use syn::{Expr, ExprPath, UnOp};
 
 use super::parse::{self, Axis, Marked, Object, Side, Written};
 use crate::arguments;
@@ -14,7 +14,7 @@ use crate::diag::{self, Errors};
 /// Most fields that one side can name together.
 const MAX_FIELDS: usize = 8;
 
-/// A transfer, in order.
+/// A checked transfer.
 pub(super) struct Transfer {
     /// The path of this library.
     pub(super) root: TokenStream,
@@ -26,7 +26,7 @@ pub(super) struct Transfer {
     pub(super) algorithm: Option<Ident>,
 }
 
-/// Where a transfer goes.
+/// Direction of a transfer.
 pub(super) enum Way {
     /// To a PE, through the world or a context.
     Put { token: Expr, pe: TokenStream },
@@ -45,7 +45,7 @@ impl Side {
         self.axes.iter().any(Axis::is_dynamic)
     }
 
-    /// Whether an item can name all constants: none of them can be a parameter of the function around it.
+    /// Whether an item can name all constants: none can be a parameter of the enclosing function.
     pub(super) fn is_nameable(&self) -> bool {
         !self.axes.iter().flat_map(Axis::constants).any(|value| may_be_a_parameter(value.to_token_stream()))
     }
@@ -83,7 +83,7 @@ fn algorithm(value: &arguments::Value) -> Result<Ident, String> {
 
 fn check_side(side: &Side, errors: &mut Errors) {
     if side.axes.is_empty() {
-        errors.push(brackets(&side.bracket), diag::STRIDED_EMPTY);
+        errors.push_error(syn::Error::new(side.span(), diag::STRIDED_EMPTY));
     }
     side.axes.iter().for_each(|axis| check_axis(axis, errors));
     for step in &side.fields {
@@ -96,12 +96,6 @@ fn check_side(side: &Side, errors: &mut Errors) {
             errors.push(field, diag::too_many_fields(MAX_FIELDS));
         }
     }
-}
-
-fn brackets(bracket: &token::Bracket) -> TokenStream {
-    let mut tokens = TokenStream::new();
-    bracket.surround(&mut tokens, |_| ());
-    tokens
 }
 
 fn check_axis(axis: &Axis, errors: &mut Errors) {
@@ -126,7 +120,7 @@ fn check_axis(axis: &Axis, errors: &mut Errors) {
     }
 }
 
-/// Whether a number has a minus in front of it. (What is subtracted has something in front of that.)
+/// Whether a number has a unary minus.
 fn is_negative(value: &Expr) -> bool {
     match value {
         Expr::Unary(unary) => matches!(unary.op, UnOp::Neg(_)),
@@ -136,8 +130,8 @@ fn is_negative(value: &Expr) -> bool {
     }
 }
 
-/// Whether a name in an expression can be one of a parameter, as in `N`, `T::LEN`, `Self::LEN` and `size_of::<T>()`.
-/// Behind `::` it cannot.
+/// Whether a name in an expression can be a parameter, as in `N`, `T::LEN`, `Self::LEN` and `size_of::<T>()`. Behind
+/// `::` it cannot.
 fn may_be_a_parameter(tokens: TokenStream) -> bool {
     let mut colons = 0;
     tokens.into_iter().any(|token| {
@@ -157,10 +151,10 @@ fn may_be_a_parameter(tokens: TokenStream) -> bool {
     })
 }
 
-/// Refuses a variable in what is not marked `dyn`. rustc would do so, too, but does not know the remedy.
+/// Refuses a variable that is not marked `dyn`. rustc would refuse it without the remedy.
 ///
-/// A name in small letters is taken for a variable; one that is a constant all the same can be written as
-/// a path, `self::name`. What stands in blocks and closures is left to rustc.
+/// A name in small letters is taken for a variable; a constant can be written as a path, `self::name`. Blocks and
+/// closures are left to rustc.
 fn require_constant(Marked { dynamic, value }: &Marked<Expr>, errors: &mut Errors) {
     struct Search(Option<Ident>);
     impl VisitMut for Search {
@@ -188,7 +182,7 @@ fn require_constant(Marked { dynamic, value }: &Marked<Expr>, errors: &mut Error
 }
 
 impl Object {
-    /// Whether it is a static by the looks of its name, which a constant can name.
+    /// Whether its name looks like that of a static, which a constant can name.
     pub(super) fn is_static(&self) -> bool {
         let (Expr::Path(ExprPath { path, .. }), None) = (&self.expr, &self.inside) else { return false };
         let Some(name) = path.segments.last().map(|last| last.ident.to_string()) else { return false };

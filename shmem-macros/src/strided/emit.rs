@@ -1,8 +1,8 @@
 //! The expansion of `strided!`.
 //!
-//! A block with what is constant as items, and one call. Names made up here start with `__`: the user's
-//! constants stand in the same scope and must not meet them. Every expression of the user is written
-//! once, and each call that can refuse a region carries the span of its brackets.
+//! A block with the constants as items, and one call. Generated names start with `__`, since the user's constants are
+//! in the same scope. Every expression of the user is emitted once, and each call that can refuse a region has the span
+//! of its brackets.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -16,13 +16,11 @@ use crate::groups::option;
 
 /// Nothing but the errors.
 pub(super) fn refused(errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens();
     quote!({ #errors })
 }
 
 /// The transfer.
 pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens();
     let body = if transfer.to.is_dynamic() || transfer.from.is_dynamic() {
         dynamic(transfer)
     } else {
@@ -31,8 +29,8 @@ pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
     quote!({ #errors #body })
 }
 
-/// All counts and strides are constants. The compiler computes the transfer in a `const` block, which knows the
-/// parameters of the function around it and the types of the objects.
+/// A transfer with constant counts and strides. The compiler computes it in a `const` block, which can name the
+/// parameters of the enclosing function and the types of the objects.
 fn constant(transfer: &Transfer) -> TokenStream {
     let Transfer { root, way, to, from, equals, .. } = transfer;
     let sides = [(to, "__TO"), (from, "__FROM")];
@@ -50,7 +48,7 @@ fn constant(transfer: &Transfer) -> TokenStream {
         let role = Ident::new(role, side.span());
         let region = if side.is_nameable() { quote!(#name) } else { constant_region(side, root, true) };
         let root = respanned(root.clone(), side.span());
-        // What is wrong with its type is said where the call says it, too.
+        // Errors of its type have the span of the call's.
         let object = quote_spanned!(first(&side.object)=> _);
         quote_spanned!(side.span()=> #root::__private::strided::#role::<#object>(#region))
     });
@@ -67,7 +65,7 @@ fn constant(transfer: &Transfer) -> TokenStream {
     quote!(#(#items)* #early #call)
 }
 
-/// A constant of what can be named in one, which `cargo check` evaluates.
+/// A constant with the regions of statics, which `cargo check` evaluates.
 fn early(transfer: &Transfer, sides: &[(&Side, Ident)]) -> TokenStream {
     let regions = sides.iter().filter(|(side, _)| side.object.is_static() && side.is_nameable());
     let regions = regions.map(|(side, name)| {
@@ -85,7 +83,7 @@ fn early(transfer: &Transfer, sides: &[(&Side, Ident)]) -> TokenStream {
     quote!(const __REGION: () = { #checked };)
 }
 
-/// Counts or strides that only the run knows.
+/// A transfer with counts or strides that only the run knows.
 fn dynamic(transfer: &Transfer) -> TokenStream {
     let Transfer { root, to, from, .. } = transfer;
     let regions = [to, from].map(|side| dynamic_region(side, root));
@@ -98,9 +96,9 @@ fn dynamic(transfer: &Transfer) -> TokenStream {
 fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     let Transfer { root, way, to, equals, from, .. } = transfer;
     let strided = quote!(#root::__private::strided);
-    // What is said of both sides is said at the `=`.
+    // Errors of both sides are shown at the `=`.
     let at = respanned(strided.clone(), *equals);
-    // Parentheses of the user are unnecessary in the eyes of rustc; ours are not looked at.
+    // rustc would call the user's parentheses unnecessary, but not these.
     let object = |side: &Side| {
         let object = &side.object;
         if object.inside.is_some() { quote!((#object)) } else { quote!(#object) }
@@ -159,18 +157,18 @@ fn algorithm(transfer: &Transfer) -> TokenStream {
     option(transfer.algorithm.as_ref().map(|name| quote!(#root::__private::strided::Algorithm::#name)))
 }
 
-/// A region whose axes are constants; what is marked `dyn` is left to the call.
+/// A region of constant axes; indices marked `dyn` are arguments of the call.
 fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStream {
     let axes = side.axes.iter().map(|axis| match axis.open_index() {
         Some(_) => quote!(#root::__private::strided::Axis::dynamic()),
         None => self::axis(axis, root, side.span(), &|value| value.value.to_token_stream()),
     });
     let axes = quote!([#(#axes),*]);
-    // What an item calls lives as long as the program; in a block, only another block does.
+    // In an item, the axes are promoted to statics; in a block, only by another block.
     region(side, root, &if in_block { quote!(const { #axes }) } else { axes })
 }
 
-/// A region that is made when the transfer runs. What is not marked is a constant all the same.
+/// A region that is made when the transfer runs. Values without `dyn` are constants all the same.
 fn dynamic_region(side: &Side, root: &TokenStream) -> TokenStream {
     let axes = side.axes.iter().map(|axis| {
         self::axis(axis, root, side.span(), &|Marked { dynamic, value }| match dynamic {
@@ -190,7 +188,7 @@ fn region(side: &Side, root: &TokenStream, axes: &TokenStream) -> TokenStream {
     quote!(#root::__private::strided::Region::new(#name, &#axes, &[#(#fields),*]))
 }
 
-/// One axis, its expressions as `value` writes them.
+/// One axis, with its expressions emitted by `value`.
 fn axis(
     axis: &Axis,
     root: &TokenStream,
@@ -229,7 +227,7 @@ fn axis(
     tokens
 }
 
-/// A closure from the type of the elements to that of the fields. Errors about them stand at the region.
+/// A closure from the type of the elements to that of the fields. Its errors are shown at the region.
 fn elements(side: &Side, root: &TokenStream) -> TokenStream {
     let span = side.span();
     let root = respanned(root.clone(), span);

@@ -32,10 +32,10 @@ pub(super) struct Side {
     pub(super) fields: Vec<Vec<Member>>,
 }
 
-/// What a region is a part of, or the PE: a path with members, or an expression in parentheses.
+/// The object of a region, or the PE: a path with members, or an expression in parentheses.
 pub(super) struct Object {
     pub(super) expr: Expr,
-    /// What stands between the parentheses, as it was written.
+    /// Source text of an expression in parentheses.
     pub(super) inside: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Remote {
     pub(super) pe: Object,
 }
 
-/// What is taken of one dimension.
+/// The part of one dimension.
 pub(super) struct Axis {
     pub(super) extent: Marked<Expr>,
     pub(super) step: Option<Marked<Expr>>,
@@ -75,7 +75,7 @@ impl Axis {
         self.index().is_none() && values.into_iter().flatten().any(|value| value.dynamic.is_some())
     }
 
-    /// What is constant of it, where its count and its strides are.
+    /// Its constant expressions, if its count and its strides are constants.
     pub(super) fn constants(&self) -> impl Iterator<Item = &Expr> {
         let Self { extent: Marked { dynamic, value }, step, block } = self;
         let bounds = match range(value) {
@@ -107,8 +107,7 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
     parser.parse2(body).map_err(|error| errors.push_error(error)).ok()
 }
 
-/// The first argument. A transfer that begins with one of its sides is refused in words of its own: as an expression, a
-/// side is a mistake elsewhere.
+/// The first argument. A transfer without it has a message of its own, since a side does not parse as an expression.
 fn token(input: ParseStream) -> syn::Result<Expr> {
     let ahead: TokenStream = input.fork().parse()?;
     let punct = ahead.into_iter().find_map(|token| match token {
@@ -123,7 +122,7 @@ fn token(input: ParseStream) -> syn::Result<Expr> {
     Ok(token)
 }
 
-/// What stands in front of a `;`. (A `;` of a region stands in brackets.)
+/// The tokens before a `;`. (A `;` of a region is in brackets.)
 fn arguments(input: ParseStream) -> syn::Result<TokenStream> {
     let ahead: TokenStream = input.fork().parse()?;
     let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
@@ -162,7 +161,7 @@ impl Parse for Side {
             return Err(input.error(diag::STRIDED_PARENTHESES));
         }
         if !input.peek(token::Bracket) {
-            // Behind the last token there is nothing to point at.
+            // There is no token to point at.
             let place = quote!(#object)
                 .into_iter()
                 .chain(remote.map(|Remote { at, pe }| quote!(#at #pe)).into_iter().flatten());
@@ -229,7 +228,7 @@ fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
     while input.peek(Token![.]) {
         let dot = input.parse::<Token![.]>()?;
         if !input.peek(token::Brace) {
-            // In `.0.{..}` the lexer took the second dot for one of a number.
+            // In `.0.{..}` the lexer takes `0.` for a number.
             let is_end = input.fork().parse::<LitFloat>().is_ok_and(|pair| pair.to_string().ends_with('.'));
             fields.extend(members(input)?.into_iter().map(|member| vec![member]));
             if !is_end {
@@ -248,7 +247,7 @@ fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
     Ok(fields)
 }
 
-/// What stands behind a dot: a member, or two that the lexer took for a number: `0.1`.
+/// The members behind a dot: one, or two that the lexer takes for a number: `0.1`.
 fn members(input: ParseStream) -> syn::Result<Vec<Member>> {
     if !input.peek(LitFloat) {
         return Ok(vec![input.parse()?]);

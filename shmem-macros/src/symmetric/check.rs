@@ -1,7 +1,7 @@
-//! What is required of the arguments and of the item, as far as syntax can tell.
+//! Syntax checks of the arguments and of the item.
 //!
-//! The rest is checked by rustc on the expansion: that the partition exists, that the contents may
-//! live in symmetric memory, that page sizes agree.
+//! rustc checks the rest on the expansion: the partition exists, the contents may be in symmetric memory, page sizes
+//! agree.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -12,27 +12,27 @@ use super::Static;
 use crate::arguments::{Arguments, PageSize, Value, macros_among};
 use crate::diag::{self, Errors, readable};
 
-/// Where an object is to lie.
+/// The placement of an object.
 pub(super) struct Placement {
     /// The path of this library.
     pub(super) root: TokenStream,
-    /// Where it is promised that this is its path.
+    /// The place of the promise that this is its path.
     pub(super) promise: Option<Span>,
     /// The partition's type.
     pub(super) partition: TokenStream,
-    /// How a user would name the partition in a call.
+    /// The partition as a user writes it in a call.
     pub(super) partition_text: Option<String>,
     /// The page size asked for.
     pub(super) pgsize: Option<PageSize>,
 }
 
-/// A `let`, in order.
+/// A checked `let`.
 pub(super) struct Binding {
     /// The name of the variable.
     pub(super) name: String,
     /// The initial contents.
     pub(super) initial: TokenStream,
-    /// Where they stand, as far as one span can say.
+    /// Their span.
     pub(super) span: Span,
 }
 
@@ -49,8 +49,8 @@ pub(super) fn placement(arguments: &Arguments, errors: &mut Errors) -> Placement
     }
 }
 
-/// The path that a string or a bare path gives. Names resolve at the user's tokens, so that a typo
-/// is rustc's own "cannot find type, a similar name exists", at the literal.
+/// The path in a string or a bare path. Names resolve at the user's tokens, so that rustc reports a typo there, with
+/// similar names.
 fn partition(value: &Value) -> Result<Path, String> {
     match value {
         Value::Path(path) => Ok(path.clone()),
@@ -62,8 +62,8 @@ fn partition(value: &Value) -> Result<Path, String> {
     }
 }
 
-/// Checks a static. What is wrong with it is left out or replaced, so that its uses go on. Gives whether its contents are left for
-/// rustc to judge.
+/// Checks a static. Refused parts are left out or replaced, so that its uses are no further errors. Returns whether
+/// rustc is to judge its contents.
 pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
     let Static { attributes, mutability, name, generics, contents, image, .. } = declared;
     if let Some(token) = mutability {
@@ -73,9 +73,9 @@ pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
     errors.extend(others.iter().map(|path| (diag::attribute_of_static(readable(path)), path)));
     attributes.retain(|attribute| macros_among(std::slice::from_ref(attribute)).is_empty());
     let (instead, has_image): (Type, bool) = match contents {
-        // rustc's parser has said that a type is missing.
+        // rustc's parser has reported the missing type.
         None => (parse_quote!([u8; 0]), false),
-        // rustc's parser has said that a static has none. They may stand in the type and in the value.
+        // rustc's parser has refused the parameters, which the type and the value may name.
         Some(_) if !generics.params.is_empty() => (parse_quote!([u8; 0]), false),
         Some(Type::Slice(slice)) => {
             let item = &slice.elem;
@@ -108,7 +108,7 @@ pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
     false
 }
 
-/// Whether a type is one of the primitive ones that no word of atomic operations has as its value.
+/// Whether a type is a primitive one that `Atomic` does not take.
 fn is_no_atomic_value(value: &Type) -> bool {
     const OTHERS: &[&str] = &["u8", "u16", "u128", "i8", "i16", "i128", "bool", "char"];
     matches!(value, Type::Path(path) if OTHERS.iter().any(|other| path.path.is_ident(other)))

@@ -1,17 +1,15 @@
 //! The expansion of `#[symmetric]`.
 //!
-//! A static becomes its handle, whose value is a block with a descriptor in the section `shmem_sym`, and, in a block of its
-//! own, the checks that only rustc can make. Names made up here start with `__`: the user's type and
-//! initial value stand in the same scope and must not meet them. Tokens of `unsafe` carry the span
-//! of the call, not of the user's code, so that a crate that forbids unsafe code can use the
-//! attribute. So what stands inside `unsafe` is a function of the library, and names of
-//! values that are there already: what else the program calls by a name could do anything there.
+//! A static becomes its handle, whose value is a block with a descriptor in the section `shmem_sym`, and a second block
+//! with the checks of rustc. Generated names start with `__`, since the user's type and initial value are in the same
+//! scope. Tokens of `unsafe` have the span of the call, so that a crate that forbids unsafe code can use the attribute.
+//! So `unsafe` contains only a function of the library and names of existing values.
 //!
-//! The library may be somebody else's, handed on with other items, or the program itself. The handle is made from its
-//! descriptor, and both by functions of the types that they are: whoever has the library's handle has the library's
-//! descriptor of it. Whoever gives another type of descriptors has another type of handles, and cannot forge a record: each
-//! has what the library alone can name (`Library`). What is checked besides words messages: an object that cannot
-//! be placed is refused when the program starts, and one that is no symmetric data cannot be used.
+//! The library may be an imitation, or the program itself. The handle is made from its descriptor, each by a function
+//! of its type: a handle of the library has a descriptor of the library. An imitation's descriptor gives another type
+//! of handle, and cannot forge a record, which has what the library alone can name (`Library`). The other checks only
+//! shape messages: an object that cannot be placed is refused when the program starts, and one that is no symmetric
+//! data cannot be used.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -32,12 +30,12 @@ pub(super) fn object(
     let Placement { root, promise, partition, pgsize, .. } = placement;
     let Static { attributes, visibility, name, contents, image, .. } = declared;
     let contents = contents.to_token_stream();
-    // Without the static there must be no checks of it either.
+    // Without the static there are no checks of it.
     let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let text = name.to_string();
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
     let Some(sealed) = library::sealed(root, *promise, &mut errors) else {
-        return errors.into_tokens();
+        return quote!(#errors);
     };
     let errors = errors.into_sealed(&sealed);
     let Sealed { begin, promise, root: sealed_root } = sealed;
@@ -57,10 +55,10 @@ pub(super) fn object(
             (Some(quote!(static __IMAGE: #contents = #image;)), quote!(#core::option::Option::Some(&__IMAGE)))
         }
     };
-    // Spanned at the name: `line!` gives the line of the name then, not that of the attribute.
+    // With the span of the name, `line!` is the line of the name.
     let (name_core, at) = (respanned(core.clone(), name.span()), name.span());
     let line = quote_spanned!(at=> #name_core::line!());
-    // What is wrong with a partition is said in equal words of both, and so once.
+    // Errors of a partition are equal for both, so rustc shows them once.
     let declaration = |root: &TokenStream| quote!(<#partition as #root::__private::Partition>::DECLARATION);
     let (declared, checked) = (declaration(root), declaration(&sealed_root));
     quote! {
@@ -94,11 +92,10 @@ pub(super) fn object(
     }
 }
 
-/// The check that the contents may live in symmetric memory. A type with the name of the static stands for it in the
-/// message, where the contents, which may have a type of that name, do not see it.
+/// The check that the contents may be in symmetric memory. A type with the static's name is for the message, in a scope
+/// that the contents do not see.
 ///
-/// Which type the contents are, the static says: written once more, a parameter of the function around it would be
-/// refused once more.
+/// The type of the contents is inferred from the static: written again, it would be refused again.
 fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStream {
     let (first, last) = diag::ends(contents);
     let (checked, end) = (Ident::new("CHECKED", last), quote_spanned!(last=> >));
@@ -123,7 +120,7 @@ fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStrea
 /// The longest initial contents that a message repeats, in bytes.
 const LONGEST_INITIAL: usize = 40;
 
-/// A `let` that no attribute on the function saw: the sentence, and a `let` of the right type.
+/// A `let` outside of an attribute's function: the message, and a `let` of the right type.
 pub(super) fn unattached(
     local: &Local,
     binding: Option<&Binding>,
@@ -141,14 +138,13 @@ pub(super) fn unattached(
         errors.push(&local.pat, diag::let_outside(call));
     }
     let mut local = local.clone();
-    // A name that no longer matters is not looked up.
+    // A placeholder in place of the partition, which is not looked up.
     let root = &placement.root;
     refuse(&mut local, binding, root, &quote!(#root::__private::default));
-    let errors = errors.into_tokens();
     quote!(#errors #local)
 }
 
-/// A `let` that becomes an allocation.
+/// Turns a `let` into an allocation.
 pub(super) fn attach(
     local: &mut Local,
     binding: Option<&Binding>,
@@ -165,8 +161,8 @@ pub(super) fn attach(
     let Placement { root, partition, pgsize, .. } = placement;
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
     let declaration = quote!(<#partition as #root::__private::Partition>::DECLARATION);
-    // The partition is named once, or rustc says everything about it twice. A constant can be
-    // checked, but cannot name a type parameter of the function: it is there only if it must be.
+    // The partition is named once, or rustc reports it twice. A constant can be checked, but cannot name a type
+    // parameter of the function: it is emitted only with `pgsize`.
     let (require_pages, declaration) = match pgsize {
         None => (None, declaration),
         Some(pgsize) => {
@@ -179,18 +175,17 @@ pub(super) fn attach(
             (Some(constants), quote!(__PARTITION))
         }
     };
-    // Spanned at the contents: errors about their type stand there, and so does the line that a
-    // message at run time names.
+    // With the span of the contents: errors about their type are shown there, and messages at run time name their line.
     let root = respanned(root.clone(), *span);
     let call = quote_spanned! {*span=>
         #root::__private::alloc_in(#world, #name, &#declaration, #initial, #bytes)?
     };
     set(local, quote!({ #require_pages #call }));
-    // Of a variable that nobody reads, rustc says that; of this value it would say it again.
+    // rustc warns of an unused variable, and would warn of this value again.
     local.attrs.push(parse_quote!(#[allow(unused_assignments)]));
 }
 
-/// Gives a `let` that was reported a value of the right type, which is never made.
+/// Gives a refused `let` a value of the right type, which is never made.
 fn refuse(local: &mut Local, binding: Option<&Binding>, root: &TokenStream, partition: &TokenStream) {
     let value = match (binding, &local.pat) {
         (Some(Binding { initial, .. }), _) => {
@@ -204,7 +199,7 @@ fn refuse(local: &mut Local, binding: Option<&Binding>, root: &TokenStream, part
 
 fn set(local: &mut Local, value: TokenStream) {
     let expr = Box::new(Expr::Verbatim(value));
-    // A pattern that needs its `else` was reported for what it is; without `else` it would be twice.
+    // A refused pattern keeps its `else`: without it, rustc would report it again.
     let diverge = local.init.take().and_then(|init| init.diverge).filter(|_| !is_name(&local.pat));
     local.init = Some(LocalInit { eq_token: <Token![=]>::default(), expr, diverge });
 }

@@ -1,4 +1,4 @@
-//! `#[symmetric]` on a `static` and on a `let`: the item as written, what is required of it (`check`), and the expansion (`emit`).
+//! `#[symmetric]` on a `static` and on a `let`: parses the item, checks it (`check`), and expands it (`emit`).
 
 mod check;
 mod emit;
@@ -25,14 +25,13 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             emit::unattached(&local, binding.as_ref(), &placement, errors)
         }
         Err(item) => {
-            let errors = errors.into_tokens();
             quote!(#errors #item)
         }
     }
 }
 
-/// Rewrites a `let` that carries the attribute into an allocation from `world`, in a function whose
-/// own attribute looks for such. `world` is an expression for a reference to it.
+/// Rewrites a `let` with the attribute, in a function under an attribute, into an allocation from `world`, an
+/// expression for a reference.
 pub(crate) fn rewrite(local: &mut Local, world: Option<&TokenStream>, errors: &mut Errors) {
     let Some(arguments) = attribute(local) else { return };
     let placement = check::placement(&Arguments::parse(arguments, SYMMETRIC, errors), errors);
@@ -40,7 +39,7 @@ pub(crate) fn rewrite(local: &mut Local, world: Option<&TokenStream>, errors: &m
     emit::attach(local, binding.as_ref(), &placement, world, errors);
 }
 
-/// What the attribute may stand on.
+/// An item that the attribute takes.
 enum Item {
     /// `static NAME: T;` or `static NAME: T = value;`
     Static(Box<Static>),
@@ -54,11 +53,11 @@ struct Static {
     visibility: Visibility,
     mutability: Option<Token![mut]>,
     name: Ident,
-    /// None are allowed.
+    /// Refused by the check.
     generics: Generics,
-    /// It must be there.
+    /// The check requires it.
     contents: Option<Type>,
-    /// The initial value, unparsed: it is rustc's to judge.
+    /// The initial value, for rustc to judge.
     image: Option<TokenStream>,
 }
 
@@ -85,7 +84,7 @@ impl Parse for Static {
     }
 }
 
-/// Reads the item, which is known by its first word; or says what is wrong, and gives it back.
+/// Parses the item by its first word; the error is the item, with a message.
 fn parsed(tokens: TokenStream, errors: &mut Errors) -> Result<Item, TokenStream> {
     let head = |input: ParseStream| {
         input.call(Attribute::parse_outer)?;
