@@ -1,11 +1,9 @@
 //! The value of a partition variable:
 //! `SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]`.
 //!
-//! Names and values are read without regard to case, in any order; kinds and policies by name or
-//! by a beginning of it that no other has (`F`, `N`, `M`, `P`): the published examples of partitions use
-//! all of that. A special kind needs a policy, because it must be known what to do on a machine
-//! without it; NORMALMEM and SYSDEFAULT exist everywhere. The path of PMEM is taken as it stands; it cannot
-//! contain a colon or a space.
+//! Names and values are read in any case and order; kinds and policies by name or by a unique beginning (`F`, `N`, `M`,
+//! `P`), as in the published examples. A special kind needs a policy for machines without it; NORMALMEM and SYSDEFAULT
+//! exist everywhere. The path of PMEM cannot contain a colon or a space.
 
 use core::convert::Infallible;
 
@@ -16,7 +14,7 @@ use crate::{did_you_mean, nearest};
 const NAMES: [&str; 5] = ["SIZE", "PGSIZE", "KIND", "POLICY", "PMEM"];
 const FORM: &str = "SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";
 
-/// The traits of a partition cannot be read, or do not fit together: what is wrong with them.
+/// The traits of a partition cannot be read, or do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TraitError(String);
@@ -40,7 +38,7 @@ impl TraitError {
     }
 }
 
-/// For what need not be read.
+/// For infallible reads.
 impl From<Infallible> for TraitError {
     fn from(never: Infallible) -> Self {
         match never {}
@@ -64,8 +62,8 @@ pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
     }
 }
 
-/// Reads the value of a partition variable: the traits that it gives, and the path of the file that the partition lies in.
-/// Whether they suffice and fit together is seen where they have joined those of the program ([`check_traits`]).
+/// Reads the value of a partition variable: traits, and the path of the partition's file. [`check_traits`] checks them
+/// together with those of the program.
 ///
 /// # Errors
 ///
@@ -120,12 +118,11 @@ pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), Trai
     Ok((traits, path))
 }
 
-/// Checks traits that were not read from text, as those of a declaration: as [`parse_traits`], but
-/// without a size the default size is meant.
+/// Checks traits of a declaration as [`parse_traits`] does; without a size they have the default size.
 ///
 /// # Errors
 ///
-/// If a page size is none, or the traits do not fit together.
+/// If the page size is invalid, or the traits do not fit together.
 pub fn check_traits(traits: &Traits) -> Result<(), TraitError> {
     if let Some(pgsize) = traits.pgsize {
         page_size(&format!("PGSIZE={}", short_size(pgsize)), pgsize)?;
@@ -157,7 +154,7 @@ fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
             "`{text}` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"
         )));
     };
-    // A path may contain both, but a trait behind them was meant as one.
+    // A path may contain both separators, but a trait behind one is a mistake.
     let is_trait = |rest: &str| match rest.split_once('=') {
         Some((next, _)) => {
             !name.eq_ignore_ascii_case("PMEM") || NAMES.iter().any(|n| n.eq_ignore_ascii_case(next))

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::size::short_size;
 
-/// Enums whose values have a number, from 1 on, and two names: one in the environment, and their own in programs.
+/// Enums whose values have a number, from 1 on, a name in the environment, and an identifier in programs.
 macro_rules! numbered {
     ($(
         $(#[$of:meta])*
@@ -31,7 +31,7 @@ macro_rules! numbered {
                 [$(stringify!($value)),*][self as usize - 1]
             }
 
-            /// The one whose name begins with `text`, without regard to case. An empty text is the beginning of all of them.
+            /// The only value whose name begins with `text`, in any case.
             pub fn from_beginning(text: &str) -> Option<Self> {
                 let begins = |name: &str| name.get(..text.len()).is_some_and(|head| head.eq_ignore_ascii_case(text));
                 let mut matching = Self::ALL.into_iter().filter(|one| begins(one.name()));
@@ -39,7 +39,7 @@ macro_rules! numbered {
                 matching.next().is_none().then_some(only)
             }
 
-            /// The one whose number, as in the declaration that a binary holds, is `number`.
+            /// The value with this number.
             pub const fn from_number(number: u32) -> Option<Self> {
                 match number {
                     $($number => Some(Self::$value),)*
@@ -63,7 +63,7 @@ numbered! {
         NormalMem = 1 "NORMALMEM",
         /// The memory with the highest bandwidth (HBM, MCDRAM).
         FastMem = 2 "FASTMEM",
-        /// Wherever the system puts it: no placement call is made, numactl and the process policy rule.
+        /// Wherever the system puts it: the process policy and numactl decide.
         SysDefault = 3 "SYSDEFAULT",
         /// Large and slower than the primary memory (CXL).
         LargeMem = 4 "LARGEMEM",
@@ -75,7 +75,7 @@ numbered! {
     pub enum Policy {
         /// Exactly that, or the job ends.
         Mandatory = 1 "MANDATORY",
-        /// That if possible; otherwise something else, which is reported.
+        /// That if possible; otherwise other memory, which is reported.
         Preferred = 2 "PREFERRED",
         /// Spread page by page over the nodes of the kind; kind missing: as preferred.
         Interleaved = 3 "INTERLEAVED",
@@ -85,14 +85,14 @@ numbered! {
 }
 
 impl Kind {
-    /// Whether not every machine has it: then it must be said what is to happen where it is missing.
+    /// Whether machines may lack it: then a policy is required.
     pub const fn is_special(self) -> bool {
         matches!(self, Self::FastMem | Self::LargeMem | Self::Pmem)
     }
 }
 
-/// What is asked of a partition. A trait that is not given stays apart from
-/// [`Kind::SysDefault`] and from every explicit value.
+/// The requested traits of a partition. An absent trait differs from [`Kind::SysDefault`] and from every explicit
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// Bytes of the heap.
@@ -106,15 +106,15 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// Nothing is asked.
+    /// No traits.
     pub const NONE: Self = Self { size: None, pgsize: None, kind: None, policy: None };
 
-    /// Whether anything but the size is asked.
+    /// Whether any trait but the size is given.
     pub const fn is_explicit(&self) -> bool {
         self.pgsize.is_some() || self.kind.is_some() || self.policy.is_some()
     }
 
-    /// These traits, each replaced by that of `other` where `other` gives one.
+    /// These traits, each replaced by that of `other` if given.
     pub fn overridden_by(self, other: Self) -> Self {
         Self {
             size: other.size.or(self.size),

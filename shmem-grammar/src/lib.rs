@@ -1,11 +1,10 @@
-//! What a partition is asked to be, as people write it: sizes, kinds of memory, policies, traits, and the name that a
-//! mistyped one probably meant; and the algorithms of strided transfers.
+//! The grammar of partitions: sizes, kinds of memory, policies, traits, and suggestions for mistyped names; and the
+//! names of the algorithms of strided transfers.
 //!
-//! Macros read it when a program is built, the environment when a job starts. Both ask this crate, so that a text that
-//! means something in one place means the same in the other, or nothing in either. It imports no other crate of
-//! `shmem-rt`.
+//! Macros and the environment both use this crate, so that a text means the same in a program and in a variable. It
+//! imports no other crate of `shmem-rt`.
 
-// Where documentation of another crate finds it while its own is being made.
+// For links from the documentation of other crates.
 #![doc(html_root_url = "https://docs.rs/shmem-grammar/0.1.0")]
 #![forbid(unsafe_code)]
 
@@ -21,7 +20,7 @@ pub use size::{
     MIN_PAGE, SizeError, check_page_size, parse_size, parse_size_prefix, round_size, short_size, show_size,
 };
 
-/// The algorithms of strided transfers: the name that people write, and the variant of `Algorithm` in `shmem-core`.
+/// The algorithms of strided transfers: name, and variant of `Algorithm` in `shmem-core`.
 pub const ALGORITHMS: [(&str, &str); 4] = [("1", "One"), ("2", "Two"), ("3", "Three"), ("auto", "Auto")];
 
 /// Largest partition ID.
@@ -30,15 +29,14 @@ pub const MAX_PARTITION_ID: u32 = 255;
 /// Most bytes of the name of a partition.
 pub const MAX_PARTITION_NAME: usize = 32;
 
-/// The candidate nearest to `name`, without regard to case; `None` if none is near enough to be
-/// what was meant.
+/// The candidate nearest to `name`, ignoring case; `None` if none is near enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
     candidates
         .into_iter()
         .filter_map(|candidate| {
             let limit = (name.len().max(candidate.len()) / 3).max(2);
-            // Long texts are far from short ones: no need to compute how far.
+            // Lengths alone bound the distance.
             if name.len().abs_diff(candidate.len()) > limit {
                 return None;
             }

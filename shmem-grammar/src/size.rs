@@ -1,13 +1,13 @@
 //! Sizes as people write them, and sizes of pages: `64M`, `1.5G`, `4096`.
 //!
 //! A number, a fraction allowed, and at most one of the suffixes K M G T in either case: powers of
-//! 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits.
-//! What stands behind the suffix is an error, because a mistyped size must not become another size. OpenSHMEM ignores it
-//! (`environment_variables.tex`), so that `20kk` is 20 KiB: [`parse_size_prefix`] reads the variable of OpenSHMEM so.
+//! 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits. Text behind the suffix
+//!       is an error. OpenSHMEM ignores it (`environment_variables.tex`), so that `20kk` is 20 KiB:
+//!       [`parse_size_prefix`] reads OpenSHMEM's variable so.
 
 const SUFFIXES: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
-/// A size cannot be read, or is no page size of any machine: what is wrong with it.
+/// A size cannot be read, or is no page size of any machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SizeError(String);
@@ -62,12 +62,12 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
         .ok_or_else(|| SizeError(format!("`{text}` does not fit in 64 bits; the largest size is 16777215T")))
 }
 
-/// Reads the size at the start of a text, and gives what was taken for it and what was ignored behind its suffix. Spaces
-/// around the text do not count.
+/// Reads the size at the start of a text: bytes, the text read, and the text ignored. Spaces around the text do not
+/// count.
 ///
 /// # Errors
 ///
-/// As [`parse_size`] of what was taken; without a suffix that is all of the text.
+/// As [`parse_size`] of the text read; without a suffix that is all of it.
 pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
     let text = text.trim();
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -76,7 +76,7 @@ pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
     Ok((parse_size(taken)?, taken, ignored))
 }
 
-/// The suffix that a letter is, and what it multiplies by: so many doublings.
+/// The suffix of a letter, and the logarithm of its factor.
 fn unit(letter: char) -> Option<(char, u32)> {
     SUFFIXES.into_iter().find(|(suffix, _)| suffix.eq_ignore_ascii_case(&letter))
 }
@@ -98,8 +98,7 @@ fn fraction_of(fraction: &str, shift: u32) -> u64 {
     bytes + u64::from(digits.iter().any(|&digit| digit != 0))
 }
 
-/// A size as reports show it: `64M`, `1.5G`, `4K`, `123 bytes`. Exact, so that two sizes that are
-/// shown alike are equal: the largest unit in which quarters suffice.
+/// A size for reports: `64M`, `1.5G`, `4K`, `123 bytes`. Exact: the largest unit in which quarters suffice.
 pub fn show_size(bytes: u64) -> String {
     let short = short_size(bytes);
     match bytes {
@@ -109,7 +108,7 @@ pub fn show_size(bytes: u64) -> String {
     }
 }
 
-/// A size for a reader who wants to know how much there is, not every byte: `23.4G`, rounded to tenths.
+/// A size rounded to tenths: `23.4G`.
 pub fn round_size(bytes: u64) -> String {
     let Some((unit, shift)) = SUFFIXES.into_iter().rev().find(|&(_, shift)| bytes >> shift != 0) else {
         return bytes.to_string();
@@ -133,10 +132,10 @@ pub fn short_size(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// The smallest page of any machine we run on.
+/// The smallest page of any supported machine.
 pub const MIN_PAGE: u64 = 4096;
 
-/// Checks that some machine may have pages of `bytes`.
+/// Checks that `bytes` may be the size of a page.
 ///
 /// # Errors
 ///
