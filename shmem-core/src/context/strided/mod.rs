@@ -33,7 +33,7 @@ use crate::transport;
 ///
 /// # Panics
 ///
-/// If the place has other than as many elements, or `part` is that of a slice of another length.
+/// If the place has another number of elements, or `part` is that of a slice of another length.
 #[inline]
 #[track_caller]
 pub(crate) fn put_part<T: PlainData>(
@@ -98,7 +98,7 @@ macro_rules! directions {
             }
         }
 
-        /// Moves blocks in one loop, as planned at run time. `align` is what addresses are multiples of.
+        /// Moves blocks in one loop, as planned at run time. Addresses are aligned to `align`.
         ///
         /// Always inlined: a call would pass the place and the loop through memory, and stall on store forwarding.
         ///

@@ -1,7 +1,7 @@
-//! Arrays of the crate `ndarray`, and its views, as memory of this PE that regions are parts of.
+//! Arrays and views of the crate `ndarray` as private sides of transfers.
 //!
-//! They must have their elements in row-major order without gaps. Kernels read gaps inside a region, and the gaps of a view
-//! may be lent to somebody else.
+//! They must be contiguous in row-major order: kernels read gaps inside a region, and the gaps of a view may be
+//! borrowed elsewhere.
 
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 

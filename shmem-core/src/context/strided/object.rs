@@ -353,8 +353,8 @@ exclusive_lenders!(&mut O Box<O>);
 ///
 /// # Safety
 ///
-/// What [`start_mut`](Writable::start_mut) gives must stay writable, and nobody else's unless it is symmetric,
-/// for any lifetime that the type outlives, whatever becomes of the value.
+/// The memory of [`start_mut`](Writable::start_mut) must stay writable, and exclusive unless it is symmetric, for any
+/// lifetime that the type outlives, even if the value is dropped or forgotten.
 pub unsafe trait Lent {}
 
 // SAFETY: what is borrowed exclusively for a lifetime is there, and is nobody else's, until it ends.
@@ -362,8 +362,7 @@ unsafe impl<O: ?Sized> Lent for &mut O {}
 // SAFETY: symmetric memory is there for as long as there is an endpoint.
 unsafe impl<O: ?Sized> Lent for Own<'_, O> {}
 
-/// This PE's own copy of a symmetric object, as the destination of a get. Its handle need not be
-/// exclusive: any PE may write there at any time.
+/// This PE's own copy of a symmetric object, as the destination of a get, by a shared reference to the handle.
 #[derive(Debug)]
 pub struct Own<'a, O: ?Sized>(pub(super) &'a O);
 
@@ -375,8 +374,8 @@ unsafe impl<O: Remote + ?Sized> Object for Own<'_, O> {
 // SAFETY: this PE's own copy, which lives as long as the handle.
 unsafe impl<O: Remote + ?Sized> Writable for Own<'_, O> {}
 
-/// The destination of a get, borrowed by the rules of method calls: a variable is borrowed exclusively,
-/// an exclusive reference is lent on, and of a symmetric object's handle a shared reference is enough.
+/// Borrows the destination of a get as a method call does: a variable exclusively, an exclusive reference again, and a
+/// symmetric object's handle by a shared reference.
 pub trait Lend {
     /// An exclusive reference.
     #[doc(hidden)]
@@ -388,8 +387,7 @@ pub trait Lend {
 
 impl<O: ?Sized> Lend for O {}
 
-/// Elements that may be moved to `To`: the same, or several fields of one type where `To` is that type,
-/// and the other way round.
+/// Elements that may be moved to `To`: the same type, or several fields of one type opposite that type.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `{Self}`",
     label = "the elements of the source are `{Self}`, those of the destination `{To}`",
@@ -399,7 +397,7 @@ pub trait SameElements<To> {}
 
 impl<E> SameElements<E> for E {}
 
-/// A field of an element `E`, by what has its names: `E` itself could lend fields of another type by `Deref`.
+/// A field of an element `E`, named in `E::Names`: `E` itself could add fields by `Deref`.
 #[inline(always)]
 pub fn field<E: Shaped, F: Shaped>(
     _: PhantomData<E>,

@@ -18,7 +18,7 @@ impl<'a> Region<'a> {
         Self { name, axes, fields }
     }
 
-    /// Whether `O` has the fields that it names.
+    /// Whether `O` has the named fields.
     pub(super) const fn is_known<O: Object + ?Sized>(&self) -> bool {
         has(O::FIELDS, self.fields)
     }
@@ -28,7 +28,7 @@ impl<'a> Region<'a> {
         Self { fields: &[], ..*self }
     }
 
-    /// Whether it takes several fields of each element.
+    /// Whether it names several fields of each element.
     const fn is_run(&self) -> bool {
         match self.fields {
             [.., last] => last.len() > 1,
@@ -90,7 +90,7 @@ impl Side {
         Self::new(region, &O::SHAPE, O::FIELDS, O::ALIGN)
     }
 
-    /// In those of `object`, with the length that it has.
+    /// In the dimensions of `object`, with its length.
     #[track_caller]
     pub(super) fn of_object<O: Object + ?Sized>(region: &Region<'_>, object: &O) -> Self {
         Self::new(region, &object.shape(), O::FIELDS, O::ALIGN)
@@ -114,7 +114,7 @@ pub(super) const fn matched(to: Side, from: Side) -> (Layout, Layout) {
     (a, b)
 }
 
-/// Checks a region, of `count` blocks along an outermost axis that is open, against the length of a slice.
+/// Whether a region, with `count` blocks along an open outermost axis, fits the length of a slice.
 #[inline(always)]
 pub(super) fn fits<O: Object + ?Sized>(
     region: &Region<'_>,
@@ -189,8 +189,7 @@ where
     unreachable!("regions that fit were refused")
 }
 
-/// Whether two regions of the object `name` on this PE lie apart. They do not if they are the same:
-/// then there is nothing to move.
+/// Whether two regions of one object on this PE are disjoint; `false` if they are the same, and nothing is to be moved.
 ///
 /// # Panics
 ///

@@ -10,8 +10,8 @@ use crate::pe::Pe;
 use crate::strided::Level;
 use crate::transport::Remote;
 
-/// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
-/// be checked and planned while compiling, there is `strided!`.
+/// Strided remote memory access with strides as arguments. `strided!` takes regions of arrays, and plans constant ones
+/// at compile time.
 ///
 /// Blocks of `iput` and `iget` are single elements. Those of `ibput` and `ibget` are several, those of
 /// `iputmem` and `igetmem` bytes. A stride is the distance from the start of a block to that of the next,
@@ -221,14 +221,14 @@ fn get_elements<T: PlainData>(
     unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
 }
 
-/// Blocks as the caller gives them.
+/// Blocks of a call.
 #[derive(Clone, Copy)]
 struct Blocks {
     block: usize,
     count: usize,
 }
 
-/// Where they are on one side.
+/// One side of a call.
 #[derive(Clone, Copy)]
 struct Walk {
     name: &'static str,
@@ -239,8 +239,8 @@ struct Walk {
 impl Blocks {
     /// One loop over blocks of elements of `T`, in bytes. Panics unless all blocks lie inside both sides, one behind the other.
     ///
-    /// What would be no number is never used: of no blocks, the length and the strides; of one, the strides. With
-    /// more, all are at most the length of a slice, which has a number of bytes.
+    /// Products that overflow are never used: length and strides of no blocks, strides of one block. For more, all are
+    /// at most the length of a slice.
     #[inline(always)]
     #[track_caller]
     fn in_bytes<T>(self, to: Walk, from: Walk) -> (usize, Level) {
@@ -262,7 +262,7 @@ impl Blocks {
         }
     }
 
-    /// From the first to behind the last; the largest number if it is larger than any memory.
+    /// Elements from the first block to behind the last; saturates.
     #[inline(always)]
     fn hull(self, stride: usize) -> usize {
         match self.count {

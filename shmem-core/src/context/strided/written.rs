@@ -4,9 +4,9 @@
 //! and the objects. So the compiler computes the plan, and the call folds to a loop. Where bounds or strides are marked `dyn`,
 //! the same functions run with the transfer.
 //!
-//! A `const` block is evaluated in a full build only. So for statics, if no name in the region can be a parameter, the expansion has
-//! a constant beside it, made by [`region`] and [`agree`], by which `cargo check` reports errors. Nothing rests on that: what is
-//! moved was checked here against the dimensions of the objects' types, or, for slices, against their lengths.
+//! A `const` block is evaluated in a full build only. For statics, the expansion also has a constant by [`region`] and
+//! [`agree`], by which `cargo check` reports errors. Soundness does not rest on it: [`Constant::new`] checks regions
+//! against the types of the objects, and `put` and `get` check lengths of slices.
 
 use core::marker::PhantomData;
 use core::panic::Location;
