@@ -116,10 +116,10 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
 
     #[inline(always)]
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
-        let (entries, shift) = geometry.table();
+        let Geometry { entries, shift, chunking, .. } = geometry;
         let near = Near { first: 0, count: 0, origin: mine, steps: [0; D] };
-        let axis = geometry.chunking().axis();
-        Self { mine, entries, shift, axis, length: geometry.chunking().shape()[axis], near }
+        let axis = chunking.axis();
+        Self { mine, entries, shift: *shift, axis, length: chunking.shape()[axis], near }
     }
 
     #[inline(always)]
@@ -188,7 +188,7 @@ unsafe impl<'x, const D: usize> Addressing<'x, D> for Either<'x, D> {
 
     #[inline(always)]
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
-        if geometry.kind().is_one_range() {
+        if geometry.kind.is_one_range() {
             Self::One(OneRange::new(mine, geometry))
         } else {
             Self::Several(Chunked::new(mine, geometry))

@@ -28,24 +28,24 @@ impl<T, const D: usize> ChunkLayout<T, D> {
     /// The layout of a chunk of the array in the slot that starts at `mine`.
     #[track_caller]
     pub(super) fn new(mine: *mut u8, geometry: &Geometry<D>, number: usize) -> Self {
-        let chunking = geometry.chunking();
+        let chunking = &geometry.chunking;
         let (axis, range) = (chunking.axis(), chunking.range(number));
         let (lows, highs) = (range.each_ref().map(|range| range.start), range.map(|range| range.end));
         let own: [usize; D] = core::array::from_fn(|d| highs[d] - lows[d]);
-        let one = geometry.kind().is_one_range();
+        let one = geometry.kind.is_one_range();
         let strides = strides(if one { chunking.shape() } else { own });
         let before = lows[axis] * strides[axis];
         let (start, origin) = if one {
             let array = mine.wrapping_add(geometry.offset()).cast::<T>();
             (array.wrapping_add(before), array)
         } else {
-            let start = mine.wrapping_add(geometry.parts()[number].offset).cast::<T>();
+            let start = mine.wrapping_add(geometry.parts[number].offset).cast::<T>();
             (start, start.wrapping_sub(before))
         };
         // Stride of the dimension before the axis.
         let pitch = if axis > 0 { strides[axis - 1] } else { chunking.elements(number) };
         let rows = Rows::new(start, chunking.outer(), own[axis] * strides[axis], pitch);
-        let node = geometry.nodes().get(number).copied();
+        let node = geometry.nodes.get(number).copied();
         Self { number, node, lows, highs, strides, origin, rows }
     }
 

@@ -31,15 +31,18 @@ pub(super) struct Bucket<const D: usize> {
 /// Shape, chunks and memory of an array, for its handle and its views.
 #[derive(Debug)]
 pub struct Geometry<const D: usize> {
-    chunking: Chunking<D>,
-    kind: StorageKind,
-    /// The pieces of its memory, in the order of the chunks.
-    parts: Vec<ArrayRange>,
+    pub(super) chunking: Chunking<D>,
+    pub(super) kind: StorageKind,
+    /// Its memory, in the order of the chunks.
+    pub(super) parts: Vec<ArrayRange>,
     /// Node of each chunk on the calling PE; empty: not known.
-    nodes: Vec<u32>,
-    shift: u32,
-    entries: Box<[Bucket<D>]>,
-    pieces: Box<[Piece]>,
+    pub(super) nodes: Vec<u32>,
+    /// The logarithm of the indices per bucket.
+    pub(super) shift: u32,
+    /// A bucket for each index along the axis, if the array is in several pieces.
+    pub(super) entries: Box<[Bucket<D>]>,
+    /// Its memory, in row-major order of the elements.
+    pub(super) pieces: Box<[Piece]>,
 }
 
 impl<const D: usize> Geometry<D> {
@@ -71,32 +74,6 @@ impl<const D: usize> Geometry<D> {
         Self { chunking, kind, parts, nodes, shift, entries, pieces }
     }
 
-    #[inline(always)]
-    pub(super) fn chunking(&self) -> &Chunking<D> {
-        &self.chunking
-    }
-
-    #[inline(always)]
-    pub(super) fn kind(&self) -> StorageKind {
-        self.kind
-    }
-
-    #[inline(always)]
-    pub(super) fn parts(&self) -> &[ArrayRange] {
-        &self.parts
-    }
-
-    #[inline(always)]
-    pub(super) fn nodes(&self) -> &[u32] {
-        &self.nodes
-    }
-
-    /// The ranges of memory, in row-major order of the elements.
-    #[inline(always)]
-    pub(super) fn pieces(&self) -> &[Piece] {
-        &self.pieces
-    }
-
     /// Bytes from the start of a slot to the first part.
     #[inline(always)]
     pub(super) fn offset(&self) -> usize {
@@ -112,13 +89,6 @@ impl<const D: usize> Geometry<D> {
             let start = part.offset + first * element;
             start..start + run.len() * element
         })
-    }
-
-    /// The table, and the logarithm of the indices per bucket. Each index along the axis has a bucket if the array is
-    /// in several pieces.
-    #[inline(always)]
-    pub(super) fn table(&self) -> (&[Bucket<D>], u32) {
-        (&self.entries, self.shift)
     }
 }
 

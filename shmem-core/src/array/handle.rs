@@ -57,24 +57,19 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         Self { geometry, ids, released, _elements: PhantomData }
     }
 
-    #[inline(always)]
-    pub(super) fn geometry(&self) -> &Geometry<D> {
-        &self.geometry
-    }
-
     /// The ranges of memory, in row-major order of the elements: more than one only for [`Multi`](super::Multi).
     pub(crate) fn pieces(&self) -> &[Piece] {
-        self.geometry.pieces()
+        &self.geometry.pieces
     }
 
     /// Lengths of the dimensions.
     pub fn shape(&self) -> [usize; D] {
-        self.geometry.chunking().shape()
+        self.geometry.chunking.shape()
     }
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.geometry.chunking().len()
+        self.geometry.chunking.len()
     }
 
     /// Whether it has no elements: never.
@@ -84,22 +79,22 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
 
     /// Which elements belong to which chunk.
     pub fn chunking(&self) -> &Chunking<D> {
-        self.geometry.chunking()
+        &self.geometry.chunking
     }
 
     /// How the array is stored.
     pub fn kind(&self) -> StorageKind {
-        self.geometry.kind()
+        self.geometry.kind
     }
 
     /// Its ranges of memory, in the order of the chunks.
     pub fn parts(&self) -> &[ArrayRange] {
-        self.geometry.parts()
+        &self.geometry.parts
     }
 
     /// Node of each chunk on the calling PE; empty: not known.
     pub fn nodes(&self) -> &[u32] {
-        self.geometry.nodes()
+        &self.geometry.nodes
     }
 
     /// Number of the array: the same on every PE.
@@ -135,7 +130,7 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
 
     unsafe fn open<'x>(&self, mine: *mut u8) -> ArrayMut<'x, T, D, S> {
         // SAFETY: `'x` ends before the handle's borrow does (caller).
-        let geometry = unsafe { &*core::ptr::from_ref(self.geometry()) };
+        let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
         // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
         // caller promises that nothing else touches them for `'x`.
         unsafe { ArrayMut::new(mine, geometry) }
@@ -143,7 +138,7 @@ unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for Nu
 
     unsafe fn freeze<'x>(&self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
         // SAFETY: `'x` ends before the handle's borrow does (caller).
-        let geometry = unsafe { &*core::ptr::from_ref(self.geometry()) };
+        let geometry = unsafe { &*core::ptr::from_ref(&self.geometry) };
         // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
         // caller promises that nothing writes them for `'x`.
         unsafe { ArrayRef::new(mine, geometry) }
@@ -173,7 +168,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         }
         let mut at_home = 0;
         for (chunk, &home) in nodes.iter().enumerate() {
-            for range in self.geometry().bytes_of(chunk, size) {
+            for range in self.geometry.bytes_of(chunk, size) {
                 let first = range.start / page * page;
                 let found = nodes_of(first..range.end.next_multiple_of(page))?;
                 for (number, node) in found.into_iter().enumerate() {

@@ -139,9 +139,9 @@ impl<'x, T, const D: usize, S: Storage> Tour<'x, T, D, S> {
 
     #[inline(always)]
     pub(super) fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
-        let pieces = geometry.pieces();
+        let pieces = &geometry.pieces;
         let runs = if Self::ONE { 1 } else { pieces.len() };
-        Self { mine, pieces, runs, elements: geometry.chunking().len(), _array: PhantomData }
+        Self { mine, pieces, runs, elements: geometry.chunking.len(), _array: PhantomData }
     }
 }
 

@@ -77,17 +77,17 @@ macro_rules! views {
 
             /// Which elements belong to which chunk.
             pub fn chunking(&self) -> &'x Chunking<D> {
-                self.field.geometry.chunking()
+                &self.field.geometry.chunking
             }
 
             /// How it lies in memory.
             pub fn kind(&self) -> StorageKind {
-                self.field.geometry.kind()
+                self.field.geometry.kind
             }
 
             /// The node that each chunk belongs to; empty: not known.
             pub fn nodes(&self) -> &'x [u32] {
-                self.field.geometry.nodes()
+                &self.field.geometry.nodes
             }
 
             /// The elements in row-major order.
@@ -259,7 +259,7 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     /// All chunks, exclusively.
     pub fn chunks_mut(&mut self) -> impl ExactSizeIterator<Item = ChunkMut<'_, T, D>> {
         let Field { mine, geometry, .. } = self.field;
-        (0..geometry.chunking().chunks()).map(move |number| {
+        (0..geometry.chunking.chunks()).map(move |number| {
             let place = ChunkLayout::new(mine, geometry, number);
             // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively for as long
             // as the chunks are; they have no element in common, and each is given out once.
@@ -370,7 +370,7 @@ copied! { [T, const D: usize, S: Storage] Field<'_, T, D, S>; }
 impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     #[inline(always)]
     pub(super) fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
-        let shape = geometry.chunking().shape();
+        let shape = geometry.chunking.shape();
         Self { shape, addressing: Addressing::new(mine, geometry), geometry, mine, _elements: PhantomData }
     }
 

@@ -272,7 +272,6 @@ impl Pattern {
         if self.is_nothing() {
             return Self { block: 0, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
         }
-        self.require_number();
         self = self.sorted();
         while self.depth > 0 {
             let inner = self.levels[self.depth - 1];
@@ -305,28 +304,23 @@ impl Pattern {
         self
     }
 
-    const fn is_nothing(&self) -> bool {
-        let mut is_nothing = self.block == 0;
-        let mut i = 0;
-        while i < self.depth {
-            is_nothing |= self.levels[i].count == 0;
-            i += 1;
-        }
-        is_nothing
-    }
-
-    /// Panics if the number of bytes overflows.
+    /// Whether no bytes are moved. Panics if their number overflows.
     #[track_caller]
-    const fn require_number(&self) {
-        let mut bytes = self.block;
-        let mut i = 0;
+    const fn is_nothing(&self) -> bool {
+        let (mut bytes, mut is_nothing, mut i) = (Some(self.block), self.block == 0, 0);
         while i < self.depth {
-            bytes = match bytes.checked_mul(self.levels[i].count) {
-                Some(bytes) => bytes,
-                None => too_large(),
+            let count = self.levels[i].count;
+            is_nothing |= count == 0;
+            bytes = match bytes {
+                Some(bytes) => bytes.checked_mul(count),
+                None => None,
             };
             i += 1;
         }
+        if bytes.is_none() && !is_nothing {
+            too_large();
+        }
+        is_nothing
     }
 
     /// Sorts loops by their stride at the destination, the largest outside.
