@@ -176,21 +176,4 @@ mod tests {
         let error = NodePool::new(0, Some(3), vec![1023], 2).unwrap_err().to_string();
         assert!(error.starts_with("2 threads on NUMA node 3: they cannot be bound to its CPUs: "), "{error}");
     }
-
-    #[test]
-    fn a_panic_comes_out_after_all_jobs() {
-        let pools = pools(&[0, 1], 1);
-        let done = Mutex::new(Vec::new());
-        let jobs = (0..4_u32).map(|number| {
-            let done = &done;
-            (Some(number % 2), move || {
-                assert!(number != 1, "job 1");
-                done.lock().push(number);
-            })
-        });
-        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pools.run(jobs)));
-        assert!(panic.is_err());
-        done.lock().sort_unstable();
-        assert_eq!(*done.lock(), [0, 2, 3]);
-    }
 }
