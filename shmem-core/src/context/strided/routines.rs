@@ -65,7 +65,6 @@ pub trait Strided: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_ibput`.
     #[inline]
     #[track_caller]
-    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
     fn ibput<T: PlainData>(
         &self,
         to: On<'_, [T]>,
@@ -137,7 +136,6 @@ pub trait Strided: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_ibget`.
     #[inline]
     #[track_caller]
-    #[expect(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
     fn ibget<T: PlainData>(
         &self,
         into: &mut [T],
