@@ -51,6 +51,9 @@ impl Combined {
 
 /// An operation on the numbers that items consist of. `$exact`: rounding numbers give the same result in any order.
 macro_rules! typed {
+    ($item:ty, BitReducible::Bits, $op:ident, $exact:expr) => {
+        Typed::new(<$item as BitReducible>::Bits::$op, |bits| bits, $exact)
+    };
     ($item:ty, $reducible:ident::$number:ident, $op:ident, $exact:expr) => {{
         type Of<I> = <I as $reducible>::$number;
         Typed::new(Of::<$item>::$op, Of::<$item>::settled, $exact || !Of::<$item>::ROUNDS)

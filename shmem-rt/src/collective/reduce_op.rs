@@ -99,10 +99,6 @@ pub trait Number: Reducible<Number = Self> {
 
 /// A number whose bits can be combined: an integer, or the [`Truth`] of a `bool`.
 pub trait BitNumber: BitReducible<Bits = Self> {
-    /// As [`Number::ROUNDS`].
-    #[doc(hidden)]
-    const ROUNDS: bool = false;
-
     /// Bitwise and.
     fn anded(self, other: Self) -> Self;
 
@@ -111,13 +107,6 @@ pub trait BitNumber: BitReducible<Bits = Self> {
 
     /// Bitwise exclusive or.
     fn xored(self, other: Self) -> Self;
-
-    /// As [`Number::settled`]: bits stay.
-    #[doc(hidden)]
-    #[must_use]
-    fn settled(self) -> Self {
-        self
-    }
 }
 
 mod sealed {
