@@ -10,7 +10,6 @@
 //! refused when it has missed [`ATTEMPTS`] times.
 
 use clap::Args;
-use serde_json::json;
 use shmem_core::columns::Columns;
 
 use crate::bench::Done;
@@ -107,7 +106,7 @@ impl Trial {
 }
 
 /// Runs the guard: fails if a case is refused, or none was held.
-pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Done {
+pub(crate) fn check(Options { measures, allowance }: &Options) -> Done {
     let mut trials: Vec<_> = MEASURES.iter().flat_map(Trial::all_of).collect();
     let mut all: Vec<_> = trials.iter().map(|trial| trial.parts().0).collect();
     all.dedup();
@@ -121,7 +120,7 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
     for trials in trials.chunk_by_mut(|one, next| one.command == next.command) {
         attempt(trials, *allowance)?;
     }
-    show(&trials, json);
+    show(&trials);
     let of = |verdict| trials.iter().filter(|trial| trial.verdict().0 == verdict).count();
     for trial in trials.iter().filter(|trial| trial.is_open()) {
         eprintln!("shmem-perf: {}", trial.verdict().1);
@@ -168,24 +167,14 @@ fn attempt(trials: &mut [Trial], allowance: f64) -> Done {
     Ok(())
 }
 
-fn show(trials: &[Trial], json: bool) {
+fn show(trials: &[Trial]) {
     let mut columns = Columns::new(["measure", "case", "ratio", "bound", "measured", "verdict"], &[2, 3, 4]);
     for trial in trials {
         let (measured, (measure, case), (verdict, why)) = (&trial.measured, trial.parts(), trial.verdict());
         let last = measured.last().map(|(case, bound)| (table::ratio(case), bound.to_string()));
         let (ratio, bound) = last.unwrap_or_default();
-        if json {
-            let ratios: Vec<_> = measured.iter().map(|(case, _)| case.ratio).collect();
-            let why = (!why.is_empty()).then_some(&why);
-            let line = json!({
-                "measure": measure, "case": case, "ratios": ratios, "bound": bound, "verdict": verdict, "why": why
-            });
-            println!("{line}");
-        }
         let said = if verdict == "skipped" { format!("{verdict}: {why}") } else { verdict.to_owned() };
         columns.push([measure.to_owned(), case.to_owned(), ratio, bound, measured.len().to_string(), said]);
     }
-    if !json {
-        print!("{columns}");
-    }
+    print!("{columns}");
 }

@@ -74,7 +74,7 @@ fn command() -> clap::Command {
 
 fn run(matches: &ArgMatches) -> Done {
     let asked = Arguments::from_arg_matches(matches)?;
-    let (json, quick, mut runner) = (asked.json, asked.quick, Runner::printing(asked));
+    let (quick, mut runner) = (asked.quick, Runner::printing(asked));
     let Some((name, _)) = matches.subcommand() else {
         return MEASURES[..USUAL].iter().try_for_each(|measure| perform(&mut runner, measure.name));
     };
@@ -82,7 +82,7 @@ fn run(matches: &ArgMatches) -> Done {
         return runner.measure(matches);
     }
     match Tool::from_arg_matches(matches)? {
-        Tool::Check(options) => check::check(&options, json),
+        Tool::Check(options) => check::check(&options),
         Tool::Report(options) => report::report(&options, quick),
         Tool::Pe { task, given } => measure::pe(&task, &serde_json::from_str(&given)?),
     }
