@@ -1,22 +1,20 @@
-//! What structs and statics may hold, as rustc has to prove it.
+//! Checks of the contents of structs and statics, which rustc proves when it compiles an expansion.
 //!
-//! A macro sees words. What they mean is decided later: an attribute below a derive may change the struct, a macro that
-//! stands for a type may mean another one each time it is expanded, a constant may depend on the line on which it stands,
-//! and an `impl` may hide in the length of an array. So an expansion proves nothing by what it was given. It asks types that
-//! rustc found, at values, for what must hold, by the items of this module, to which safe code can add nothing.
+//! A macro sees tokens, whose meaning rustc decides later: an attribute below a derive may change the struct, a macro in place of a
+//! type may expand differently each time, a constant may depend on its line, and an `impl` may be in the length of an array.
+//! So tokens prove nothing. An expansion takes the types of values, as rustc has inferred them, and checks these by the items of
+//! this module, which safe code cannot implement.
 //!
-//! For a struct all is asked in one function, [`Derived::seen`], which takes a value of the struct apart, whatever the struct
-//! is by then. `Pod` and the others are implemented for what is [`Derived`]: they hold if the function compiles.
+//! All checks of a struct are in one function, [`Derived::seen`], which destructures a value of the struct as rustc sees it. `Pod`
+//! and the other traits are implemented for types that are [`Derived`], so they hold only if the function compiles.
 //!
-//! An expansion cannot know whose names it is given: a package of safe code may be called `shmem`, hand on what is real,
-//! and put something else in the place of a check. So each check is asked of [`Derived`] itself, by the words by which it is
-//! implemented: what it provides, and methods of the types that it gives. Who has that trait has its checks, and who
-//! has another one has nothing. No other trait has the items that the expansion gives it; traits without items are
-//! implemented by [`plain_data!`](crate::__plain_data), which names its own.
+//! An expansion cannot trust the name `shmem`: a package of safe code may have that name, re-export this crate, and replace a check.
+//! So every check is an item of [`Derived`] itself, or a method of a type that such an item returns. An implementation of the real
+//! trait has the real checks; an implementation of another trait gives nothing. No other trait has the items that the expansion
+//! writes. Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names its own.
 //!
-//! The traits stand here and not in expansions, where they would be an item each with an attribute of the tool
-//! `diagnostic`: a program may have a module of that name, and then the attribute is a macro of the program, which
-//! changes the item that it stands on. Here rustc fills in the names: what holds is a parameter.
+//! The traits are here and not in expansions, because an expansion would need an attribute of the tool `diagnostic`. A program may
+//! have a module of that name, and then the attribute is a macro of the program.
 
 use std::marker::PhantomData;
 
@@ -28,11 +26,11 @@ use shmem_core::strided::Field;
 ///
 /// # Safety
 ///
-/// `seen` must compile only if all that is true: it must take `self` apart without `..`, require of each field that the
-/// struct [holds](Self::holds) its type, and stand beside a constant that is evaluated and takes the sizes of all fields
-/// off [`LAYOUT`](Self::LAYOUT). `#[derive(Symmetric)]` writes such functions.
+/// `seen` must compile only for such a struct: it must destructure `self` without `..`, require for each field that the struct
+/// [holds](Self::holds) its type, and evaluate a constant that subtracts the sizes of all fields from [`LAYOUT`](Self::LAYOUT).
+/// `#[derive(Symmetric)]` writes such functions.
 pub unsafe trait Derived: Sized {
-    /// Has the names of the fields; see [`Shaped`](shmem_core::strided::Shaped).
+    /// A type with the names of the fields; see [`Shaped`](shmem_core::strided::Shaped).
     type Names;
 
     /// The fields, for regions.
@@ -53,14 +51,14 @@ pub unsafe trait Derived: Sized {
     fn holds<T: FieldOf<Self>>() {}
 }
 
-/// A struct without padding that holds words of atomic operations, and perhaps plain data: nothing moves it as a whole.
-/// What proves it has the same names as those of [`Derived`], and is asked of this trait in the same way.
+/// A struct without padding of words for atomic operations and plain data, which no operation moves as a whole. Its checks are those of
+/// [`Derived`], with the same names.
 ///
 /// # Safety
 ///
 /// As for [`Derived`]. `#[derive(Symmetric)]` writes such functions for structs with `#[shmem(words)]`.
 pub unsafe trait DerivedWords: Sized + 'static {
-    /// Nothing. Another trait has no such item.
+    /// An item that no other trait has.
     const MOVED_BY_NOTHING: ();
 
     /// Never called.
@@ -85,13 +83,13 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Takes a field off.
+    /// Subtracts a field.
     #[must_use]
     pub const fn less<T>(self) -> Self {
         Self { left: self.left.wrapping_sub(size_of::<T>()) }
     }
 
-    /// Requires that the fields of the struct `name` filled it.
+    /// Requires that the fields of the struct `name` fill it.
     ///
     /// # Panics
     ///
@@ -112,11 +110,11 @@ impl Layout {
     }
 }
 
-/// Says of a type that the struct `Holder` may have a field of it.
+/// A type that a field of the struct `Holder` may have.
 ///
 /// # Safety
 ///
-/// The type is [`PlainData`]. `#[derive(Symmetric)]` rests on that.
+/// The type is [`PlainData`]. `#[derive(Symmetric)]` relies on that.
 #[diagnostic::on_unimplemented(
     message = "`{Holder}` holds `{Self}`, which cannot live in symmetric memory",
     label = "not plain data",
@@ -125,7 +123,7 @@ impl Layout {
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait FieldOf<Holder: ?Sized> {
-    /// Asked for before [`Derived::holds`]: that leaves out "required by a bound in ..".
+    /// Evaluated before [`Derived::holds`], so that the error has no note "required by a bound in ..".
     const CHECKED: () = ();
 }
 
@@ -133,11 +131,11 @@ pub unsafe trait FieldOf<Holder: ?Sized> {
 #[diagnostic::do_not_recommend]
 unsafe impl<T: PlainData, Holder: ?Sized> FieldOf<Holder> for T {}
 
-/// Says of a type that the struct `Holder`, which is not moved as a whole, may have a field of it.
+/// A type that a field of the struct `Holder` with words may have.
 ///
 /// # Safety
 ///
-/// The type is [`SymmetricData`]. `#[derive(Symmetric)]` rests on that.
+/// The type is [`SymmetricData`]. `#[derive(Symmetric)]` relies on that.
 #[diagnostic::on_unimplemented(
     message = "`{Holder}` holds `{Self}`, which cannot live in symmetric memory",
     label = "neither plain data nor a word",
@@ -145,7 +143,7 @@ unsafe impl<T: PlainData, Holder: ?Sized> FieldOf<Holder> for T {}
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait WordFieldOf<Holder: ?Sized> {
-    /// Asked for before [`DerivedWords::holds`]: that leaves out "required by a bound in ..".
+    /// Evaluated before [`DerivedWords::holds`], so that the error has no note "required by a bound in ..".
     const CHECKED: () = ();
 }
 
@@ -153,11 +151,11 @@ pub unsafe trait WordFieldOf<Holder: ?Sized> {
 #[diagnostic::do_not_recommend]
 unsafe impl<T: SymmetricData, Holder: ?Sized> WordFieldOf<Holder> for T {}
 
-/// Says of a type that the static `Holder` may be one. A type stands for the static, which has its name.
+/// A type that the static `Holder` may have. `Holder` is a type with the name of the static.
 ///
 /// # Safety
 ///
-/// The type is [`SymmetricData`]. `#[symmetric]` rests on that.
+/// The type is [`SymmetricData`]. `#[symmetric]` relies on that.
 #[diagnostic::on_unimplemented(
     message = "`{Holder}` holds `{Self}`, which cannot live in symmetric memory",
     label = "not plain data",
@@ -165,7 +163,7 @@ unsafe impl<T: SymmetricData, Holder: ?Sized> WordFieldOf<Holder> for T {}
     note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait ContentsOf<Holder: ?Sized>: Sized {
-    /// Asked for as [`FieldOf::CHECKED`] is; what it is of is found at a value.
+    /// Evaluated as [`FieldOf::CHECKED`] is; its type is inferred from a value.
     const CHECKED: PhantomData<Self> = PhantomData;
 }
 
@@ -173,13 +171,12 @@ pub unsafe trait ContentsOf<Holder: ?Sized>: Sized {
 #[diagnostic::do_not_recommend]
 unsafe impl<T: SymmetricData, Holder: ?Sized> ContentsOf<Holder> for T {}
 
-/// A type that was found at a value. It is exactly that type: none is a `TypeOf` of a type with longer or shorter
-/// lifetimes.
+/// The type of a value, invariant in its lifetimes.
 #[derive(Debug)]
 pub struct TypeOf<T>(PhantomData<fn(T) -> T>);
 
 impl<F> TypeOf<F> {
-    /// Requires that it is `T`. (A method: as an argument it would be inferred from what is required.)
+    /// Requires that it is `T`. (As an argument of a function its type would be inferred from the bound.)
     pub fn require_seen<T>(self)
     where
         Self: Seen<T>,
@@ -187,7 +184,7 @@ impl<F> TypeOf<F> {
     }
 }
 
-/// Says of the type of a field that it is the one that the derive saw. Nobody else can say so.
+/// The type of a field is the one that the derive saw. Sealed.
 #[diagnostic::on_unimplemented(
     message = "a field is no longer `{T}`, which `#[derive(Symmetric)]` saw",
     label = "changed by an attribute below the derive",

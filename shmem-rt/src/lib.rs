@@ -1,41 +1,41 @@
 #![doc = include_str!("../README.md")]
 
-// Imports point downwards in this order (`ui-tests/tests/layers.rs` holds them to that); docs/design.md says which rules made it.
+// Imports point downwards in this order, which `ui-tests/tests/layers.rs` checks; docs/design.md has its rules.
 //
 // ```text
-// __private                                                        what expansions of the macros may name
-// prelude, partition, mapping, strided, launch, bootstrap, env     faces of what lies elsewhere
+// __private                                                        items that expansions name
+// prelude, partition, mapping, strided, launch, bootstrap, env     re-exports
 // macros                                                           the attributes and macros
-// testing                                                          how a test becomes PEs
-// entry                                                            how a program becomes PEs
-// raw                                                              faces for the C library
+// testing                                                          `#[shmem::test]`
+// entry                                                            `#[shmem::main]`, `init`
+// raw                                                              the interface of the C library
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
-// panics                                                           how the panic of a PE is told
-// array, halo, partitions, persistent, plan                        kinds of memory, and what all have planned
-// channel, exchange, queue                                         what PEs hand each other
-// rings                                                            messages from each PE to each other one
-// termination                                                      when nobody has anything any more
+// panics                                                           messages of panics
+// array, halo, partitions, persistent, plan                        kinds of memory, gathers by a plan
+// channel, exchange, queue                                         messages, items and work between PEs
+// rings                                                            rings of messages between all PEs
+// termination                                                      termination detection
 // heap                                                             symmetric heaps
-// free                                                             giving memory back
-// segments                                                         memory that comes after the start
-// team                                                             what the members of a team do by themselves
-// phase, context                                                   references, and further streams of operations
-// lock, grid, rayon, ndarray                                       small views of a world
+// free                                                             freeing memory
+// segments                                                         memory made after the start
+// team                                                             splits, objects and phases of teams
+// phase, context                                                   references, contexts
+// lock, grid, rayon, ndarray                                       locks, grids, thread pools, views
 // scale                                                            what collectives cost, counted without a job
-// collective                                                       what members do together
+// collective                                                       collectives
 // world                                                            the token
-// group                                                            who meets, and for what
-// job                                                              what a PE knows of its job
-// setup                                                            what a job is to look like
-// standstill                                                       what happens when no PE can go on
-// observe                                                          who is told of operations
-// state                                                            what features keep of a running job
-// claim                                                            the one right of a process to a world
-// error                                                            what can go wrong
-// report                                                           what the runtime says on its own
-// pes                                                              PEs in an order
-// members                                                          who is in a job and in a team
+// group                                                            teams, and what their members agree on
+// job                                                              one PE's part of a running job
+// setup                                                            the plan of a job before it starts
+// standstill                                                       deadlocks
+// observe                                                          statistics, trace, checks
+// state                                                            the state of each feature in a running job
+// claim                                                            the claim of a process to its one world
+// error                                                            errors
+// report                                                           messages of the runtime
+// pes                                                              views of PEs
+// members                                                          members of jobs and teams
 // caller, derive_checks, initial, model, nearness, process, thread, version  ground
 // ```
 

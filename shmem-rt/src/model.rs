@@ -1,11 +1,11 @@
-//! What messages cost by a model of three numbers, which are measured between two PEs.
+//! Cost model of messages, a form of LogGP with three numbers, measured between two PEs.
 //!
-//! A transfer of `n` messages that are waited for together takes `alpha + (n - 1) * gap + bytes * beta`:
-//! a latency, there and back; what each further message costs whoever sends it; and the time of a byte.
+//! A transfer of `n` messages that are completed together takes `alpha + (n - 1) * gap + bytes * beta`: a round trip, the sender's
+//! time for each further message, and the time of each byte.
 
 use shmem_core::transport::ofi::strided::Row;
 
-/// The three numbers, in nanoseconds: of a round trip, of a message, of a byte.
+/// The three numbers, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
     /// A put of 8 bytes and its quiet.
@@ -16,7 +16,7 @@ pub struct Model {
     pub beta: f64,
 }
 
-/// What is known of a provider, of a target that polls.
+/// The numbers of a provider whose target polls.
 impl From<Row> for Model {
     fn from(Row { latency, operation, byte, .. }: Row) -> Self {
         let [alpha, gap, beta] =
@@ -26,10 +26,10 @@ impl From<Row> for Model {
 }
 
 impl Model {
-    /// Of messages that cost nothing.
+    /// Messages without cost.
     pub(crate) const FREE: Self = Self { alpha: 0.0, gap: 0.0, beta: 0.0 };
 
-    /// Messages of `bytes` bytes in all that are waited for together.
+    /// Time of messages with `bytes` bytes in all that are completed together.
     pub fn messages(&self, messages: usize, bytes: usize) -> f64 {
         self.alpha + messages.saturating_sub(1) as f64 * self.gap + bytes as f64 * self.beta
     }

@@ -1,8 +1,8 @@
-//! Views of the crate `ndarray` on what [`World::local`](crate::World::local) and
-//! [`World::frozen`](crate::World::frozen) open: nested and padded arrays, slices of them, and, by [`ArrayNdarray`], a
-//! `NumaArray`. With feature `ndarray`.
+//! Views of the crate `ndarray` on objects that [`World::local`](crate::World::local) and
+//! [`World::frozen`](crate::World::frozen) open: nested arrays, padded arrays and slices of them ([`AsNdarray`]), and arrays of
+//! [`World::array`](crate::World::array) ([`ArrayNdarray`]). With feature `ndarray`.
 //!
-//! A view borrows the reference of the phase, and ends with it.
+//! A view borrows the reference of the phase, so it ends with the phase.
 //!
 //! ```no_run
 //! use shmem::ndarray::AsNdarray;
@@ -30,9 +30,9 @@ use shmem_core::data::{Plain, PlainData};
 use shmem_core::padded::Padded;
 use shmem_core::strided::{Shape, Shaped};
 
-/// An array that `ndarray` can view in place: slices, arrays and padded rows, of [`Element`]s or of such arrays.
+/// An array with a view of `ndarray`: slices, arrays and padded rows, of numbers, of [`Element`]s, or of such arrays.
 pub trait AsNdarray {
-    /// What it is made of.
+    /// Its elements.
     type Element;
 
     /// Its dimensions, as a type: `Ix2` for an array of rows.
@@ -42,7 +42,7 @@ pub trait AsNdarray {
     ///
     /// # Panics
     ///
-    /// If it has no bytes, and the product of its lengths overflows.
+    /// If it has no elements, or elements of no bytes, and the product of its lengths overflows.
     fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension>;
 
     /// The array as an exclusive view.
@@ -53,11 +53,10 @@ pub trait AsNdarray {
     fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension>;
 }
 
-/// An element of a view: numbers, and each `#[derive(Symmetric)]` struct with `impl shmem::ndarray::Element for
-/// Particle {}`.
+/// An element of a view: a number, or a `#[derive(Symmetric)]` struct with `impl shmem::ndarray::Element for Particle {}`.
 pub trait Element: PlainData + Shaped<Element = Self> {}
 
-/// [`Shaped`] with the number of dimensions as a type: none for elements, one more for each array.
+/// [`Shaped`] with the number of dimensions as a type: elements have none, and arrays one more than their items.
 pub trait Nested: Shaped {
     /// The dimensions.
     type Dimension: Dimension;
@@ -132,14 +131,14 @@ impl<T: Nested, const LENGTH: usize, const PITCH: usize> AsNdarray for Padded<T,
 
 /// Lengths and strides, in elements, of `len` values of `T`.
 ///
-/// `ndarray` needs a product of the nonzero lengths, which overflows only for arrays without bytes.
+/// `ndarray` requires that the product of the lengths other than 0 does not overflow. Arrays without elements may have any lengths.
 fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
     let shape = const { Shape::slice_of::<T>(0) };
     let dims = shape.dims();
     let (mut lens, mut strides) = (D::zeros(dims.len()), D::zeros(dims.len()));
     for (axis, dim) in dims.iter().enumerate() {
         lens[axis] = if axis == 0 { len } else { dim.len };
-        // Elements of no bytes share one address.
+        // Elements of no bytes all have one address.
         strides[axis] = dim.stride.checked_div(shape.element_bytes()).unwrap_or(0);
     }
     let product =
@@ -151,8 +150,8 @@ fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
     lens.strides(strides)
 }
 
-/// An array of [`World::array`](crate::World::array) that `ndarray` can view in place: one whose storage is one range
-/// ([`Contiguous`]), or a chunk of any.
+/// An array of [`World::array`](crate::World::array) with a view of `ndarray`: one whose storage is one range ([`Contiguous`]), or a
+/// chunk of any.
 ///
 /// ```no_run
 /// use shmem::array::Single;
@@ -171,19 +170,19 @@ fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
 /// }
 /// ```
 pub trait ArrayNdarray<const D: usize> {
-    /// What it is made of.
+    /// Its elements.
     type Element;
 
     /// Its dimensions, as a type: `Ix2` for two.
     type Dimension: Dimension;
 
-    /// The array as a view, whose indices begin with 0 for a chunk, too.
+    /// The array as a view. Indices begin with 0, also in a chunk.
     fn ndarray(&self) -> ArrayView<'_, Self::Element, Self::Dimension>;
 }
 
-/// As [`ArrayNdarray`], exclusively.
+/// [`ArrayNdarray`] with an exclusive view.
 pub trait ArrayNdarrayMut<const D: usize>: ArrayNdarray<D> {
-    /// The array as an exclusive view, whose indices begin with 0 for a chunk, too.
+    /// The array as an exclusive view. Indices begin with 0, also in a chunk.
     fn ndarray_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension>;
 }
 

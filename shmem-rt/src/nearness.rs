@@ -1,10 +1,10 @@
-//! Which memory is near which CPUs.
+//! The NUMA nodes whose memory PEs use.
 
 use shmem_core::partition::Kind;
 use shmem_core::topology::Topology;
 
-/// The node whose memory a thread on `home` uses: of a kind, the nearest; of none, its own, or the nearest
-/// where it has none or may not have it.
+/// The NUMA node whose memory a thread on node `home` uses: the nearest of `kind`; without a kind its own, or the nearest if that
+/// has no memory or is not allowed.
 pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) -> Option<u32> {
     if let Some(node) = kind.and_then(|kind| topology.of_kind(kind, home).first().copied()) {
         return Some(node);
@@ -18,15 +18,15 @@ pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) ->
     usable.min_by_key(distance).map(|node| node.number)
 }
 
-/// Whether a PE on these CPUs may ask for memory of these nodes, where all PEs ask for memory of a kind next to
-/// them: of several nodes it does in any case, of one if it is next to it. CPUs that are not known may be any.
+/// Whether a PE on `cpus` may request memory of `nodes`, if all PEs request the nearest memory of a kind: always of several nodes, of
+/// one node if it is the nearest. Without `cpus` a PE may be anywhere.
 pub(crate) fn may_ask(topology: &Topology, cpus: &[usize], nodes: &[u32], kind: Option<Kind>) -> bool {
     let [node] = nodes else { return true };
     let mut homes = topology.nodes().iter().filter(|home| home.cpus.iter().any(|cpu| cpus.contains(cpu)));
     cpus.is_empty() || homes.any(|home| memory_near(topology, home.number, kind) == Some(*node))
 }
 
-/// Whether it matters from which node memory comes.
+/// Whether several nodes have usable memory.
 pub(crate) fn several(topology: &Topology) -> bool {
     topology.nodes().iter().filter(|node| node.memory > 0 && node.allowed).count() > 1
 }

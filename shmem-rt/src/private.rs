@@ -1,10 +1,9 @@
-//! What the macros may name. Not for use by hand, and outside every promise of compatibility.
+//! The items that expansions of the macros name. Not for other use, and without a promise of compatibility.
 //!
-//! Expansions say `::shmem::__private::X` and nothing else of this crate, so that a program may
-//! shadow or re-export whatever it likes. Those that contain `unsafe` ask the compiler for the crate
-//! itself (`extern crate`), because a program may call anything `shmem`. The macros are syntax only: what they require of a
-//! program beyond syntax is a trait bound or one of the `require_*` functions here, evaluated in a
-//! constant at the user's token. Each panics with one sentence.
+//! Expansions name `::shmem::__private::X` and nothing else of this crate, so that a program may shadow or re-export any name.
+//! Those that contain `unsafe` name the crate by `extern crate`, because a program may call another crate `shmem`. The macros check
+//! syntax only. All other requirements are trait bounds, or the `require_*` functions here, evaluated in a constant at the user's
+//! token. Each panics with one sentence.
 
 use std::marker::PhantomData;
 
@@ -36,11 +35,11 @@ pub mod strided {
 pub use shmem_core::strided::{Field, Fields, Shape, Shaped, Undivided};
 
 pub use bytemuck::{Pod, Zeroable};
-/// What sizes and offsets are asked of: a program may call something else `core`.
+/// For sizes and offsets: a program may call another crate `core`.
 pub use core;
 
-/// Stands for the allocation of a `#[symmetric] let` that was refused at compile time, so that the
-/// rest of the function is still typed as if it were there, and the partition `P` is still used.
+/// Replaces the allocation of a `#[symmetric] let` that was refused at compile time, so that the rest of the function has the same
+/// types, and the partition `P` counts as used.
 ///
 /// # Panics
 ///
@@ -49,7 +48,7 @@ pub fn refused_box<P, I: Initial>(_: I) -> SymBox<I::Contents> {
     refused()
 }
 
-/// Stands for a value of a type the user wrote; see [`refused_box`].
+/// Replaces a value of a type that the user wrote; see [`refused_box`].
 ///
 /// # Panics
 ///
@@ -58,7 +57,7 @@ pub fn refused<T>() -> T {
     unreachable!("a program with a refused `#[symmetric] let` does not compile")
 }
 
-/// Requires pages of at least `pgsize` bytes, if the partition says how large its pages are.
+/// Requires pages of at least `pgsize` bytes, if the partition declares a page size.
 ///
 /// # Panics
 ///
@@ -76,8 +75,7 @@ pub const fn require_pages(partition: &Declaration, pgsize: u64) {
     }
 }
 
-/// Requires room for one object, if the partition says how large it is, and an alignment that
-/// addresses in it can have.
+/// Requires room for one object, if the partition declares its size, and an alignment of at most [`MAX_ALIGN`].
 ///
 /// # Panics
 ///
@@ -109,7 +107,7 @@ pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Sy
     }
 }
 
-/// Implements `Pod` and the other traits of plain data for a type that is [`Derived`], and nothing else, whatever stands in it.
+/// Implements `Pod` and the other traits of plain data for a type that is [`Derived`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __plain_data {
@@ -147,7 +145,7 @@ macro_rules! __plain_data {
     };
 }
 
-/// Implements [`SymmetricData`] for a type that is [`DerivedWords`], and nothing else, whatever stands in it.
+/// Implements [`SymmetricData`] for a type that is [`DerivedWords`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __words_data {
@@ -163,7 +161,7 @@ macro_rules! __words_data {
     };
 }
 
-/// The type of what a symmetric object holds.
+/// The type of a symmetric object's contents.
 pub const fn contents_of<T>(_: &Symmetric<T>) -> PhantomData<T> {
     PhantomData
 }

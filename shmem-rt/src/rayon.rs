@@ -7,13 +7,11 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// A pool of threads for parallel iteration over what [`local`](Self::local) and
-    /// [`frozen`](Self::frozen) open: as many as this PE's share of the node's CPUs
-    /// ([`cpus_per_pe`](Self::cpus_per_pe)), or as `RAYON_NUM_THREADS` says. `rayon`'s own pool would
-    /// have a thread for each CPU on each PE.
+    /// Makes a thread pool for parallel iteration over objects that [`local`](Self::local) and [`frozen`](Self::frozen) open. It has
+    /// this PE's share of the node's CPUs ([`cpus_per_pe`](Self::cpus_per_pe)), or `RAYON_NUM_THREADS` threads. `rayon`'s own pool
+    /// would have a thread for each CPU on each PE.
     ///
-    /// Rows are elements of slices, padded or not, so `rayon` iterates over them as it does over any
-    /// slice:
+    /// Rows, padded or not, are elements of slices:
     ///
     /// ```no_run
     /// use rayon::prelude::*;
@@ -36,9 +34,8 @@ impl<L: ThreadLevel> World<L> {
     /// }
     /// ```
     ///
-    /// The argument for phases holds as it stands: closures are given parts of the phase's references, which
-    /// are ordinary ones. No thread of the pool reaches a token, since the world is borrowed, and none keeps
-    /// a reference, since what may outlive the phase cannot borrow from it:
+    /// Phases stay sound: no thread of the pool reaches a token, because the world is borrowed, and none keeps a reference, because a
+    /// closure that may outlive the phase cannot borrow from it:
     ///
     /// ```compile_fail,E0502
     /// # use rayon::prelude::*;
@@ -61,12 +58,12 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// If the system gives no more threads.
+    /// If the system cannot create the threads.
     #[track_caller]
     pub fn thread_pool(&self) -> Result<ThreadPool> {
         let me = self.my_pe();
         let asked = std::env::var_os("RAYON_NUM_THREADS");
-        // None: as `rayon` reads the variable.
+        // 0: `rayon` reads the variable.
         let threads = if asked.is_some() { 0 } else { self.cpus_per_pe() };
         let name = move |thread| format!("PE {me}, thread {thread}");
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().map_err(|error| {

@@ -1,8 +1,8 @@
 //! Thread levels, as types.
 //!
-//! The level decides which threads may use a world or a context, through auto traits alone: a world
-//! holds its level's marker and nothing else that is not `Send` and `Sync`. Not a cargo feature
-//! (features of one crate would change another's guarantees), not a number checked at run time.
+//! The level decides by auto traits alone which threads may use a world or a context: a world holds its level's marker, and all else
+//! in it is `Send` and `Sync`. It is no cargo feature, because features of one crate would change the guarantees of another, and no
+//! number that is checked at run time.
 //!
 //! Source: OpenSHMEM 1.6, `shmem_init_thread`.
 
@@ -33,16 +33,16 @@ pub struct Multiple(());
 #[derive(Debug)]
 pub struct Private(PhantomData<dyn kept::Context_of_one_thread__create_one_on_each_thread>);
 
-/// A context of a [`Serialized`] domain, whose contexts are used in turn: one [`Turn`](crate::Turn) at a time.
+/// A context of a [`Serialized`] domain, whose contexts are used one [`Turn`](crate::Turn) at a time.
 #[derive(Debug)]
 pub struct InTurn(PhantomData<dyn kept::Context_used_in_turn__bind_it_in_a_turn_on_each_thread + Send>);
 
-/// A lock that a thread holds: the same thread leaves it.
+/// Makes a guard of a lock `!Send`: the thread that holds the lock releases it.
 #[derive(Debug)]
 pub(crate) struct HeldLock(PhantomData<dyn kept::Lock_held_by_a_thread__drop_the_guard_on_that_thread>);
 
-/// The turn of a thread with a domain. It stands for the reference to the world as well, which of a serialized world does
-/// not leave the thread.
+/// Makes a turn with a domain `!Send`, because it contains the reference to the world, and that of a serialized world stays on its
+/// thread.
 #[derive(Debug)]
 pub(crate) struct OneTurn(PhantomData<dyn kept::Turn_of_one_thread__take_a_turn_on_each_thread>);
 
@@ -60,8 +60,8 @@ impl OneTurn {
 #[derive(Debug)]
 pub struct NoStore<K>(PhantomData<K>);
 
-/// Why a value stays on its thread. A trait object is neither `Send` nor `Sync` unless it says so, and in what rustc
-/// says of a value on another thread the name of its trait stands first: these are the words for it.
+/// Reasons why a value stays on its thread. A trait object is neither `Send` nor `Sync` by default, and the error of rustc for a
+/// value on another thread begins with the name of its trait. These names are that message.
 #[allow(non_camel_case_types, reason = "they are read as sentences")]
 mod kept {
     pub(super) trait World_of_level_single__other_threads_need_threads_multiple {}
@@ -91,7 +91,7 @@ pub trait ThreadLevel: sealed::Sealed + 'static {
     /// Its name, for reports.
     const NAME: &'static str;
 
-    /// How the world's own stream of operations is used.
+    /// The level of the world's own endpoint.
     const USE: Level;
 }
 
@@ -113,13 +113,13 @@ levels! {
 
 /// How the contexts of a domain may be used: [`Private`], [`Serialized`] or [`Multiple`].
 pub trait ContextLevel: ContextKind<Level = Self> {
-    /// The same, for the mapping.
+    /// The level as a value.
     const LEVEL: Level;
 }
 
 /// How a context may be used: a [`ContextLevel`], [`InTurn`], or either with the option [`NoStore`].
 pub trait ContextKind: sealed::Sealed + 'static {
-    /// That of its domain.
+    /// The level of its domain.
     type Level: ContextLevel;
 }
 
@@ -148,7 +148,7 @@ impl<K: Storing> ContextKind for NoStore<K> {
     type Level = K::Level;
 }
 
-/// A kind of contexts that write, too.
+/// A kind of contexts that also write.
 #[diagnostic::on_unimplemented(
     message = "a context of kind `{Self}` issues no puts, signals or updates",
     label = "this context only reads",
@@ -161,7 +161,7 @@ impl Storing for Serialized {}
 impl Storing for Multiple {}
 impl Storing for InTurn {}
 
-/// A kind of contexts that are bound to the world alone.
+/// A kind of contexts that are bound without a turn.
 #[diagnostic::on_unimplemented(
     message = "contexts of a `Serialized` domain are used in turn",
     label = "is bound by a turn of its domain",
@@ -174,7 +174,7 @@ impl OutOfTurn for Serialized {}
 impl OutOfTurn for Multiple {}
 impl<K: Storing + OutOfTurn> OutOfTurn for NoStore<K> {}
 
-/// A kind of contexts that a domain of level `K` has.
+/// A kind of contexts that a domain of level `K` can have.
 #[diagnostic::on_unimplemented(
     message = "a domain of level `{K}` has no contexts of kind `{Self}`",
     label = "not a kind of this domain",
@@ -187,7 +187,7 @@ impl MemberOf<Self> for Multiple {}
 impl MemberOf<Serialized> for InTurn {}
 impl<K: ContextLevel, M: Storing + MemberOf<K>> MemberOf<K> for NoStore<M> {}
 
-/// That a world of this level can create contexts of kind `K`.
+/// A level whose world can create contexts of kind `K`.
 #[diagnostic::on_unimplemented(
     message = "a world of level `{Self}` cannot create a context of kind `{K}`",
     label = "needs a world with more threads",

@@ -1,7 +1,5 @@
-//! The job, as a value.
-//!
-//! There is one [`World`] per process, ever. It is the token that proves that the job runs, that
-//! this thread may communicate, and, by being borrowed, that no exclusive phase is open.
+//! The job as a value. A process has one [`World`], ever. It is the token that proves that the job runs, that this thread may
+//! communicate, and, while it is borrowed, that no exclusive phase is open.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -67,8 +65,8 @@ use crate::thread::{Single, ThreadLevel};
 /// }
 /// ```
 pub struct World<L: ThreadLevel = Single> {
-    /// Inline, and without interior mutability: the compiler may keep its base and stride in
-    /// registers across the stores of a loop. Everything that changes is behind `inner`.
+    /// Inline, and without interior mutability, so that the compiler can keep base and stride in registers in a loop with stores.
+    /// All that changes is in `inner`.
     endpoint: Endpoint,
     inner: Box<Inner>,
     _level: PhantomData<L>,
@@ -81,8 +79,8 @@ struct Inner {
     _living: LivingWorld,
 }
 
-// SAFETY: the endpoint is lent by a borrow of the world only, and the world is handed out by the
-// start of the job alone; `local` takes it exclusively.
+// SAFETY: the endpoint is lent by a borrow of the world only, and only the start of the job creates a world; `local` borrows it
+// exclusively.
 unsafe impl<L: ThreadLevel> Initiator for World<L> {
     #[doc(hidden)]
     #[inline(always)]
@@ -94,20 +92,20 @@ unsafe impl<L: ThreadLevel> Initiator for World<L> {
 impl<L: ThreadLevel> Stores for World<L> {}
 
 impl<L: ThreadLevel> World<L> {
-    /// `teams` are that of all PEs, and that of the node.
+    /// `teams` are the team of all PEs, and that of the node.
     pub(crate) fn new(job: Arc<Job>, teams: (Team, Team), endpoint: Endpoint) -> Self {
         let ((team, node), _living) = (teams, LivingWorld::new());
         Self { endpoint, inner: Box::new(Inner { job, team, node, _living }), _level: PhantomData }
     }
 
-    /// Takes the stream away for a phase: until [`open`](Self::open) nothing can be reached by this world, whoever comes to
-    /// hold it. `refuses` is told of what somebody tries.
+    /// Takes the endpoint for a phase: until [`open`](Self::open) this world reaches nothing. `refuses` is called for operations that
+    /// are tried.
     pub(crate) fn shut(&mut self, refuses: Arc<dyn Observer>) -> Endpoint {
         let shut = self.endpoint.shut(refuses);
         std::mem::replace(&mut self.endpoint, shut)
     }
 
-    /// Gives back what [`shut`](Self::shut) took.
+    /// Puts back the endpoint that [`shut`](Self::shut) took.
     pub(crate) fn open(&mut self, endpoint: Endpoint) {
         self.endpoint = endpoint;
     }
@@ -136,7 +134,7 @@ impl<L: ThreadLevel> World<L> {
         self.inner.job.site.pes().len()
     }
 
-    /// The PE with a number. Where the program has checked the number, `world.pes()[number]` needs no `?`.
+    /// The PE with a number. `world.pes()[number]` panics instead of returning an error.
     ///
     /// # Errors
     ///
@@ -156,7 +154,7 @@ impl<L: ThreadLevel> World<L> {
         self.inner.team.pes()
     }
 
-    /// The PEs before and behind this one in a ring.
+    /// The PEs before and after this one in the ring of all PEs.
     pub fn ring_neighbours(&self) -> (Pe, Pe) {
         let pes = self.inner.job.site.pes();
         let (me, last) = (self.my_pe(), pes.len() - 1);
@@ -165,8 +163,8 @@ impl<L: ThreadLevel> World<L> {
         (west, east)
     }
 
-    /// How many CPUs there are for each PE of this node: all that its PEs may run on, shared out evenly; at
-    /// least 1. For the size of a program's own pool of threads.
+    /// Number of CPUs for each PE of this node: an equal share of those that its PEs may run on, at least 1. For the size of a
+    /// program's own thread pool.
     pub fn cpus_per_pe(&self) -> usize {
         self.inner.job.site.cpus_per_pe
     }
@@ -178,7 +176,7 @@ impl<L: ThreadLevel> World<L> {
         &self.inner.team
     }
 
-    /// The team of the PEs on the calling PE's node: those whose memory it reaches by loads and stores.
+    /// The team of the PEs on the calling PE's node, whose memory it reaches by loads and stores.
     ///
     /// Source: OpenSHMEM 1.6, `SHMEM_TEAM_SHARED`.
     pub fn node_team(&self) -> &Team {
@@ -193,21 +191,20 @@ impl<L: ThreadLevel> World<L> {
         number < self.n_pes()
     }
 
-    /// Whether a pointer of this process is a symmetric address, which `putmem` and its relatives take for
-    /// `pe` as for every other PE: symmetric memory is reached on all of them. To use one, turn it into an
-    /// address by [`Raw::address`], which says what is wrong with the others.
+    /// Whether a pointer of this process is a symmetric address, for `pe` as for every other PE. [`Raw::address`] makes it an address
+    /// for `putmem` and its relatives, or returns why it is none.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_addr_accessible`.
     pub fn addr_accessible<T>(&self, pointer: *const T, pe: Pe) -> bool {
         self.address(pointer).is_ok() && self.pe_accessible(pe.number())
     }
 
-    /// Where a symmetric address lies on `pe`, as a pointer of this process; `None`: the PE is on another
-    /// node. What [`On::ptr`](crate::On::ptr) says of loads and stores holds here, too.
+    /// A pointer of this process to a symmetric address on `pe`; `None`: the PE is on another node. The rules of
+    /// [`On::ptr`](crate::On::ptr) for loads and stores hold.
     ///
     /// # Panics
     ///
-    /// If the address is no symmetric one.
+    /// If the address is not symmetric.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ptr`.
     #[track_caller]
@@ -216,32 +213,32 @@ impl<L: ThreadLevel> World<L> {
         self.endpoint().mapped(pe, offset)
     }
 
-    /// Where an address lies in the calling PE's slot.
+    /// The offset of an address in the calling PE's slot.
     #[track_caller]
     pub(crate) fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
         offset_of(&self.endpoint, operation, address)
     }
 
-    /// What this PE's operations did so far; none, if nobody counts (`SHMEM_STATS`).
+    /// Counts of this PE's operations so far; `None` without `SHMEM_STATS`.
     pub fn statistics(&self) -> Option<Statistics> {
         self.job().observers.as_ref()?.statistics()
     }
 
-    /// What this PE has sent to, and got from, each PE on another node so far, by number, that of collectives
-    /// included; none, if nobody counts (`SHMEM_STATS`).
+    /// This PE's traffic with each PE on another node so far, by number, that of collectives included; `None` without
+    /// `SHMEM_STATS`.
     pub fn traffic(&self) -> Option<Vec<Traffic>> {
         let Job { network, site, settings, .. } = &**self.job();
         let nothing = || settings.stats.then(|| vec![Traffic::default(); site.pes().len()]);
         network.counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
     }
 
-    /// What this PE has exchanged with the others by way of the launcher so far: what its start has cost them.
+    /// This PE's exchanges through the launcher so far: the cost of the start.
     pub fn exchanged(&self) -> Exchanged {
         self.job().bootstrap.exchanged()
     }
 
-    /// Ends the job on all PEs. This one ends behind what it has printed, and at once: no destructor runs, also of no thread-local,
-    /// so what a writer of the program's own holds back is to be flushed before.
+    /// Ends the job on all PEs. Standard output of this PE is flushed. No destructor runs, not even of thread-locals, so the program
+    /// flushes its own writers before.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_global_exit`.
     pub fn global_exit(&self, code: i32) -> ! {
