@@ -3,6 +3,8 @@
 use std::fmt::{self, Display};
 use std::panic::Location;
 
+use shmem_core::text::counted;
+
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -70,7 +72,10 @@ impl std::error::Error for Error {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// There is no such PE.
-    #[error("there is no PE {number}: {}; ask for one of these, or start more with `shmrun -n`", all_of(*.count))]
+    #[error(
+        "there is no PE {number}: the job has {}, whose numbers run from 0 to {}; ask for one of these, or start more \
+         with `shmrun -n`", counted(*.count, "PE"), .count.saturating_sub(1)
+    )]
     NoSuchPe { number: usize, count: usize },
     /// This process has, or had, a world: there is one per process, ever.
     #[error(
@@ -130,14 +135,6 @@ pub enum ErrorKind {
     /// There is no context, no domain, or no change of hints.
     #[error(transparent)]
     Context(#[from] ContextError),
-}
-
-/// The PEs of a job, in words.
-fn all_of(count: usize) -> String {
-    match count {
-        1 => "the job has one, whose number is 0".to_owned(),
-        _ => format!("the job has {count}, whose numbers run from 0 to {}", count.saturating_sub(1)),
-    }
 }
 
 /// An error of contexts, domains and registered threads. The program can go on.

@@ -8,7 +8,6 @@
 //! A release completes all operations of the PE before.
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::{Amo, Initiator, Rma, wait_for};
 use shmem_core::object::{Atomic, LOCK_FILE_BYTES, Lock, LockWord, On, SymBox, Symmetric};
@@ -17,6 +16,7 @@ use shmem_core::pe::Pe;
 use shmem_core::text::Text;
 
 use crate::caller::at;
+use crate::process::thread_number;
 use crate::thread::{HeldLock, ThreadLevel};
 use crate::world::World;
 
@@ -276,13 +276,4 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         let pe = usize::try_from(word - 1).ok().and_then(|number| self.world.pe(number).ok());
         pe.unwrap_or_else(|| panic!("the words of the lock {} were overwritten: {word:#x}", self.name()))
     }
-}
-
-/// A number for the calling thread, from 1.
-fn thread_number() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    thread_local! {
-        static MINE: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
-    }
-    MINE.with(|number| *number)
 }

@@ -125,7 +125,7 @@ impl fmt::Debug for Pes<'_> {
 }
 
 /// The iterator of [`Pes::iter`].
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct PesIter<'a> {
     pes: &'a Members,
     left: Range<usize>,
@@ -154,9 +154,3 @@ impl DoubleEndedIterator for PesIter<'_> {
 impl ExactSizeIterator for PesIter<'_> {}
 
 impl FusedIterator for PesIter<'_> {}
-
-impl fmt::Debug for PesIter<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}

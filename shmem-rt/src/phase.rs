@@ -80,26 +80,7 @@ impl<L: ThreadLevel> World<L> {
     /// ```
     ///
     /// Phases do not nest: a body has plain references, and the functions that it calls take plain references. A function that
-    /// opens a phase takes `&mut World`, as do its callers, and one phase follows the other:
-    ///
-    /// ```
-    /// use shmem::prelude::*;
-    ///
-    /// /// Opens a phase. The field may be part of a larger struct.
-    /// fn norm(world: &mut World, field: &SymBox<[f64]>) -> f64 {
-    ///     let mut sum = world.frozen(field, |field| field.iter().map(|x| x * x).sum());
-    ///     world.sum(&mut sum);
-    ///     f64::sqrt(sum)
-    /// }
-    ///
-    /// #[shmem::main]
-    /// fn main(world: &mut World) -> Result<()> {
-    ///     let field = world.alloc(filled(3.0, 10))?;
-    ///     let norm = norm(world, &field);
-    ///     world.local(&field, |field| field.iter_mut().for_each(|x| *x /= norm));
-    ///     Ok(())
-    /// }
-    /// ```
+    /// opens a phase takes `&mut World`, as do its callers, and one phase follows the other.
     ///
     /// # Panics
     ///

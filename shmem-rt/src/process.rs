@@ -1,7 +1,7 @@
-//! What the kernel knows of this process: threads, children, handlers of signals, debuggers.
+//! The threads, children, handlers of signals and debuggers of this process.
 
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Threads that only wait for another thread to end.
 static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
@@ -22,6 +22,15 @@ const FAULTS: [i32; 9] = [
     32,
     33,
 ];
+
+/// A number for the calling thread, from 1.
+pub(crate) fn thread_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static MINE: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    MINE.with(|number| *number)
+}
 
 /// Declares that the first thread of the process, if it is not the calling one, and `others` more only wait for the calling thread.
 pub(crate) fn stand_for_all(others: usize) {

@@ -1,5 +1,6 @@
 //! The table at the end of a job (`SHMEM_STATS`).
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
@@ -77,12 +78,9 @@ fn table(pes: &[Statistics]) -> String {
         "shmem: statistics (SHMEM_STATS): sums of {}, the least and the most calls of one, the most time of one\n{columns}",
         counted(pes.len(), "PE")
     );
-    let mut ways: Vec<(&str, u64)> = Vec::new();
+    let mut ways: BTreeMap<&str, u64> = BTreeMap::new();
     for (way, transfers) in pes.iter().flat_map(Statistics::ways) {
-        match ways.iter_mut().find(|(name, _)| *name == way) {
-            Some((_, sum)) => *sum += transfers,
-            None => ways.push((way, transfers)),
-        }
+        *ways.entry(way).or_default() += transfers;
     }
     if !ways.is_empty() {
         let list: Vec<_> = ways.iter().map(|(way, transfers)| format!("{transfers} {way}")).collect();

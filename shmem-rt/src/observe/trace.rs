@@ -12,7 +12,6 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
 use shmem_core::exclusion::Mutex;
@@ -21,6 +20,7 @@ use shmem_launch::bootstrap::Bootstrap;
 
 use crate::caller::CallSite;
 use crate::error::{ErrorKind, Result};
+use crate::process::thread_number;
 
 /// Buffered bytes that cause a write.
 const BUFFER: usize = 256 << 10;
@@ -81,7 +81,7 @@ impl Trace {
             "cat": call.family.effect().to_string(),
             "ph": "X",
             "pid": self.me,
-            "tid": thread(),
+            "tid": thread_number(),
             "ts": begun as f64 / 1e3,
             "dur": nanoseconds as f64 / 1e3,
             "args": args,
@@ -157,15 +157,6 @@ fn append(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
         return Err(io::Error::other(format!("it is a file of user {}", found.uid())));
     }
     Ok(file)
-}
-
-/// The number of the calling thread among those of this process that issue operations.
-fn thread() -> u32 {
-    static THREADS: AtomicU32 = AtomicU32::new(0);
-    thread_local! {
-        static MINE: u32 = THREADS.fetch_add(1, Ordering::Relaxed);
-    }
-    MINE.with(|number| *number)
 }
 
 #[cfg(test)]

@@ -231,7 +231,7 @@ fn what_is_no_place_in_a_grid_is_refused(world: &mut World) {
         world.grid([2, 3]).unwrap()
             => "a grid of 2 x 3 PEs cannot be made of 2: the product of its lengths is to be 2; choose lengths by the \
                 number of PEs, or let `cubic_grid` choose them";
-        world.pe(9).unwrap() => "there is no PE 9: the job has 2, whose numbers run from 0 to 1";
+        world.pe(9).unwrap() => "there is no PE 9: the job has 2 PEs, whose numbers run from 0 to 1";
         world.pes()[world.n_pes()] => "no PE has the index 2: the indices of 2 PEs run from 0 to 1";
         grid.pe([0, 1]) => "no PE is at [0, 1]: the grid has 2 x 1 PEs, counted from 0";
         grid.coordinates_of(2) => "no PE has rank 2: the grid has 2 (2 x 1), counted from 0";

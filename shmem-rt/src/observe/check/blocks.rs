@@ -161,12 +161,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn neighbours_become_one() {
-        let mut range = Blocks::range(8, 8);
-        assert!(range.extend(&Blocks::range(16, 8)) && range.extend(&Blocks::range(10, 2)));
-        assert_eq!(range, Blocks::range(8, 16));
-        assert!(!range.extend(&Blocks::range(25, 8)) && !range.extend(&Blocks::range(0, 8)));
-    }
 }

@@ -8,9 +8,6 @@ use super::clock::{Announced, Clock, MOST_PES};
 /// Words that are told apart; all others are taken for one.
 const MOST: usize = 512;
 
-/// Entries of the hash table at which a word is looked for.
-const PROBES: usize = 16;
-
 /// The last change of a word by a PE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -44,9 +41,7 @@ impl Words {
     /// The word at an offset, to be changed, and whether it stands for that word alone.
     pub(super) fn entry(&mut self, offset: usize) -> (&mut Word, bool) {
         let key = offset as u64 + 1;
-        let found = (0..MOST).map(|step| (Self::hash(offset) + step) % MOST);
-        let found = found.take(PROBES).find(|at| [0, key].contains(&self.keys[*at]));
-        match found {
+        match self.keys.iter().position(|found| [0, key].contains(found)) {
             Some(at) => {
                 self.keys[at] = key;
                 (&mut self.words[at], true)
@@ -61,10 +56,6 @@ impl Words {
         let others = std::iter::once(&self.others);
         let named = self.keys.iter().zip(&self.words).filter(move |(key, _)| keys.contains(key));
         named.map(|(_, word)| word).chain(others)
-    }
-
-    fn hash(offset: usize) -> usize {
-        ((offset as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % MOST
     }
 }
 
