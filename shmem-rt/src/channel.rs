@@ -43,7 +43,7 @@ impl<L: ThreadLevel> World<L> {
     ///         let to = world.pe(number as usize % world.n_pes())?;
     ///         channel.send_taking(world, to, number, &mut count);   // takes while there is no room
     ///     }
-    ///     // `None`: nobody sends any more, and all was taken.
+    ///     // `None`: no PE sends, and all messages were taken.
     ///     while let Some((from, number)) = channel.next(world) {
     ///         count(from, number);
     ///     }

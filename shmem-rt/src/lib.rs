@@ -154,8 +154,7 @@ pub mod partition {
     };
 }
 
-/// Starting the PEs of a job: the library behind `shmrun`, behind a program that launches itself, and behind tests with
-/// several PEs.
+/// Starts the PEs of a job: for `shmrun`, programs that launch themselves, and tests with several PEs.
 pub mod launch {
     #[doc(inline)]
     pub use shmem_launch::launch::{
@@ -163,8 +162,7 @@ pub mod launch {
     };
 }
 
-/// Bringing a job together: who am I, how many are we, who else is on this host, and a way to tell
-/// each other small things until there is memory.
+/// Joins a job: number of the PE, number of PEs, the PEs of the host, and exchanges of small values before there is memory.
 pub mod bootstrap {
     #[doc(inline)]
     pub use shmem_launch::bootstrap::{
@@ -172,7 +170,7 @@ pub mod bootstrap {
     };
 }
 
-/// The environment variables that the product reads, in one table.
+/// The environment variables of the library, in one table.
 pub mod env {
     #[doc(inline)]
     pub use shmem_launch::env::{
@@ -181,12 +179,12 @@ pub mod env {
     };
 }
 
-/// How contexts are mapped on units of a scarce resource.
+/// Mapping of contexts to the units of a limited resource.
 pub mod mapping {
     pub use shmem_core::context::mapping::{Design, Sharing, Tracking};
 }
 
-/// Strided transfers: what regions are parts of, and plans, which say what is moved, and how.
+/// Strided transfers: objects of regions, and plans, which describe the bytes moved and the kernel.
 pub mod strided {
     pub use shmem_core::context::strided::{Object, Readable, Remote, SameElements, Writable};
     pub use shmem_core::strided::{
@@ -195,10 +193,10 @@ pub mod strided {
     };
 }
 
-/// Everything that a program usually names, and all that messages of this library tell one to write.
+/// The names that programs usually need, and all that messages of this library suggest.
 ///
-/// What a program defines or imports by name comes before what it imports by `*`, so none of these names takes one of the
-/// program's own away. Traits that would give constants and methods to every number, such as [`Number`], are left out.
+/// A program's own names and imports shadow those imported by `*`, so none of these conflicts. Traits that add constants and methods
+/// to every number, such as [`Number`], are left out.
 pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};

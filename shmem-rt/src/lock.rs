@@ -267,7 +267,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.word(self.pe(home as u64 + 1), LockWord::Last)
     }
 
-    /// This PE's number in words, where 0 is none.
+    /// This PE's number plus 1, as in the words of the lock, where 0 is no PE.
     fn me(&self) -> u64 {
         self.world.my_pe() as u64 + 1
     }

@@ -1,5 +1,4 @@
-//! The attributes and macros, documented where programs name them. `shmem-macros` expands them, and depends on nothing that
-//! their examples need.
+//! The documentation of attributes and macros. `shmem-macros`, which expands them, has no dependency for the examples.
 
 /// Declares a symmetric object: one that exists on every PE, at the same offset, so that every PE
 /// can name every other PE's copy.
@@ -20,20 +19,19 @@
 /// static NEXT: Atomic<u64> = Atomic::new(1);
 /// ```
 ///
-/// * `partition`: where the object lies. A path to a type made by [`partitions!`] or to one of
+/// * `partition`: the partition of the object. A path to a type made by [`partitions!`] or to one of
 ///   `shmem::partition`, as a string or bare.
-/// * `pgsize`: the smallest page the object wants to lie on: a power of two of at least 4K. If the partition
-///   declares smaller pages, that is a compile error; what the machine gave is checked at init.
-/// * `unsafe(crate = my::shmem)`: the path of this library, where it is re-exported. It must be this library, whole and
-///   unchanged, for which the program answers. (On a `let`, and for the macros that do not ask for `unsafe`, it is
-///   `crate = my::shmem`.)
+/// * `pgsize`: the smallest page size for the object: a power of two of at least 4K. If the partition declares smaller pages, that
+///   is a compile error; the granted page size is checked at init.
+/// * `unsafe(crate = my::shmem)`: the path of this library, if it is re-exported. The program must ensure that it is this library,
+///   whole and unchanged. (On a `let`, and for macros without `unsafe`: `crate = my::shmem`.)
 ///
-/// Attributes below it must be rustc's own: others could repeat the static, and each has one object.
+/// Attributes below it must be rustc's own: another one could duplicate the static.
 ///
 /// # On `let`
 ///
-/// In functions under `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` the attribute
-/// also stands on a `let`. It allocates collectively, and returns the error if that fails:
+/// In functions under `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` a `let` can have the attribute. It allocates
+/// collectively, and returns the error if that fails:
 ///
 /// ```
 /// # use shmem::prelude::*;
@@ -48,8 +46,8 @@
 /// # }
 /// ```
 ///
-/// The world is the first parameter whose type mentions `World`. Attributes do not reach into the
-/// arguments of other macros and into functions inside the function.
+/// The world is the first parameter whose type mentions `World`. Attributes inside arguments of other macros and inside nested functions
+/// are not expanded.
 pub use shmem_macros::symmetric;
 
 /// Declares partitions of symmetric memory, as types.
@@ -95,10 +93,8 @@ pub use shmem_macros::partitions;
 ///
 /// The struct has no parameters: whether it has padding would depend on them.
 ///
-/// With `#[shmem(words)]` the struct may hold `Atomic` and `Signal` words, too. It lives in symmetric memory, is made there of
-/// zeroes or by the image of a static, and nothing moves it as a whole: words are not read and written with the bytes
-/// around them. So it derives neither `Clone` nor `Copy`. Its fields are reached one by one, by
-/// `On::field` and `Here::field`.
+/// With `#[shmem(words)]` the struct may also hold `Atomic` and `Signal` words. It begins as zeroes or as the image of a static, and no
+/// operation moves it as a whole, so it derives neither `Clone` nor `Copy`. `On::field` and `Here::field` give its fields.
 ///
 /// ```
 /// use shmem::prelude::*;
@@ -146,8 +142,8 @@ pub use shmem_macros::Symmetric;
 /// parameter is then a `World` of that level.
 ///
 /// The function returns nothing, or a `Result<(), E>` whose `E` can be displayed: `shmem::Result<()>`, or one with
-/// `Box<dyn Error>` or an error of the program's own. An error ends the job with exit code 1, and is told once, with the PE
-/// whose it was. A panic is told with the number of its PE, in one piece, unless the program has a panic hook of its own.
+/// `Box<dyn Error>` or an error of the program's own. An error ends the job with exit code 1, and is printed once, with the number of
+/// the PE. The message of a panic has the number of the PE, unless the program has a panic hook of its own.
 pub use shmem_macros::main;
 
 /// A test that runs on several PEs, each a process of its own.
@@ -160,21 +156,20 @@ pub use shmem_macros::main;
 /// }
 /// ```
 ///
-/// * `pes`: how many; 1 if left out. A list makes one test for each number, which has it in its name: that of
-///   `#[shmem::test(pes = [1, 2, 5])] fn agrees(..)` for 5 PEs is `agrees_on_5`.
-/// * `env`: variables that the PEs find in their environment.
+/// * `pes`: number of PEs; 1 if left out. A list makes one test for each number: `#[shmem::test(pes = [1, 2, 5])] fn agrees(..)` makes
+///   `agrees_on_5` for 5 PEs.
+/// * `env`: environment variables of the PEs.
 /// * `threads`: as for [`main`](macro@main).
-/// * `timeout`: how many seconds it may run, as `30` or `0.5`. If left out, as `SHMEM_TEST_TIMEOUT` says, or 60. `SHMEM_TEST_TIMEOUT=0` takes all limits away, as a debugger needs it.
+/// * `timeout`: the time limit in seconds, as `30` or `0.5`. If left out, `SHMEM_TEST_TIMEOUT`, or 60 seconds.
+///   `SHMEM_TEST_TIMEOUT=0` removes all limits, for a debugger.
 ///
-/// A test that has run for so long fails with what each PE did then: where it waits, and since when. One whose PEs all
-/// wait for each other fails as soon as that is sure.
+/// A test at its limit fails with a message that says where each PE waits, and since when. A deadlock fails at once.
 ///
-/// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it
-/// passes if a PE panics, which ends all; with `expected = ".."`, if a panic's message has that text.
+/// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it passes if a PE panics, with
+/// `expected = ".."` if the message of a panic contains that text.
 pub use shmem_macros::test;
 
-/// Lets `#[symmetric] let` be used in a function that all PEs call together and that has the world
-/// among its parameters. Changes nothing else.
+/// Allows `#[symmetric] let` in a function that all PEs call together, with the world among its parameters.
 ///
 /// ```
 /// # use shmem::prelude::*;

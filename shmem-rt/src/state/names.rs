@@ -22,7 +22,7 @@ const HEAD: usize = size_of::<[u64; 3]>();
 pub struct Named {
     /// Its name.
     pub name: String,
-    /// The type of its items, as the program that made it calls it.
+    /// The type of its items, as the compiler named it when the object was made.
     pub kind: String,
     /// Number of items.
     pub items: usize,

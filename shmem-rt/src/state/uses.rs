@@ -25,7 +25,7 @@ pub struct TeamConfig {
 }
 
 impl TeamConfig {
-    /// A team of which each member will have at most so many contexts at the same time.
+    /// A team of which each member will have at most `contexts` contexts at the same time.
     #[must_use]
     pub const fn with_contexts(contexts: usize) -> Self {
         Self { contexts }

@@ -43,7 +43,7 @@ pub(in crate::observe) struct Checker {
     state: Mutex<CheckState>,
 }
 
-/// What this PE alone knows.
+/// The private state of the checks.
 struct CheckState {
     own: Own,
     flights: Flights,

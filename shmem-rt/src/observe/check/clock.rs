@@ -1,4 +1,4 @@
-//! What a PE knows to have happened: clocks, and when a put counts.
+//! Clocks: the accesses that a PE knows to have happened, and when a put has happened.
 //!
 //! These are vector clocks (Fidge, Mattern 1988). Every PE counts epochs of its own, and a clock says for each PE up to which
 //! epoch its accesses are known. A put has not happened when its call returns, but after a fence (for what its context sends to
@@ -9,7 +9,7 @@
 /// Most PEs of a node that are checked together.
 pub(super) const MOST_PES: usize = 16;
 
-/// Contexts of a PE that are told apart.
+/// Contexts of a PE that are distinguished.
 const STREAMS: usize = 4;
 
 /// A set of known epochs, with gaps. All zeroes: empty.
@@ -95,7 +95,7 @@ impl Class {
     /// An access that has happened when its call returns: a read, or what a PE writes to its own memory.
     pub(super) const REST: Self = Self(0);
 
-    /// A put through an endpoint, with a signal behind it or without.
+    /// A put through an endpoint, with or without a signal.
     pub(super) const fn put(endpoint: u32, is_signalled: bool) -> Self {
         Self(1 + endpoint % STREAMS as u32 + if is_signalled { STREAMS as u32 } else { 0 })
     }
@@ -163,7 +163,7 @@ struct Pending {
     oldest: u32,
 }
 
-/// What one PE has done and knows.
+/// One PE's epoch, clock and pending puts.
 pub(super) struct Own {
     me: usize,
     /// The current epoch.

@@ -56,7 +56,7 @@ impl Body {
     }
 }
 
-/// What a PE passed on at a collective.
+/// The clock that a PE published at a collective.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Meeting {

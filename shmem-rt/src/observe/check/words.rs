@@ -1,11 +1,12 @@
-//! What the words of a PE pass on: a PE that waits for a word, or fetches it, learns what the PEs knew that have changed it.
+//! The words by which PEs pass on their clocks: a PE that waits for a word, or fetches it, learns the clocks of the PEs that have
+//! changed it.
 //!
 //! The signal of a put announces the data of that put alone. A word to which signals are added announces all their puts, whatever
 //! its value: which of them have arrived cannot be known.
 
 use super::clock::{Announced, Clock, MOST_PES};
 
-/// Words that are told apart; all others are taken for one.
+/// Words that are distinguished; all others count as one.
 const MOST: usize = 512;
 
 /// The last change of a word by a PE.
@@ -38,7 +39,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// The word at an offset, to be changed, and whether it stands for that word alone.
+    /// The entry of the word at an offset, and whether it is of that word alone.
     pub(super) fn entry(&mut self, offset: usize) -> (&mut Word, bool) {
         let key = offset as u64 + 1;
         match self.keys.iter().position(|found| [0, key].contains(found)) {
@@ -50,7 +51,7 @@ impl Words {
         }
     }
 
-    /// The changed words that begin in a range, and the one that stands for all others.
+    /// The entries of changed words that begin in a range, and the entry of all other words.
     pub(super) fn changed(&self, offset: usize, bytes: usize) -> impl Iterator<Item = &Word> {
         let keys = offset as u64 + 1..(offset + bytes) as u64 + 1;
         let others = std::iter::once(&self.others);
