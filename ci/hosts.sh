@@ -36,7 +36,7 @@ if ! is_inside; then
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     export SHMEM_TRANSPORT=loopback SHMRUN_HOSTS_AS='*x2' SHMEM_NPES=$pes
-    "$bin/heat2d" --steps 50 --serial-check --output "$work/picture.png"
+    "$bin/heat2d" --steps 50 --output "$work/picture.png"
     "$bin/hello"
     exit 0
 fi
@@ -80,7 +80,7 @@ dies() { # LAUNCHER NAME FILE: a job in which PE 5 dies
     [ "$(grep -c '^pid ' "$3")" -eq "$pes" ] || fail "$3" "not all PEs of $2 have joined"
 }
 heat() { # PICTURE LAUNCHER...
-    "${@:2}" "$bin/heat2d" --steps 50 --serial-check --output "$1"
+    "${@:2}" "$bin/heat2d" --steps 50 --output "$1"
 }
 examples() { # LAUNCHER NAME
     local said=$work/$2.said

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// A temperature for each cell of a rectangle, row by row. It has at least one cell, and every
 /// temperature is a finite number.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Field {
     columns: usize,
     cells: Vec<f64>,
@@ -63,11 +63,5 @@ impl Field {
     /// All temperatures, row by row.
     pub(crate) fn cells(&self) -> &[f64] {
         &self.cells
-    }
-
-    #[cfg(test)]
-    pub(crate) fn from_fn(rows: usize, columns: usize, cell: impl Fn(usize, usize) -> f64) -> Self {
-        let cells = (0..rows * columns).map(|at| cell(at / columns, at % columns)).collect();
-        Self { columns, cells }
     }
 }

@@ -55,23 +55,6 @@ pub fn checksum(elements: impl IntoIterator<Item = (usize, f64)>) -> u64 {
     products.fold(0, u64::wrapping_add)
 }
 
-/// Compares a result of all PEs with that of one process, bit for bit. `place` names an element.
-///
-/// # Errors
-///
-/// The first element that differs.
-pub fn compare<'e>(
-    parallel: impl IntoIterator<Item = &'e f64>,
-    serial: impl IntoIterator<Item = &'e f64>,
-    place: impl Fn(usize) -> String,
-) -> Result<(), String> {
-    let mut pairs = parallel.into_iter().zip(serial).enumerate();
-    let other = pairs.find(|(_, (parallel, serial))| parallel.to_bits() != serial.to_bits());
-    other.map_or(Ok(()), |(at, (parallel, serial))| {
-        Err(format!("{} is {parallel}, in the serial solution {serial}", place(at)))
-    })
-}
-
 /// `1 PE`, `2 PEs`.
 pub fn counted(pes: usize) -> String {
     format!("{pes} PE{}", if pes == 1 { "" } else { "s" })

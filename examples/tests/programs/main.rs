@@ -2,7 +2,6 @@
 
 mod computed;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -37,33 +36,28 @@ fn picture(directory: &Path) -> Picture {
 }
 
 #[test]
-fn heat2d_comes_to_the_serial_solution_on_any_number_of_pes() {
+fn heat2d_comes_to_the_same_solution_on_any_number_of_pes() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
-    let mut pictures = BTreeMap::new();
-    for (pes, transport, [rows, columns]) in [
-        (1, "auto", [37, 23]),
-        (3, "loopback", [37, 23]),
-        (6, "auto", [37, 23]),
+    for (pes, transport, [rows, columns], checksum) in [
+        (1, "auto", [37, 23], "4ba4a2d2d1662dfe"),
+        (3, "loopback", [37, 23], "4ba4a2d2d1662dfe"),
+        (6, "auto", [37, 23], "4ba4a2d2d1662dfe"),
         // Fewer rows and columns than PEs.
-        (5, "auto", [1, 1]),
-        (5, "auto", [2, 6]),
-        (4, "auto", [3, 3]),
-        (4, "loopback", [9, 1]),
-        (6, "auto", [1, 4]),
+        (5, "auto", [1, 1], "0"),
+        (5, "auto", [2, 6], "5548800000000000"),
+        (4, "auto", [3, 3], "9d9000000000000"),
+        (4, "loopback", [9, 1], "9c0000000000000"),
+        (6, "auto", [1, 4], "4098000000000000"),
     ] {
         array(&directory.join("field.npy"), rows, columns);
-        let mut command = job(HEAT2D, pes, "--input field.npy --steps 90 --serial-check");
+        let mut command = job(HEAT2D, pes, "--input field.npy --steps 90");
         command.envs((transport != "auto").then_some(("SHMEM_TRANSPORT", transport)));
         let text = printed(command.current_dir(directory));
         assert!(text.starts_with(&format!("{rows} x {columns} cells on {}: ", counted(pes))), "{text}");
-        assert!(text.ends_with("equal to the serial solution, bit for bit\n"), "{text}");
+        assert!(text.ends_with(&format!("\nchecksum {checksum}\n")), "{text}");
         let drawn = picture(directory);
         assert_eq!((drawn.columns, drawn.rows), (columns, rows));
-        assert!(
-            *pictures.entry([rows, columns]).or_insert_with(|| drawn.pixels.clone()) == drawn.pixels,
-            "{command:?}"
-        );
     }
 }
 
@@ -71,9 +65,9 @@ fn heat2d_comes_to_the_serial_solution_on_any_number_of_pes() {
 fn heat2d_relaxes_its_sample() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
-    let text = printed(job(HEAT2D, 4, "--tolerance 6 --serial-check").current_dir(directory));
+    let text = printed(job(HEAT2D, 4, "--tolerance 6").current_dir(directory));
     assert!(text.starts_with("256 x 256 cells on 4 PEs: "), "{text}");
-    assert!(!text.contains(" 200 steps"), "the tolerance ends it: {text}");
+    assert!(text.contains(": 64 steps,") && text.ends_with("\nchecksum cb1f82b05cc72ae8\n"), "{text}");
     let drawn = picture(directory);
     assert_eq!((drawn.columns, drawn.rows), (256, 256));
     // The colours of the coldest and of the hottest cell.
