@@ -1,8 +1,8 @@
 //! The generated bindings to libfabric against the headers of this system, where it has some: 1.14 to 2.x.
 //!
-//! Later versions append to structures, and put fields into unions at the place where they were: every field must be
-//! where the bindings have it and as wide, and a structure may have grown. What the bindings have and 1.14 has not is
-//! compared where the headers are late enough.
+//! Later versions append fields to structures, and put fields into unions at the same offset. So each field must have the offset and
+//! the size that it has in the bindings, and a structure may be larger. Fields that are newer than 1.14 are compared if the headers have
+//! them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +14,7 @@ use shmem_core::libfabric::bindings::*;
 const BINDINGS: &str = include_str!("../src/libfabric/bindings.rs");
 const CALLS: &str = include_str!("../src/libfabric/calls.rs");
 
-/// What the bindings say of a structure: its name and size, and its fields.
+/// A structure in the bindings: its name, its size, and its fields.
 struct Structure {
     name: &'static str,
     size: usize,
@@ -25,15 +25,15 @@ struct Field {
     name: &'static str,
     offset: usize,
     bytes: usize,
-    /// Whether it was appended after 1.14, by [`LATER`].
+    /// Whether the version [`LATER`] appended the field.
     is_later: bool,
 }
 
-/// The version that appended what stands behind a semicolon below.
+/// The version that appended the fields behind a semicolon below.
 const LATER: &str = "FI_MAJOR_VERSION > 1 || FI_MINOR_VERSION >= 17";
 
 impl Structure {
-    /// Bytes that it has in every version.
+    /// Bytes of the structure in every version.
     fn least(&self) -> usize {
         self.fields.iter().filter(|field| field.is_later).map(|field| field.offset).min().unwrap_or(self.size)
     }
@@ -143,7 +143,7 @@ fn constants() -> Vec<(&'static str, u64)> {
     declared.map(|(name, rest)| (name, value(rest))).collect()
 }
 
-/// What a library exports, with the types that `shmem_core::libfabric` gives them.
+/// Functions that a library exports, with their types in `shmem_core::libfabric`.
 const FUNCTIONS: [(&str, &str); 6] = [
     (
         "fi_getinfo",
@@ -156,7 +156,7 @@ const FUNCTIONS: [(&str, &str); 6] = [
     ("fi_strerror", "const char *(int)"),
 ];
 
-/// Asks the C compiler for the values of expressions; `None`: there are no headers, or there is no compiler.
+/// Computes C expressions with the C compiler. `None` if the headers or the compiler are not installed.
 fn ask(expressions: &[String]) -> Option<Vec<u64>> {
     let mut source = "#include <stddef.h>\n#include <stdio.h>\n".to_owned();
     for header in ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_rma", "fi_atomic", "fi_eq", "fi_errno"]
@@ -170,7 +170,7 @@ fn ask(expressions: &[String]) -> Option<Vec<u64>> {
         compiler.arg(&file);
         compiler
     };
-    // Whether there are headers is asked apart from whether they and the expressions are right.
+    // Missing headers are no failure. With headers, an expression that does not compile is one.
     fs::write(&file, "#if !__has_include(<rdma/fabric.h>)\n#error none\n#endif\n").unwrap();
     if !compiler().arg("-fsyntax-only").output().ok()?.status.success() {
         return None;
@@ -196,7 +196,7 @@ fn bindings_are_those_of_the_headers_installed_here() {
     for Structure { name, fields, .. } in &structures {
         asked.push(format!("sizeof(struct {name})"));
         for field in fields {
-            // What is a keyword in Rust has an underscore more.
+            // Names that are keywords in Rust have an underscore at the end.
             let in_c = field.name.trim_end_matches('_');
             let condition = if field.is_later { format!("{LATER}?") } else { String::new() };
             asked.push(format!("{condition}offsetof(struct {name}, {in_c})"));
@@ -219,7 +219,7 @@ fn bindings_are_those_of_the_headers_installed_here() {
         assert!(there >= least as u64, "{name} has {there} bytes, and the bindings have {least}");
         for field in &structure.fields {
             let (offset, bytes) = (next(), next());
-            // It is not there yet.
+            // These headers are older than the field.
             if field.is_later && offset == u64::MAX {
                 continue;
             }

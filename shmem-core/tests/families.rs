@@ -6,7 +6,7 @@ use std::path::Path;
 
 use shmem_core::observe::{Effect, Family};
 
-/// The table as the page shows it.
+/// The table in the form that the page has.
 fn table() -> String {
     let mut text = String::from("| operation | does | goes on | OpenSHMEM |\n|---|---|---|---|\n");
     for family in Family::ALL {
@@ -43,7 +43,7 @@ fn names_are_told_apart() {
         assert_eq!(*family as usize, i);
         let meets = |family: Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
         let alike = Family::ALL[..i].iter().find(|other| other.name() == family.name());
-        // `and` is an atomic and a reduction.
+        // `and` is the name of an atomic operation and of a reduction.
         assert!(alike.is_none_or(|other| meets(*other) != meets(*family)), "two are called `{family}`");
     }
 }

@@ -1,7 +1,7 @@
-//! Models of what PEs and threads share, run by loom in every interleaving (`ci/loom.sh`).
+//! Models of memory that PEs and threads share. Loom runs each model in every interleaving (`ci/loom.sh`).
 //!
-//! A lost wake-up shows as a deadlock, which loom reports. The models also run with faults switched
-//! on that they must catch: `mutant` in `primitive.rs`, and the table in `ci/loom.sh`.
+//! Loom reports a lost wake-up as a deadlock. The models also run with planted faults, and must find them: `mutant` in
+//! `primitive.rs`, and the table in `ci/loom.sh`.
 
 #![cfg(loom)]
 
@@ -12,15 +12,15 @@ use loom::thread;
 use shmem_core::heap::Released;
 use shmem_core::sync::{Arrival, Doorbell, MeetingLines, NodeBarrier, RingWords, Shown, Turn, Turns};
 
-/// Runs a model with at most this many preemptions in one interleaving: two find nearly all
-/// faults, and three threads are beyond reach without a bound.
+/// Runs a model with at most this many preemptions in one interleaving. Two preemptions find nearly all faults. Without a bound, a
+/// model of three threads does not end.
 fn bounded(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
-/// Runs what each PE does, from 0, at the same time.
+/// Runs the PEs 0, 1, .. as threads at the same time.
 fn all<S: ?Sized + Send + Sync + 'static>(
     pes: usize,
     shared: &Arc<S>,
@@ -38,10 +38,10 @@ fn all<S: ?Sized + Send + Sync + 'static>(
     }
 }
 
-/// Two words, of which one or both are waited for, and the bell of who waits.
+/// Two words, for one or both of which a PE waits, and the bell of this PE.
 type Words = (Doorbell, [AtomicU32; 2]);
 
-/// Each of these changes a word and rings, at the same time, until `done`.
+/// Each of these functions changes a word and rings the bell, all at the same time. The waiter waits until `done`.
 fn rung<const N: usize>(changes: [fn(&Words); N], done: fn(&[AtomicU32; 2]) -> bool) {
     let shared: Arc<Words> = Arc::new((Doorbell::default(), [(); 2].map(|()| AtomicU32::new(0))));
     let ringers = changes.map(|change| {
@@ -78,8 +78,8 @@ fn doorbell_behind_a_store_wakes_its_owner() {
     loom::model(|| rung([store], |words| words[1].load(Ordering::Acquire) == 1));
 }
 
-/// One stores, one updates, each a word of its own: the waiter needs both. (Of one word loom does not know that a store
-/// behind an update stays behind it.)
+/// One thread stores to a word, another one updates another word, and the waiter needs both. (With one word for both, loom does not
+/// keep a store behind an earlier update.)
 #[test]
 fn doorbell_is_heard_of_a_store_and_an_update() {
     let done = |words: &[AtomicU32; 2]| words.iter().all(|word| word.load(Ordering::Acquire) == 1);
@@ -95,7 +95,7 @@ fn doorbell_is_heard_from_two_ringers() {
 fn doorbell_wakes_two_waiters_of_one_pe() {
     bounded(2, || {
         let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
-        // One in a meeting.
+        // One PE, in a meeting.
         let waiters = [true, false].map(|meets| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
@@ -117,7 +117,7 @@ fn doorbell_wakes_two_waiters_of_one_pe() {
     });
 }
 
-/// Passes the barrier as the runtime does, without spinning.
+/// Passes the barrier like the runtime, but does not spin.
 fn pass(barrier: &NodeBarrier, pes: usize) {
     match barrier.arrive(pes, 0xabc) {
         Arrival::Last => barrier.open(),
@@ -130,8 +130,8 @@ fn pass(barrier: &NodeBarrier, pes: usize) {
     }
 }
 
-/// Each PE says which generation it enters, and finds behind the barrier that all have said so and
-/// nobody is more than one ahead.
+/// Each PE stores the generation that it enters. Behind the barrier, all PEs have stored this generation, and no PE is more than one
+/// ahead.
 fn meet(pes: usize, generations: u32) {
     let shared = Arc::new((NodeBarrier::default(), [(); 3].map(|()| AtomicU32::new(0))));
     let run = move |shared: &(NodeBarrier, [AtomicU32; 3]), me: usize| {
@@ -175,8 +175,8 @@ fn barrier_finds_who_came_for_something_else() {
     });
 }
 
-/// What one PE has for meetings in lines. Loom finds an access to a contribution that is not ordered behind
-/// the others; those of a meeting lie where its line is.
+/// Memory of one PE for meetings in lines. Loom finds accesses to a contribution that are not ordered. A meeting has its contributions
+/// at the number of its line.
 #[derive(Default)]
 struct InLines {
     bell: Doorbell,
@@ -187,13 +187,13 @@ struct InLines {
 // SAFETY: loom checks every access to the contributions.
 unsafe impl Sync for InLines {}
 
-/// Each PE contributes to every meeting, and finds behind it what the others have contributed to this one.
+/// Each PE contributes to every meeting, and then reads the contributions of the others to this meeting.
 fn meet_in_lines(pes: usize, meetings: u64) {
     let shared: Arc<Vec<InLines>> = Arc::new((0..pes).map(|_| InLines::default()).collect());
     let run = move |shared: &Vec<InLines>, me: usize| {
         for count in 1..=meetings {
             let turn = count as usize % 4;
-            // SAFETY: loom checks that nobody reads it now.
+            // SAFETY: loom checks that no thread reads the contribution now.
             shared[me].contributions[turn].with_mut(|to| unsafe { *to = count });
             shared[me].lines.show(count, 7);
             for other in (0..pes).filter(|other| *other != me) {
@@ -205,7 +205,7 @@ fn meet_in_lines(pes: usize, meetings: u64) {
                 while !met() {
                     shared[me].bell.sleep(None, met);
                 }
-                // SAFETY: loom checks that nobody writes it now.
+                // SAFETY: loom checks that no thread writes the contribution now.
                 let found = shared[other].contributions[turn].with(|from| unsafe { *from });
                 assert_eq!(found, count);
             }
@@ -224,19 +224,19 @@ fn lines_hold_three_pes_for_two_meetings() {
     bounded(2, || meet_in_lines(3, 2));
 }
 
-/// What one PE receives of an exchange with one neighbour: two messages. Loom finds an access to the data
-/// that is not ordered behind the others.
+/// Memory in which one PE receives two messages of an exchange with one neighbour. Loom finds accesses to the data that are not
+/// ordered.
 #[derive(Default)]
 struct Inbox {
     bell: Doorbell,
     messages: [(UnsafeCell<u64>, AtomicU64); 2],
 }
 
-// SAFETY: that the cells are used by one thread at a time is what the models show.
+// SAFETY: the models check that one thread at a time uses a cell.
 unsafe impl Sync for Inbox {}
 
 impl Inbox {
-    /// Delivers what a neighbour sends in a turn: by plain stores, as in shared memory.
+    /// Delivers the message of a neighbour in a turn by plain stores, as in shared memory.
     fn store(&self, turn: Turn, value: u64) {
         let (data, signal) = &self.messages[turn.message()];
         turn.send(
@@ -246,7 +246,7 @@ impl Inbox {
         );
     }
 
-    /// As [`store`](Self::store), as put with signal does it.
+    /// Like [`store`](Self::store), but as a put with signal.
     fn deliver(&self, turn: Turn, value: u64) {
         let (data, signal) = &self.messages[turn.message()];
         turn.send(
@@ -257,7 +257,7 @@ impl Inbox {
         self.bell.ring();
     }
 
-    /// Waits for what the neighbour sent in a turn, and reads it.
+    /// Waits for the message of the neighbour in a turn, and reads it.
     fn receive(&self, turn: Turn) -> u64 {
         let (data, signal) = &self.messages[turn.message()];
         while !turn.has_come(signal.load(Ordering::Acquire)) {
@@ -268,7 +268,7 @@ impl Inbox {
     }
 }
 
-/// What PE `me` sends in a turn.
+/// The message of PE `me` in a turn.
 fn sent_by(me: u64, turn: Turn) -> u64 {
     100 * (me + 1) + turn.number()
 }
@@ -316,7 +316,7 @@ fn a_stored_signal_wakes_who_waits() {
     });
 }
 
-/// A network between the PEs, which delivers what PE 0 sends whenever it likes.
+/// A network between the PEs, which delivers messages of PE 0 at any later time.
 #[test]
 fn exchanges_may_overtake_each_other_on_the_way() {
     bounded(1, || {
@@ -363,10 +363,10 @@ fn released_numbers_arrive_once() {
     });
 }
 
-/// Slots of a ring of a model.
+/// Slots of each ring.
 const RING_SLOTS: u64 = 2;
 
-/// One PE's ring of a model.
+/// The ring of one PE.
 struct Ring {
     words: RingWords,
     slots: [UnsafeCell<u64>; RING_SLOTS as usize],
@@ -387,7 +387,7 @@ fn until(rings: &[Ring; 3], me: usize, done: &dyn Fn() -> bool) {
     }
 }
 
-/// One PE fills more chunks than there are slots, and two others take them.
+/// One PE fills more chunks than the ring has slots, and two other PEs take them.
 #[test]
 fn a_ring_brings_chunks_to_two_readers() {
     const CHUNKS: u64 = RING_SLOTS + 1;
@@ -417,7 +417,7 @@ fn a_ring_brings_chunks_to_two_readers() {
     });
 }
 
-/// One PE lets two others read what it has, and writes there when it has left.
+/// Two PEs read memory of a third one, which writes to it after it has left the meeting.
 #[test]
 fn an_owner_leaves_behind_its_readers() {
     bounded(2, || {
