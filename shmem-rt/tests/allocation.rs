@@ -1,5 +1,5 @@
-//! Allocations of PEs. Operations do not allocate, nor do collectives on one node, besides the result and a sleeping PE's text about its
-//! wait. Between nodes few do (docs/scale.md). And the memory that a PE, and a node, keep for each PE of the job.
+//! Allocations of PEs, and the memory that a PE and a node keep for each PE of the job. Operations do not allocate. Collectives on one
+//! node allocate the result, and a text about the wait of a sleeping PE. Few collectives between nodes allocate more (docs/scale.md).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -15,22 +15,22 @@ use shmem_core::memory::Machine;
 /// The system's allocator with counters.
 struct Counted;
 
-/// Bytes of all threads that are in use.
+/// Bytes that all threads have allocated and not freed.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Of this thread: the main thread of the tests allocates as well.
+    /// Allocations of this thread. (The main thread of the tests allocates as well.)
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static LONG: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Allocations of at most so many bytes are texts of sleeping PEs about their wait. Data of collectives are longer.
+/// Allocations of at most this many bytes are texts of sleeping PEs about their wait. Data of collectives are longer.
 const TEXT: usize = 256;
 
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-// SAFETY: all of it is the system's allocator.
+// SAFETY: each call is passed to the system's allocator.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -112,8 +112,8 @@ static TAKEN: [u64; MOST];
 #[repr(C)]
 struct Wide([u64; 7]);
 
-/// Each collective once, on objects and on private memory, with so many elements of each member. `made` gets the name and the allocations
-/// of each.
+/// Calls each collective once on objects and once on private memory, with `len` elements of each member. Passes the name and the
+/// allocations of each call to `made`.
 fn collectives(world: &World, len: usize, lists: &mut [Vec<u64>; 2], made: &mut dyn FnMut(&str, usize)) {
     let (team, root) = (world.team(), world.pes()[1]);
     let (given, all_given) = (GIVEN.here(world).index(..len), GIVEN.here(world).index(..len * PES));

@@ -116,11 +116,11 @@ fn pages_of_the_heap_are_placed_anew(world: &mut World) {
     }
 }
 
-/// The mode and the first nodes of the policy of the page at an address, or the node on which it lies.
+/// The mode and the first nodes of the policy of the page at an address, or the node of the page.
 fn mempolicy(address: *const u8, flags: libc::c_int) -> (i32, u64) {
     let (mut mode, mut nodes) = (0_i32, [0_u64; 16]);
     let (to_mode, to_nodes) = (&raw mut mode, nodes.as_mut_ptr());
-    // SAFETY: mode and nodes live until the call returns, and the mask has as many bits as it is told.
+    // SAFETY: mode and nodes live until the call returns, and the mask has the passed number of bits.
     let result =
         unsafe { libc::syscall(libc::SYS_get_mempolicy, to_mode, to_nodes, 1024_u64, address, flags) };
     assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
@@ -211,7 +211,7 @@ fn arrays_of_one_node_have_huge_pages(world: &mut World) {
     let Some(_) = nodes() else { return };
     let topology = Machine::default().topology();
     let home = topology.homes()[0];
-    // The main thread of the process, whose CPUs are those of the PE.
+    // The main thread of the process may run on the CPUs of the PE.
     let mut set = CpuSet::new();
     topology.cpus_of(home).iter().for_each(|cpu| set.set(*cpu));
     rustix::thread::sched_setaffinity(Some(rustix::process::getpid()), &set).unwrap();

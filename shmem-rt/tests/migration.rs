@@ -1,4 +1,4 @@
-//! The page for those who come from OpenSHMEM: it has every name, and every path in it leads somewhere.
+//! The page for users of OpenSHMEM has every name of the specification, and every path in the page exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -68,21 +68,21 @@ fn every_row_leads_somewhere_or_says_why_not_and_every_variable_is_one() {
     }
 }
 
-/// The paths are resolved by rustdoc, as links in the documentation of an empty crate: it knows methods, items
-/// of traits, macros and fields, and takes no more than a name to find them.
+/// Rustdoc resolves the paths, as links in the documentation of an empty crate. It finds methods, items of traits, macros and fields by
+/// their names.
 #[test]
 fn every_path_in_the_page_leads_somewhere() {
     let mut paths = paths(PAGE);
     assert!(paths.len() > 150, "{} paths", paths.len());
     let library = library();
     assert_eq!(unresolved(&paths, &library), [""; 0]);
-    // What does not exist is found.
+    // A path that does not exist is found.
     paths.extend(["shmem::Rma::putt".into(), "shmem::Worlds".into()]);
     assert_eq!(unresolved(&paths, &library), ["shmem::Rma::putt", "shmem::Worlds"]);
 }
 
-/// The examples of shmem-core are shown by this library, and name it. They are compiled without it, as it stands above; here
-/// what they import is looked for.
+/// This library shows the examples of shmem-core, which import from this library. Their doc tests compile without it, so their imports
+/// are resolved here.
 #[test]
 fn what_examples_of_the_core_import_is_here() {
     let mut paths = Vec::new();
@@ -94,7 +94,7 @@ fn what_examples_of_the_core_import_is_here() {
         } else if let Some(path) = import.and_then(|import| import.strip_suffix(';')) {
             paths.push(format!("shmem::{path}"));
         }
-        // Topologies are the core's own.
+        // Topologies belong to the core.
         let own = example.contains(" mod shmem ") || path.ends_with("topology/mod.rs");
         assert!(own || !example.contains("use shmem_core::"), "{}: {line}", path.display());
     });
@@ -122,7 +122,7 @@ fn sources(directories: &[&str], mut look: impl FnMut(&Path, &str)) {
     }
 }
 
-/// Those of the paths that lead nowhere, in order.
+/// The paths that do not exist, in order.
 fn unresolved(paths: &[String], library: &Library) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("paths.rs");
@@ -145,7 +145,7 @@ fn unresolved(paths: &[String], library: &Library) -> Vec<String> {
     missing
 }
 
-/// A path as rustdoc wants it. A type and its derive have one name.
+/// A path as a link for rustdoc. A type and its derive have one name.
 fn link(path: &str) -> String {
     let last = path.rsplit("::").next().unwrap_or(path);
     let constant = last.chars().all(|c| c.is_uppercase() || c == '_');
@@ -158,11 +158,11 @@ fn link(path: &str) -> String {
 /// A compiled library.
 struct Library {
     file: PathBuf,
-    /// Where what it depends on lies: in one directory or in many, by the version of cargo.
+    /// Directories of its dependencies: one or many, by the version of cargo.
     dependencies: BTreeSet<PathBuf>,
 }
 
-/// The one that cargo has built for these tests, or builds now.
+/// The library that cargo has built for these tests, or builds now.
 fn library() -> Library {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--lib", "-p", "shmem-rt", "--message-format=json", "--offline"]);
@@ -179,8 +179,8 @@ fn library() -> Library {
     Library { file: file.unwrap(), dependencies: dependencies.collect() }
 }
 
-/// What the documentation gives as its source is a name of the specification; and the table of operations says which routine each of
-/// them is, as the page does.
+/// Each routine that the documentation names is in the specification. The table of operations and the page name the same routine for an
+/// operation.
 #[test]
 fn every_routine_that_the_documentation_and_the_table_of_operations_cite_exists() {
     let (all, lists) = known();
@@ -196,7 +196,7 @@ fn every_routine_that_the_documentation_and_the_table_of_operations_cite_exists(
     });
     assert!(cited > 50, "{cited} citations");
     let rows = rows(PAGE);
-    // What is done with heaps is one line of the table, and with teams another.
+    // Operations on heaps are one line of the table, and operations on teams another.
     let several = [Family::Memory, Family::Teams];
     let single = |family: &&Family| !several.contains(family) && !family.routine().is_empty();
     for family in Family::ALL.iter().filter(single) {
@@ -216,7 +216,7 @@ struct Row {
     line: usize,
     /// Patterns of names.
     names: Vec<String>,
-    /// Where they are here.
+    /// Paths in this library.
     here: String,
 }
 

@@ -1,4 +1,4 @@
-//! Parallel loops over arrays: what they come to, and on which threads.
+//! Parallel loops over arrays: their results, and the threads that run them.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn stays_on_its_node() -> bool {
     may.eq(Machine::default().topology().cpus_of(node))
 }
 
-/// Writes each element with its number, and reads it back, each way.
+/// Writes the number of each element to it, and reads it back, by each kind of loop.
 fn loops<const D: usize, S: Storage>(
     world: &mut World,
     pools: &NodePools,
@@ -42,7 +42,7 @@ fn loops<const D: usize, S: Storage>(
             a.par_iter_mut(pools).zip(b.par_iter(pools)).for_each(|(a, b)| *a = *b + 1);
             assert!(a.iter().copied().eq(1..=len));
             a.par_chunks_mut(pools).for_each(|mut chunk| {
-                // On a thread of the chunk's node, and all of it.
+                // A thread of the chunk's node gets the whole chunk.
                 assert!(stays_on_its_node());
                 assert_eq!(node_of_thread(), nodes.get(chunk.number()).copied());
                 chunk.runs_mut().flatten().for_each(|a| *a -= 1);
@@ -75,7 +75,7 @@ fn elements_are_iterated_in_parallel(world: &mut World) {
     loops(world, &pools, [2, 3, 50], Multi, number_3);
 }
 
-/// Elements with their indices, which an array gives for another one as well.
+/// Loops over indices, and over elements with their indices.
 macro_rules! indexed {
     ($pools:ident: $($array:ident)*) => {$(
         $array.par_iter_mut(&$pools).indexed().for_each(|(index, value)| *value = index);
@@ -98,7 +98,7 @@ fn indices_are_iterated_in_parallel(world: &mut World) {
     world.local((&line, &plane, &space), |(mut line, mut plane, mut space)| {
         indexed!(pools: line plane space);
         assert_eq!(line.par_iter(&pools).indexed().find_last(|_| true), Some(([499], &[499])));
-        // On the threads of the chunk that they are in.
+        // Elements are passed to threads of their chunk's node.
         let nodes: BTreeSet<_> = line
             .par_indices(&pools)
             .map(|[i]| (line.nodes().get(line.chunking().chunk_of(i)).copied(), node_of_thread()))

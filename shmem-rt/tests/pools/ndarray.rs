@@ -27,7 +27,7 @@ fn arrays_of_one_range_have_views(world: &mut World) {
     world.frozen(&plane, |plane| assert_eq!(plane.ndarray().dim(), (6, 7)));
 }
 
-/// Arrays and views are the side of a transfer that is here; what has gaps is not.
+/// The local side of a transfer is an array or a view without gaps.
 #[shmem::test(pes = 2)]
 fn arrays_are_sides_of_transfers(world: &mut World) {
     let (me, east) = (world.my_pe(), world.ring_neighbours().1);
@@ -49,7 +49,7 @@ fn arrays_are_sides_of_transfers(world: &mut World) {
     assert!(said.contains("shape [6, 255] has strides [256, 1]"), "{said}");
 }
 
-/// Cut along either dimension, in one piece or in several.
+/// Arrays cut along either dimension, in one piece or in several.
 #[shmem::test(pes = 2)]
 fn chunks_have_views(world: &mut World) {
     for kind in StorageKind::ALL {
