@@ -4,10 +4,10 @@
 pub use real::Symmetric;
 
 pub mod __private {
-    // Whatever is not said here is real.
+    // Other names are those of the real library.
     pub use real::__private::*;
 
-    /// Whatever is asked of a field holds.
+    /// Every type passes the checks of fields.
     pub trait FieldOf<Holder: ?Sized> {
         const CHECKED: () = ();
     }
@@ -24,7 +24,7 @@ pub mod __private {
 
     impl<T: ?Sized> PlainData for T {}
 
-    /// Errors get lost here.
+    /// Loses errors.
     pub mod core {
         pub use std::{mem, ops, option};
 

@@ -19,7 +19,7 @@ struct Padded {
     second: u64,
 }
 
-// Nothing moves these, and safe code can read them.
+// These bytes keep their addresses, and safe code can read them.
 #[derive(shmem::Symmetric)]
 #[repr(C)]
 #[shmem(words)]

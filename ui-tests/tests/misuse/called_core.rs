@@ -54,7 +54,7 @@ mod shmem {
     pub type Signal = [u64; 1 << 20];
 }
 
-// Out here the program's, and inside the block of the expansion the library's.
+// The name means the program's item here, and the library's inside the block of the expansion.
 #[shmem::symmetric]
 static WORDS: shmem::Signal = ::shmem::Signal::new(7); //~
 

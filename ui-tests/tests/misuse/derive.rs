@@ -114,7 +114,7 @@ mod generic {
     }
 }
 
-// What stands behind the derive, and changes what it has seen.
+// Attributes behind the derive that change the struct.
 mod changed {
     use shmem::Symmetric;
 
@@ -173,7 +173,7 @@ struct Named {
     mass: u64,
 }
 
-// Where names are looked up, nothing else can be lent.
+// The type of the names cannot have a `Deref` of the program.
 impl std::ops::Deref for <Named as shmem::strided::Shaped>::Names {
     type Target = f64;
 

@@ -72,7 +72,7 @@ mod arguments {
     fn no_world() {} //~
 }
 
-// In a module with errors of ours, rustc leaves out what it does not find.
+// In a module with errors of the library, rustc does not report names that it cannot find.
 mod checked {
     use shmem::partition::fast;
     use shmem::{Result, SymBox, World, partitions};

@@ -1,7 +1,7 @@
 //! What a program of safe code may do to the names, traits and macros that expansions meet.
 #![forbid(unsafe_code)]
 
-// Whatever a module `diagnostic` makes of attributes of that name, contents are checked.
+// A module `diagnostic` may change attributes of that name. Their contents are checked nevertheless.
 mod diagnostics {
     #[allow(unused_imports)]
     mod diagnostic {
@@ -21,7 +21,7 @@ mod diagnostics {
     }
 }
 
-// `derive` is a macro like others, and a program may call another one so.
+// A program may name another macro `derive`.
 mod derives {
     use changes::words as derive;
     use shmem::Symmetric;
@@ -45,7 +45,7 @@ mod attributes {
     static BELOW: u64 = 5;
 }
 
-// What stands in the length of an array can name what stands around it.
+// The expression of an array's length can use names around the array.
 mod lengths {
     use shmem::prelude::*;
 
@@ -76,7 +76,7 @@ mod lengths {
     }
 }
 
-// Who says where the library is answers for what is there, in so many words: that is unsafe code.
+// A program that gives the path of the library must say `unsafe`: any code can be at the path.
 mod paths {
     use shmem::prelude::*;
 
@@ -107,7 +107,7 @@ mod paths {
     static A: u64;
 }
 
-// A `bool` where the struct is, and a `u8` wherever else it is asked for.
+// This macro expands to `bool` in the struct, and to `u8` elsewhere.
 mod types {
     #[derive(Clone, Copy, shmem::Symmetric)]
     #[repr(C)]

@@ -66,7 +66,7 @@ fn words(world: &World, me: Pe) {
     THREES.here(world).index(1).wait_until(eq(1));
 }
 
-// Three bytes, anywhere: a look at it would be one at eight aligned ones.
+// Three bytes without alignment. A wait would read eight aligned bytes.
 impl Waitable for Three { //~
     type Value = u64;
 }
@@ -108,7 +108,7 @@ fn reduced_twice(world: &World, values: &mut [f64]) {
     world.sum(values); //~
 }
 
-// Pieces of scratch would end inside one.
+// Pieces of the scratch memory would end inside an item.
 impl Number for Three { //~
     const ZERO: Self = Self([0; 3]);
 
@@ -131,7 +131,7 @@ impl Number for Three { //~
 
 struct Elsewhere;
 
-// Where the data of a collective lies is said by the library, or by who promises that it is true.
+// Only the library, or unsafe code, says where the data of a collective are.
 impl Contribution<()> for Elsewhere { //~
     type Item = u8;
 

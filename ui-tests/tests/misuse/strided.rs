@@ -82,7 +82,7 @@ mod cells {
         pub mass: f64,
     }
 
-    // What a struct lends is nothing to its own fields.
+    // A field of the target of `Deref` is not taken in place of a private one.
     impl std::ops::Deref for Hidden {
         type Target = Other;
 

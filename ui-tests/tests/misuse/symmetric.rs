@@ -70,7 +70,7 @@ mod types {
         pub position: [f64; 3],
     }
 
-    /// As one of another crate.
+    /// Like a static of another crate.
     #[repr(C)]
     pub struct Complex<T> {
         pub re: T,
@@ -118,7 +118,7 @@ static WRAPPED: Symmetric<[f64; 8]>; //~
 
 static FORGED: Symmetric<[u8; 1 << 40]> = Symmetric::__new(); //~
 
-// What stands below the attribute gets the handle: a copy of it would have no object.
+// Attributes below `symmetric` get the handle. A copy of the handle would have no object.
 #[symmetric]
 #[changes::words(BELOW => ANOTHER)] //~
 static BELOW: u64 = 5;

@@ -23,7 +23,7 @@ struct Nothing;
 #[repr(transparent)]
 struct Wrapped(u16);
 
-// What a macro stands for is found.
+// A macro can stand for a type.
 macro_rules! element {
     () => {
         u64
@@ -76,7 +76,7 @@ pub mod open {
         r#type: u32,
     }
 
-    // What a struct lends is nothing to its own fields.
+    // The target of `Deref` does not hide the struct's own fields.
     impl std::ops::Deref for Cell {
         type Target = str;
 

@@ -47,7 +47,7 @@ impl Solver {
     }
 }
 
-/// Has a method of the name, too.
+/// Has a method of the same name.
 struct Room;
 
 impl Room {

@@ -3,7 +3,7 @@
 
 use shmem::prelude::*;
 
-// What a macro of the program hands on is one expression, also in what the library's macros make of it.
+// An argument of the program's macro stays one expression in the expansion of the library's macros.
 #[symmetric]
 static FIELD: [u64; 16];
 
@@ -68,7 +68,7 @@ const fn length<T, const N: usize>(_: &Symmetric<[T; N]>) -> usize {
 
 twice!(1 + 1, 4..5, u64);
 
-// What the program calls as the library is called is the program's in its own words.
+// A module with the name of the library is the program's where the program names it.
 mod own_library {
     mod shmem {
         pub use ::shmem::*;
@@ -131,7 +131,7 @@ mod own_prelude {
     }
 }
 
-// The library at another path, for which the program answers.
+// The library at another path, which the program gives as `unsafe`.
 mod elsewhere {
     pub mod my {
         pub use shmem;

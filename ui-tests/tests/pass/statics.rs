@@ -55,7 +55,7 @@ fn in_a_function(fast: bool) -> &'static Symmetric<u64> {
     &LOCAL
 }
 
-// Names that the expansion must not take from the user.
+// Names that the expansion must leave to the program.
 const PARTITION: u64 = 5;
 #[symmetric]
 static DESCRIPTOR: [u64; PARTITION as usize] = [PARTITION; 5];
