@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use super::steps::invalid;
+use super::exchange::invalid;
 
 /// What one PE has exchanged through its launcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

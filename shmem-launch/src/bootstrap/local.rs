@@ -11,9 +11,9 @@ use rustix::process::getuid;
 use shmem_core::alike::Alike;
 use shmem_core::exit;
 
+use super::exchange::{self, Exchange as _, Served};
 use super::launcher::Bootstrap;
 use super::peer::inherited;
-use super::steps::{self, Served, Steps as _};
 use crate::codec;
 use crate::launch::channel::{Channel, is_readable};
 use crate::launch::wire::{ToLauncher, ToPe, VERSION, cut};
@@ -29,7 +29,7 @@ const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 /// A PE of a job on this host.
 #[derive(Debug)]
 pub struct Local {
-    steps: Served,
+    exchange: Served,
     number: usize,
     hosts: Alike<u32>,
     /// When the launcher's end of this pipe closes, the kernel kills this process.
@@ -65,10 +65,11 @@ impl Local {
             return Err(not_ours(descriptor, "whoever holds the other end does not answer"));
         }
         let other = || not_ours(descriptor, "whoever holds the other end answers what is no greeting");
-        let (reply, mut lifelines) = steps::reply(&channel, SERVER).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidInput => other(),
-            _ => error,
-        })?;
+        let (reply, mut lifelines) =
+            exchange::reply(&channel, SERVER).map_err(|error| match error.kind() {
+                io::ErrorKind::InvalidInput => other(),
+                _ => error,
+            })?;
         let hosts = match reply {
             ToPe::Welcome { hosts } if hosts.len() == pes as usize => hosts,
             ToPe::Refused { reason } => return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
@@ -82,9 +83,9 @@ impl Local {
         hold_on_to(&lifeline)?;
         let number = pe as usize;
         let neighbours = (0..hosts.len()).filter(|other| hosts[*other] == hosts[number]).collect();
-        let steps = Served::new(Arc::new(channel), number, neighbours, SERVER, None);
+        let exchange = Served::new(Arc::new(channel), number, neighbours, SERVER, None);
         let hosts = hosts.into_iter().collect();
-        Ok(Some(Self { steps, number, hosts, _lifeline: lifeline }))
+        Ok(Some(Self { exchange, number, hosts, _lifeline: lifeline }))
     }
 }
 
@@ -106,26 +107,26 @@ impl Bootstrap for Local {
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        self.steps.put(key, value)
+        self.exchange.put(key, value)
     }
 
     fn fence(&self) -> io::Result<()> {
-        self.steps.fence()
+        self.exchange.fence()
     }
 
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        self.steps.get(pe, key)
+        self.exchange.get(pe, key)
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        self.steps.share(descriptors)
+        self.exchange.share(descriptors)
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
         exit::end(code, || {
             let request = ToLauncher::Abort { code, message: cut(message).into() };
             // If the launcher is out of reach, this PE prints the message.
-            if self.steps.request(&request, &[]).is_err() && !message.is_empty() {
+            if self.exchange.request(&request, &[]).is_err() && !message.is_empty() {
                 say(&format!("PE {} ended the job with code {code}: {message}", self.number));
             }
         })
@@ -133,7 +134,7 @@ impl Bootstrap for Local {
 
     fn finish(&self) {
         // If the launcher is gone, the lifeline kills this process anyway.
-        let _ = self.steps.request(&ToLauncher::Finish, &[]);
+        let _ = self.exchange.request(&ToLauncher::Finish, &[]);
     }
 }
 
@@ -173,7 +174,7 @@ fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     }
     rustix::fs::fcntl_setfl(lifeline, OFlags::ASYNC)?;
     // A pipe that was closed before sends no signal.
-    if is_readable(lifeline) { Err(steps::gone(SERVER)) } else { Ok(()) }
+    if is_readable(lifeline) { Err(exchange::gone(SERVER)) } else { Ok(()) }
 }
 
 fn number<N: TryFrom<u64>>(name: &str, radix: u32) -> io::Result<N> {

@@ -3,6 +3,7 @@
 mod claim;
 mod connection;
 mod counted;
+mod exchange;
 mod foreign;
 mod launcher;
 mod local;
@@ -12,7 +13,6 @@ mod pmi;
 mod pmix;
 mod process_manager;
 mod singleton;
-mod steps;
 
 pub use connection::{Connection, attach_wait, connect};
 pub use counted::CountedBootstrap;

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
+use crate::bootstrap::exchange::{gone, invalid, unexpected};
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::process_manager::ProcessManager;
-use crate::bootstrap::steps::{gone, invalid, unexpected};
 use crate::launch::channel::{Channel, Packet};
 use crate::launch::{limits, random, timespec};
 

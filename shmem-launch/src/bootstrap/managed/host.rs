@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use shmem_core::exclusion::Mutex;
 
+use crate::bootstrap::exchange::{Exchange, Visible, gone, invalid, make_room, owned, unexpected};
 use crate::bootstrap::process_manager::ProcessManager;
-use crate::bootstrap::steps::{Steps, Visible, gone, invalid, make_room, owned, unexpected};
 use crate::codec;
 use crate::launch::channel::Channel;
 use crate::launch::rendezvous::{Met, Rendezvous, hand_round, pack};
@@ -86,7 +86,7 @@ impl Host {
     }
 }
 
-impl Steps for Host {
+impl Exchange for Host {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
         let put = ToLauncher::Put { key: key.into(), value: value.into() };
         self.board.lock().meeting.take(self.number, put, Vec::new()).map(drop).map_err(invalid)

@@ -27,9 +27,9 @@ use shmem_core::alike::Alike;
 use shmem_core::exit;
 
 use super::claim::Claim;
+use super::exchange::{Exchange, Served};
 use super::launcher::Bootstrap;
 use super::process_manager::{ProcessManager, left, numbered, unknown};
-use super::steps::{Served, Steps};
 use super::{pmi, pmix};
 use crate::say::say;
 use door::FIRST;
@@ -45,7 +45,7 @@ pub struct Managed {
     number: usize,
     hosts: Alike<u32>,
     /// [`Host`] of the first PE of a host, [`Served`] of others.
-    steps: Box<dyn Steps>,
+    exchange: Box<dyn Exchange>,
     watch: Arc<Watch>,
     _claim: Option<Claim>,
 }
@@ -107,7 +107,7 @@ impl Managed {
         let neighbours: Vec<usize> = (0..hosts.len()).filter(|pe| hosts[*pe] == here).collect();
         let met = door::meet(&*manager, number, &neighbours, &hosts)?;
         let channels = met.channels.clone();
-        let steps: Box<dyn Steps> = match met.channels.get(&neighbours[0]) {
+        let exchange: Box<dyn Exchange> = match met.channels.get(&neighbours[0]) {
             Some(first) => {
                 // On one host the manager is needed once, to connect.
                 let fences = hosts.iter().any(|host| *host != here).then(|| Arc::clone(&manager));
@@ -121,7 +121,7 @@ impl Managed {
         };
         let watch = Watch::new(Arc::clone(&manager), here, channels, met.voice)?;
         let hosts = hosts.into_iter().collect();
-        Ok(Self { manager, number, hosts, steps, watch, _claim: claim })
+        Ok(Self { manager, number, hosts, exchange, watch, _claim: claim })
     }
 
     fn stays(&self) -> io::Result<()> {
@@ -151,21 +151,21 @@ impl Bootstrap for Managed {
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
         self.stays()?;
-        self.steps.put(key, value)
+        self.exchange.put(key, value)
     }
 
     fn fence(&self) -> io::Result<()> {
         self.stays()?;
-        self.steps.fence()
+        self.exchange.fence()
     }
 
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        self.steps.get(pe, key)
+        self.exchange.get(pe, key)
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
         self.stays()?;
-        self.steps.share(descriptors)
+        self.exchange.share(descriptors)
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {

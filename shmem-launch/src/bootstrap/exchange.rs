@@ -17,7 +17,7 @@ use crate::launch::rendezvous::{Fault, portions};
 use crate::launch::wire::{ToLauncher, ToPe, Value};
 
 /// The exchange of a [`Bootstrap`](super::Bootstrap), with the same methods.
-pub(super) trait Steps: Send + Sync {
+pub(super) trait Exchange: Send + Sync {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
 
     fn fence(&self) -> io::Result<()>;
@@ -64,7 +64,7 @@ impl Served {
     }
 }
 
-impl Steps for Served {
+impl Exchange for Served {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
         Fault::check(key, value).map_err(invalid)?;
         let _step = self.values.lock();
