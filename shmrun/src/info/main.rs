@@ -25,7 +25,7 @@ use shmem_core::root::Root;
 use shmem_core::transport::ofi::{Offer, Options};
 
 use binary::Binary;
-use plan::Plan;
+use plan::CollectivePlan;
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
@@ -66,7 +66,7 @@ enum Command {
         interface: String,
     },
     /// Shows the algorithms of a collective in a job of any size, with their costs.
-    Plan(Plan),
+    Plan(CollectivePlan),
 }
 
 /// Why a section cannot be shown.

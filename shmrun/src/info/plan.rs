@@ -34,7 +34,7 @@ enum Family {
 
 /// A collective of a job.
 #[derive(Args)]
-pub(crate) struct Plan {
+pub(crate) struct CollectivePlan {
     #[arg(long)]
     collective: Family,
     /// Number of PEs.
@@ -54,7 +54,7 @@ pub(crate) struct Plan {
     provider: String,
 }
 
-impl Plan {
+impl CollectivePlan {
     /// The algorithms that a job in this environment has.
     pub(crate) fn show(&self, settings: &Settings) -> Result<String, Fault> {
         let Self { collective: family, pes, per_node, symmetric, ref provider, .. } = *self;
