@@ -71,7 +71,7 @@ fn send(world: &World, bucket: &SymBox<[u32]>, keys: &[u32]) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let mut parts = vec![Vec::new(); pes];
     for key in keys {
-        parts[(u64::from(*key) * pes as u64 >> u32::BITS) as usize].push(*key);
+        parts[((u64::from(*key) * pes as u64) >> u32::BITS) as usize].push(*key);
     }
     // Each begins with itself, lest they all wait for the first.
     for pe in world.pes().iter().cycle().skip(me).take(pes) {
