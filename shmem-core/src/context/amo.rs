@@ -300,8 +300,8 @@ pub(super) unsafe fn change_slow(
         }
         let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
         match (family.effect(), family.until()) {
-            // SAFETY: the caller's promise.
             (Effect::Fetch, Until::Return) => {
+                // SAFETY: the caller's promise.
                 return unsafe { far.transport.atomic(far.channel, word, width, op) };
             }
             // SAFETY: the caller's promise.
