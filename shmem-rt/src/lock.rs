@@ -66,42 +66,53 @@ impl<L: ThreadLevel> World<L> {
 }
 
 /// The argument of [`World::lock`]: `&LOCK`, or `(&LOCKS, k)` for one of an array of locks.
-///
-/// # Safety
-///
-/// The lock must be an object of all PEs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a lock",
     label = "not a lock",
     note = "locks are `&LOCK` of `#[symmetric] static LOCK: Lock;` or of an allocated `Lock`, and `(&LOCKS, k)` of an array of them"
 )]
-pub unsafe trait LockPlace<'a> {
+pub trait LockPlace<'a>: sealed::Sealed {
     /// The copy on a PE.
     #[doc(hidden)]
     fn __on(self, pe: Pe) -> On<'a, Lock>;
 }
 
-macro_rules! lock_places {
-    ($([$($length:tt)*] $lock:ty, $locks:ty;)*) => {$(
-        // SAFETY: a static and an object of the world are objects of all PEs.
-        unsafe impl<'a> LockPlace<'a> for &'a $lock {
-            fn __on(self, pe: Pe) -> On<'a, Lock> {
-                self.on(pe)
-            }
-        }
-
-        // SAFETY: a static and an object of the world are objects of all PEs.
-        unsafe impl<'a, $($length)*> LockPlace<'a> for (&'a $locks, usize) {
-            #[track_caller]
-            fn __on(self, pe: Pe) -> On<'a, Lock> {
-                self.0.on(pe).index(self.1)
-            }
-        }
-    )*};
+mod sealed {
+    pub trait Sealed {}
 }
-lock_places! {
-    [const N: usize] Symmetric<Lock>, Symmetric<[Lock; N]>;
-    [] SymBox<Lock>, SymBox<[Lock]>;
+
+impl sealed::Sealed for &Symmetric<Lock> {}
+
+impl<'a> LockPlace<'a> for &'a Symmetric<Lock> {
+    fn __on(self, pe: Pe) -> On<'a, Lock> {
+        self.on(pe)
+    }
+}
+
+impl sealed::Sealed for &SymBox<Lock> {}
+
+impl<'a> LockPlace<'a> for &'a SymBox<Lock> {
+    fn __on(self, pe: Pe) -> On<'a, Lock> {
+        self.on(pe)
+    }
+}
+
+impl<const N: usize> sealed::Sealed for (&Symmetric<[Lock; N]>, usize) {}
+
+impl<'a, const N: usize> LockPlace<'a> for (&'a Symmetric<[Lock; N]>, usize) {
+    #[track_caller]
+    fn __on(self, pe: Pe) -> On<'a, Lock> {
+        self.0.on(pe).index(self.1)
+    }
+}
+
+impl sealed::Sealed for (&SymBox<[Lock]>, usize) {}
+
+impl<'a> LockPlace<'a> for (&'a SymBox<[Lock]>, usize) {
+    #[track_caller]
+    fn __on(self, pe: Pe) -> On<'a, Lock> {
+        self.0.on(pe).index(self.1)
+    }
 }
 
 /// A lock that is held. Dropping it completes what this PE has written, and releases the lock.
