@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use shmem_core::context::Endpoint;
 use shmem_core::context::untyped::{self, Relation, WordSet};
-use shmem_core::observe::{Call, Family};
+use shmem_core::observe::{Call, Family, Wait};
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
 
@@ -162,8 +162,18 @@ impl<T: Compared> Words<T> {
     }
 
     fn call(&self, endpoint: &Endpoint, family: Family) -> Call<'static> {
+        let least = match (self.count, self.values) {
+            (1, Values::One(value)) => bytemuck::try_cast(value).ok(),
+            _ => None,
+        };
+        let wait = least.and_then(|bits| self.relation.least(bits)).map(|least| {
+            // SAFETY: a symmetric word, aligned (`new`), of eight bytes as its value is, and mapped for as long as the job.
+            let number = unsafe { AtomicU64::from_ptr(self.words.cast_mut().cast()) };
+            Wait { number, least }
+        });
         let bytes = self.count * size_of::<T>();
-        Call::new(family, Location::caller()).at(endpoint.me(), 0, self.offset(endpoint), bytes)
+        let call = Call::new(family, Location::caller()).at(endpoint.me(), 0, self.offset(endpoint), bytes);
+        Call { wait, ..call }
     }
 
     pub(crate) fn now(&self, family: Family) -> T {

@@ -192,6 +192,27 @@ fn waits_are_told_with_names_and_values() {
     }
 }
 
+/// What a program in C reads of its own memory is not seen, so checks look at how it waits.
+#[test]
+fn a_counter_of_signals_does_not_say_which_have_come() {
+    let program = build(WITH_LINES, "counted.c", "counted");
+    let run = |how: &str| run_with(2, &program, &[how], &[("SHMEM_CHECK", "1")]);
+    let output = run("steps");
+    let said = text(&output);
+    for part in [
+        "PE 1 in `shmem_wait_until` at ",
+        "counted.c:29 waits step by step",
+        "counted.c:14 adds",
+        "shmem_fence()",
+    ] {
+        assert!(!output.status.success() && said.contains(part), "{part}: {said}");
+    }
+    for how in ["fenced", "some, then all", "flags"] {
+        let said = succeeds(&run(how));
+        assert!(!said.contains(" in `shmem_"), "{how}: {said}");
+    }
+}
+
 #[test]
 fn a_fork_may_be_a_job() {
     let program = build(PLAIN, "parent.c", "parent");

@@ -1,15 +1,16 @@
 //! Waiting for a word to change: by conditions on its value.
 
 use std::panic::Location;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{AmoValue, Here, SymBox, Symmetric, Waitable};
-use crate::observe::{Call, Family};
+use crate::observe::{Call, Family, Wait};
 use crate::system::Activity;
 use crate::text::Text;
-use crate::transport::{AtomicOp, Width, atomic};
+use crate::transport::{AtomicOp, Number, Width, atomic};
 
 impl<'a, T: Waitable> Here<'a, T> {
     /// Reads the calling PE's own word, as [`fetch`](super::Amo::fetch) does.
@@ -33,7 +34,7 @@ impl<'a, T: Waitable> Here<'a, T> {
     #[track_caller]
     pub fn test(self, condition: Condition<T::Value>) -> bool {
         let location = Location::caller();
-        look(self.endpoint(), || self.call(Family::Test, location), || condition.holds(self.now()))
+        look(self.endpoint(), || self.call(Family::Test, location, condition), || condition.holds(self.now()))
     }
 
     /// Waits until the word satisfies `condition`, and returns its value. All that the PE that changed it did before its last
@@ -47,7 +48,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         if self.endpoint().observer().is_none() {
             return self.wait(condition, location);
         }
-        let call = self.call(Family::WaitUntil, location);
+        let call = self.call(Family::WaitUntil, location, condition);
         self.endpoint().tell(call, || self.wait(condition, location))
     }
 
@@ -68,11 +69,22 @@ impl<'a, T: Waitable> Here<'a, T> {
 
     /// The call of a wait for this word, for observers.
     #[cold]
-    fn call(self, family: Family, location: &'static Location<'static>) -> Call<'a> {
+    fn call(
+        self,
+        family: Family,
+        location: &'static Location<'static>,
+        condition: Condition<T::Value>,
+    ) -> Call<'a> {
         self.endpoint().require_open(location);
         let me = self.endpoint().me();
+        let wait = condition.least().filter(|_| Self::WIDTH == Width::W8).map(|least| {
+            // SAFETY: the word is an aligned one of 8 bytes in the calling PE's own slot, which holds it for as long as
+            // the reference (`Waitable` is sealed to words that are laid out as their number), and is shared by atomics.
+            let number = unsafe { AtomicU64::from_ptr(self.as_ptr().cast()) };
+            Wait { number, least }
+        });
         let call = Call::new(family, location).at(me, 0, self.offset(), size_of::<T>());
-        call.word(Self::WIDTH, AtomicOp::Fetch)
+        Call { wait, ..call.word(Self::WIDTH, AtomicOp::Fetch) }
     }
 
     /// Reads the word for a wait of the runtime: no observer is notified.
@@ -214,11 +226,27 @@ conditions! {
     le = Le <=;
 }
 
+impl Relation {
+    /// The least word of 64 bits that satisfies it, for words that only grow.
+    pub fn least(self, value: u64) -> Option<u64> {
+        match self {
+            Self::Eq | Self::Ge => Some(value),
+            Self::Gt => Some(value.wrapping_add(1)),
+            Self::Ne | Self::Lt | Self::Le => None,
+        }
+    }
+}
+
 impl<V: AmoValue> Condition<V> {
     /// Whether `value` satisfies it.
     #[inline(always)]
     pub fn holds(self, value: V) -> bool {
         self.relation.holds(&value, &self.value)
+    }
+
+    /// The least value that satisfies it, as a word of 64 bits; `None` for floating-point numbers.
+    pub(super) fn least(self) -> Option<u64> {
+        if V::NUMBER == Number::Float { None } else { self.relation.least(self.value.to_bits64()) }
     }
 }
 

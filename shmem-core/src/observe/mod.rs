@@ -12,6 +12,7 @@ pub use counters::{Counters, Statistics, Tally};
 pub use family::{Effect, Family};
 
 use core::panic::Location;
+use core::sync::atomic::AtomicU64;
 
 use crate::pe::Pe;
 use crate::strided::TransferPlan;
@@ -44,6 +45,8 @@ pub struct Call<'a> {
     pub word: Option<Word>,
     /// Bytes from the start of the PE's slot to the signal that follows the data.
     pub signal: Option<usize>,
+    /// The number that a wait waits for, and the least value that ends it; `None` if it has not 64 bits.
+    pub wait: Option<Wait<'a>>,
     /// The PEs of a collective.
     pub meeting: Option<Meeting<'a>>,
 }
@@ -69,6 +72,15 @@ pub struct Word {
     pub width: Width,
     /// The operation.
     pub op: AtomicOp,
+}
+
+/// A wait for a number that other PEs increase.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait<'a> {
+    /// The number.
+    pub number: &'a AtomicU64,
+    /// The least value that ends the wait.
+    pub least: u64,
 }
 
 /// A meeting of the PEs of a team.
@@ -98,6 +110,7 @@ impl<'a> Call<'a> {
             listed: None,
             word: None,
             signal: None,
+            wait: None,
             meeting: None,
         }
     }

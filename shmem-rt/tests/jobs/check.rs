@@ -134,7 +134,7 @@ programs! {
     |world, me| match me {
         0 => for slot in 0..4 {
             let place = DATA.on(one(world)).index(8 * slot..8 * slot + 8);
-            world.put_signal(place, &[1; 8], FLAG.on(one(world)), SignalOp::Set(slot as u64 + 1)); // ring: put
+            world.put_signal(place, &[1; 8], FLAG.on(one(world)), SignalOp::Add(1)); // ring: put
         },
         1 => {
             later();

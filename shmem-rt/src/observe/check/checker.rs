@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use shmem_core::exclusion::Mutex;
-use shmem_core::observe::{Call, Effect, Family};
+use shmem_core::observe::{Call, Effect, Family, Wait};
 use shmem_core::pe::Pe;
 use shmem_core::transport::AtomicOp;
 use shmem_launch::bootstrap::Bootstrap;
@@ -18,7 +19,7 @@ use super::flights::{Flight, Flights};
 use super::history::Access;
 use super::report::{Reports, Where};
 use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
-use super::words::Change;
+use super::words::{Announced, Change};
 use crate::caller::{self, CallSite};
 
 /// The PEs of this node, as the checks see them.
@@ -53,6 +54,8 @@ struct CheckState {
     sites: HashMap<(usize, u32, Family), u32>,
     /// The number of the line that made the current call, once it is known.
     site: Option<u32>,
+    /// Word and least value of the last wait after which some signals may not have arrived.
+    step: Option<(usize, u64)>,
 }
 
 impl CheckState {
@@ -87,8 +90,8 @@ impl Checker {
         }
         if pes < bootstrap.count() {
             reports.warn(
-                "what PEs of different nodes do to each other is not checked: no races or early flags between them are \
-                 found; run all PEs on one node to have that checked",
+                "what PEs of different nodes do to each other is not checked: no races, early flags or counted signals \
+                 between them are found; run all PEs on one node to have that checked",
             );
         }
         if !cfg!(debug_assertions) && caller::finds().is_none() {
@@ -97,7 +100,8 @@ impl Checker {
         let shadows = Shadows::create(bootstrap.as_ref(), node.index, pes)?;
         let seen = [Seen { change: Change::default(), at: None }; MOST_PES];
         let (own, flights) = (Own::new(node.index), Flights::default());
-        let state = Mutex::new(CheckState { own, flights, seen, sites: HashMap::new(), site: None });
+        let state =
+            Mutex::new(CheckState { own, flights, seen, sites: HashMap::new(), site: None, step: None });
         Ok(Some(Self { node, shadows, reports, state }))
     }
 
@@ -226,8 +230,8 @@ impl Checked<'_> {
         }
     }
 
-    /// A put; gives class and epoch of what its signal announces to another PE.
-    fn put(&mut self, is_signalled: bool) -> Option<(Class, u32)> {
+    /// A put; returns what its signal announces to another PE.
+    fn put(&mut self, is_signalled: bool) -> Option<Announced> {
         self.own_side(false);
         let (me, to, endpoint) = (self.of.node.index, self.target()?, self.call.endpoint);
         // A put of a PE to itself counts as a store.
@@ -238,9 +242,9 @@ impl Checked<'_> {
         if to == me {
             return None;
         }
-        let epoch = self.state.own.epoch;
+        let (by, epoch) = (me as u32, self.state.own.epoch);
         self.state.own.put(endpoint, to, class);
-        is_signalled.then_some((class, epoch))
+        is_signalled.then_some(Announced { by, epoch, class })
     }
 
     fn get(&mut self) {
@@ -323,18 +327,24 @@ impl Checked<'_> {
     }
 
     /// Stores what this PE knows, and the put that its signal announces, in the word at `offset` of the call's PE.
-    fn pass_on(&mut self, offset: Option<usize>, announced: Option<(Class, u32)>) {
+    fn pass_on(&mut self, offset: Option<usize>, announced: Option<Announced>) {
         let (Some(to), Some(offset)) = (self.target(), offset) else { return };
         let change = Change { epoch: self.state.own.epoch, site: self.site() };
         let clock = self.state.own.pass_on(Some((self.call.endpoint, to)));
         let adds = self.call.word.is_some_and(|word| matches!(word.op, AtomicOp::Add(_)));
         let (shadows, me) = (&self.of.shadows, self.of.node.index);
         shadows.with(to, |body| {
-            let (word, is_alone) = body.words.entry(offset);
+            let (words, known) = (&mut body.words, &body.known);
+            let (word, is_alone) = words.entry(offset);
             word.clock.join(&clock, shadows.pes);
             word.changes[me] = change;
-            if let Some(put) = announced {
-                word.announced.announce(me, put, adds || !is_alone);
+            match announced {
+                Some(one) if is_alone => {
+                    let knows = |one: &Announced| known.knows(one.class, one.by as usize, to, one.epoch);
+                    word.announce(one, to, adds, knows);
+                }
+                Some(one) => word.clock.learn(one.class, one.by as usize, to, one.epoch),
+                None => {}
             }
         });
     }
@@ -343,11 +353,16 @@ impl Checked<'_> {
     fn learn(&mut self) {
         let Some(of) = self.target() else { return };
         let (call, CheckState { own, seen, .. }) = (self.call, &mut *self.state);
-        let shadows = &self.of.shadows;
+        let (mut open, shadows) = (None, &self.of.shadows);
+        // Only what the condition of the wait needs counts: on another network the wait may see no more.
+        let is_beyond =
+            |wait: Wait| wait.number.load(Ordering::Relaxed).wrapping_sub(wait.least).cast_signed() > 0;
+        let is_short = of == self.of.node.index && call.wait.is_some_and(is_beyond);
         shadows.with(of, |body| {
             for word in body.words.changed(call.offset, call.bytes) {
                 own.clock.join(&word.clock, shadows.pes);
-                own.clock.learn(&word.announced, of);
+                let of_word = word.heard(&mut own.clock, of, is_short);
+                open = of_word.map(|by| (by, word.changes[by].site)).or(open);
                 for (seen, change) in seen.iter_mut().zip(&word.changes) {
                     if change.epoch > seen.change.epoch {
                         *seen =
@@ -357,9 +372,28 @@ impl Checked<'_> {
             }
         });
         self.of.mine(|body| body.known = own.clock);
+        if let Some(wait) = call.wait {
+            self.step(wait.least, open);
+        }
     }
 
-    /// Publishes what this PE knows when it enters a collective, or starts one that it waits for later.
+    /// A wait for signals that are added to a word. `open`: a PE and its line whose signals may not all have arrived. Loads of a C
+    /// program are not observed; but a program that waits for n signals, and then for more, has read the data of the first n.
+    fn step(&mut self, least: u64, open: Option<(usize, u32)>) {
+        let before = self.state.step.filter(|(offset, _)| *offset == self.call.offset);
+        match open {
+            None if before.is_some() => self.state.step = None,
+            None => {}
+            Some((by, line)) => {
+                self.state.step = Some((self.call.offset, least));
+                if caller::finds().is_some() && before.is_some_and(|(_, before)| before < least) {
+                    self.of.reports.steps(&self.of.line(by, line), &self.line());
+                }
+            }
+        }
+    }
+
+    /// Shows the others what this PE knows when it comes to a meeting, or starts one that is waited for later.
     fn arrive(&mut self) {
         let (of, Some(meeting), effect) = (self.of, self.call.meeting, self.call.family.effect()) else {
             return;
@@ -388,6 +422,9 @@ impl Checked<'_> {
             });
         }
         of.mine(|body| body.known = *clock);
+        if !is_started {
+            self.state.step = None;
+        }
     }
 
     /// Drops accesses to memory of `to` that all PEs know to have happened.

@@ -113,10 +113,10 @@ impl Clock {
         self.0[by][class.0 as usize][to].has(epoch)
     }
 
-    /// Learns that these puts to memory of `to` have arrived.
-    pub(super) fn learn(&mut self, announced: &Announced, to: usize) {
-        for (mine, theirs) in self.0.iter_mut().flatten().zip(announced.0.iter().flatten()) {
-            mine[to].join(*theirs);
+    /// Learns that the data of a put with a signal have arrived.
+    pub(super) fn learn(&mut self, class: Class, by: usize, to: usize, epoch: u32) {
+        if class.is_signalled() {
+            self.0[by][class.0 as usize][to].add(epoch);
         }
     }
 
@@ -134,21 +134,6 @@ impl Clock {
         for (mine, theirs) in self.0[..pes].iter_mut().zip(&other.0).flat_map(|(m, t)| m.iter_mut().zip(t)) {
             mine[..pes].iter_mut().zip(theirs).for_each(|(mine, theirs)| change(mine, *theirs));
         }
-    }
-}
-
-/// Puts with signals to memory of one PE: by PE, by class. All zeroes: none.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(super) struct Announced([[Known; CLASSES]; MOST_PES]);
-
-impl Announced {
-    /// Adds a put of `by`. Unless its signal `adds` to the word, the word announces no earlier put of `by` any more.
-    pub(super) fn announce(&mut self, by: usize, (class, epoch): (Class, u32), adds: bool) {
-        if !adds {
-            self.0[by] = [Known::NONE; CLASSES];
-        }
-        self.0[by][class.0 as usize].add(epoch);
     }
 }
 
@@ -268,22 +253,17 @@ mod tests {
     #[test]
     fn a_signal_passes_on_what_a_fence_is_behind_and_no_data_of_other_signals() {
         let knows = |clock: &Clock, epoch| clock.knows(SIGNALLED, 0, 1, epoch);
-        for adds in [false, true] {
-            let (mut own, mut word) = (Own::new(0), Announced([[Known::NONE; CLASSES]; MOST_PES]));
-            let [first, second] = [(); 2].map(|()| {
-                let epoch = own.epoch;
-                own.put(0, 1, SIGNALLED);
-                word.announce(0, (SIGNALLED, epoch), adds);
-                assert!(!knows(&own.pass_on(Some((0, 1))), epoch), "its word announces it");
-                epoch
-            });
-            let mut clock = own.pass_on(Some((0, 1)));
-            clock.learn(&word, 1);
-            assert!(knows(&clock, second));
-            assert_eq!(knows(&clock, first), adds, "a signal that is set announces one put");
-            own.fence(0);
-            assert!(knows(&own.pass_on(Some((0, 1))), second));
-        }
+        let mut own = Own::new(0);
+        let first = own.epoch;
+        own.put(0, 1, SIGNALLED);
+        assert!(!knows(&own.pass_on(Some((0, 1))), first), "its word says so of its own data");
+        let second = own.epoch;
+        own.put(0, 1, SIGNALLED);
+        let mut clock = own.pass_on(Some((0, 1)));
+        clock.learn(SIGNALLED, 0, 1, second);
+        assert!(knows(&clock, second) && !knows(&clock, first));
+        own.fence(0);
+        assert!(knows(&own.pass_on(Some((0, 1))), second));
     }
 
     proptest! {

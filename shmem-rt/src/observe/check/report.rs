@@ -79,10 +79,20 @@ impl Reports {
             &format!("signal {} {wait} {}", put.site, later.site),
             &format!(
                 "{later} uses {what}, which may not have arrived: {put} wrote it, and what PE {} has seen in {wait} \
-                 may be the signals of other puts: a signal orders its own data and the puts before the last fence; \
-                 wait for all signals that are under way, have a signal for each place, or call {}fence() between the puts",
+                 may be the signals of other puts: {}",
                 later.pe,
-                prefix()
+                signals_order()
+            ),
+        );
+    }
+
+    /// Reports waits for one after the other of several puts whose signals are added to one word.
+    pub(super) fn steps(&self, put: &Where, wait: &Where) {
+        self.say(
+            &format!("steps {} {}", put.site, wait.site),
+            &format!(
+                "{wait} waits step by step for signals that {put} adds, and cannot know which of them have come: {}",
+                signals_order()
             ),
         );
     }
@@ -124,4 +134,13 @@ impl Reports {
             _ => say(&format!("shmem: check: {text}")),
         }
     }
+}
+
+/// What a signal orders, and the remedy.
+fn signals_order() -> String {
+    format!(
+        "a signal orders its own data and the puts before the last fence; wait for all signals that are under way, \
+         have a signal for each place, or call {}fence() between the puts",
+        prefix()
+    )
 }
