@@ -122,8 +122,8 @@ impl SlotLayout {
     pub fn segments(&self) -> Segments {
         let segments = Segments::new(self.slot_bytes, self.granule.trailing_zeros());
         let system = Segment { start: 0, bytes: self.system, partition: 0, name: Text::head("system") };
-        // SAFETY: the arena maps it in every slot before anybody can issue operations, and no raw address is found
-        // in it.
+        // SAFETY: the arena maps it in every slot before anybody can issue operations, and the lookup of raw
+        // addresses never finds this segment.
         unsafe { segments.insert(SYSTEM, system) };
         for (k, (&(partition, name), request)) in self.names.iter().zip(&self.requests).enumerate() {
             let segment = Segment { start: self.starts[k], bytes: request.bytes, partition, name };

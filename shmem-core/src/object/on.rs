@@ -141,8 +141,9 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
 }
 
 impl<'a, T: SymmetricData> On<'a, T> {
-    /// A field of a struct, or a part of one, which the closure names in its argument, a value of zeroes. Plain fields
-    /// are put and got, words are changed and waited for, as if each were declared by itself.
+    /// The place of a field of a struct, or of a part of a field. The closure gets a value of zeroes, and returns a reference to the
+    /// field in it; only the field's position counts. Plain fields are put and got, words are changed and waited for, as if each were
+    /// declared by itself.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{context::*, object::*}; }

@@ -78,7 +78,8 @@ fn spec_of(declaration: &Declaration, objects: &[StaticEntry]) -> PartitionSpec 
     }
 }
 
-/// Replaces traits. Messages name the last origin that gave more than a size.
+/// Replaces traits of a partition by those that a variable gives. Messages then name the variable as the partition's origin, unless it
+/// gives a size only and the program declared other traits.
 fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionError> {
     let by_program = spec.traits.is_explicit() && matches!(spec.origin, Origin::Program { .. });
     if given.traits.is_explicit() || !by_program {

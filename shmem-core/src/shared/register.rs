@@ -74,7 +74,7 @@ impl<P: Register, const FRONT: usize, const BACK: usize> Registers<P, FRONT, BAC
 
 /// # Safety
 ///
-/// As many registers must be readable, and the machine must have their instructions.
+/// `N` registers must be readable from `from` on, and the CPU must have their instructions.
 #[inline(always)]
 unsafe fn load<P: Register, const N: usize>(from: *const u8) -> [P; N] {
     // SAFETY: register `i` of `N` (caller).
@@ -83,7 +83,7 @@ unsafe fn load<P: Register, const N: usize>(from: *const u8) -> [P; N] {
 
 /// # Safety
 ///
-/// As many registers must be writable, and the machine must have their instructions.
+/// `N` registers must be writable from `to` on, and the CPU must have their instructions.
 #[inline(always)]
 unsafe fn store<P: Register, const N: usize>(registers: [P; N], to: *mut u8) {
     // By indices: an iterator that owns them would lie in memory.

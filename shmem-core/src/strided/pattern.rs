@@ -381,8 +381,8 @@ impl Layout {
         self.axes() > other.axes() && self.rank > other.rank
     }
 
-    /// Whether run `i` and the blocks inside it match one run of `other` with as many elements. (Blocks match an axis
-    /// in blocks, too.)
+    /// Whether run `i` is in blocks, and run `j` of `other` is not but has as many elements: then run `j` must be two loops. `false` if
+    /// both are in blocks.
     const fn is_split(&self, i: usize, other: &Self, j: usize) -> bool {
         let is_blocks = i + 1 < self.rank && self.is_block[i + 1];
         if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {

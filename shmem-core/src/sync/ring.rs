@@ -7,8 +7,8 @@
 //! 1. It writes chunk `c` when every other PE has taken chunk `c - slots` ([`is_free`](RingWords::is_free)), and then shows it
 //!    ([`fill`](RingWords::fill)).
 //! 2. It reads chunk `c` of another PE after that PE has shown it ([`has`](RingWords::has)), and before it takes chunk `c` itself.
-//! 3. Counters only grow. A series of chunks begins after all chunks that it has filled and taken ([`next`](RingWords::next)), so a PE
-//!    that only reads may skip the filling of chunks, and the other way round.
+//! 3. Counters only grow. A collective numbers its chunks from the larger of the PE's two counters on ([`next`](RingWords::next)). So in
+//!    one collective a PE may only write or only read: the counter that stayed behind catches up in the next one.
 //!
 //! So no slot is written while another PE reads it, even if PEs disagree: a PE that reads chunk `c` has not taken it, so the owner
 //! cannot write chunk `c + slots` or a later one there; and chunk `c` was complete before it was shown. PEs that disagree on the

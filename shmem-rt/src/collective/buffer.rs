@@ -102,11 +102,11 @@ impl<'b> RecvBuf<'b> {
         Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }
 
-    /// Memory of the runtime that other threads and PEs may write meanwhile, by copies that race with nobody.
+    /// Memory of the runtime. Other threads and PEs may write it at the same time, by accesses that are no data race.
     ///
     /// # Safety
     ///
-    /// `start` must be valid for reads and writes of `len` bytes while the result lives, and no reference leads there.
+    /// `start` must be valid for reads and writes of `len` bytes while the result lives, and no reference may point into it.
     pub(super) unsafe fn shared(start: *mut u8, len: usize) -> Self {
         Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }

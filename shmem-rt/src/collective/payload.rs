@@ -292,8 +292,8 @@ impl Payload for Blocks<'_> {
 }
 
 /// Parts: contributions with one receiver each, sent straight to its node (spread-out alltoall). A message between two nodes has, for each
-/// member of the sending node by rank, the parts for all members of the receiving node. A mirror holds the message of the nearest node
-/// before it first.
+/// member of the sending node by rank, the parts for all members of the receiving node. In a mirror, messages are in the order of
+/// distance: first the one of the node just before this one.
 pub(super) struct Parts<'c> {
     half: usize,
     layout: &'c Layout,

@@ -1,9 +1,9 @@
 //! The two exchanges of a start that every job makes: one description of the set-up, which must be the same on all PEs,
 //! and what each PE says of its memory.
 //!
-//! A launcher may be slow, so the first PE alone sends its description, and each compares that with its own, to the byte: text,
-//! the first line of which is the name of the library, which says how the words of the runtime are stored. That comes before
-//! anything is made.
+//! A launcher may be slow, so only the first PE sends its description, and each PE compares it byte by byte with its own. The
+//! description is text. Its first line names the version of the library, and so the layout of the runtime's words. PEs compare
+//! before they make any memory.
 
 use serde::{Deserialize, Serialize};
 use shmem_core::alike::Alike;

@@ -46,7 +46,7 @@ pub struct Resources {
     pub sharing: Sharing,
     /// The hints in effect.
     pub hints: Option<Hints>,
-    /// The grant of the world and of each context, in the order in which they were created.
+    /// The units of the world and of each context, in the order in which they were created.
     pub grants: Vec<Granted>,
 }
 

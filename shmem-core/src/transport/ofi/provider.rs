@@ -83,7 +83,7 @@ const SHM: Known = Known {
 /// the keys for these reads are consecutive numbers of ofi_rxm's own, which anybody can guess.
 const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
-/// Over tcp, writes to slots that the target has lent are faster than either.
+/// Over tcp, writes to slots that the target has lent are faster than ofi_rxm's messages, short and long.
 const OVER_TCP: Limits = Limits { grants: landing::MOST, slot: 65 << 10, ..OF_RXM };
 
 impl Known {

@@ -185,8 +185,8 @@ impl Own {
         self.epoch += 1;
     }
 
-    /// The clock that a PE learns which sees the next operation of this PE: one for the PE `to`, through an endpoint; or
-    /// `None`, one for all. Begins a new epoch.
+    /// The clock that this PE's next operation passes on. `to`: the endpoint and the target PE of an operation on a word; puts there
+    /// count as arrived if a fence follows them. `None`: a collective; only puts that a quiet has completed count. Begins a new epoch.
     pub(super) fn pass_on(&mut self, to: Option<(u32, usize)>) -> Clock {
         let (mut clock, me, now) = (self.clock, self.me, self.epoch);
         clock.0[me] = [[Known::up_to(now); MOST_PES]; CLASSES];
