@@ -13,8 +13,8 @@ use syn::spanned::Spanned;
 use syn::token::Bracket;
 use syn::{Attribute, ExprArray, Lit, Meta, Path, Token};
 
-use crate::diag::{self, Errors};
 use crate::library;
+use crate::messages::{self, Errors};
 
 /// The name of a macro in messages, and its arguments besides `crate`.
 pub(crate) type Owner = (&'static str, &'static [&'static str]);
@@ -85,7 +85,7 @@ impl Value {
             Self::Lit(Lit::Str(text)) => text.value(),
             Self::Lit(Lit::Int(number)) => format!("{}{}", number.base10_digits(), number.suffix()),
             Self::Lit(Lit::Float(number)) => format!("{}{}", number.base10_digits(), number.suffix()),
-            _ => return Err(diag::SIZE.to_owned()),
+            _ => return Err(messages::SIZE.to_owned()),
         };
         parse_size(&text).map(|bytes| (bytes, text)).map_err(|fault| fault.to_string())
     }
@@ -123,7 +123,7 @@ impl Parse for Argument {
             syn::parenthesized!(list in input);
             let argument: Self = list.parse()?;
             if argument.key != "crate" || !list.is_empty() {
-                return Err(syn::Error::new_spanned(argument.key, diag::UNSAFE));
+                return Err(syn::Error::new_spanned(argument.key, messages::UNSAFE));
             }
             return Ok(Self { promise: Some(token.span), ..argument });
         }
@@ -153,7 +153,7 @@ impl Arguments {
             let mut arguments: Vec<Argument> = Vec::new();
             while !input.is_empty() {
                 if !input.peek(Ident::peek_any) {
-                    return Err(input.error(diag::not_an_argument(owner, allowed)));
+                    return Err(input.error(messages::not_an_argument(owner, allowed)));
                 }
                 arguments.push(input.parse()?);
                 if !input.is_empty() {
@@ -169,16 +169,16 @@ impl Arguments {
         }) {
             let key = argument.key.to_string();
             let refusal = if !allowed.contains(&key.as_str()) && key != "crate" {
-                diag::unknown_argument(owner, &key, allowed)
+                messages::unknown_argument(owner, &key, allowed)
             } else if kept.iter().any(|earlier| earlier.key == argument.key) {
-                diag::repeated_argument(&key)
+                messages::repeated_argument(&key)
             } else if FLAGS.contains(&key.as_str()) == argument.value.is_none() {
                 kept.push(argument);
                 continue;
             } else if argument.value.is_none() {
-                diag::missing_value(&key)
+                messages::missing_value(&key)
             } else {
-                diag::needless_value(&key)
+                messages::needless_value(&key)
             };
             errors.push(&argument.key, refusal);
         }
@@ -224,10 +224,10 @@ impl Arguments {
     pub(crate) fn root(&self, errors: &mut Errors) -> TokenStream {
         let path = |value: &Value| match value {
             Value::Path(path) => Ok(path.to_token_stream()),
-            _ => Err(diag::CRATE.to_owned()),
+            _ => Err(messages::CRATE.to_owned()),
         };
         if let Some(Argument { key, value: None, .. }) = self.find("crate") {
-            errors.push(key, diag::CRATE);
+            errors.push(key, messages::CRATE);
         }
         self.read("crate", errors, path).unwrap_or_else(library::root)
     }

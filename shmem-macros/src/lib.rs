@@ -10,11 +10,11 @@
 
 mod arguments;
 mod derive;
-mod diag;
 mod entry;
 mod errors;
 mod groups;
 mod library;
+mod messages;
 mod partitions;
 mod strided;
 mod symmetric;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use crate::diag::{self, Errors};
+use crate::messages::{self, Errors};
 
 /// The default path of this library: `::shmem`, or the name of the program's dependency.
 pub(crate) fn root() -> TokenStream {
@@ -44,7 +44,7 @@ pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Err
     }
     if root.to_string() != default.to_string() {
         // The expansion goes on with the library itself.
-        errors.push(root, diag::unsafe_crate(diag::readable(root)));
+        errors.push(root, messages::unsafe_crate(messages::readable(root)));
     }
     // Under its own name, which rustc prints from then on.
     let name = default.into_iter().last();
@@ -57,9 +57,9 @@ fn confusion(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
     let files: BTreeSet<&str> = dependencies.iter().filter_map(|(_, file)| file.as_deref()).collect();
     let is_taken = dependencies.iter().any(|(name, _)| name == "shmem");
     match files.len() {
-        0 if is_taken => Some(diag::OTHER_LIBRARY),
+        0 if is_taken => Some(messages::OTHER_LIBRARY),
         0 | 1 => None,
-        _ => Some(diag::TWO_LIBRARIES),
+        _ => Some(messages::TWO_LIBRARIES),
     }
 }
 

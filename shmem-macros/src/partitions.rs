@@ -16,9 +16,9 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Lit, Token, Visibility};
 
 use crate::arguments::{Arguments, PARTITION, Value};
-use crate::diag::{self, Errors};
 use crate::groups::option;
 use crate::library::{self, Sealed};
+use crate::messages::{self, Errors};
 
 /// Expands the body of the macro.
 pub(crate) fn expand(body: TokenStream) -> TokenStream {
@@ -70,7 +70,7 @@ impl Parse for PartitionItem {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
         if !input.peek(Ident::peek_any) || !input.peek2(syn::token::Brace) {
-            return Err(input.error(diag::PARTITION_ENTRY));
+            return Err(input.error(messages::PARTITION_ENTRY));
         }
         let name = input.parse()?;
         let arguments;
@@ -90,11 +90,11 @@ struct Partition {
 /// again.
 fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
     if earlier.iter().any(|earlier| earlier.entry.name == entry.name) {
-        errors.push(&entry.name, diag::partition_declared_twice(&entry.name));
+        errors.push(&entry.name, messages::partition_declared_twice(&entry.name));
         return None;
     }
     if entry.name.unraw().to_string().len() > MAX_PARTITION_NAME {
-        errors.push(&entry.name, diag::partition_name_too_long());
+        errors.push(&entry.name, messages::partition_name_too_long());
     }
     let mut refused = Errors::default();
     let arguments = Arguments::parse(entry.arguments.clone(), PARTITION, &mut refused);
@@ -105,10 +105,10 @@ fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -
     let policies = Policy::ALL.map(Policy::identifier);
     // In any case: `FastMem` as in Rust, `FASTMEM` as in the environment, or a beginning of it.
     let kind = |value: &Value| {
-        value.one_of(Kind::from_beginning, |found| diag::unknown_trait("kind", found, &kinds))
+        value.one_of(Kind::from_beginning, |found| messages::unknown_trait("kind", found, &kinds))
     };
     let policy = |value: &Value| {
-        value.one_of(Policy::from_beginning, |found| diag::unknown_trait("policy", found, &policies))
+        value.one_of(Policy::from_beginning, |found| messages::unknown_trait("policy", found, &policies))
     };
     let id = arguments.read("id", errors, |value| id(value, earlier));
     let pgsize = arguments.read("pgsize", errors, Value::page_size);
@@ -123,7 +123,7 @@ fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -
         && arguments.value("policy").is_none()
         && is_complete
     {
-        errors.push(arguments.value("kind"), diag::kind_needs_policy(kind.identifier(), &policies));
+        errors.push(arguments.value("kind"), messages::kind_needs_policy(kind.identifier(), &policies));
     }
     Some(Partition { entry, id, traits })
 }
@@ -133,10 +133,10 @@ fn id(value: &Value, earlier: &[Partition]) -> Result<u32, String> {
         Value::Lit(Lit::Int(number)) => number.base10_parse().ok(),
         _ => None,
     };
-    let id = id.filter(|id| (1..=MAX_PARTITION_ID).contains(id)).ok_or_else(diag::not_an_id)?;
+    let id = id.filter(|id| (1..=MAX_PARTITION_ID).contains(id)).ok_or_else(messages::not_an_id)?;
     match earlier.iter().find(|earlier| earlier.id == Some(id)) {
         None => Ok(id),
-        Some(owner) => Err(diag::id_declared_twice(id, owner.entry.name.unraw())),
+        Some(owner) => Err(messages::id_declared_twice(id, owner.entry.name.unraw())),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Messages of the runtime: downgrades of partitions, long waits, deadlocks; and the names of objects in them.
+//! Messages of the runtime: downgrades of partitions, and long waits; and the names of objects in them.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -105,46 +105,6 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
         lead = "; ";
     }
     text
-}
-
-/// Describes a deadlock: no PE of the job can go on. Names the wait of each PE.
-pub(crate) fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
-    let mut groups = Groups::new();
-    for Peer { number, record } in peers.clone() {
-        let threads = record.sleeping();
-        let doing = match record.activity().filter(|_| record.stage() != Stage::Finished) {
-            None if record.stage() == Stage::Finished => "left the job".to_owned(),
-            None => "does not say where it waits".to_owned(),
-            Some(activity) => {
-                let mut doing = format!("waits {activity}");
-                // Records count the collectives of the team of all PEs only.
-                if activity.count != 0 && activity.team == 0 {
-                    let is_missing = |peer: &Peer<'_>| peer.record.collectives() < activity.count;
-                    let missing: Vec<_> = peers.clone().filter(is_missing).map(|peer| peer.number).collect();
-                    if !missing.is_empty() {
-                        let _ = write!(doing, " for {}", numbers(&missing));
-                    }
-                }
-                if threads > 1 {
-                    let _ = write!(doing, " (one of {threads} threads, all of which wait)");
-                }
-                doing
-            }
-        };
-        add_to(&mut groups, doing, number);
-    }
-    let list = groups.iter().map(|(doing, pes)| {
-        let doing = match doing.strip_prefix("waits ") {
-            Some(rest) if pes.len() > 1 => format!("wait {rest}"),
-            _ => doing.clone(),
-        };
-        format!("\n  {} {doing}", numbers(pes))
-    });
-    let list: String = list.collect();
-    format!(
-        "no PE can go on: all of them wait, and no thread of the job is left that could wake one \
-         (SHMEM_STANDSTILL=0: they wait){list}"
-    )
 }
 
 #[cfg(test)]

@@ -6,20 +6,22 @@
 //! PEs that are threads of one process compare the sleeping threads of all PEs with the threads of the process. For the PE
 //! that counts last in the first wave both numbers are exact, because no PE begins or ends a sleep after its answer.
 
+use std::fmt::Write as _;
 use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 
 use shmem_core::context::{Far, Watch};
 use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
-use shmem_core::system::{PeRecord, SystemArea};
+use shmem_core::system::{PeRecord, Stage, SystemArea};
 use shmem_core::transport::{AtomicOp, Remote, Until, Width};
 use shmem_launch::bootstrap::Bootstrap;
+use shmem_launch::say::numbers;
 
 use crate::members::Directory;
 use crate::observe::Observers;
 use crate::process;
-use crate::report::{self, Peer};
+use crate::report::{Groups, Peer, add_to};
 
 /// The PEs of this node.
 #[derive(Clone)]
@@ -178,8 +180,48 @@ impl Watch for Guard {
         let far = far.iter().map(|(number, record)| Peer { number: *number, record });
         let mut peers: Vec<_> = self.neighbours.peers().chain(far).collect();
         peers.sort_by_key(|peer| peer.number);
-        self.bootstrap.abort(1, &report::standstill(peers.iter().copied()))
+        self.bootstrap.abort(1, &standstill(peers.iter().copied()))
     }
+}
+
+/// Describes a deadlock: no PE of the job can go on. Names the wait of each PE.
+fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
+    let mut groups = Groups::new();
+    for Peer { number, record } in peers.clone() {
+        let threads = record.sleeping();
+        let doing = match record.activity().filter(|_| record.stage() != Stage::Finished) {
+            None if record.stage() == Stage::Finished => "left the job".to_owned(),
+            None => "does not say where it waits".to_owned(),
+            Some(activity) => {
+                let mut doing = format!("waits {activity}");
+                // Records count the collectives of the team of all PEs only.
+                if activity.count != 0 && activity.team == 0 {
+                    let is_missing = |peer: &Peer<'_>| peer.record.collectives() < activity.count;
+                    let missing: Vec<_> = peers.clone().filter(is_missing).map(|peer| peer.number).collect();
+                    if !missing.is_empty() {
+                        let _ = write!(doing, " for {}", numbers(&missing));
+                    }
+                }
+                if threads > 1 {
+                    let _ = write!(doing, " (one of {threads} threads, all of which wait)");
+                }
+                doing
+            }
+        };
+        add_to(&mut groups, doing, number);
+    }
+    let list = groups.iter().map(|(doing, pes)| {
+        let doing = match doing.strip_prefix("waits ") {
+            Some(rest) if pes.len() > 1 => format!("wait {rest}"),
+            _ => doing.clone(),
+        };
+        format!("\n  {} {doing}", numbers(pes))
+    });
+    let list: String = list.collect();
+    format!(
+        "no PE can go on: all of them wait, and no thread of the job is left that could wake one \
+         (SHMEM_STANDSTILL=0: they wait){list}"
+    )
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use bytemuck::Pod;
 
 use super::algorithm::{Algorithm, Columns};
+use super::choose::choose_row;
+use super::choose::{Settings, follows_auto, settings};
 use super::kernel::{self, Kernel};
 use super::pattern::{Level, Pattern};
 use super::plan::{Method, TransferPlan};
-use super::predicate::choose_row;
-use super::predicate::{Settings, follows_auto, settings};
 use crate::shared;
 
 /// Most blocks that are moved one by one: choosing a kernel would take longer.

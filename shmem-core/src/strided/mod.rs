@@ -8,6 +8,7 @@
 //! OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.
 
 mod algorithm;
+mod choose;
 mod execute;
 mod field;
 pub mod kernel;
@@ -16,11 +17,11 @@ mod part_of_slice;
 mod pattern;
 mod pieces;
 mod plan;
-mod predicate;
 mod region;
 mod shape;
 
 pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
+pub use choose::{Settings, Thresholds, choose, settings};
 pub use execute::{execute, execute_blocks, execute_dyn};
 pub use field::{Fields, Undivided};
 pub(crate) use field::{has, select};
@@ -30,7 +31,6 @@ pub(crate) use part_of_slice::PartOfSlice;
 pub use pattern::{Level, MAX_LEVELS, Pattern};
 pub use pieces::{Piece, Pieced, Spot, each_fitting, each_part};
 pub use plan::{Method, TransferPlan};
-pub use predicate::{Settings, Thresholds, choose, settings};
 pub use region::{Axis, Part, lower};
 pub use shape::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};
 

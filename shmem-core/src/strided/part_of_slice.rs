@@ -5,10 +5,10 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+use super::choose::settings;
 use super::execute::execute_dyn;
 use super::layout::Layout;
 use super::plan::TransferPlan;
-use super::predicate::settings;
 use super::region::{Axis, Part, lower};
 use super::shape::{MAX_DIMS, Shape};
 use crate::data::PlainData;

@@ -3,11 +3,11 @@
 use core::fmt;
 
 use super::algorithm::{Algorithm, Columns, published};
+use super::choose::{Settings, settings};
+use super::choose::{Thresholds, choose};
 use super::kernel::Kernel;
 use super::layout::Layout;
 use super::pattern::{Level, Pattern};
-use super::predicate::{Settings, settings};
-use super::predicate::{Thresholds, choose};
 
 /// How a pattern is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,8 +25,8 @@ use syn::ext::IdentExt;
 use syn::{Index, Member, Type, parse_quote};
 
 use super::Structure;
-use crate::diag::{self, Errors, respanned};
 use crate::library::Sealed;
+use crate::messages::{self, Errors, respanned};
 
 pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
     let Structure { sealed, name, is_hopeless, .. } = structure;
@@ -101,7 +101,7 @@ fn number(at: usize) -> Ident {
 
 /// The type of a field, whose errors are shown at the field.
 fn field_type(structure: &Structure, at: usize) -> TokenStream {
-    let (first, last) = diag::ends(&structure.fields[at].ty);
+    let (first, last) = messages::ends(&structure.fields[at].ty);
     let name = respanned(structure.name.clone().into_token_stream(), first);
     let number = Ident::new(&format!("__Field{at}"), last);
     quote_spanned!(first=> <#name as __Types>::#number)
@@ -134,7 +134,7 @@ fn held(structure: &Structure) -> TokenStream {
     let (root, name) = (&structure.sealed.root, &structure.name);
     let held = structure.fields.iter().enumerate().filter(|(_, field)| field.refusal.is_none());
     let held = held.map(|(at, field)| {
-        let (first, last) = diag::ends(&field.ty);
+        let (first, last) = messages::ends(&field.ty);
         let ty = field_type(structure, at);
         let (root, name) =
             (respanned(root.clone(), first), respanned(name.clone().into_token_stream(), first));
@@ -187,7 +187,7 @@ fn seen(structure: &Structure) -> TokenStream {
     // A variable and its uses need spans of one macro: fields may come from another one than the struct.
     let bindings: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("__field{at}")).collect();
     let compared = bindings.iter().enumerate().map(|(at, value)| {
-        let (ty, (first, _)) = (field_type(structure, at), diag::ends(&fields[at].ty));
+        let (ty, (first, _)) = (field_type(structure, at), messages::ends(&fields[at].ty));
         let found = Ident::new("__found", first);
         // In two steps, so that the expected type does not take part in inference.
         let compared = quote_spanned!(first=> #found.require_seen::<#ty>(););

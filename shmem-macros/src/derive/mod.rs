@@ -11,9 +11,9 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Data, DeriveInput, Generics, Member, Type, Visibility};
 
 use crate::arguments::{Arguments, DERIVE};
-use crate::diag::{self, Errors};
 use crate::groups::names;
 use crate::library::{self, Sealed};
+use crate::messages::{self, Errors};
 
 /// Expands the derive on `item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
@@ -85,26 +85,26 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
             })
             .collect(),
         Data::Enum(data) => {
-            errors.push(data.enum_token, diag::derive_on("an enum"));
+            errors.push(data.enum_token, messages::derive_on("an enum"));
             Vec::new()
         }
         Data::Union(data) => {
-            errors.push(data.union_token, diag::derive_on("a union"));
+            errors.push(data.union_token, messages::derive_on("a union"));
             Vec::new()
         }
     };
     if !is_hopeless && !is_laid_out(&attributes) {
-        errors.push(&name, diag::DERIVE_REPR);
+        errors.push(&name, messages::DERIVE_REPR);
     }
     for lifetime in generics.lifetimes() {
-        errors.push(lifetime, diag::DERIVE_LIFETIME);
+        errors.push(lifetime, messages::DERIVE_LIFETIME);
         is_hopeless = true;
     }
     if !is_hopeless {
         errors.extend(fields.iter().filter_map(|field| Some((field.refusal.clone()?, &field.ty))));
     }
     if generics.type_params().next().is_some() || generics.const_params().next().is_some() {
-        errors.push(&name, diag::generic_struct(&name));
+        errors.push(&name, messages::generic_struct(&name));
         is_hopeless = true;
     }
     let sealed = library::sealed(&root, said.promise(), errors)?;
@@ -116,11 +116,11 @@ fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
 fn refusal(name: &Ident, field: &Type) -> Option<String> {
     let text = || field.to_token_stream().to_string().replace("& ", "&");
     match field {
-        Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => Some(diag::address_field(name, text())),
+        Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => Some(messages::address_field(name, text())),
         Type::Path(path) if path.path.is_ident("bool") || path.path.is_ident("char") => {
-            Some(diag::narrow_field(name, &text()))
+            Some(messages::narrow_field(name, &text()))
         }
-        Type::Slice(slice) => Some(diag::unsized_contents(name, slice.elem.to_token_stream())),
+        Type::Slice(slice) => Some(messages::unsized_contents(name, slice.elem.to_token_stream())),
         _ => None,
     }
 }

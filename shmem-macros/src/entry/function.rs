@@ -7,8 +7,8 @@ use syn::{FnArg, Item, ItemFn, Local, Pat, PathArguments, Signature, Type, parse
 
 use super::phases;
 use crate::arguments::{Arguments, MAIN, Owner, Value};
-use crate::diag::{self, Errors};
 use crate::groups::names;
+use crate::messages::{self, Errors};
 use crate::symmetric;
 
 const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
@@ -17,7 +17,7 @@ const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
 pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Result<ItemFn, TokenStream> {
     match syn::parse2(item.clone()) {
         Ok(Item::Fn(function)) => return Ok(function),
-        Ok(_) => errors.push(&item, diag::not_a_function(owner)),
+        Ok(_) => errors.push(&item, messages::not_a_function(owner)),
         Err(error) => errors.push_error(error),
     }
     let errors = std::mem::take(errors);
@@ -36,7 +36,7 @@ pub(super) fn entry(
     let level = arguments.read("threads", errors, level);
     let mut function = parse(item, owner.0, errors)?;
     if owner == MAIN && function.sig.ident != "main" {
-        errors.push(&function.sig.ident, diag::MAIN_NAME);
+        errors.push(&function.sig.ident, messages::MAIN_NAME);
     } else {
         check_entry(&function.sig, owner.0, errors);
     }
@@ -55,25 +55,25 @@ fn check_entry(signature: &Signature, owner: &str, errors: &mut Errors) {
     let qualifiers: [&dyn ToTokens; 5] = [constness, asyncness, abi, variadic, safety];
     let qualifiers =
         qualifiers.map(ToTokens::to_token_stream).into_iter().filter(|tokens| !tokens.is_empty());
-    errors.extend(qualifiers.map(|tokens| (diag::qualified_function(owner, &tokens), tokens)));
+    errors.extend(qualifiers.map(|tokens| (messages::qualified_function(owner, &tokens), tokens)));
     if generics.type_params().next().is_some() || generics.const_params().next().is_some() {
-        errors.push(generics, diag::generic_function(owner));
+        errors.push(generics, messages::generic_function(owner));
     }
     match signature.inputs.first() {
         Some(FnArg::Typed(parameter)) if signature.inputs.len() == 1 => {
             if !matches!(&*parameter.ty, Type::Reference(reference) if reference.mutability.is_some()) {
-                errors.push(&parameter.ty, diag::WORLD_TYPE);
+                errors.push(&parameter.ty, messages::WORLD_TYPE);
             }
         }
-        Some(_) => errors.push(&signature.inputs, diag::one_world(owner)),
-        None => errors.push(&signature.ident, diag::one_world(owner)),
+        Some(_) => errors.push(&signature.inputs, messages::one_world(owner)),
+        None => errors.push(&signature.ident, messages::one_world(owner)),
     }
 }
 
 /// The thread level that `threads = ..` names.
 fn level(value: &Value) -> Result<Ident, String> {
     let find = |found: &str| LEVELS.iter().find(|level| level.eq_ignore_ascii_case(found));
-    let level = value.one_of(find, |found| diag::unknown_value("thread level", found, LEVELS))?;
+    let level = value.one_of(find, |found| messages::unknown_value("thread level", found, LEVELS))?;
     Ok(Ident::new(&(level[..1].to_uppercase() + &level[1..]), Span::call_site()))
 }
 
@@ -87,10 +87,10 @@ fn set_level(signature: &mut Signature, level: &Ident, root: &TokenStream, error
             if arguments.is_none() {
                 *arguments = PathArguments::AngleBracketed(parse_quote!(<#root::__private::#level>));
             } else {
-                errors.push(arguments, diag::LEVEL_TWICE);
+                errors.push(arguments, messages::LEVEL_TWICE);
             }
         }
-        other => errors.push(other, diag::WORLD_TYPE),
+        other => errors.push(other, messages::WORLD_TYPE),
     }
 }
 

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::arguments::{Arguments, COLLECTIVE, MAIN};
-use crate::diag::Errors;
+use crate::messages::Errors;
 
 pub(crate) use test::expand as test;
 

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprMethodCall, FnArg, Item, ItemFn, Macro, Pat, PatIdent, Stmt, Type};
 
-use crate::diag;
+use crate::messages;
 
 /// The methods that open a phase.
 const PHASES: &[&str] = &["local", "local_with_exchanges", "frozen"];
@@ -62,7 +62,7 @@ impl Search {
     fn misuse(&self, expr: &Expr, outer: &Ident) -> Option<Expr> {
         match expr {
             Expr::MethodCall(call) if self.opens(call) => {
-                Some(error(&call.method, diag::phase_inside_a_phase(outer, &call.method)))
+                Some(error(&call.method, messages::phase_inside_a_phase(outer, &call.method)))
             }
             Expr::MethodCall(call) if self.is_world(&call.receiver) => {
                 Some(world_inside(&call.method, outer, &call.method))
@@ -83,7 +83,7 @@ impl Search {
 }
 
 fn world_inside(at: &Ident, outer: &Ident, used: &Ident) -> Expr {
-    error(at, diag::world_inside_a_phase(&outer.to_string(), used))
+    error(at, messages::world_inside_a_phase(&outer.to_string(), used))
 }
 
 fn error(at: &Ident, message: String) -> Expr {

@@ -11,8 +11,8 @@ use syn::{Attribute, Expr, Lit, LitStr, Meta, MetaNameValue, Token};
 
 use super::function;
 use crate::arguments::{Arguments, TEST, Value};
-use crate::diag::{self, Errors};
 use crate::groups::option;
+use crate::messages::{self, Errors};
 
 /// Expands the attribute with `arguments` on `item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream, TokenStream> {
@@ -128,7 +128,7 @@ fn pes(value: &Value) -> Result<Pes, String> {
         }
         _ => None,
     };
-    pes.ok_or_else(|| diag::PES.to_owned())
+    pes.ok_or_else(|| messages::PES.to_owned())
 }
 
 /// The milliseconds of `timeout = 30` or `0.5`.
@@ -139,7 +139,7 @@ fn timeout(value: &Value) -> Result<u64, String> {
         _ => None,
     };
     let limit = seconds.map(|seconds| (seconds * 1000.0).ceil()).filter(|limit| (1.0..1e15).contains(limit));
-    limit.map(|limit| limit as u64).ok_or_else(|| diag::TIMEOUT.to_owned())
+    limit.map(|limit| limit as u64).ok_or_else(|| messages::TIMEOUT.to_owned())
 }
 
 /// The pairs of `env("NAME" = "value", ..)`.
@@ -154,5 +154,5 @@ fn environment(value: &Value) -> Result<Vec<(LitStr, LitStr)>, String> {
         Value::List(tokens) => list.parse2(tokens.clone()).ok(),
         _ => None,
     };
-    pairs.map(|pairs| pairs.into_iter().collect()).ok_or_else(|| diag::ENV.to_owned())
+    pairs.map(|pairs| pairs.into_iter().collect()).ok_or_else(|| messages::ENV.to_owned())
 }

@@ -9,7 +9,7 @@ use syn::{Expr, ExprPath, UnOp};
 
 use super::parse::{self, Axis, Marked, Object, Side, Written};
 use crate::arguments;
-use crate::diag::{self, Errors};
+use crate::messages::{self, Errors};
 
 /// Most fields that one side can name together.
 const MAX_FIELDS: usize = 8;
@@ -58,11 +58,11 @@ pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer
     let algorithm = arguments.read("algorithm", errors, algorithm);
     let way = match (token, &to.remote, &from.remote) {
         (_, Some(_), Some(second)) => {
-            errors.push(second.at, diag::STRIDED_BOTH_REMOTE);
+            errors.push(second.at, messages::STRIDED_BOTH_REMOTE);
             None
         }
         (_, None, None) => {
-            errors.push(&to.object, diag::STRIDED_NO_REMOTE);
+            errors.push(&to.object, messages::STRIDED_NO_REMOTE);
             None
         }
         (token, Some(remote), None) => Some(Way::Put { token, pe: remote.pe.to_token_stream() }),
@@ -77,23 +77,23 @@ pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer
 fn algorithm(value: &arguments::Value) -> Result<Ident, String> {
     let find = |found: &str| ALGORITHMS.iter().find(|(name, _)| *name == found);
     let (_, variant) =
-        value.one_of(find, |found| diag::unknown_algorithm(found, &ALGORITHMS.map(|(name, _)| name)))?;
+        value.one_of(find, |found| messages::unknown_algorithm(found, &ALGORITHMS.map(|(name, _)| name)))?;
     Ok(Ident::new(variant, Span::call_site()))
 }
 
 fn check_side(side: &Side, errors: &mut Errors) {
     if side.axes.is_empty() {
-        errors.push_error(syn::Error::new(side.span(), diag::STRIDED_EMPTY));
+        errors.push_error(syn::Error::new(side.span(), messages::STRIDED_EMPTY));
     }
     side.axes.iter().for_each(|axis| check_axis(axis, errors));
     for step in &side.fields {
         for (number, field) in step.iter().enumerate() {
             if step[..number].contains(field) {
-                errors.push(field, diag::field_twice(field.to_token_stream()));
+                errors.push(field, messages::field_twice(field.to_token_stream()));
             }
         }
         if let Some(field) = step.get(MAX_FIELDS) {
-            errors.push(field, diag::too_many_fields(MAX_FIELDS));
+            errors.push(field, messages::too_many_fields(MAX_FIELDS));
         }
     }
 }
@@ -106,8 +106,8 @@ fn check_axis(axis: &Axis, errors: &mut Errors) {
     }
     let bounds = parse::range(&extent.value).map(|range| [range.start.as_deref(), range.end.as_deref()]);
     let bounds =
-        bounds.unwrap_or([Some(&extent.value), None]).map(|bound| (bound, diag::STRIDED_NEGATIVE_INDEX));
-    let steps = steps.map(|step| (step.map(|step| &step.value), diag::STRIDED_NEGATIVE_STEP));
+        bounds.unwrap_or([Some(&extent.value), None]).map(|bound| (bound, messages::STRIDED_NEGATIVE_INDEX));
+    let steps = steps.map(|step| (step.map(|step| &step.value), messages::STRIDED_NEGATIVE_STEP));
     let mut is_refused = false;
     for (value, message) in bounds.into_iter().chain(steps) {
         if let Some(value) = value.filter(|value| is_negative(value)) {
@@ -116,7 +116,7 @@ fn check_axis(axis: &Axis, errors: &mut Errors) {
         }
     }
     if let (Some(step), Some(_), false) = (step, axis.index(), is_refused) {
-        errors.push(step, diag::STRIDED_INDEX_STEP);
+        errors.push(step, messages::STRIDED_INDEX_STEP);
     }
 }
 
@@ -176,7 +176,7 @@ fn require_constant(Marked { dynamic, value }: &Marked<Expr>, errors: &mut Error
         let mut search = Search(None);
         search.visit_expr_mut(&mut value.clone());
         if let Some(name) = search.0 {
-            errors.push(&name, diag::not_a_constant(&name, diag::readable(value)));
+            errors.push(&name, messages::not_a_constant(&name, messages::readable(value)));
         }
     }
 }

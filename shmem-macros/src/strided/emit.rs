@@ -11,8 +11,8 @@ use syn::{Expr, ExprRange, Member, RangeLimits};
 
 use super::check::{Transfer, Way};
 use super::parse::{Axis, Marked, Side, range};
-use crate::diag::{Errors, respanned};
 use crate::groups::option;
+use crate::messages::{Errors, respanned};
 
 /// Nothing but the errors.
 pub(super) fn refused(errors: Errors) -> TokenStream {

@@ -16,7 +16,7 @@ mod parse;
 
 use proc_macro2::TokenStream;
 
-use crate::diag::Errors;
+use crate::messages::Errors;
 
 /// Expands the macro.
 pub(crate) fn expand(body: TokenStream) -> TokenStream {

@@ -10,7 +10,7 @@ use syn::{
 };
 
 use crate::arguments::{Arguments, STRIDED};
-use crate::diag::{self, Errors};
+use crate::messages::{self, Errors};
 
 /// The whole body.
 pub(super) struct Written {
@@ -94,13 +94,13 @@ pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written
         let arguments = Arguments::parse(arguments(input)?, STRIDED, errors);
         let to = input.parse()?;
         if !input.peek(Token![=]) {
-            return Err(input.error(diag::STRIDED_EQUALS));
+            return Err(input.error(messages::STRIDED_EQUALS));
         }
         let equals = input.parse()?;
         let from = input.parse()?;
         input.parse::<Option<Token![,]>>()?;
         if !input.is_empty() {
-            return Err(input.error(diag::STRIDED_END));
+            return Err(input.error(messages::STRIDED_END));
         }
         Ok(Written { token, arguments, to, equals, from })
     };
@@ -115,7 +115,7 @@ fn token(input: ParseStream) -> syn::Result<Expr> {
         _ => None,
     });
     if punct != Some(',') {
-        return Err(input.error(diag::STRIDED_TOKEN));
+        return Err(input.error(messages::STRIDED_TOKEN));
     }
     let token = input.parse()?;
     input.parse::<Token![,]>()?;
@@ -128,7 +128,7 @@ fn arguments(input: ParseStream) -> syn::Result<TokenStream> {
     let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
     if !ahead.into_iter().any(|token| is_end(&token)) {
         if input.peek(Ident::peek_any) && input.peek2(Token![=]) {
-            return Err(input.error(diag::STRIDED_OPTIONS));
+            return Err(input.error(messages::STRIDED_OPTIONS));
         }
         return Ok(TokenStream::new());
     }
@@ -144,42 +144,42 @@ fn arguments(input: ParseStream) -> syn::Result<TokenStream> {
 
 impl Parse for Side {
     fn parse(input: ParseStream) -> syn::Result<Self> {
-        let object = Object::parse(input, diag::STRIDED_PLACE)?;
+        let object = Object::parse(input, messages::STRIDED_PLACE)?;
         let remote = match input.parse::<Option<Token![@]>>()? {
             None => None,
             Some(at) => {
                 if !input.peek(token::Paren) && !input.peek(Token![::]) && !input.peek(Ident::peek_any) {
-                    return Err(syn::Error::new_spanned(at, diag::STRIDED_PE));
+                    return Err(syn::Error::new_spanned(at, messages::STRIDED_PE));
                 }
-                Some(Remote { at, pe: Object::parse(input, diag::STRIDED_PE)? })
+                Some(Remote { at, pe: Object::parse(input, messages::STRIDED_PE)? })
             }
         };
         if remote.is_some() && !input.is_empty() && !input.peek(token::Bracket) && !input.peek(Token![=]) {
-            return Err(input.error(diag::STRIDED_PE_PARENTHESES));
+            return Err(input.error(messages::STRIDED_PE_PARENTHESES));
         }
         if input.peek(token::Paren) {
-            return Err(input.error(diag::STRIDED_PARENTHESES));
+            return Err(input.error(messages::STRIDED_PARENTHESES));
         }
         if !input.peek(token::Bracket) {
             // There is no token to point at.
             let place = quote!(#object)
                 .into_iter()
                 .chain(remote.map(|Remote { at, pe }| quote!(#at #pe)).into_iter().flatten());
-            return Err(syn::Error::new_spanned(place.collect::<TokenStream>(), diag::STRIDED_REGION));
+            return Err(syn::Error::new_spanned(place.collect::<TokenStream>(), messages::STRIDED_REGION));
         }
         let region;
         let bracket = bracketed!(region in input);
         let axes = Punctuated::<Axis, Token![,]>::parse_terminated(&region)?.into_iter().collect();
         let fields = fields(input)?;
         if input.peek(Token![@]) {
-            return Err(input.error(diag::STRIDED_PE_BEHIND));
+            return Err(input.error(messages::STRIDED_PE_BEHIND));
         }
         if input.peek(token::Bracket) {
             let is_local = remote.is_none();
             return Err(input.error(if is_local {
-                diag::STRIDED_PARENTHESES
+                messages::STRIDED_PARENTHESES
             } else {
-                diag::STRIDED_PE_PARENTHESES
+                messages::STRIDED_PE_PARENTHESES
             }));
         }
         Ok(Self { object, remote, bracket, axes, fields })
@@ -195,7 +195,7 @@ impl Object {
             if !inner.is_empty() {
                 return Err(inner.error(expected));
             }
-            let text = parentheses.span.join().source_text().unwrap_or_else(|| diag::readable(&expr));
+            let text = parentheses.span.join().source_text().unwrap_or_else(|| messages::readable(&expr));
             let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text);
             return Ok(Self { expr, inside: Some(inside.trim().to_owned()) });
         }
@@ -212,7 +212,7 @@ impl Object {
 
     /// As it is called in messages.
     pub(super) fn name(&self) -> String {
-        self.inside.clone().unwrap_or_else(|| diag::readable(&self.expr))
+        self.inside.clone().unwrap_or_else(|| messages::readable(&self.expr))
     }
 }
 
@@ -239,7 +239,7 @@ fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
         syn::braced!(several in input);
         let several = Punctuated::<Member, Token![,]>::parse_terminated(&several)?;
         if several.is_empty() {
-            return Err(syn::Error::new_spanned(dot, diag::STRIDED_NO_FIELD));
+            return Err(syn::Error::new_spanned(dot, messages::STRIDED_NO_FIELD));
         }
         fields.push(several.into_iter().collect());
         break;
@@ -267,12 +267,12 @@ impl Parse for Axis {
         while input.peek(Token![;]) {
             let semicolon = input.parse::<Token![;]>()?;
             if rest.len() == 2 {
-                return Err(syn::Error::new_spanned(semicolon, diag::STRIDED_AXIS));
+                return Err(syn::Error::new_spanned(semicolon, messages::STRIDED_AXIS));
             }
             rest.push(input.parse()?);
         }
         if !input.is_empty() && !input.peek(Token![,]) {
-            return Err(input.error(diag::STRIDED_AXIS));
+            return Err(input.error(messages::STRIDED_AXIS));
         }
         let mut rest = rest.into_iter();
         Ok(Self { extent, step: rest.next(), block: rest.next() })
@@ -283,7 +283,7 @@ impl Parse for Marked<Expr> {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let dynamic = input.parse()?;
         if input.is_empty() || input.peek(Token![;]) || input.peek(Token![,]) {
-            return Err(input.error(diag::STRIDED_AXIS));
+            return Err(input.error(messages::STRIDED_AXIS));
         }
         Ok(Self { dynamic, value: input.parse()? })
     }

@@ -10,7 +10,7 @@ use syn::{GenericArgument, Lit, Local, Pat, Path, PathArguments, Type, parse_quo
 
 use super::Static;
 use crate::arguments::{Arguments, PageSize, Value, macros_among};
-use crate::diag::{self, Errors, readable};
+use crate::messages::{self, Errors, readable};
 
 /// The placement of an object.
 pub(super) struct Placement {
@@ -54,11 +54,13 @@ pub(super) fn placement(arguments: &Arguments, errors: &mut Errors) -> Placement
 fn partition(value: &Value) -> Result<Path, String> {
     match value {
         Value::Path(path) => Ok(path.clone()),
-        Value::Lit(Lit::Str(text)) if text.value().trim().is_empty() => Err(diag::PARTITION_EMPTY.to_owned()),
-        Value::Lit(Lit::Str(text)) => {
-            text.parse_with(Path::parse_mod_style).map_err(|_| diag::not_a_partition_name(text.value()))
+        Value::Lit(Lit::Str(text)) if text.value().trim().is_empty() => {
+            Err(messages::PARTITION_EMPTY.to_owned())
         }
-        _ => Err(diag::PARTITION.to_owned()),
+        Value::Lit(Lit::Str(text)) => {
+            text.parse_with(Path::parse_mod_style).map_err(|_| messages::not_a_partition_name(text.value()))
+        }
+        _ => Err(messages::PARTITION.to_owned()),
     }
 }
 
@@ -67,10 +69,10 @@ fn partition(value: &Value) -> Result<Path, String> {
 pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
     let Static { attributes, mutability, name, generics, contents, image, .. } = declared;
     if let Some(token) = mutability {
-        errors.push(token, diag::MUTABLE);
+        errors.push(token, messages::MUTABLE);
     }
     let others = macros_among(attributes);
-    errors.extend(others.iter().map(|path| (diag::attribute_of_static(readable(path)), path)));
+    errors.extend(others.iter().map(|path| (messages::attribute_of_static(readable(path)), path)));
     attributes.retain(|attribute| macros_among(std::slice::from_ref(attribute)).is_empty());
     let (instead, has_image): (Type, bool) = match contents {
         // rustc's parser has reported the missing type.
@@ -79,22 +81,22 @@ pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
         Some(_) if !generics.params.is_empty() => (parse_quote!([u8; 0]), false),
         Some(Type::Slice(slice)) => {
             let item = &slice.elem;
-            errors.push(&*slice, diag::unsized_contents(name, readable(item)));
+            errors.push(&*slice, messages::unsized_contents(name, readable(item)));
             (parse_quote!([#item; 0]), true)
         }
         Some(Type::Path(path)) if path.path.is_ident("str") => {
-            errors.push(path, diag::unsized_text(name));
+            errors.push(path, messages::unsized_text(name));
             (parse_quote!([u8; 0]), true)
         }
         Some(Type::Path(path)) => {
             if let Some(inner) = argument(&path.path, "Symmetric").cloned() {
-                errors.push(path, diag::already_wrapped(readable(&inner)));
+                errors.push(path, messages::already_wrapped(readable(&inner)));
                 *contents = Some(inner);
                 return true;
             }
             let value = argument(&path.path, "Atomic").filter(|value| is_no_atomic_value(value));
             let Some(value) = value else { return true };
-            errors.push(value, diag::not_an_atomic_value(readable(value)));
+            errors.push(value, messages::not_an_atomic_value(readable(value)));
             let mut path = path.clone();
             if let Some(last) = path.path.segments.last_mut() {
                 last.arguments = PathArguments::AngleBracketed(parse_quote!(<u64>));
@@ -133,16 +135,16 @@ pub(super) fn binding(local: &Local, errors: &mut Errors) -> Option<Binding> {
     let name = match pattern {
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => name.ident.to_string(),
         other => {
-            errors.push(other, diag::LET_PATTERN);
+            errors.push(other, messages::LET_PATTERN);
             return None;
         }
     };
     let Some(init) = &local.init else {
-        errors.push(pattern, diag::LET_VALUE);
+        errors.push(pattern, messages::LET_VALUE);
         return None;
     };
     if let Some((token, _)) = &init.diverge {
-        errors.push(token, diag::LET_ELSE);
+        errors.push(token, messages::LET_ELSE);
         return None;
     }
     Some(Binding { name, initial: init.expr.to_token_stream(), span: init.expr.span() })

@@ -17,8 +17,8 @@ use syn::{Expr, Local, LocalInit, Pat, Token, parse_quote};
 
 use super::Static;
 use super::check::{Binding, Placement};
-use crate::diag::{self, Errors, readable, respanned};
 use crate::library::{self, Sealed};
+use crate::messages::{self, Errors, readable, respanned};
 
 /// A static.
 pub(super) fn object(
@@ -97,7 +97,7 @@ pub(super) fn object(
 ///
 /// The type of the contents is inferred from the static: written again, it would be refused again.
 fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStream {
-    let (first, last) = diag::ends(contents);
+    let (first, last) = messages::ends(contents);
     let (checked, end) = (Ident::new("CHECKED", last), quote_spanned!(last=> >));
     let holder = respanned(quote!(#root::__private::ContentsOf<<() as __Named>::Name>), first);
     let checked = quote_spanned!(first=> <__Contents<_ #end as #holder>::#checked);
@@ -135,7 +135,7 @@ pub(super) fn unattached(
             Some(partition) => format!("world.alloc_in::<{partition}, _>({initial})?"),
             None => format!("world.alloc({initial})?"),
         };
-        errors.push(&local.pat, diag::let_outside(call));
+        errors.push(&local.pat, messages::let_outside(call));
     }
     let mut local = local.clone();
     // A placeholder in place of the partition, which is not looked up.
@@ -153,7 +153,7 @@ pub(super) fn attach(
     errors: &mut Errors,
 ) {
     if world.is_none() {
-        errors.push(&local.pat, diag::LET_WORLD);
+        errors.push(&local.pat, messages::LET_WORLD);
     }
     let (Some(world), Some(Binding { name, initial, span })) = (world, binding) else {
         return refuse(local, binding, &placement.root, &placement.partition);

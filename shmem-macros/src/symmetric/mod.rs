@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Generics, Local, Meta, Path, Stmt, Token, Type, Visibility};
 
 use crate::arguments::{Arguments, SYMMETRIC};
-use crate::diag::{self, Errors};
+use crate::messages::{self, Errors};
 
 /// Expands the attribute with `arguments` on `item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -95,7 +95,7 @@ fn parsed(tokens: TokenStream, errors: &mut Errors) -> Result<Item, TokenStream>
         Ok((first, is_function))
     };
     let Ok((first, is_function)) = head.parse2(tokens.clone()) else {
-        errors.push(&tokens, diag::wrong_item("this"));
+        errors.push(&tokens, messages::wrong_item("this"));
         return Err(tokens);
     };
     const OTHERS: [(&str, &str); 6] = [
@@ -119,10 +119,10 @@ fn parsed(tokens: TokenStream, errors: &mut Errors) -> Result<Item, TokenStream>
     match item {
         Ok(Some(item)) => return Ok(item),
         Err(error) => errors.push_error(error),
-        Ok(None) if word == "const" && !is_function => errors.push(first, diag::CONST),
+        Ok(None) if word == "const" && !is_function => errors.push(first, messages::CONST),
         Ok(None) => match known.or(is_function.then_some("a function")) {
-            Some(what) => errors.push(first, diag::wrong_item(what)),
-            None => errors.push(&tokens, diag::wrong_item("this")),
+            Some(what) => errors.push(first, messages::wrong_item(what)),
+            None => errors.push(&tokens, messages::wrong_item("this")),
         },
     }
     Err(tokens)

@@ -11,7 +11,7 @@
 //!   streams       completion state of each channel
 //!   backoff       how long to wait
 //!   thread        progress while the program computes
-//!   descriptors   file descriptors that connections need
+//!   file_descriptors  those that connections need
 //! remote keys and addresses
 //!   provider      choice of the provider, and its demands
 //!   interface     choice among interfaces of one network
@@ -39,10 +39,10 @@
 mod amo;
 mod backoff;
 mod buffers;
-mod descriptors;
 mod domain;
 mod engine;
 mod error;
+mod file_descriptors;
 mod interface;
 mod keys;
 mod landing;
@@ -82,9 +82,9 @@ use crate::pe::Pe;
 use crate::transport::target::Target;
 use crate::transport::{Channel, Lane};
 use buffers::Buffers;
-use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
+use file_descriptors::Descriptors;
 use keys::Keys;
 use landing::Landing;
 use port::Port;
