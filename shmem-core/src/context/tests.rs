@@ -29,7 +29,6 @@ fn pair() -> Token {
     Token::over(slots, pe(0), None, segments, ())
 }
 
-mod nonblocking;
 mod words;
 
 #[test]

@@ -78,16 +78,3 @@ thread_local! {
     /// The copies that a thread keeps.
     pub(super) static COPIES: Cell<Copies> = Cell::default();
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::verb::{Add, Max, Set};
-    use super::*;
-
-    #[test]
-    fn only_what_has_no_order_is_combined_and_only_where_it_pays() {
-        assert!(pays::<u64, Add>(64, 16) && pays::<f32, Max>(64, 16));
-        assert!(!pays::<u64, Add>(63, 16) && !pays::<u64, Set>(64, 16) && !pays::<u64, Add>(0, 0));
-        assert!(pays::<u64, Add>(1 << 20, MOST) && !pays::<u64, Add>(1 << 20, MOST + 1));
-    }
-}

@@ -333,23 +333,6 @@ mod tests {
         Some(Endpoint::open(&addresses, 16, sleeps, Reports::All).unwrap())
     }
 
-    #[test]
-    fn an_endpoint_keeps_what_it_was_made_from() {
-        let Some(endpoint) = endpoint(true) else { return };
-        let library = endpoint.addresses().domain().library();
-        assert!(library.version() >= (1, 14));
-        assert!(endpoint.descriptor().is_some() && endpoint.may_sleep());
-        assert!(endpoint.read(&mut [const { MaybeUninit::uninit() }; 4]).unwrap().is_empty());
-        assert_eq!((endpoint.completed(), endpoint.read_error().is_err()), (0, true));
-        let mut memory = [0_u64; 8];
-        let (start, domain) = (memory.as_mut_ptr().cast(), endpoint.addresses().domain());
-        // SAFETY: the memory goes behind what is given, and nobody is told its key.
-        let registered = unsafe { Registration::new(domain, (start, 64), FI_READ, 7) };
-        drop(endpoint);
-        // It keeps the domain.
-        assert_eq!(registered.unwrap().key(), 7);
-    }
-
     /// Old versions of this provider leave out tables of capabilities that were not requested.
     #[test]
     fn operations_without_a_table_return_enosys() {

@@ -99,28 +99,3 @@ impl Statistics {
         Some(Self { families, ways: ways.try_into().ok()? })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use core::panic::Location;
-
-    use super::*;
-    use crate::strided::{Algorithm, Pattern, Thresholds, TransferPlan};
-
-    #[test]
-    fn calls_bytes_times_and_ways_are_added() {
-        let counters = Counters::default();
-        let pattern = Pattern::blocks(8, 10, 64, 8);
-        let plan = TransferPlan::of(pattern, 8, Algorithm::One, &Thresholds::DEFAULT);
-        let call = Call::new(Family::Iput, Location::caller()).planned(&plan);
-        counters.count(&call, 5);
-        counters.count(&call, 6);
-        counters.count(&Call::new(Family::Quiet, Location::caller()), 7);
-        let now = counters.now();
-        assert_eq!(now.of(Family::Iput), Tally { calls: 2, bytes: 160, nanoseconds: 11 });
-        assert_eq!(now.iter().map(|(family, _)| family).collect::<Vec<_>>(), [Family::Iput, Family::Quiet]);
-        assert_eq!(now.ways().collect::<Vec<_>>(), [("putmem", 2)]);
-        assert_eq!(Statistics::from_words(&now.to_words()), Some(now.clone()));
-        assert_eq!(Statistics::from_words(&now.to_words()[1..]), None);
-    }
-}

@@ -107,21 +107,3 @@ impl Turn {
         signal == self.0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_signal_shows_its_own_exchange_which_begins_when_the_one_before_is_finished() {
-        let mut turns = Turns::default();
-        for number in 1..10 {
-            let turn = turns.begin().unwrap();
-            assert_eq!((turn.number(), turn.message()), (number, number as usize % 2));
-            assert_eq!([turns.begin(), turns.begin()], [None; 2], "asking twice changes nothing");
-            // What the word can be: its last exchange of the same message, or this one.
-            assert!(turn.has_come(number) && !turn.has_come(number.saturating_sub(2)));
-            turns.finish();
-        }
-    }
-}

@@ -133,13 +133,4 @@ mod tests {
         lines.clear();
         assert!((1..200_000).all(|count| lines.shown(count, 0) == Shown::Nothing));
     }
-
-    #[test]
-    fn contributions_lie_in_the_lines_of_their_words() {
-        for count in 0..10 {
-            let room = MeetingLines::room(count);
-            assert!(room % 128 == 8 && room + LINE_BYTES <= size_of::<MeetingLines>());
-            assert_eq!(room / 128, MeetingLines::turn(count));
-        }
-    }
 }

@@ -83,28 +83,3 @@ impl Default for RingWords {
         Self { filled: OwnLine(AtomicU64::new(0)), taken: OwnLine(AtomicU64::new(0)) }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slot_is_free_when_what_lay_there_is_taken() {
-        let words = RingWords::default();
-        assert!((0..4).all(|chunk| words.is_free(chunk, 4)) && !words.is_free(4, 4));
-        for chunk in 0..100 {
-            assert!(!words.has(chunk) && !words.has_taken(chunk));
-            words.fill(chunk);
-            assert!(words.has(chunk) && !words.has(chunk + 1));
-            words.take(chunk);
-            assert!(words.is_free(chunk + 4, 4) && !words.is_free(chunk + 5, 4));
-        }
-        words.clear();
-        assert_eq!(words.next(), 0);
-        // A series begins behind all that was filled or taken.
-        words.fill(6);
-        assert_eq!(words.next(), 7);
-        words.take(8);
-        assert_eq!(words.next(), 9);
-    }
-}

@@ -92,17 +92,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_have_distinct_codes_and_convert_to_words_and_back() {
-        for (code, op) in EachOp::ALL.into_iter().enumerate() {
-            assert_eq!(usize::from(op.code()), code);
-            assert_eq!(EachOp::of_code(code as u8), Some(op));
-            let whole = op.with(7, 9);
-            assert_eq!(AtomicOp::from_words(whole.into_words()), whole);
-        }
-        assert_eq!(EachOp::of_code(EachOp::ALL.len() as u8), None);
-    }
-
-    #[test]
     fn a_neutral_operand_changes_no_word_and_no_operand() {
         let floats = [0.0, -0.0, 1.5, -7.0, f64::INFINITY, f64::MIN];
         let bits: Vec<u64> = floats.iter().map(|float: &f64| float.to_bits()).collect();

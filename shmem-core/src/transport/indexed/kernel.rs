@@ -217,41 +217,9 @@ impl Near<'_> {
 
 #[cfg(test)]
 mod tests {
-    use core::cell::{Cell, RefCell};
-
-    use proptest::prelude::*;
+    use core::cell::Cell;
 
     use super::*;
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 128 }))]
-
-        #[test]
-        fn elements_are_done_in_order_after_their_prefetch(count in 0..300_usize, is_kept: bool) {
-            let (told, done) = (Cell::new(0), RefCell::new(Vec::new()));
-            let address = |k: usize| Ok::<_, ()>(core::ptr::without_provenance_mut(k));
-            let expect = |place: *mut u8| {
-                assert_eq!(place.addr(), told.get());
-                told.set(told.get() + 1);
-            };
-            let work = |k: usize, place: *mut u8| {
-                assert_eq!(place.addr(), k);
-                assert!(count < SHORT || told.get() == count.min(k + LEAD + 1));
-                done.borrow_mut().push(k);
-            };
-            prop_assert_eq!(led(is_kept, count, address, expect, work), Ok(()));
-            prop_assert_eq!(done.into_inner(), (0..count).collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn a_list_stops_at_an_element_without_an_address(count in 1..300_usize, wrong in 0..300_usize, is_kept: bool) {
-            let wrong = wrong % count;
-            let done = Cell::new(0);
-            let address = |k: usize| if k == wrong { Err(k) } else { Ok(core::ptr::null_mut()) };
-            prop_assert_eq!(led(is_kept, count, address, |_| (), |_, _| done.set(done.get() + 1)), Err(wrong));
-            prop_assert!(done.get() <= wrong);
-        }
-    }
 
     #[test]
     fn the_bell_is_rung_between_updates_and_after_the_last() {

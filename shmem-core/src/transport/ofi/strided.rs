@@ -138,24 +138,3 @@ impl Row {
         self.engine.saturating_add(copies) <= apart
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MESSAGE: usize = 64 << 10;
-
-    #[test]
-    fn what_each_provider_does_best() {
-        let few = Blocks { count: 64, bytes: 64 };
-        let long = Blocks { count: 4, bytes: 1 << 20 };
-        for provider in ["tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "verbs;ofi_rxm", "something new"] {
-            assert_eq!(Row::of(provider).choose(few, MESSAGE), Way::Messages, "{provider}");
-            assert_ne!(Row::of(provider).choose(long, MESSAGE), Way::Messages, "{provider}");
-            let one = Blocks { count: 1, bytes: 8 };
-            assert_eq!(Row::of(provider).choose(one, MESSAGE), Way::Each, "{provider}");
-        }
-        // Where an operation costs as little, a few are sooner done than a target is woken.
-        assert_eq!(Row::HARDWARE.choose(Blocks { count: 8, bytes: 64 }, MESSAGE), Way::Each);
-    }
-}
