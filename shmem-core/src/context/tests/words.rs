@@ -36,6 +36,8 @@ proptest! {
         let values: Vec<i32> = words.iter().map(|word| word.1).collect();
         let value = values.first().copied().unwrap_or_default();
         let set = if masked { row.here(&pair).excluding(&excluded) } else { row.here(&pair).wait_set() };
+        let left = words.iter().zip(&excluded).filter(|(_, excluded)| !**excluded);
+        prop_assert_eq!(set.values(), left.map(|(word, _)| word.0).collect::<Vec<_>>());
         let mut indices = vec![usize::MAX; words.len() + 1];
 
         for vector in [false, true] {
@@ -93,22 +95,4 @@ fn lists_of_another_length_are_refused() {
     assert_eq!(message, "3 words are compared with 4 values; each word has one");
     let message = refusal(|| _ = words().test_some(eq(0), &mut [0; 2]));
     assert_eq!(message, "there is room for the numbers of 2 words, and there are 3");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 64 }))]
-    #[test]
-    fn the_own_words_are_read_as_numbers(
-        naive in any::<[i32; 12]>(),
-        excluded in prop::collection::vec(any::<bool>(), 12),
-    ) {
-        let (pair, words) = (pair(), boxed::<[Atomic<i32>]>(64, 12));
-        for (i, number) in naive.iter().enumerate() {
-            pair.set(words.on(pe(0)).index(i), *number);
-        }
-        prop_assert_eq!(words.here(&pair).values(), naive);
-        prop_assert_eq!(words.here(&pair).index(3).value(), naive[3]);
-        let left: Vec<i32> = (0..12).filter(|i| !excluded[*i]).map(|i| naive[i]).collect();
-        prop_assert_eq!(words.here(&pair).excluding(&excluded).values(), left);
-    }
 }

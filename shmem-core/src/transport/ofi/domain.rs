@@ -203,13 +203,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zeroes_are_no_address() {
-        let all = AddressTable::new(Box::new(vec![0, 0, 0, 7, 0, 0, 1]), 2);
-        assert_eq!([0, 1, 2, 3].map(|pe| all.of(pe)), [None, Some(&[0, 7][..]), None, None]);
-        assert_eq!((all.len(), all.count()), (3, 1));
-    }
-
-    #[test]
     fn addresses_of_another_provider_or_length_are_refused() {
         let (provider, interface) = (Some("tcp;ofi_rxm".to_owned()), Some("lo".to_owned()));
         let options = Options { provider, interface, ..Options::default() };
