@@ -342,7 +342,6 @@ impl<T: Waitable, F: Fn(usize) -> Condition<T::Value>> WordSet for Compared<'_, 
     }
 }
 
-/// State of a thread's searches.
 #[derive(Clone, Copy)]
 struct Turn {
     /// The set that was searched last.

@@ -316,7 +316,6 @@ impl Endpoint {
         )
     }
 
-    /// The start of a slot.
     #[inline(always)]
     pub(crate) fn start_of(&self, slot: usize) -> *mut u8 {
         self.starts()(slot)

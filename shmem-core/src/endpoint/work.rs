@@ -32,7 +32,6 @@ pub unsafe trait Work: Send + Sync {
     fn go_on(&self) -> WorkStatus;
 }
 
-/// The works of a PE.
 #[derive(Default)]
 pub(super) struct Works {
     count: AtomicUsize,
@@ -40,14 +39,12 @@ pub(super) struct Works {
 }
 
 impl Works {
-    /// Adds one.
     pub(super) fn begin(&self, work: Arc<dyn Work>) {
         let mut list = self.list.lock();
         list.push(work);
         self.count.store(list.len(), Ordering::Release);
     }
 
-    /// Whether there are any.
     #[inline(always)]
     pub(super) fn are_any(&self) -> bool {
         self.count.load(Ordering::Acquire) != 0

@@ -60,28 +60,21 @@ pub(super) fn most<P: Spread>(endpoint: &Endpoint, place: P, bytes: usize) -> us
     (BUDGET / bytes).clamp(1, if is_near { NEAR } else { BUDGET })
 }
 
-/// Carries out buffered updates of one kind.
 type Carry<'b, V> = &'b mut dyn FnMut(Update, &[usize], &[V]);
 
 /// Buffers updates of words, and sends them as lists: from [`Indexed::batch`](super::Indexed::batch).
 ///
 /// There is no order between updates until a [`flush`](Self::flush). Each is applied exactly once.
 pub struct Batch<'b, V: AmoValue> {
-    /// Number of words.
     len: usize,
-    /// Offset of the first.
     offset: usize,
-    /// Most updates that are buffered.
     most: usize,
-    /// Buffered updates.
     count: usize,
-    /// Buffered updates by kind.
     kept: [Kept<V>; Update::ALL.len()],
     carry: Carry<'b, V>,
     quiet: &'b dyn Fn(),
 }
 
-/// Updates of one kind.
 struct Kept<V> {
     indices: Vec<usize>,
     values: Vec<V>,
@@ -218,16 +211,12 @@ pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
     result
 }
 
-/// Carries out buffered reads.
 type CarryReads<'b, T> = &'b mut dyn FnMut(&[usize], &mut [T]);
 
 /// Buffers reads of elements, and carries them out as lists: from [`Indexed::gathers`](super::Indexed::gathers).
 pub struct Gathers<'b, 'env, T> {
-    /// Number of elements.
     len: usize,
-    /// Offset of the first.
     offset: usize,
-    /// Most reads that are buffered.
     most: usize,
     indices: Vec<usize>,
     into: Vec<&'env mut T>,

@@ -75,6 +75,5 @@ pub(super) struct Copies {
 }
 
 thread_local! {
-    /// The copies that a thread keeps.
     pub(super) static COPIES: Cell<Copies> = Cell::default();
 }

@@ -137,9 +137,7 @@ unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
 /// An index beyond the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// Its position in the list.
     pub(super) position: usize,
-    /// The index.
     pub(super) index: usize,
 }
 

@@ -35,11 +35,9 @@ fn round(deed: Deed<'_>, size: usize) -> usize {
 /// Elements of one PE that have numbers of 32 bits.
 struct Group<'g> {
     pe: Pe,
-    /// Index of the segment.
     segment: u32,
     /// Bytes from the start of the slot to element 0.
     offset: usize,
-    /// Number of elements.
     length: usize,
     size: usize,
     /// Numbers of the listed elements.

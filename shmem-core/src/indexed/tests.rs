@@ -24,7 +24,6 @@ use crate::transport::loopback::Network;
 use crate::transport::target::Target;
 
 const PES: usize = 3;
-/// Bytes of each PE.
 const BYTES: usize = 8192;
 
 /// Where PE 2 is, and whether anybody is told.

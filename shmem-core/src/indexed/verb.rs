@@ -7,9 +7,7 @@ use crate::transport::{EachOp, Number, Operand};
 
 /// An operation on words of a number type.
 pub(super) trait Verb<V: AmoValue> {
-    /// The operation.
     const OP: EachOp;
-    /// Its family.
     const FAMILY: Family;
 }
 

@@ -8,7 +8,6 @@ use super::calls;
 use super::domain::Domain;
 use super::object::{Object, Refused};
 
-/// Most bytes of an endpoint's address.
 pub(super) const ADDRESS_BYTES: usize = 256;
 
 /// A table of addresses. Fields are closed in order.
@@ -91,7 +90,6 @@ impl Addresses {
         Some(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// For calls that bind it.
     pub(super) fn fid(&self) -> *mut fid {
         self.table.fid()
     }

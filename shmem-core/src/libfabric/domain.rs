@@ -55,17 +55,14 @@ impl Domain {
         self.info.first().library()
     }
 
-    /// For calls.
     pub(super) fn as_ptr(&self) -> *mut fid_domain {
         self.domain.as_ptr()
     }
 
-    /// The entry, for calls.
     pub(super) fn info(&self) -> *mut fi_info {
         self.info.first().as_ptr()
     }
 
-    /// The fabric, for calls.
     pub(super) fn fabric(&self) -> *mut fid_fabric {
         self.fabric.as_ptr()
     }

@@ -273,7 +273,6 @@ impl Endpoint {
         }
     }
 
-    /// For calls that bind something to it.
     pub(super) fn fid(&self) -> *mut fid {
         self.endpoint.fid()
     }
@@ -292,7 +291,6 @@ mod tests {
     /// The provider that runs anywhere.
     const ANYWHERE: &CStr = c"tcp;ofi_rxm";
 
-    /// The system's libfabric, if there is one.
     fn library() -> Option<&'static Library> {
         // SAFETY: no library is named: the system's.
         match unsafe { Library::load(None) } {

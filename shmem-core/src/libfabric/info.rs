@@ -232,7 +232,6 @@ impl<'i> InfoEntry<'i> {
         fabric = fabric_attr: fi_fabric_attr;
     }
 
-    /// For the call that opens a fabric.
     pub(super) fn fabric_attributes(self) -> *mut fi_fabric_attr {
         self.info().fabric_attr
     }
@@ -242,7 +241,6 @@ impl<'i> InfoEntry<'i> {
         unsafe { self.info.as_ref() }
     }
 
-    /// For calls that open something by it.
     pub(super) fn as_ptr(self) -> *mut fi_info {
         self.info.as_ptr()
     }

@@ -64,7 +64,6 @@ impl<T> Object<T> {
         self.0.as_ptr()
     }
 
-    /// For calls that take any object.
     pub(super) fn fid(&self) -> *mut fid {
         self.0.as_ptr().cast()
     }

@@ -48,7 +48,6 @@ pub struct Loopback {
     epochs: Mutex<HashMap<Channel, u64>>,
     /// The keys of later segments, by segment and PE.
     keys: RwLock<BTreeMap<(u32, usize), u64>>,
-    /// Channels opened so far.
     opened: AtomicU32,
 }
 
@@ -60,7 +59,6 @@ impl Loopback {
         *epoch
     }
 
-    /// The key for a segment of another PE.
     fn key(&self, to: Remote) -> u64 {
         let (segment, pe) = (to.segment, to.pe.number());
         if segment < FIRST_LATER {

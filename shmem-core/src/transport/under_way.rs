@@ -30,7 +30,6 @@ struct Open<'q> {
 type Link = Cell<Option<NonNull<Open<'static>>>>;
 
 thread_local! {
-    /// The newest link of this thread.
     static LAST: Link = const { Cell::new(None) };
 }
 

@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 /// A type with a field for each demand, which is set by its name.
 macro_rules! demands {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
-        /// The demands.
         #[derive(Default)]
         pub(crate) struct Demands {
             $($(#[$doc])* pub(crate) $name: $type,)*
@@ -76,7 +75,6 @@ demands! {
     registrations: Option<usize>,
 }
 
-/// The value of a demand in a list.
 trait Value {
     fn read(&mut self, name: &str, value: Option<&str>) -> Result<(), String>;
 }

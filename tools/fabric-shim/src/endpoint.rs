@@ -27,7 +27,6 @@ const PATIENCE: u32 = 1_000_000;
 /// With incoherent atomics, every sixteenth update is lost.
 const LOST: u64 = 16;
 
-/// The shim's state for an endpoint.
 pub(crate) struct Endpoint {
     domain: Arc<Shared>,
     /// Limits and orders in its `fi_info`.
@@ -38,7 +37,6 @@ pub(crate) struct Endpoint {
     transmit: OnceLock<Stream>,
     receive: OnceLock<Stream>,
     ports: OnceLock<Arc<Ports>>,
-    /// The counter of writes.
     count: OnceLock<Arc<Count>>,
     kept: Arc<Kept>,
     storm: Mutex<Storm>,
@@ -141,7 +139,6 @@ impl Endpoint {
         demands().taken.is_some_and(|times| self.domain.enabled.fetch_add(1, Ordering::Relaxed) < times)
     }
 
-    /// Its port.
     pub(crate) fn port(&self) -> u16 {
         // SAFETY: plain data, for which all zeroes are a value.
         let mut address: libc::sockaddr_storage = unsafe { core::mem::zeroed() };

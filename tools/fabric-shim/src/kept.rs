@@ -14,7 +14,6 @@ use crate::below;
 use crate::object::{Real, refusal};
 use crate::operation::Operation;
 
-/// Delayed operations of an endpoint.
 pub(crate) struct Kept {
     pub(crate) real: Real<fid_ep>,
     /// `None`: the endpoint is closed.
@@ -77,7 +76,6 @@ impl Kept {
 pub(crate) struct Served(Mutex<Vec<Weak<Kept>>>);
 
 impl Served {
-    /// Adds an endpoint, once.
     pub(crate) fn add(&self, kept: &Arc<Kept>) {
         let mut served = self.0.lock();
         served.retain(|known| known.strong_count() > 0);

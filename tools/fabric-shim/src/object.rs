@@ -47,7 +47,6 @@ pub(crate) struct Object<K: ObjectState> {
 
 /// The shim's state for an object.
 pub(crate) trait ObjectState: Sized {
-    /// The structure that users see.
     type Seen;
 
     /// Closes the real object by `close`, and removes the shim's state for the object at `address`.

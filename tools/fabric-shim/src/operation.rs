@@ -21,7 +21,6 @@ pub(crate) const COMPARE_ATOMIC: Call = "fi_compare_atomicmsg";
 /// Elements as arguments of atomics: their list, their descriptors or null, and their number.
 pub(crate) type Elements = (*const fi_ioc, *mut *mut c_void, usize);
 
-/// Local buffers and their descriptors.
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub(crate) parts: Vec<iovec>,

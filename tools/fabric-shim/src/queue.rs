@@ -111,7 +111,6 @@ impl Queue {
         _ = self.owed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |owed| owed.checked_sub(1));
     }
 
-    /// A completion was read.
     fn completed(&self, context: *mut c_void) {
         self.paid();
         // SAFETY: an unknown context is ignored; a known one has begun, and its words stay until this completion is read.
@@ -196,7 +195,6 @@ called! {
     }
 }
 
-/// The shim's state for a counter.
 #[derive(Default)]
 pub(crate) struct Counter {
     pub(crate) served: Served,

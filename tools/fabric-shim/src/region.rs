@@ -16,14 +16,12 @@ use crate::object::{Object, ObjectState, called, close, failure, identity, table
 use crate::operation::list;
 use crate::shared::{Facts, NO_KEY, Shared, made_up};
 
-/// The shim's state for a registration.
 pub(crate) struct Region {
     domain: Arc<Shared>,
     memory: Vec<iovec>,
     access: u64,
     requested_key: u64,
     flags: u64,
-    /// The port of the endpoint that it is bound to.
     bound: Mutex<Option<u16>>,
 }
 

@@ -167,7 +167,6 @@ pub(crate) fn port_in(key: u64) -> Option<u16> {
     (fits && is_sum).then_some((key >> 48) as u16)
 }
 
-/// A checksum.
 fn sum(body: u64) -> u64 {
     let mixed = (body ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 29 ^ mixed >> 47

@@ -53,7 +53,6 @@ pub struct Mapping {
 #[derive(Debug)]
 struct Domain {
     level: Level,
-    /// The world's own.
     of_the_world: bool,
     /// Whether further contexts can be created in it.
     open: bool,
@@ -66,13 +65,11 @@ struct Domain {
 /// How a domain or a context gets a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// A unit of its own.
     Own,
     /// A new unit with a lock, which others can join.
     Begin,
     /// A unit with a lock that others use.
     Join,
-    /// No unit.
     Refused,
 }
 
@@ -241,7 +238,6 @@ impl Mapping {
         id
     }
 
-    /// Gives a unit to a context of a domain.
     fn give(&mut self, domain: DomainId, unit: u32) -> Assignment {
         self.domains.entry(domain).and_modify(|domain| *domain.contexts.entry(unit).or_insert(0) += 1);
         Assignment { unit, locked: self.units.is_locked(unit), tracking: self.design.tracking() }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A unit that is in use.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     /// For as long as it is in use.
@@ -13,12 +12,9 @@ struct Unit {
     holders: usize,
 }
 
-/// Which units are in use.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// Number of units, if that is limited.
     pub(super) limit: Option<usize>,
-    /// The world's unit.
     pub(super) world: Option<u32>,
     /// Units that count against hints: without a lock, and with one.
     pub(super) hinted: [usize; 2],
@@ -55,12 +51,10 @@ impl Units {
         Some(unit)
     }
 
-    /// Adds a holder.
     pub(super) fn join(&mut self, unit: u32) {
         self.used.entry(unit).and_modify(|unit| unit.holders += 1);
     }
 
-    /// Removes a holder.
     pub(super) fn leave(&mut self, unit: u32) {
         let Some(held) = self.used.get_mut(&unit) else { return };
         held.holders -= 1;

@@ -27,7 +27,6 @@ pub struct Scope<'scope, 'env: 'scope, I: ?Sized> {
     _env: PhantomData<&'env mut &'env ()>,
 }
 
-/// Runs the body of a scope.
 pub(super) fn run<'env, I: Initiator + ?Sized, R>(
     token: &'env I,
     location: &'static Location<'static>,

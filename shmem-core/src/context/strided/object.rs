@@ -8,7 +8,6 @@ use crate::object::{Descriptor, SymBox, Symmetric};
 use crate::pe::Pe;
 use crate::strided::{Dim, Field, Piece, Shape, Shaped};
 
-/// Least alignment of symmetric objects.
 const SYMMETRIC_ALIGN: usize = Descriptor::MIN_ALIGN as usize;
 
 const fn at_least(align: usize, least: usize) -> usize {

@@ -219,7 +219,6 @@ fn get_elements<T: PlainData>(
     unsafe { get_blocks(endpoint, into.as_mut_ptr().cast(), from, block, level, align_of::<T>(), family) };
 }
 
-/// Blocks of a call.
 #[derive(Clone, Copy)]
 struct Blocks {
     block: usize,

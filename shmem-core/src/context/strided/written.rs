@@ -225,7 +225,6 @@ fn local<'p>(endpoint: &Endpoint, pieces: Option<&'p [Piece]>, start: *mut u8) -
 enum Found {
     /// The constant plan, at these offsets from the start of each object.
     Constant(usize, usize),
-    /// A plan made at run time.
     Planned(Planned),
 }
 
@@ -250,7 +249,6 @@ struct Computed {
 pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
     to: Region<'static>,
     from: Region<'static>,
-    /// The algorithm, if it is fixed.
     algorithm: Option<Algorithm>,
     computed: Computed,
     of: PhantomData<(*const D, *const S, *const (I, J))>,

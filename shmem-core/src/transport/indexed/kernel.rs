@@ -66,11 +66,8 @@ pub(crate) fn led<E>(
 /// Elements of `size` bytes from `first` on, by index.
 #[derive(Clone, Copy)]
 pub(crate) struct Near<'a> {
-    /// The address of element 0.
     pub(crate) first: *mut u8,
-    /// Bytes of each.
     pub(crate) size: usize,
-    /// The indices.
     pub(crate) indices: &'a [u32],
 }
 

@@ -25,12 +25,23 @@ pub(super) struct Parcel {
 
 /// The action of a parcel at its target, `offset` bytes from the start of the slot.
 pub(super) enum Errand {
-    /// Writes bytes.
-    Put { offset: usize, data: Data },
+    Put {
+        offset: usize,
+        data: Data,
+    },
     /// Reads bytes, into the sender's memory.
-    Get { offset: usize, into: *mut u8, bytes: usize },
+    Get {
+        offset: usize,
+        into: *mut u8,
+        bytes: usize,
+    },
     /// Changes a word, and writes the old value to the sender's memory, if there is a result.
-    Update { offset: usize, width: Width, op: AtomicOp, result: Option<*mut u8> },
+    Update {
+        offset: usize,
+        width: Width,
+        op: AtomicOp,
+        result: Option<*mut u8>,
+    },
 }
 
 /// Bytes to be written.

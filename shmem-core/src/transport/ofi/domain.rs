@@ -18,11 +18,9 @@ use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
 
 #[derive(Debug)]
 pub(super) struct Domain {
-    /// The provider's table of addresses.
     pub(super) addresses: Arc<Addresses>,
     told: OnceLock<AddressTable>,
     entries: Entries,
-    /// Held while an address is entered.
     entering: Mutex<()>,
     pub(super) provider: String,
     pub(super) interface: String,
@@ -166,7 +164,6 @@ impl AddressTable {
         (*self.bytes).as_ref().len() / self.each
     }
 
-    /// The number of PEs with an address.
     pub(super) fn count(&self) -> usize {
         (0..self.len()).filter(|pe| self.of(*pe).is_some()).count()
     }

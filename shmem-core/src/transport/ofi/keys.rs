@@ -65,7 +65,6 @@ impl JobKeys {
         }
     }
 
-    /// The secret number of a grant.
     pub(super) fn mark(&self, grant: usize) -> u32 {
         self.secret.number("the mark of a grant", grant as u32, 0) as u32
     }

@@ -2,7 +2,7 @@
 //!
 //! Each PE has units: an endpoint with a completion queue and a counter. Other PEs address unit 0. Puts, gets and atomics are
 //! operations of the provider, each with delivery requested: so an operation that counts as complete is remotely visible. The
-//! provider makes connections when they are first needed. Layers and their files:
+//! provider makes connections when they are first needed. Files by layer:
 //!
 //! ```text
 //! endpoints and completion
@@ -112,7 +112,6 @@ struct Fabric {
     keys: Keys,
     landing: Landing,
     units: Box<[OnceLock<Box<Unit>>]>,
-    /// Held while a unit is made.
     making: Mutex<()>,
     /// One more than the highest number of a unit that was made: a bound for loops over all units.
     bound: AtomicUsize,
@@ -126,7 +125,6 @@ struct Fabric {
     slot: OnceLock<Target>,
     handover: Handover,
     asides: Mutex<Asides>,
-    /// Whether the provider's atomics are used.
     atomics: AtomicBool,
     timeout: Option<Duration>,
     spins: bool,

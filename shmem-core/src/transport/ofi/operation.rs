@@ -47,7 +47,6 @@ fn transfer(
 }
 
 impl RemoteMemory {
-    /// The memory `bytes` bytes further on.
     pub(super) fn plus(self, bytes: usize) -> Self {
         Self { address: self.address.wrapping_add(bytes as u64), ..self }
     }

@@ -44,7 +44,6 @@ pub(super) struct What {
 /// How an operation is handed to the provider.
 pub(super) struct Posting<'u> {
     pub(super) endpoint: &'u Endpoint,
-    /// The record of the operation, if it has one.
     pub(super) record: Option<&'u Record>,
     /// Descriptor of the records' memory, if local memory must be registered.
     pub(super) description: *mut c_void,
@@ -280,7 +279,6 @@ impl Port<'_> {
         self.count()
     }
 
-    /// The number of complete operations.
     pub(super) fn count(&self) -> u64 {
         self.unit.endpoint.completed()
     }

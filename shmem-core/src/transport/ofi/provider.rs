@@ -123,9 +123,7 @@ pub(super) struct Demands {
     pub(super) local: bool,
     /// Remote memory is addressed by virtual addresses of its owner, not from 0 on.
     pub(super) virtual_addresses: bool,
-    /// The provider chooses keys.
     pub(super) provider_keys: bool,
-    /// Registered memory is bound to an endpoint.
     pub(super) endpoint_bound: bool,
     /// Most bytes of an injected operation.
     pub(super) inject: usize,
@@ -134,9 +132,7 @@ pub(super) struct Demands {
     pub(super) queue: usize,
     /// Most receives of an endpoint in flight.
     pub(super) receives: usize,
-    /// Most endpoints of a domain.
     pub(super) endpoints: usize,
-    /// Bytes of a key.
     pub(super) key: usize,
     /// Bytes of data that a write may carry to the target's queue.
     pub(super) cq_data: usize,

@@ -51,7 +51,6 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The context of the operation.
     pub(super) fn context(&self) -> *mut c_void {
         self.context.get().cast()
     }

@@ -31,7 +31,6 @@ use crate::transport::{
 /// Longest sleep of a waiter. The progress thread wakes it, but not when a thread of the program has read a completion meanwhile.
 const SLEEP: Duration = Duration::from_millis(10);
 
-/// The kind of a transfer.
 #[derive(Clone, Copy)]
 enum Transfer {
     Put,
@@ -156,7 +155,6 @@ impl Fabric {
         }
     }
 
-    /// Costs of the provider's operations.
     fn row(&self) -> &Row {
         self.row.get_or_init(|| strided::row_of(&self.domain.provider))
     }

@@ -79,7 +79,6 @@ impl PendingSignals {
         self.pending.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether a signal is in the table.
     #[inline]
     pub(super) fn any(&self) -> bool {
         self.pending.load(Ordering::Acquire) > 0

@@ -9,7 +9,6 @@ use super::sparse::Sparse;
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, Lane, Tracking};
 
-/// Most streams that are open at a time.
 pub(super) const STREAMS: usize = 4096;
 
 pub(super) struct Streams {

@@ -78,7 +78,6 @@ impl Pair {
         Some(Self { victim, sender, failures, places })
     }
 
-    /// Sends bytes to the PE.
     fn send(&self, message: &[u8]) {
         let since = Instant::now();
         let fabric = &self.sender.fabric;

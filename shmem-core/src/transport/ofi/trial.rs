@@ -125,7 +125,6 @@ impl Trial {
 }
 
 impl Fabric {
-    /// Tries the provider's atomics on words of another PE.
     fn try_atomics(&self, pe: Pe) -> Result<(), String> {
         if !self.domain.demands.atomics {
             return Err("the provider has none".to_owned());

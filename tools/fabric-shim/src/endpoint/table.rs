@@ -102,7 +102,6 @@ called! {
     }
 }
 
-/// No elements.
 const NONE: Elements = (null(), null_mut(), 0);
 
 /// A message without remote memory in the form of one with it.

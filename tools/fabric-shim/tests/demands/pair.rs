@@ -11,10 +11,8 @@ use libc::iovec;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Registration, Reports};
 
-/// All uses of memory.
 pub(crate) const ANY_USE: u32 = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
-/// Words in each piece of memory.
 const WORDS: usize = 512;
 
 /// An endpoint answers `-FI_EAGAIN`.
@@ -39,7 +37,6 @@ impl Memory {
         Ok(Self { words, registration: registration.map_err(|refused| refused.code)? })
     }
 
-    /// The address of a word.
     pub(crate) fn at(&self, word: usize) -> *mut u64 {
         self.words[word].as_ptr()
     }
@@ -60,13 +57,10 @@ fn context() -> *mut c_void {
 
 /// The endpoints and their memory. Fields are closed in order.
 pub(crate) struct Pair {
-    /// Local memory of the first.
     pub(crate) local: Memory,
-    /// Memory of the second.
     pub(crate) target: Memory,
     pub(crate) first: Endpoint,
     pub(crate) second: Endpoint,
-    /// Entries of each queue.
     entries: usize,
     /// The second one, for the first.
     peer: fi_addr_t,
@@ -154,7 +148,6 @@ impl Pair {
         }
     }
 
-    /// Tries to start a put once.
     pub(crate) fn try_put(&self, transfer: &Transfer) -> isize {
         let mut descriptors = transfer.descriptors.clone();
         let message = transfer.message(&mut descriptors);
@@ -220,7 +213,6 @@ impl Pair {
         })
     }
 
-    /// Waits for one completion.
     pub(crate) fn wait(&self) -> *mut c_void {
         let since = Instant::now();
         loop {
@@ -233,7 +225,6 @@ impl Pair {
 }
 
 impl Transfer {
-    /// The message for libfabric.
     fn message(&self, descriptors: &mut [*mut c_void]) -> fi_msg_rma {
         fi_msg_rma {
             msg_iov: self.local.as_ptr(),

@@ -8,10 +8,8 @@ use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Refused
 
 use crate::pair::{AGAIN, ANY_USE, Memory, Pair, Transfer, address_of, asked};
 
-/// Puts in flight at a time.
 const BATCH: usize = 16;
 
-/// Does the step of that name.
 pub(crate) fn run(step: &str, library: &'static Library) {
     let pair = || Pair::open(library);
     // One put in which something is changed.

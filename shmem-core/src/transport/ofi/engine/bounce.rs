@@ -21,7 +21,6 @@ pub(crate) struct Region {
     pub(crate) mark: u32,
 }
 
-/// A slot of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BounceSlot {
     /// Its number among all slots of the PE.

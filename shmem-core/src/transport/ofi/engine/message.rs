@@ -64,7 +64,6 @@ const _: () = assert!(MAX_SEGMENTS <= u8::MAX as usize, "a segment fits a byte")
 const _: () = assert!(usize::BITS >= 64, "an offset, and two numbers of 32 bits multiplied, fit a usize");
 const _: () = assert!(cfg!(target_endian = "little"), "lists and answers are encoded as they lie in memory");
 
-/// A place in the memory of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) segment: u32,
@@ -103,7 +102,6 @@ pub(super) enum Message<'a> {
     List(List<'a>, Task<'a>),
 }
 
-/// The elements of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List<'a> {
     pub(super) first: Address,
@@ -119,7 +117,6 @@ pub(super) enum Task<'a> {
     Change(Change<'a>, bool),
     /// Writes elements, which are the data.
     Place,
-    /// Reads elements.
     Pick,
 }
 
@@ -343,7 +340,6 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The width of words of `bytes` bytes.
 fn width_of(bytes: usize) -> Result<Width, Flaw> {
     match bytes {
         4 => Ok(Width::W4),

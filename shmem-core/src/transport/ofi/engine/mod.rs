@@ -84,7 +84,6 @@ pub(crate) struct Engine {
     strangers: AtomicU64,
 }
 
-/// State for another PE.
 struct Peer {
     /// This PE, as the sender of messages to the other.
     sender: Sender,

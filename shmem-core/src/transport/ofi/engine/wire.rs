@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use super::bounce::{BounceSlot, Region};
 
-/// The result of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// It was sent, and its bytes are no longer needed.

@@ -129,7 +129,6 @@ fn the_corpus_is_handled() {
     }
 }
 
-/// A change of a message.
 #[derive(Clone, Debug)]
 enum Change {
     Byte(usize, u8),
@@ -251,7 +250,6 @@ fn messages_in_slots_need_a_grant_and_a_kind_that_may_be_there() {
 /// PEs of one host communicate by memory: a message that claims such a sender is not answered.
 #[test]
 fn a_sender_that_the_wire_does_not_reach_is_refused() {
-    /// A wire that reaches no PE.
     struct Nowhere;
     impl Wire for Nowhere {
         fn try_send(&self, pe: usize, _: usize, _: &mut dyn FnMut(&mut [u8])) -> Sent {

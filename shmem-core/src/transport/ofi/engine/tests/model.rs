@@ -33,7 +33,6 @@ fn signal(of: usize, area: usize) -> usize {
     word(of) + 8 * (area + 1)
 }
 
-/// An action of a PE.
 #[derive(Clone, Debug)]
 enum Act {
     Put { area: usize, pattern: Pattern },

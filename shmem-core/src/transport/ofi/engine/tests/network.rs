@@ -10,13 +10,11 @@ use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target;
 use crate::transport::{Change, Deed, Elements, Remote, SignalOp, Until};
 
-/// The segment of all memory in the tests.
 pub(super) const SEGMENT: u32 = 1;
 
 /// Steps without a message in flight after which a wait counts as endless.
 const PATIENCE: u32 = 1000;
 
-/// The secret of the tests' jobs.
 pub(super) fn secret() -> Secret {
     Secret::of_bytes([9; Secret::BYTES])
 }
@@ -39,7 +37,6 @@ pub(super) struct Network {
     under_way: Mutex<Vec<Vec<Moving>>>,
     /// The slots that each PE lends.
     lent: Mutex<Vec<Vec<Vec<u8>>>>,
-    /// Bytes of a slot.
     slot: usize,
     /// Most messages in flight to each PE.
     room: usize,
@@ -52,7 +49,6 @@ pub(super) struct Network {
 // SAFETY: places are memory that engines and tests use by bytes that are given to one thread at a time.
 unsafe impl Sync for Network {}
 
-/// A message in flight.
 enum Moving {
     Sent(Vec<u8>),
     /// Its bytes are in a slot; the target is not notified yet.
