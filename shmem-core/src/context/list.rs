@@ -222,28 +222,3 @@ impl<T: PlainData> Items<T> {
         unsafe { core::slice::from_raw_parts_mut(self.few.as_mut_ptr().cast(), self.count) }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn all_are_there<T: PlainData>() {
-        for count in [0, 1, 2, 3, 15, 16, 17, 25, 26, 32, 33, 255, 256, 257, 300] {
-            let mut items = Items::<T>::zeroed(count);
-            assert_eq!(items.all().len(), count);
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(items.all());
-            assert!(bytes.iter().all(|byte| *byte == 0));
-            bytes.fill(7);
-            assert!(bytemuck::cast_slice::<T, u8>(items.all()).iter().all(|byte| *byte == 7));
-        }
-    }
-
-    #[test]
-    fn as_many_items_are_there_as_were_asked_for() {
-        all_are_there::<u8>();
-        all_are_there::<u64>();
-        all_are_there::<u128>();
-        all_are_there::<[u16; 5]>();
-        assert_eq!(Items::<[u8; 0]>::zeroed(usize::MAX).all().len(), usize::MAX);
-    }
-}

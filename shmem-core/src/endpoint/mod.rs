@@ -282,11 +282,7 @@ impl Endpoint {
         Some(unsafe { &*area.cast() })
     }
 
-    /// The bell of the calling PE.
-    ///
-    /// # Panics
-    ///
-    /// If it is shut.
+    /// The bell of the calling PE. Panics if it is shut.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn bell(&self) -> &Doorbell {

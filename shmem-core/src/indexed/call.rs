@@ -40,15 +40,12 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         Self { endpoint, place, indices, location: Location::caller() }
     }
 
-    /// Reads or writes the elements, as the deed says. `len` is the number of local elements, which messages call `what`.
+    /// Reads or writes the elements, as the deed says. `len` is the number of local elements, which messages call `what`. Panics if
+    /// there is not one for each index, or an index is beyond the end.
     ///
     /// # Safety
     ///
     /// As many elements must be writable, and nobody else's, or readable, and unchanged, for as long as `until` says.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one for each index, or an index is beyond the end.
     #[inline(always)]
     #[track_caller]
     pub(super) unsafe fn transfer(self, deed: Deed<'_>, len: usize, what: &str, family: Family, until: Until)
@@ -99,11 +96,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
 }
 
 impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
-    /// Changes the words.
-    ///
-    /// # Panics
-    ///
-    /// If there are values, and not one for each index, or an index is beyond the end.
+    /// Changes the words. Panics if there are values, and not one for each index, or an index is beyond the end.
     #[inline(always)]
     #[track_caller]
     pub(super) fn change<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) {
@@ -116,16 +109,12 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         });
     }
 
-    /// Changes the words, and writes their previous values to `before`. Only
-    /// [`CompareSwap`](crate::transport::EachOp::CompareSwap) uses the expected values.
+    /// Changes the words, and writes their previous values to `before`. Only [`CompareSwap`](crate::transport::EachOp::CompareSwap)
+    /// uses the expected values. Panics as [`change`](Self::change), and if there is not one place for each index.
     ///
     /// # Safety
     ///
     /// `before` must be writable for `len` values, and nobody else's, for as long as `until` says.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one for each index, or there are values, and not one for each, or an index is beyond the end.
     #[inline(always)]
     #[track_caller]
     pub(super) unsafe fn fetch<K: Verb<Value<P>>>(

@@ -25,11 +25,8 @@ pub(super) fn pays<V: AmoValue, K: Verb<V>>(count: usize, len: usize) -> bool {
     K::OP.neutral(Width::of::<V>()).is_some() && len <= MOST && count >= TIMES * len && len > 0
 }
 
-/// Combines a list of updates. Returns the changed words, and the operand of each.
-///
-/// # Errors
-///
-/// The first index beyond the end. Nothing is changed then.
+/// Combines a list of updates. Returns the changed words, and the operand of each. Changes nothing if an index is beyond the end, and
+/// returns the first such one.
 pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     copies: &'c mut Copies,
     list: &[impl ListIndex],

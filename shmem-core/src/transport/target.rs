@@ -38,11 +38,7 @@ impl Target {
         Self { slot, start: offset, end: offset + bytes }
     }
 
-    /// The address of `bytes` bytes at `offset`.
-    ///
-    /// # Panics
-    ///
-    /// If they are not in the slot.
+    /// The address of `bytes` bytes at `offset`. Panics if they are not in the slot.
     pub(crate) fn at(self, offset: usize, bytes: usize) -> *mut u8 {
         let Self { start, end, .. } = self;
         self.address(offset, bytes).unwrap_or_else(|| {
@@ -56,11 +52,7 @@ impl Target {
         (offset >= self.start && end <= self.end).then(|| self.slot.wrapping_add(offset))
     }
 
-    /// Writes packed data to blocks.
-    ///
-    /// # Panics
-    ///
-    /// If the blocks are not in the slot, or the data is too short.
+    /// Writes packed data to blocks. Panics if the blocks are not in the slot, or the data is too short.
     pub(crate) fn unpack(self, offset: usize, pattern: &Pattern, data: &[u8]) {
         let (to, from) = pattern.hulls();
         assert!(from <= data.len(), "a message for {from} packed bytes has {}", data.len());

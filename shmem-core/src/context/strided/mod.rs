@@ -29,11 +29,8 @@ use crate::pe::Pe;
 use crate::strided::{Level, Method, PartOfSlice, TransferPlan, execute, execute_blocks, execute_dyn};
 use crate::transport;
 
-/// Writes a part of `from` to a contiguous place.
-///
-/// # Panics
-///
-/// If the place has another number of elements, or `part` is that of a slice of another length.
+/// Writes a part of `from` to a contiguous place. Panics if the place has another number of elements, or `part` is that of a slice of
+/// another length.
 #[inline]
 #[track_caller]
 pub(crate) fn put_part<T: PlainData>(

@@ -138,11 +138,7 @@ pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
     }
 }
 
-/// Bytes that run-time indices add to the offset of a region of `object`.
-///
-/// # Panics
-///
-/// If one is beyond the end.
+/// Bytes that run-time indices add to the offset of a region of `object`. Panics if one is beyond the end.
 #[inline(always)]
 #[track_caller]
 pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indices: &[usize]) -> usize {
@@ -171,11 +167,7 @@ fn beyond(name: &str, number: usize, len: usize, index: usize) -> ! {
     panic!("`{name}` has {len} elements in dimension {number}, but the index is {index}")
 }
 
-/// Reports why regions differ from their constants.
-///
-/// # Panics
-///
-/// Always.
+/// Panics with the reason why regions differ from their constants.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -189,11 +181,8 @@ where
     unreachable!("regions that fit were refused")
 }
 
-/// Whether two regions of one object on this PE are disjoint; `false` if they are the same, and nothing is to be moved.
-///
-/// # Panics
-///
-/// If they overlap otherwise.
+/// Whether two regions of one object on this PE are disjoint; `false` if they are the same, and nothing is to be moved. Panics if
+/// they overlap otherwise.
 #[cold]
 #[inline(never)]
 #[track_caller]

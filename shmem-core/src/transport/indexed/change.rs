@@ -26,11 +26,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// The operands of `words` words from word `first` on.
-    ///
-    /// # Panics
-    ///
-    /// If there are fewer.
+    /// The operands of `words` words from word `first` on. Panics if there are fewer.
     pub(crate) fn part(self, first: usize, words: usize, width: Width) -> Self {
         match self {
             Self::Same(bits) => Self::Same(bits),

@@ -22,13 +22,9 @@ pub(crate) const RING: usize = 512;
 /// Shorter lists are not prefetched.
 const SHORT: usize = 4;
 
-/// Calls `work` for elements `0..count`, in order, with their addresses from `address`, and `expect` for each element [`LEAD`] elements
-/// earlier. The address is kept meanwhile, if `is_kept`, or computed again: keeping it is a store, for which a locked instruction
-/// waits.
-///
-/// # Errors
-///
-/// The error of `address`. Some of the earlier elements are done.
+/// Calls `work` for elements `0..count`, in order, with their addresses from `address`, and `expect` for each element [`LEAD`]
+/// elements earlier. The address is kept meanwhile, if `is_kept`, or computed again: keeping it is a store, for which a locked
+/// instruction waits. Stops at the first error of `address`.
 #[inline(always)]
 pub(crate) fn led<E>(
     is_kept: bool,
@@ -80,17 +76,14 @@ impl Near<'_> {
     }
 
     /// Carries out a deed; results are written to `positions` if there are some. `ring` rings the bell of the owner: it is called
-    /// after each [`RING`] changes of words, and after the last one.
+    /// after each [`RING`] changes of words, and after the last one. Panics if words have operands of their own, and there are fewer
+    /// of these.
     ///
     /// # Safety
     ///
     /// Every element of the list must be readable or writable, as the deed needs it; for a change, an aligned word of `size`
     /// bytes, the change's width, that is only changed atomically. Local memory must be readable for as many elements, or
     /// writable for one at each position, and aligned for a change.
-    ///
-    /// # Panics
-    ///
-    /// If words have operands of their own, and there are fewer of these.
     pub(crate) unsafe fn carry_out(self, deed: Deed<'_>, positions: Option<&[u32]>, ring: impl Fn()) {
         match deed {
             // SAFETY: the caller's promise.

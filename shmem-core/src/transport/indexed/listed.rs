@@ -22,11 +22,7 @@ pub(crate) struct Beyond {
 }
 
 impl Target {
-    /// Elements of `size` bytes; element 0 is at `offset`.
-    ///
-    /// # Errors
-    ///
-    /// If one of the list is not in the memory.
+    /// Elements of `size` bytes; element 0 is at `offset`. Fails if one of the list is not in the memory.
     pub(crate) fn listed(self, offset: usize, size: usize, indices: &[u32]) -> Result<Listed<'_>, Beyond> {
         let largest = indices.iter().max().map(|largest| *largest as usize);
         let bytes = largest.map_or(Some(0), |largest| largest.checked_mul(size)?.checked_add(size));
@@ -36,34 +32,23 @@ impl Target {
 }
 
 impl Listed<'_> {
-    /// Reads them to consecutive places of `into`.
-    ///
-    /// # Panics
-    ///
-    /// If `into` is not as long as all of them.
+    /// Reads them to consecutive places of `into`. Panics if `into` is not as long as all of them.
     pub(crate) fn pick(self, into: &mut [u8]) {
         self.must_have(into.len());
         // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `into` (`must_have`).
         unsafe { self.near.carry_out(Deed::Pick(into.as_mut_ptr()), None, || ()) };
     }
 
-    /// Writes them from consecutive bytes. Of several values for one element the last is kept.
-    ///
-    /// # Panics
-    ///
-    /// If `data` is not as long as all of them.
+    /// Writes them from consecutive bytes. Of several values for one element the last is kept. Panics if `data` is not as long as all
+    /// of them.
     pub(crate) fn place(self, data: &[u8]) {
         self.must_have(data.len());
         // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `data` (`must_have`).
         unsafe { self.near.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
     }
 
-    /// Changes words, rings the bell, and writes the old values to consecutive places of `before`, if there is one.
-    ///
-    /// # Panics
-    ///
-    /// If words are not aligned, have another width, or there are fewer operands; or if `before` is not as long as all of them,
-    /// or not aligned for them.
+    /// Changes words, rings the bell, and writes the old values to consecutive places of `before`, if there is one. Panics if words
+    /// are not aligned, have another width, or there are fewer operands; or if `before` is not as long, or not aligned for them.
     pub(crate) fn change(self, change: Change<'_>, before: Option<&mut [u8]>) {
         let Near { first, size, indices } = self.near;
         let width = change.width.bytes();

@@ -23,11 +23,8 @@ pub(super) struct Port {
 }
 
 impl Port {
-    /// Calls `work` with the memory of a segment, which stays registered meanwhile.
-    ///
-    /// # Panics
-    ///
-    /// If the key is not the one that the PE registered the segment with.
+    /// Calls `work` with the memory of a segment, which stays registered meanwhile. Panics if the PE did not register it with this
+    /// key.
     pub(super) fn open<R>(&self, pe: usize, segment: u32, key: u64, work: impl FnOnce(Target) -> R) -> R {
         if segment < FIRST_LATER {
             return work(self.target);

@@ -119,11 +119,7 @@ impl Keys {
     }
 
     /// Registers a segment of this PE. Returns its key and address for the other PEs, or nothing if both follow from the segment's
-    /// number.
-    ///
-    /// # Errors
-    ///
-    /// The error number of libfabric, positive.
+    /// number. Errors are numbers of libfabric, positive.
     ///
     /// # Safety
     ///
@@ -198,12 +194,8 @@ impl Domain {
         registered.map(Some).map_err(|error| self.refused(Refused::of("fi_mr_reg", error)))
     }
 
-    /// Registers memory under the key of its segment, or, without one, under a key that is free. Memory that other PEs use is bound to
-    /// the endpoint that they address, if the provider demands that.
-    ///
-    /// # Errors
-    ///
-    /// The error number of libfabric, positive.
+    /// Registers memory under the key of its segment, or, without one, under a key that is free. Memory that other PEs use is bound
+    /// to the endpoint that they address, if the provider demands that. Errors are numbers of libfabric, positive.
     ///
     /// # Safety
     ///

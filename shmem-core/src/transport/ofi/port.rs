@@ -124,11 +124,8 @@ impl Port<'_> {
         started.unwrap_or_else(|| unreachable!("there was room in the end"))
     }
 
-    /// As [`start`](Self::start), but may fail. `None`: there is no room now, and it does not wait.
-    ///
-    /// # Errors
-    ///
-    /// The answer of libfabric, negative.
+    /// As [`start`](Self::start), but may fail. `None`: there is no room now, and it does not wait. Errors are answers of libfabric,
+    /// negative.
     ///
     /// # Safety
     ///
@@ -188,11 +185,8 @@ impl Port<'_> {
         }
     }
 
-    /// Has `attempt` hand one operation to the provider, and counts it; `None`: there is no room for it now.
-    ///
-    /// # Errors
-    ///
-    /// The answer of libfabric, negative.
+    /// Has `attempt` hand one operation to the provider, and counts it; `None`: there is no room for it now. Errors are answers of
+    /// libfabric, negative.
     #[inline]
     pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<Option<()>, isize> {
         let _held = self.unit.lock();

@@ -161,14 +161,11 @@ impl Stream {
 mod tests {
     use super::*;
 
-    fn lane(tracking: Tracking) -> Lane {
-        Lane { unit: 3, shared: false, tracking, patient: false }
-    }
-
     #[test]
     fn an_answer_for_no_channel_counts_for_none() {
         let streams = Streams::new();
-        let channel = streams.open(lane(Tracking::Counter)).unwrap();
+        let lane = Lane { unit: 3, shared: false, tracking: Tracking::Counter, patient: false };
+        let channel = streams.open(lane).unwrap();
         streams.get(channel).send(Due::Result);
         for number in [1, 100, STREAMS as u32, u32::MAX] {
             assert_eq!(streams.answered(Channel(number), Due::Result, 1), None, "{number}");

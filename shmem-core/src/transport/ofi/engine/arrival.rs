@@ -40,22 +40,16 @@ impl Memory<'_> {
 }
 
 impl Engine {
-    /// Carries out a message that has arrived. Its answer is sent by [`drain`](Self::drain). A message that no PE of this job has sent is
-    /// counted as a [stranger's](Self::strangers) and dropped.
-    ///
-    /// # Errors
-    ///
-    /// If the message has the right token, but no engine can have sent it; the job has to end.
+    /// Carries out a message that has arrived. Its answer is sent by [`drain`](Self::drain). A message that no PE of this job has
+    /// sent is counted as a [stranger's](Self::strangers) and dropped. Fails if the message has the right token, but no engine can
+    /// have sent it: the job has to end.
     pub(crate) fn arrived(&self, wire: &dyn Wire, bytes: &[u8]) -> Result<(), Fault> {
         self.take(wire, Sender::of(bytes), bytes, None)
     }
 
-    /// Carries out a message that was written to a slot of this PE's. `token` was at [`TOKEN`](super::TOKEN) of the message; the caller
-    /// has replaced it by zeroes, so that a message is taken once.
-    ///
-    /// # Errors
-    ///
-    /// As [`arrived`](Self::arrived), and if the slot was not lent to the sender.
+    /// Carries out a message that was written to a slot of this PE's. `token` was at [`TOKEN`](super::TOKEN) of the message; the
+    /// caller has replaced it by zeroes, so that a message is taken once. Fails as [`arrived`](Self::arrived), and if the slot was
+    /// not lent to the sender.
     pub(crate) fn landed(&self, wire: &dyn Wire, slot: u32, token: u64, bytes: &[u8]) -> Result<(), Fault> {
         self.take(wire, Sender::of(bytes).map(|from| Sender { token, ..from }), bytes, Some(slot))
     }

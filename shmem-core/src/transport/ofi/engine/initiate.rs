@@ -104,15 +104,11 @@ impl Initiator<'_> {
     }
 
     /// Writes bytes, then changes a signal of the same PE, in one message. The acknowledgement to a patient sender may come late: its
-    /// channel is quieted at its end alone.
+    /// channel is quieted at its end alone. Panics if the bytes do not [fit](Engine::fits) one message.
     ///
     /// # Safety
     ///
     /// As [`Transport::put_signal`](crate::transport::Transport::put_signal) until it returns.
-    ///
-    /// # Panics
-    ///
-    /// If the bytes do not [fit](Engine::fits) one message.
     pub(crate) unsafe fn put_signal(
         self,
         to: Remote,
@@ -293,12 +289,9 @@ impl Initiator<'_> {
         }
     }
 
-    /// Sends a message by `send`, if there is room on the wire and in the window. The place in the window is taken first: the answer may
-    /// come before `send` returns.
-    ///
-    /// # Panics
-    ///
-    /// If the answer comes although `send` found no room: another thread may be writing to the destination.
+    /// Sends a message by `send`, if there is room on the wire and in the window. The place in the window is taken first: the answer
+    /// may come before `send` returns. Panics if the answer comes although `send` found no room: another thread may be writing to the
+    /// destination.
     fn try_start(
         self,
         pe: usize,

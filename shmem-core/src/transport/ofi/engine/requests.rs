@@ -98,11 +98,8 @@ impl Requests {
         Some(Some(Ticket { slot, use_of_slot: place.uses }))
     }
 
-    /// Takes back a message that was not sent. Afterwards no thread writes to its destination.
-    ///
-    /// # Errors
-    ///
-    /// If it was sent: all are acknowledged, or the answer is here, or is being written.
+    /// Takes back a message that was not sent. Afterwards no thread writes to its destination. Fails if it was sent: all are
+    /// acknowledged, or the answer is here, or is being written.
     pub(super) fn withdraw(&mut self, ticket: Option<Ticket>) -> Result<(), Flaw> {
         match ticket {
             None => self.answered(1),

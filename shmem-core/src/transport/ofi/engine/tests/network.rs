@@ -112,11 +112,8 @@ impl Network {
         (x >> 20) as usize % sides
     }
 
-    /// Delivers a random message; then every PE sends its pending answers.
-    ///
-    /// # Panics
-    ///
-    /// If there was none for many steps: a wait is endless.
+    /// Delivers a random message; then every PE sends its pending answers. Panics if there was none for many steps: a wait is
+    /// endless.
     pub(super) fn step(&self) {
         let start = self.roll(self.engines.len());
         let pes = (0..self.engines.len()).map(|i| (start + i) % self.engines.len());
