@@ -107,10 +107,4 @@ mod tests {
             prop_assert!(shown.len() == text.len() || shown.len() > Message::MAX - 4);
         }
     }
-
-    #[test]
-    fn is_built_by_the_compiler() {
-        const MESSAGE: Message = Message::new().number(0).text(" of ").number(u64::MAX);
-        assert_eq!(MESSAGE.as_str(), "0 of 18446744073709551615");
-    }
 }

@@ -154,24 +154,6 @@ proptest! {
 }
 
 #[test]
-fn one_dimension_has_plain_indices() {
-    let mut model = Model::<1, Multi>::numbered([10], 3, StorageKind::Multi, 1);
-    let mut view = opened!(model);
-    for i in view.indices() {
-        view[i] = 2 * i as u32;
-    }
-    assert!(view.iter().copied().eq((0..20).step_by(2)));
-    for (element, i) in (&mut view).into_iter().zip(0..) {
-        *element = i;
-    }
-    assert_eq!((view.get(9), view.get(10)), (Some(&9), None));
-    assert_eq!(view.nodes(), [0, 1, 2]);
-    assert_eq!(format!("{view:?}"), "ArrayMut ([10], multi, 3 chunks)");
-    assert!(model.is_whole());
-    assert_eq!(format!("{:?}", model.array), "NumaArray #7 ([10], multi, 3 chunks)");
-}
-
-#[test]
 fn indices_come_in_order() {
     let model = Model::<3, Chosen>::numbered([2, 3, 4], 2, StorageKind::Multi, 0);
     let expected = all([0..2, 0..3, 0..4]);

@@ -126,14 +126,3 @@ fn a_machine_that_tells_nothing() {
     assert_eq!(topology.of_kind(NormalMem, 0), [0]);
     assert!(topology.nodes()[0].allowed);
 }
-
-#[test]
-fn this_machine() {
-    let topology = Topology::read(&Root::default());
-    let Some(home) = topology.home() else {
-        println!("skipped: this kernel tells of no memory nodes");
-        return;
-    };
-    assert!(topology.nodes().iter().any(|node| node.number == home && !node.cpus.is_empty()));
-    assert!(!topology.of_kind(NormalMem, home).is_empty(), "{topology:?}");
-}
