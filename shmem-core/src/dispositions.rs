@@ -73,7 +73,6 @@ fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
     unsafe { libc::sigismember(set, signal) == 1 }
 }
 
-/// The disposition of a signal; `None`: it has none.
 fn action(signal: c_int) -> Option<libc::sigaction> {
     let mut action = MaybeUninit::zeroed();
     // SAFETY: without a new disposition nothing is changed, and there is room for the present one.

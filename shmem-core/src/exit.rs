@@ -99,7 +99,6 @@ impl End<'_> {
 }
 
 unsafe extern "C" {
-    /// The C library's.
     static stdout: *mut libc::FILE;
 }
 
@@ -309,7 +308,6 @@ mod tests {
         fn flockfile(stream: *mut libc::FILE);
     }
 
-    /// A process that ends so.
     fn child(how: &str) -> Child {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "exit::tests::nothing_holds_up_an_end", "--nocapture", "--test-threads=1"]);

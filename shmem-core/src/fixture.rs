@@ -16,7 +16,6 @@ use crate::segment::Segments;
 use crate::sync::Patience;
 use crate::system::SYSTEM_BYTES;
 
-/// Slots start on pages.
 const PAGE: usize = 4096;
 
 /// Zeroed memory for some slots, freed on drop.
@@ -42,12 +41,10 @@ impl Slots {
         Self { memory, layout, each }
     }
 
-    /// Bytes from one slot to the next.
     pub(crate) fn stride(&self) -> usize {
         self.each
     }
 
-    /// Start of a slot.
     pub(crate) fn start_of(&self, number: usize) -> *mut u8 {
         let first = self.memory.addr().next_multiple_of(PAGE) - self.memory.addr();
         self.memory.wrapping_add(first + number * self.each)
@@ -172,7 +169,6 @@ impl Tree {
     }
 }
 
-/// The system's allocator, and what each thread has asked it for.
 struct Counting;
 
 thread_local! {

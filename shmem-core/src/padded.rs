@@ -17,7 +17,6 @@ use crate::data::{PlainData, SymmetricData};
 use crate::message::refuse;
 use crate::strided::{Field, Shape, Shaped};
 
-/// Bytes of a cache line.
 const LINE: usize = 64;
 
 /// The type of an array whose rows do not fall into the same sets of a cache: `padded![f64; ROWS;

@@ -10,7 +10,6 @@ use crate::ranges;
 pub struct Root(PathBuf);
 
 impl Default for Root {
-    /// This machine.
     fn default() -> Self {
         Self::at(Path::new("/"))
     }
@@ -71,21 +70,4 @@ impl Root {
 pub(crate) fn field(text: &str, word: &str) -> Option<u64> {
     let behind = |line: &str| line.split_whitespace().skip_while(|w| *w != word).nth(1)?.parse().ok();
     text.lines().find_map(behind)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_that_are_not_there_have_no_text() {
-        let tree = crate::fixture::Tree::new();
-        for (path, text) in [("sys/a", "12\n"), ("sys/n10/x", ""), ("sys/n2/x", ""), ("sys/nx", "")] {
-            tree.write(path, text);
-        }
-        let root = Root::at(tree.root());
-        assert_eq!(root.number("sys/a"), Some(12));
-        assert_eq!(root.number("sys/b"), None);
-        assert_eq!(root.numbered("sys", "n", ""), [2, 10]);
-    }
 }

@@ -187,7 +187,6 @@ mod bounds {
     }
 }
 
-/// The word at an offset of a section of a file.
 fn word_in(section: &[u8]) -> impl Fn(usize) -> u64 {
     |at| bytemuck::pod_read_unaligned(&section[at..at + 8])
 }

@@ -429,12 +429,10 @@ impl PeRecord {
         self.waiting_since.store(now, Ordering::Relaxed);
     }
 
-    /// A thread of this PE begins to sleep.
     pub(crate) fn begin_sleep(&self) {
         self.sleeps.fetch_add((1 << 16) + 1, Ordering::AcqRel);
     }
 
-    /// A thread of this PE goes on.
     pub(crate) fn end_sleep(&self) {
         self.sleeps.fetch_add((1 << 16) - 1, Ordering::AcqRel);
     }
@@ -517,7 +515,6 @@ impl PeRecord {
         self.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Another thread may ask.
     pub(crate) fn end_asking(&self) {
         self.asking.store(0, Ordering::Release);
     }

@@ -32,9 +32,7 @@ const FLAGS: [&str; 1] = ["words"];
 
 /// The value of an argument.
 pub(crate) enum Value {
-    /// A literal.
     Lit(Lit),
-    /// A name or a path.
     Path(Path),
     /// A list in parentheses.
     List(TokenStream),
@@ -90,7 +88,6 @@ impl Value {
         parse_size(&text).map(|bytes| (bytes, text)).map_err(|fault| fault.to_string())
     }
 
-    /// Reads the size of a page.
     pub(crate) fn page_size(&self) -> Result<PageSize, String> {
         let (bytes, text) = self.size()?;
         check_page_size(bytes).map_err(|fault| format!("`{text}`: {fault}"))?;
@@ -98,13 +95,11 @@ impl Value {
     }
 }
 
-/// A page size, and its place in the program.
 pub(crate) struct PageSize {
     pub(crate) bytes: u64,
     pub(crate) span: Span,
 }
 
-/// The arguments of one macro.
 pub(crate) struct Arguments {
     list: Vec<Argument>,
 }
@@ -147,7 +142,6 @@ impl Parse for Argument {
 }
 
 impl Arguments {
-    /// Reads the arguments of `owner`.
     pub(crate) fn parse(tokens: TokenStream, (owner, allowed): Owner, errors: &mut Errors) -> Self {
         let list = |input: ParseStream| {
             let mut arguments: Vec<Argument> = Vec::new();
@@ -185,7 +179,6 @@ impl Arguments {
         Self { list: kept }
     }
 
-    /// A list of at most one argument.
     pub(crate) fn one(argument: Option<Argument>) -> Self {
         Self { list: argument.into_iter().collect() }
     }
@@ -199,7 +192,6 @@ impl Arguments {
         self.find(key).map(|argument| argument.key.span())
     }
 
-    /// The value of an argument.
     pub(crate) fn value(&self, key: &str) -> Option<&Value> {
         self.find(key)?.value.as_ref()
     }

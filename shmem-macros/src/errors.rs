@@ -7,22 +7,18 @@ use quote::{ToTokens, quote};
 
 use crate::library::Sealed;
 
-/// The errors of one expansion, reported together.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<syn::Error>);
 
 impl Errors {
-    /// Adds an error at `tokens`.
     pub(crate) fn push(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.0.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Adds an error of the parser.
     pub(crate) fn push_error(&mut self, error: syn::Error) {
         self.0.push(error);
     }
 
-    /// Adds those of `other`.
     pub(crate) fn append(&mut self, other: Self) {
         self.0.extend(other.0);
     }
@@ -32,7 +28,6 @@ impl Errors {
         errors.into_iter().for_each(|(message, tokens)| self.push(tokens, message));
     }
 
-    /// Whether there is any.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

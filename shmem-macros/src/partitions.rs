@@ -20,7 +20,6 @@ use crate::groups::option;
 use crate::library::{self, Sealed};
 use crate::messages::{self, Errors};
 
-/// Expands the body of the macro.
 pub(crate) fn expand(body: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let (mut path, mut partitions) = (None, Vec::new());
@@ -57,7 +56,6 @@ pub(crate) fn expand(body: TokenStream) -> TokenStream {
     quote!(#errors #(#declared)*)
 }
 
-/// A partition as it is written.
 struct PartitionItem {
     attributes: Vec<Attribute>,
     visibility: Visibility,

@@ -66,7 +66,6 @@ pub struct Chunked<'x, const D: usize> {
     entries: &'x [Bucket<D>],
     shift: u32,
     axis: usize,
-    /// Length of the axis.
     length: usize,
     near: Near<D>,
 }
@@ -97,7 +96,6 @@ impl<const D: usize> Chunked<'_, D> {
         Some(along)
     }
 
-    /// The bucket of an index along the axis, if it is in range.
     #[inline(always)]
     fn entry(&self, along: usize) -> Option<&Bucket<D>> {
         if along >= self.length {

@@ -49,7 +49,6 @@ impl<T, const D: usize> ChunkLayout<T, D> {
         Self { number, node, lows, highs, strides, origin, rows }
     }
 
-    /// The address of an element by its index in the array; `None` if it is not in this chunk.
     #[inline(always)]
     fn locate(&self, index: [usize; D]) -> Option<*mut T> {
         let mut number = index[D - 1];

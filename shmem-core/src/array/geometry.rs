@@ -19,7 +19,6 @@ use crate::strided::Piece;
 /// all dimensions but the last, in elements.
 pub(super) type Steps<const D: usize> = [usize; D];
 
-/// A bucket of the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket<const D: usize> {
     /// The first index along the axis of the second chunk.
@@ -120,7 +119,6 @@ fn pieces<const D: usize>(
     pieces.into()
 }
 
-/// Strides of a row-major array, in elements.
 pub(super) fn strides<const D: usize>(shape: [usize; D]) -> [usize; D] {
     let mut strides = [1; D];
     for d in (1..D).rev() {

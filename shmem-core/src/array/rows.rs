@@ -45,7 +45,6 @@ pub trait Route {
 #[derive(Debug)]
 pub(super) struct Rows<T> {
     start: *mut T,
-    /// Number of rows.
     rows: usize,
     /// Elements of a row.
     row: usize,
@@ -65,7 +64,6 @@ impl<T> Rows<T> {
         Self { start, rows, row, pitch }
     }
 
-    /// Number of elements.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.rows * self.row

@@ -356,7 +356,6 @@ impl<'x, T, const D: usize, S: Storage> IntoIterator for &'x ArrayMut<'_, T, D, 
     }
 }
 
-/// The contents of both views.
 pub(super) struct Field<'x, T, const D: usize, S: Storage> {
     pub(super) shape: [usize; D],
     addressing: S::Addressing<'x, D>,
@@ -401,7 +400,6 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         i * self.row_len()..(i + 1) * self.row_len()
     }
 
-    /// The address of an element, if there is such an element.
     #[inline(always)]
     pub(super) fn locate(&self, index: [usize; D]) -> Option<*mut T> {
         self.addressing.locate(&self.shape, index)

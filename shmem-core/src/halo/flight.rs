@@ -402,7 +402,6 @@ fn dropped(links: &[Option<Link>], turn: Turn, begun: &Location<'_>) -> ! {
     )
 }
 
-/// The edges that were not sent, as text.
 fn missing(links: &[Option<Link>], turn: Turn) -> String {
     let missing = links.iter().enumerate().filter_map(|(edge, link)| Some((edge, link.as_ref()?)));
     let missing = missing.filter(|(_, link)| link.sent != turn.number());

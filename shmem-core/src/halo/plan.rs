@@ -54,7 +54,6 @@ impl Edge {
 /// Alignment of messages: processors fetch lines in pairs.
 const LINE: usize = 128;
 
-/// Bytes of a cache line.
 const CACHE_LINE: usize = 64;
 
 /// Lines of a message that are prefetched. The processor prefetches the rest of a long message itself.
@@ -158,13 +157,11 @@ impl HaloPlan {
 }
 
 impl Messages {
-    /// Bytes to the cells of a message.
     #[inline(always)]
     pub(super) fn cells_of(self, message: usize) -> usize {
         self.first + message * self.step
     }
 
-    /// Bytes to the signal of a message.
     #[inline(always)]
     pub(super) fn signal_of(self, message: usize) -> usize {
         self.cells_of(message) + self.signal

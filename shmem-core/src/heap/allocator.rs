@@ -91,7 +91,6 @@ impl Allocator {
         Ok(())
     }
 
-    /// Gives a block of `bytes` back.
     pub(super) fn free(&mut self, offset: usize, bytes: usize) {
         self.give(offset, bytes.max(1).next_multiple_of(MIN_ALIGN));
     }
@@ -129,7 +128,6 @@ impl Allocator {
         Ok(to)
     }
 
-    /// The heap in numbers.
     pub(super) fn usage(&self) -> Usage {
         Usage {
             used: self.used,
@@ -149,7 +147,6 @@ impl Allocator {
         self.holes_by_size.range((room, 0)..).find_map(fit)
     }
 
-    /// Takes a block out of the hole around it.
     fn take(&mut self, offset: usize, room: usize) {
         let hole = self.holes.range(..=offset).next_back().map_or(offset, |(&hole, _)| hole);
         let end = hole + self.remove_hole(hole);
@@ -164,7 +161,6 @@ impl Allocator {
         self.peak = self.peak.max(self.used);
     }
 
-    /// Makes a block a hole, merged with its neighbours.
     fn give(&mut self, offset: usize, room: usize) {
         self.used -= room;
         self.blocks -= 1;

@@ -75,7 +75,6 @@ impl HeapError {
     }
 }
 
-/// The advice that makes room.
 fn remedy(partition: u32, enough: Option<usize>) -> String {
     let Some(enough) = enough else { return "no partition has as many".to_owned() };
     let size = short_size(rounded_up(enough));

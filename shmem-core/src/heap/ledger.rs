@@ -395,7 +395,6 @@ impl Ledger {
         ))
     }
 
-    /// Moves the queue of dropped handles into the bitmap.
     fn drain(&mut self) {
         for id in self.released.take() {
             if let Some(handles) = self.handles.get_mut(&id) {

@@ -233,7 +233,6 @@ impl Arena {
             .collect()
     }
 
-    /// The part of a slot that a later segment takes up.
     fn later_area(&self, offset: usize, request: &Request) -> Range<usize> {
         let (later, granule) = (self.layout.later(), self.layout.granule());
         let room = request.room().max(granule);

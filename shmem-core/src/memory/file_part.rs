@@ -17,7 +17,6 @@ use super::map::SEALS;
 pub struct FilePart {
     /// Bytes from the start of the slot.
     pub(super) offset: u64,
-    /// Bytes.
     pub(super) bytes: u64,
     /// Index of the file among those handed over.
     pub(super) file: u64,

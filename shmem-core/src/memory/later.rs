@@ -10,7 +10,6 @@ use super::layout::SlotLayout;
 use super::size::Size;
 use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
 
-/// Most later segments.
 const MOST: usize = MAX_SEGMENTS - FIRST_LATER as usize;
 
 /// A later segment: its index, and its offset.

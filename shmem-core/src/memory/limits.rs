@@ -200,7 +200,6 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
     })
 }
 
-/// The error for addresses that cannot be reserved.
 pub(super) fn address_space(layout: &SlotLayout, slots: usize) -> MemoryError {
     let (limit, raise) = match getrlimit(Resource::As).current {
         Some(bytes) => {

@@ -33,7 +33,6 @@ impl core::fmt::Display for Limit {
 }
 
 impl Default for Machine {
-    /// This machine.
     fn default() -> Self {
         Self::at(Path::new("/"))
     }
@@ -50,7 +49,6 @@ impl Machine {
         Topology::read(&self.root)
     }
 
-    /// Its page sizes.
     pub(super) fn page_sizes(&self) -> PageSizes {
         PageSizes::read(&self.root, self.base)
     }
@@ -155,7 +153,6 @@ mod tests {
     const MEMINFO: (&str, &str) =
         ("proc/meminfo", "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  600 kB\n");
 
-    /// The memory that there is and that is left, by the files of a machine.
     #[test]
     fn the_tightest_limit_counts() {
         let groups = [

@@ -102,16 +102,10 @@ impl Reservation {
         Ok(Self { start: not_null(start)?, bytes })
     }
 
-    /// Its first byte.
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Where a range starts.
-    ///
-    /// # Panics
-    ///
-    /// If it is outside the reservation.
     pub(super) fn address(&self, range: &Range<usize>) -> *mut u8 {
         self.at(range).cast()
     }
@@ -268,7 +262,6 @@ impl Drop for Reservation {
     }
 }
 
-/// The error of a call of the libc crate.
 pub(super) fn last_error() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

@@ -91,7 +91,6 @@ pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread
     }
 }
 
-/// Takes the policy of mapped addresses away.
 pub(super) fn unbind(address: *mut u8, bytes: usize) -> Result<(), Errno> {
     // The kernel does not look at the file if the mapping has no policy that could change.
     mbind(address, bytes, libc::MPOL_LOCAL, &[])?;

@@ -15,14 +15,11 @@ use super::size::Size;
 use crate::partition::Pages;
 use crate::root::Root;
 
-/// A pool of huge pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pool {
-    /// Bytes of a page.
     pub(super) size: u64,
     /// Pages that can be had: free and not reserved, and pages that the kernel may still add.
     pub(super) free: u64,
-    /// Pages in the pool.
     pub(super) total: u64,
     /// Free pages on each NUMA node, in the order of the nodes' numbers; empty: not known.
     pub(super) nodes: Vec<(u32, u64)>,
@@ -71,10 +68,8 @@ impl Pool {
     }
 }
 
-/// The page sizes of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageSizes {
-    /// Bytes of a base page.
     pub(super) base: u64,
     /// Pools of huge pages, by size.
     pub(super) pools: Vec<Pool>,
@@ -87,9 +82,7 @@ pub(super) struct PageSizes {
 /// The pages chosen for a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageChoice {
-    /// The sort of pages.
     pub(super) pages: Pages,
-    /// Bytes of a page.
     pub(super) size: u64,
     /// A wish that is not granted, in words.
     pub(super) downgrade: Option<String>,
@@ -107,7 +100,6 @@ impl PageSizes {
         Self { pools, transparent, ..Self::only(base) }
     }
 
-    /// Base pages only.
     pub(super) fn only(base: u64) -> Self {
         Self { base, pools: Vec::new(), transparent: None, failures: Vec::new() }
     }
@@ -148,7 +140,6 @@ impl PageSizes {
             .collect()
     }
 
-    /// Takes the pages of a choice out of their pool.
     pub(super) fn take(&mut self, choice: &PageChoice, request: &Request) {
         if choice.pages == Pages::HugeTlb
             && let Some(pool) = self.pools.iter_mut().find(|pool| pool.size == choice.size)

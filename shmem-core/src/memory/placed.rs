@@ -38,7 +38,6 @@ pub(super) fn apply(
     Ok(asked.map(|kind| format!("KIND={kind}: pages lie where they are touched first; {reason}")))
 }
 
-/// The pages that a request got.
 #[derive(Debug, Default)]
 pub(super) struct PlacedPages {
     /// Pages on each node, in the order of the nodes' numbers; empty: not known.

@@ -395,7 +395,6 @@ fn no_memfd(errno: Errno) -> MemoryError {
     }
 }
 
-/// The error of a system call.
 pub(super) fn system(call: &'static str, what: &'static str) -> impl Fn(Errno) -> MemoryError {
     move |errno| MemoryError::System { call, what, errno }
 }

@@ -106,7 +106,6 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         self.start as usize - self.token.mine(0) as usize
     }
 
-    /// Its bytes in the PE's slot.
     pub(crate) fn extent(self) -> Extent {
         Extent { offset: self.offset(), bytes: self.len * size_of::<T::Item>() }
     }

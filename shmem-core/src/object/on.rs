@@ -185,7 +185,6 @@ const ON_STACK: usize = 4096;
 /// A part of a value that a closure names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NamedPart {
-    /// Bytes from the start of the value.
     pub(super) offset: usize,
     /// Items of the part.
     pub(super) len: usize,

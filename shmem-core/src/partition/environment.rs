@@ -24,12 +24,10 @@ pub(super) struct Given {
     pub(super) variable: String,
     pub(super) value: String,
     pub(super) traits: Traits,
-    /// The file for the partition.
     pub(super) file: Option<String>,
 }
 
 impl Given {
-    /// Reads a value.
     fn read(
         subject: &Subject,
         variable: String,
@@ -51,7 +49,6 @@ impl Given {
         format!("{}={}", self.variable, self.value)
     }
 
-    /// The error of traits that do not fit together.
     pub(super) fn refused(&self, fault: TraitError) -> PartitionError {
         refused(&self.variable, &self.value, fault)
     }
@@ -91,7 +88,6 @@ pub struct Environment {
     pub(super) warnings: Vec<String>,
 }
 
-/// The subject of a variable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
     /// A name in small letters.
@@ -170,7 +166,6 @@ impl Environment {
         if id == 1 { self.default_heap.unwrap_or(DEFAULT_HEAP_BYTES) } else { DEFAULT_PARTITION_BYTES }
     }
 
-    /// The variable for a partition by its ID.
     pub(super) fn id(&self, id: u32) -> Option<&Given> {
         self.given.get(&Subject::Id(id))
     }
@@ -195,7 +190,6 @@ fn concerns_partitions(variable: &str) -> bool {
     stem_of(variable).is_some_and(|stem| stem == "SYMMETRIC_SIZE" || stem.starts_with("SYMMETRIC_PARTITION"))
 }
 
-/// The subject of a variable of partitions.
 fn subject_of(variable: &str, value: &str) -> Result<Subject, PartitionError> {
     let Some(which) = stem_of(variable).and_then(|stem| stem.strip_prefix("SYMMETRIC_PARTITION")) else {
         return Ok(Subject::Heap);

@@ -44,7 +44,6 @@ impl PartitionError {
         Self::Declared(format!("{what} is taken twice: by {first}, and by {second}; {remedy}"))
     }
 
-    /// A new partition with an ID out of range.
     pub(super) fn new_id(id: u32) -> Self {
         Self::New(format!(
             " wants the ID {id}; an ID lies in 1..={MAX_PARTITION_ID}; give one of these, or none: then a free one is taken"

@@ -108,7 +108,6 @@ fn given(grant: &Grant) -> [String; GIVEN] {
     ]
 }
 
-/// Pages on nodes.
 fn nodes(nodes: &[(u32, u64)]) -> String {
     match nodes {
         [] => "-".into(),

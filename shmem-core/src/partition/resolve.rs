@@ -199,7 +199,6 @@ fn grant_wishes(
     Ok(())
 }
 
-/// Checks that the page sizes that objects wish for are page sizes.
 fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     let mut wishes: Vec<_> = objects.iter().filter(|object| object.pgsize != 0).collect();
     wishes.sort_by_key(|wish| (wish.file, wish.line, wish.name, wish.pgsize));

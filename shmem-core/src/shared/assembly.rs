@@ -9,11 +9,9 @@ use core::arch::x86_64::__m128i;
 
 use super::register::Register;
 
-/// 16 bytes.
 #[cfg(target_arch = "x86_64")]
 pub(crate) type Sixteen = __m128i;
 
-/// 16 bytes.
 #[cfg(target_arch = "aarch64")]
 pub(crate) type Sixteen = core::arch::aarch64::uint8x16_t;
 
@@ -95,7 +93,6 @@ const PART: usize = 2048;
 /// Bytes from which on a C library goes round the caches, which is worth more than what parts save.
 const HUGE: usize = 1 << 20;
 
-/// Bytes of a page, and of a line.
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 

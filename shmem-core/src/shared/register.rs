@@ -11,7 +11,6 @@ use core::marker::PhantomData;
 /// A value of one register, which is read and written whole. No address needs to be aligned, and an aligned word of at most 8 bytes
 /// is written by one store.
 pub(crate) trait Register: Copy {
-    /// Its size in bytes.
     const BYTES: usize;
 
     /// Reads a register.

@@ -7,12 +7,10 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::register::Register;
 
-/// 16 bytes.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Sixteen([u8; 16]);
 
-/// Bytes of a word.
 const WORD: usize = size_of::<u64>();
 
 macro_rules! registers {

@@ -20,7 +20,6 @@ use super::algorithm::Algorithm;
 use super::kernel::{Kernel, Maker};
 use super::pattern::{Level, Pattern};
 
-/// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
 /// Sets of a first-level cache, on nearly every processor.
 pub(super) const SETS: usize = 64;
@@ -30,7 +29,6 @@ const CROWD: usize = 16;
 const MOST: usize = 1 << 14;
 /// Most bytes of a block to which rules apply only if there are many.
 const SHORT: usize = 1024;
-/// Bytes of a page.
 const PAGE: usize = 4096;
 /// Bytes of a store that a throttled block is made of.
 const PIECE: usize = 16;
@@ -194,7 +192,6 @@ pub struct Settings {
 }
 
 impl Default for Thresholds {
-    /// The thresholds of this processor.
     fn default() -> Self {
         Self::of(Maker::find())
     }

@@ -16,9 +16,7 @@ use crate::data::PlainData;
 /// A region of a slice that is an array of `D` dimensions, in row-major order.
 pub(crate) struct PartOfSlice<T> {
     layout: Layout,
-    /// Elements of the slice.
     cells: usize,
-    /// Elements of the region.
     elements: usize,
     _elements: PhantomData<fn() -> T>,
 }
@@ -57,7 +55,6 @@ impl<T: PlainData> PartOfSlice<T> {
         Self { layout, cells, elements, _elements: PhantomData }
     }
 
-    /// Number of elements of the region.
     pub(crate) fn elements(&self) -> usize {
         self.elements
     }

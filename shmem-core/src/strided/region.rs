@@ -149,7 +149,6 @@ impl Axis {
         !self.is_index() && self.step == 1 && self.block == 1
     }
 
-    /// Whether it is an index.
     const fn is_index(self) -> bool {
         matches!(self.end, End::Index | End::Dynamic)
     }

@@ -94,7 +94,6 @@ fn types(structure: &Structure) -> TokenStream {
     }
 }
 
-/// The type of a field.
 fn number(at: usize) -> Ident {
     format_ident!("__Field{at}")
 }
@@ -107,7 +106,6 @@ fn field_type(structure: &Structure, at: usize) -> TokenStream {
     quote_spanned!(first=> <#name as __Types>::#number)
 }
 
-/// The check that there is no padding.
 fn layout(structure: &Structure) -> TokenStream {
     if !structure.is_good {
         return TokenStream::new();
@@ -237,7 +235,6 @@ fn names(structure: &Structure) -> TokenStream {
     }
 }
 
-/// The table of the fields.
 fn fields(structure: &Structure) -> TokenStream {
     if !structure.is_good {
         return TokenStream::new();

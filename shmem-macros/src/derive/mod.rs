@@ -15,7 +15,6 @@ use crate::groups::names;
 use crate::library::{self, Sealed};
 use crate::messages::{self, Errors};
 
-/// Expands the derive on `item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let item = syn::parse2(item).map_err(|error| errors.push_error(error)).ok();
@@ -25,7 +24,6 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
     }
 }
 
-/// A field, as the derive sees it.
 struct Field {
     visibility: Visibility,
     member: Member,
@@ -51,12 +49,10 @@ fn said(attributes: &[Attribute], errors: &mut Errors) -> Arguments {
     Arguments::parse(list.map_or_else(TokenStream::new, |list| list.tokens.clone()), DERIVE, errors)
 }
 
-/// A checked struct.
 struct Structure {
     sealed: Sealed,
     name: Ident,
     generics: Generics,
-    /// All fields.
     fields: Vec<Field>,
     /// Whether it holds words, and is not moved as a whole.
     has_words: bool,

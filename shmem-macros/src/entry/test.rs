@@ -14,7 +14,6 @@ use crate::arguments::{Arguments, TEST, Value};
 use crate::groups::option;
 use crate::messages::{self, Errors};
 
-/// Expands the attribute with `arguments` on `item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream, TokenStream> {
     let mut errors = Errors::default();
     let arguments = Arguments::parse(arguments, TEST, &mut errors);

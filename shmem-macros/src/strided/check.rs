@@ -14,9 +14,7 @@ use crate::messages::{self, Errors};
 /// Most fields that one side can name together.
 const MAX_FIELDS: usize = 8;
 
-/// A checked transfer.
 pub(super) struct Transfer {
-    /// The path of this library.
     pub(super) root: TokenStream,
     pub(super) way: Way,
     pub(super) to: Side,
@@ -51,7 +49,6 @@ impl Side {
     }
 }
 
-/// Checks the transfer.
 pub(super) fn transfer(written: Written, errors: &mut Errors) -> Option<Transfer> {
     let Written { token, arguments, to, equals, from } = written;
     let root = arguments.root(errors);

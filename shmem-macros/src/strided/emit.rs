@@ -19,7 +19,6 @@ pub(super) fn refused(errors: Errors) -> TokenStream {
     quote!({ #errors })
 }
 
-/// The transfer.
 pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
     let body = if transfer.to.is_dynamic() || transfer.from.is_dynamic() {
         dynamic(transfer)
@@ -92,7 +91,6 @@ fn dynamic(transfer: &Transfer) -> TokenStream {
     call(transfer, &quote!(#(&#regions,)* &const { #constant },))
 }
 
-/// The call of the library.
 fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     let Transfer { root, way, to, equals, from, .. } = transfer;
     let strided = quote!(#root::__private::strided);

@@ -18,7 +18,6 @@ use proc_macro2::TokenStream;
 
 use crate::messages::Errors;
 
-/// Expands the macro.
 pub(crate) fn expand(body: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let written = parse::transfer(body, &mut errors);

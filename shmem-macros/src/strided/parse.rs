@@ -12,7 +12,6 @@ use syn::{
 use crate::arguments::{Arguments, STRIDED};
 use crate::messages::{self, Errors};
 
-/// The whole body.
 pub(super) struct Written {
     /// The first argument: the world or a context.
     pub(super) token: Expr,
@@ -22,7 +21,6 @@ pub(super) struct Written {
     pub(super) from: Side,
 }
 
-/// One side.
 pub(super) struct Side {
     pub(super) object: Object,
     pub(super) remote: Option<Remote>,
@@ -87,7 +85,6 @@ impl Axis {
     }
 }
 
-/// Reads the body.
 pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written> {
     let parser = |input: ParseStream| {
         let token = token(input)?;
@@ -210,7 +207,6 @@ impl Object {
         Ok(Self { expr: syn::parse2(expr)?, inside: None })
     }
 
-    /// As it is called in messages.
     pub(super) fn name(&self) -> String {
         self.inside.clone().unwrap_or_else(|| messages::readable(&self.expr))
     }
@@ -222,7 +218,6 @@ impl ToTokens for Object {
     }
 }
 
-/// The fields behind the brackets.
 fn fields(input: ParseStream) -> syn::Result<Vec<Vec<Member>>> {
     let mut fields: Vec<Vec<Member>> = Vec::new();
     while input.peek(Token![.]) {

@@ -12,9 +12,7 @@ use super::Static;
 use crate::arguments::{Arguments, PageSize, Value, macros_among};
 use crate::messages::{self, Errors, readable};
 
-/// The placement of an object.
 pub(super) struct Placement {
-    /// The path of this library.
     pub(super) root: TokenStream,
     /// The place of the promise that this is its path.
     pub(super) promise: Option<Span>,
@@ -26,11 +24,8 @@ pub(super) struct Placement {
     pub(super) pgsize: Option<PageSize>,
 }
 
-/// A checked `let`.
 pub(super) struct Binding {
-    /// The name of the variable.
     pub(super) name: String,
-    /// The initial contents.
     pub(super) initial: TokenStream,
     /// Their span.
     pub(super) span: Span,
@@ -126,7 +121,6 @@ fn argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
     }
 }
 
-/// Checks a `let`.
 pub(super) fn binding(local: &Local, errors: &mut Errors) -> Option<Binding> {
     let pattern = match &local.pat {
         Pat::Type(typed) => &*typed.pat,

@@ -20,7 +20,6 @@ use super::check::{Binding, Placement};
 use crate::library::{self, Sealed};
 use crate::messages::{self, Errors, readable, respanned};
 
-/// A static.
 pub(super) fn object(
     declared: &Static,
     is_judged: bool,

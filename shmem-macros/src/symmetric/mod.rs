@@ -11,7 +11,6 @@ use syn::{Attribute, Generics, Local, Meta, Path, Stmt, Token, Type, Visibility}
 use crate::arguments::{Arguments, SYMMETRIC};
 use crate::messages::{self, Errors};
 
-/// Expands the attribute with `arguments` on `item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let placement = check::placement(&Arguments::parse(arguments, SYMMETRIC, &mut errors), &mut errors);
@@ -47,7 +46,6 @@ enum Item {
     Let(Box<Local>),
 }
 
-/// A static as written.
 struct Static {
     attributes: Vec<Attribute>,
     visibility: Visibility,

@@ -13,7 +13,6 @@ use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT};
 
 /// What holds a file, as bytes at offsets: a file system, or in tests a disk that loses what was not flushed.
 pub(super) trait Disk: core::fmt::Debug {
-    /// Reads bytes; they exist.
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno>;
 
     /// Writes bytes. A crash may lose them, or any part of them, until they are flushed.
@@ -22,7 +21,6 @@ pub(super) trait Disk: core::fmt::Debug {
     /// Flushes all that was written, also through mappings.
     fn flush(&self) -> Result<(), Errno>;
 
-    /// A descriptor of the file, for mappings.
     fn descriptor(&self) -> Result<OwnedFd, Errno>;
 }
 

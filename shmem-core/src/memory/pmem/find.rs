@@ -99,7 +99,6 @@ pub(super) fn take_over(file: File, path: &Path, identity: &Identity) -> Result<
         .map_err(system("writing the header"))
 }
 
-/// Makes a file where there is none.
 pub(super) fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
@@ -127,7 +126,6 @@ pub(super) fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String>
     built
 }
 
-/// The error of a system call.
 fn system(call: &'static str) -> impl Fn(Errno) -> String {
     move |errno| format!("{call} failed: {errno}")
 }
@@ -165,7 +163,6 @@ fn lock(file: &File, patience: Duration) -> Result<(), String> {
 /// whenever it is written, or keep it on another machine.
 const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
-/// Refuses other file systems than [`IN_PLACE`].
 fn in_place(file: &File) -> Result<(), String> {
     let kind = rustix::fs::fstatfs(file).map_err(system("fstatfs"))?.f_type as u64 & 0xffff_ffff;
     if IN_PLACE.contains(&kind) { Ok(()) } else { Err(elsewhere(kind)) }
@@ -208,7 +205,6 @@ fn allocate(file: &File, bytes: u64) -> Result<(), String> {
     })
 }
 
-/// The error of a file that takes `asked` bytes.
 fn no_room(asked: u64, available: &str) -> String {
     let asked = Size(asked);
     format!(

@@ -71,7 +71,6 @@ impl Areas {
         self.work + (1 + generation % 2) * self.bytes
     }
 
-    /// Bytes of the file.
     pub(super) fn end(&self) -> u64 {
         self.work + 3 * self.bytes
     }
@@ -84,7 +83,6 @@ pub(super) struct Header {
     magic: u64,
     pub(super) pe: u32,
     pub(super) pes: u32,
-    /// Bytes of the partition.
     pub(super) size: u64,
     /// Bytes of the layout, and their fingerprint.
     pub(super) layout_bytes: u64,
@@ -103,7 +101,6 @@ unsafe impl Zeroable for Header {}
 unsafe impl Pod for Header {}
 
 impl Header {
-    /// The first header of a new file.
     pub(super) fn new(identity: &Identity) -> Self {
         let layout = identity.layout.as_bytes();
         Self {
@@ -118,7 +115,6 @@ impl Header {
         .sealed()
     }
 
-    /// The header of the next persist of a heap.
     pub(super) fn next(self, set: u64) -> Self {
         Self { generation: self.generation + 1, set, ..self }.sealed()
     }
@@ -131,12 +127,10 @@ impl Header {
         fingerprint(bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, sum)].iter().copied())
     }
 
-    /// Its offset in the file.
     pub(super) fn offset(&self) -> u64 {
         self.generation % 2 * HEADER_PAGE as u64
     }
 
-    /// The page with this header.
     pub(super) fn page(&self) -> Vec<u8> {
         let mut page = bytemuck::bytes_of(self).to_vec();
         page.resize(HEADER_PAGE, 0);

@@ -9,7 +9,6 @@ use super::vector::Vector;
 use crate::shared::{self, Registers};
 pub(super) use crate::shared::{Ends, One, Quad};
 
-/// The copy of one block.
 pub(super) trait Block: Copy {
     /// Whether a loop copies four blocks at a time.
     const SHORT: bool = true;

@@ -79,10 +79,8 @@ fn detect() -> Isa {
     Isa::Baseline
 }
 
-/// Makers whose processors were found to differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::strided) enum Maker {
-    /// AMD.
     #[cfg_attr(
         any(not(target_arch = "x86_64"), miri, shmem_words),
         allow(dead_code, reason = "others are not asked")
@@ -93,7 +91,6 @@ pub(in crate::strided) enum Maker {
 }
 
 impl Maker {
-    /// The maker of this processor.
     #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
     #[allow(unused_unsafe, reason = "a safe function since Rust 1.94")]
     pub(in crate::strided) fn find() -> Self {
@@ -103,7 +100,6 @@ impl Maker {
         if name == b"AuthenticAMD" { Self::Amd } else { Self::Other }
     }
 
-    /// Unknown here.
     #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
     pub(in crate::strided) fn find() -> Self {
         Self::Other

@@ -62,7 +62,6 @@ pub(in crate::strided) unsafe fn few(block: usize, row: Level, to: *mut u8, from
     }
 }
 
-/// Copies blocks without a pause.
 #[derive(Clone, Copy)]
 pub(super) struct Plain;
 

@@ -13,7 +13,6 @@ use super::plain_rows::{self, Plain};
 use super::vector::{Vector as _, load512, store512_of};
 use super::{Isa, Level};
 
-/// Bytes of a vector.
 const VECTOR: usize = 64;
 /// Lanes of a vector, of 4 bytes.
 const LANES: usize = 16;

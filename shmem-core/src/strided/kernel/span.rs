@@ -13,7 +13,6 @@ use super::{Isa, Level};
 
 /// Bytes of a window.
 const WINDOW: usize = 64;
-/// Bytes of a lane.
 const LANE: usize = 4;
 /// Lanes of a window.
 const LANES: usize = WINDOW / LANE;

@@ -12,7 +12,6 @@ use super::plain_rows::{self, Plain, Sweep};
 use super::vector::Vector;
 use super::{Isa, Level};
 
-/// Bytes of a line.
 const LINE: usize = 64;
 
 /// Prefetch distance in the source, in bytes.

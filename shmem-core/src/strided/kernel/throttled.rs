@@ -11,7 +11,6 @@ use super::block::Block;
 use super::plain_rows::{self, Plain, Sweep};
 use super::{Isa, Level};
 
-/// Bytes of a cache line.
 const LINE: usize = 64;
 
 /// Bytes of a way of a first-level cache.
@@ -27,7 +26,6 @@ const PIECE: usize = 16;
 #[repr(align(64))]
 struct CacheLine(UnsafeCell<u64>);
 
-/// Copies a block, and makes idle stores.
 #[derive(Clone, Copy)]
 struct Braked<B> {
     block: B,
