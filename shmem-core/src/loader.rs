@@ -32,10 +32,7 @@ pub struct LoadError(String);
 
 impl Loaded {
     /// Loads a file, or one that the loader finds by that name.
-    ///
-    /// # Errors
-    ///
-    /// If there is none, or it cannot be loaded: what the loader says.
+    /// Fails if there is none, or it cannot be loaded: what the loader says.
     ///
     /// # Safety
     ///
@@ -53,10 +50,7 @@ impl Loaded {
     }
 
     /// A function by name and version; by name alone if no version is asked for, or the loader or the library has no versions.
-    ///
-    /// # Errors
-    ///
-    /// If the library has none of that name: what the loader says.
+    /// Fails if the library has none of that name: what the loader says.
     ///
     /// # Safety
     ///

@@ -50,10 +50,7 @@ pub enum SectionError {
 }
 
 /// Descriptors of all symmetric statics of the running program, in no particular order.
-///
-/// # Errors
-///
-/// If the program was linked from several versions of this crate, or from several copies of it.
+/// Fails if the program was linked from several versions of this crate, or from several copies of it.
 pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_sym, &raw const bounds::__stop_shmem_sym);
     // SAFETY: the linker's bounds of a section of records.
@@ -72,10 +69,7 @@ pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
 }
 
 /// Declarations of all partitions of the running program, in no particular order.
-///
-/// # Errors
-///
-/// If the program was linked from several versions of this crate.
+/// Fails if the program was linked from several versions of this crate.
 pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_par, &raw const bounds::__stop_shmem_par);
     // SAFETY: the linker's bounds of a section of records.
@@ -99,10 +93,7 @@ unsafe fn words(start: *const u64) -> impl Fn(usize) -> u64 {
 }
 
 /// The statics that a section `shmem_sym` of a file describes, in the order of the file.
-///
-/// # Errors
-///
-/// If it is of another version, or damaged.
+/// Fails if it is of another version, or damaged.
 pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
     let entry = |at| {
         let bytes = &section[at + offset_of!(Descriptor, entry)..][..size_of::<StaticEntry>()];
@@ -113,10 +104,7 @@ pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
 }
 
 /// The partitions that a section `shmem_par` of a file declares, in the order of the file.
-///
-/// # Errors
-///
-/// If it is of another version, or damaged.
+/// Fails if it is of another version, or damaged.
 pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
     let declaration = |at| {
         let bytes = &section[at..][..size_of::<Declaration>()];

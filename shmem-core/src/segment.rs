@@ -52,10 +52,7 @@ pub struct Segments {
 
 impl Segments {
     /// An empty table for slots of `bytes` bytes, in granules of `1 << shift`.
-    ///
-    /// # Panics
-    ///
-    /// If the granule is not a power of two of at least a page, or the slot has more than 2^27 of them.
+    /// Panics if the granule is not a power of two of at least a page, or the slot has more than 2^27 of them.
     pub fn new(bytes: usize, shift: u32) -> Self {
         assert!((12..usize::BITS).contains(&shift), "a granule is at least a page");
         let granules = bytes.div_ceil(1 << shift);
@@ -79,10 +76,7 @@ impl Segments {
     }
 
     /// Enters a segment.
-    ///
-    /// # Panics
-    ///
-    /// If the number is taken, or the segment does not start on a granule, lies outside the slot, or
+    /// Panics if the number is taken, or the segment does not start on a granule, lies outside the slot, or
     /// overlaps another.
     ///
     /// # Safety
@@ -98,10 +92,7 @@ impl Segments {
     /// As [`insert`](Self::insert), for a segment that no raw address finds, as none finds the system's:
     /// it is reached by handles alone. Whatever may be removed while others look for addresses must be hidden: what
     /// [`find`](Self::find) has found stays memory for as long as its caller may use it.
-    ///
-    /// # Panics
-    ///
-    /// As [`insert`](Self::insert).
+    /// Panics as [`insert`](Self::insert) does.
     ///
     /// # Safety
     ///
@@ -127,10 +118,7 @@ impl Segments {
     }
 
     /// Removes a segment.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
+    /// Panics if there is none.
     ///
     /// # Safety
     ///

@@ -45,9 +45,7 @@ pub struct Geometry<const D: usize> {
 }
 
 impl<const D: usize> Geometry<D> {
-    /// # Panics
-    ///
-    /// If the parts are not those of such an array.
+    /// Panics if the parts are not those of such an array.
     pub(super) fn new(
         chunking: Chunking<D>,
         kind: StorageKind,

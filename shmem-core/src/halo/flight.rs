@@ -247,10 +247,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
 
 impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
     /// Finishes the exchange, unless a panic gives it up.
-    ///
-    /// # Panics
-    ///
-    /// If an edge with a neighbour was not sent.
+    /// Panics if an edge with a neighbour was not sent.
     fn drop(&mut self) {
         let (token, turn) = (self.token, self.turn);
         ring(token, turn, &self.halo.links);

@@ -114,10 +114,7 @@ impl Ledger {
     }
 
     /// Adds the heap of a segment.
-    ///
-    /// # Panics
-    ///
-    /// If the segment has one.
+    /// Panics if the segment has one.
     pub fn add_heap(&mut self, segment: u32, heap: Allocator) {
         let before = self.heaps.insert(segment, heap);
         assert!(before.is_none(), "segment {segment} has a heap already");
@@ -141,14 +138,9 @@ impl Ledger {
 
     /// Reserves memory on the heap of `segment`, under the next number. An allocation of no bytes is
     /// given the smallest block, so that empty objects are objects like others.
-    ///
-    /// # Errors
-    ///
-    /// If the alignment is no power of two or more than [`MAX_ALIGN`](super::MAX_ALIGN), or there is no room. No number is used up.
-    ///
-    /// # Panics
-    ///
-    /// If the segment has no heap.
+    /// Fails if the alignment is no power of two or more than [`MAX_ALIGN`](super::MAX_ALIGN), or there is no room. No
+    /// number is used up.
+    /// Panics if the segment has no heap.
     pub fn allocate(
         &mut self,
         segment: u32,
@@ -161,14 +153,8 @@ impl Ledger {
     }
 
     /// Reserves an object with a name of an earlier job, at its old offset, under the next number.
-    ///
-    /// # Errors
-    ///
-    /// If the offset is not aligned, or not all of it is free. No number is used up.
-    ///
-    /// # Panics
-    ///
-    /// If the segment has no heap.
+    /// Fails if the offset is not aligned, or not all of it is free. No number is used up.
+    /// Panics if the segment has no heap.
     pub fn restore(
         &mut self,
         segment: u32,
@@ -213,10 +199,7 @@ impl Ledger {
 
     /// Takes the name off an allocation; every PE calls it. From then on the handles own the allocation: it is reclaimed when
     /// every PE has dropped all of its handles.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such allocation with a name.
+    /// Panics if there is no such allocation with a name.
     pub fn unname(&mut self, id: u64) {
         self.drain();
         let allocation = self.live.get_mut(&id).filter(|allocation| allocation.owner == Owner::Name);
@@ -231,10 +214,7 @@ impl Ledger {
 
     /// Frees an allocation by its number, now, on every PE: for a handle that is given up
     /// collectively.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such allocation, or it has a name: then only the handle is gone.
+    /// Fails if there is no such allocation, or it has a name: then only the handle is gone.
     pub fn free(&mut self, id: u64) -> Result<Allocation, HeapError> {
         let allocation = *self.live.get(&id).ok_or(HeapError::NoAllocation { id })?;
         if allocation.owner == Owner::Name {
@@ -247,10 +227,7 @@ impl Ledger {
     }
 
     /// Frees an allocation by its offset, now, on every PE.
-    ///
-    /// # Errors
-    ///
-    /// If no allocation starts there, or a handle owns it.
+    /// Fails if no allocation starts there, or a handle owns it.
     pub fn free_at(&mut self, offset: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("free", offset)?;
         self.free(id)
@@ -258,10 +235,7 @@ impl Ledger {
 
     /// Resizes an allocation by its offset, inside its partition. It keeps its number. When it
     /// moves, every PE copies its own bytes.
-    ///
-    /// # Errors
-    ///
-    /// If no allocation starts there, a handle owns it, `bytes` is 0, or there is no room; it stays
+    /// Fails if no allocation starts there, a handle owns it, `bytes` is 0, or there is no room; it stays
     /// as it was.
     pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("realloc", offset)?;
@@ -291,14 +265,8 @@ impl Ledger {
     }
 
     /// Frees the allocations that all PEs have dropped: `agreed` is the AND of all bitmaps from `first_id` on.
-    ///
-    /// # Errors
-    ///
-    /// If it holds an allocation that this PE has not dropped. Then nothing is freed.
-    ///
-    /// # Panics
-    ///
-    /// If it is longer than the bitmap of this PE can be.
+    /// Fails if it holds an allocation that this PE has not dropped. Then nothing is freed.
+    /// Panics if it is longer than the bitmap of this PE can be.
     pub fn reclaim(&mut self, first_id: u64, agreed: &[u64]) -> Result<Reclaimed, HeapError> {
         let mut groups = self.groups.range(first_id / 64..);
         let mut ids = Vec::new();

@@ -82,14 +82,8 @@ pub const fn colour(index: u32, size: u64) -> u64 {
 }
 
 /// Lays statics out in the partitions of a job, given in order of their IDs.
-///
-/// # Errors
-///
-/// If statics need more than their partition has, or name a partition that is not there.
-///
-/// # Panics
-///
-/// If the partitions are not in order of their IDs.
+/// Fails if statics need more than their partition has, or name a partition that is not there.
+/// Panics if the partitions are not in order of their IDs.
 pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     let layout = arrange(entries, partitions)?;
     layout.check()?;
@@ -97,14 +91,8 @@ pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<L
 }
 
 /// As [`layout`], but statics may need more than their partition has: for tools that show the excess.
-///
-/// # Errors
-///
-/// If a static names a partition that is not there.
-///
-/// # Panics
-///
-/// If the partitions are not in order of their IDs.
+/// Fails if a static names a partition that is not there.
+/// Panics if the partitions are not in order of their IDs.
 pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     assert!(partitions.is_sorted_by_key(|p| p.id), "partitions are laid out in order of their IDs");
     let mut objects: Vec<Vec<Placed>> = vec![Vec::new(); partitions.len()];
@@ -169,10 +157,7 @@ impl PartitionLayout {
     }
 
     /// Checks that the statics fit.
-    ///
-    /// # Errors
-    ///
-    /// If they need more than the partition has.
+    /// Fails if they need more than the partition has.
     pub fn check(&self) -> Result<(), LayoutError> {
         if self.end <= self.size {
             return Ok(());
@@ -201,10 +186,7 @@ impl PartitionLayout {
 
 impl Layout {
     /// Checks that the statics fit in every partition.
-    ///
-    /// # Errors
-    ///
-    /// Of the first partition that is too small.
+    /// Fails for the first partition that is too small.
     pub fn check(&self) -> Result<(), LayoutError> {
         self.partitions.iter().try_for_each(PartitionLayout::check)
     }

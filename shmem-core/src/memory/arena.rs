@@ -40,10 +40,7 @@ impl Arena {
     /// Memory to be populated is compared with what is left on the node. `alike` of the PEs, this one included, may have
     /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]). So each PE of a
     /// node calls this before any of them calls [`create`](Self::create).
-    ///
-    /// # Errors
-    ///
-    /// A limit is too low, or the machine does not have what is mandatory: see [`MemoryError`].
+    /// Fails if a limit is too low, or the machine does not have what is mandatory.
     pub fn reserve(
         own: usize,
         layout: SlotLayout,
@@ -96,14 +93,8 @@ impl Arena {
     /// that shall survive the job, by their position in the order of IDs.
     ///
     /// A process whose threads are the PEs calls this for several slots.
-    ///
-    /// # Errors
-    ///
-    /// The machine does not give what is asked: see [`MemoryError`].
-    ///
-    /// # Panics
-    ///
-    /// If the partitions that are to survive are not those that have a [`Backing`].
+    /// Fails if the machine does not give what is asked.
+    /// Panics if the partitions that are to survive are not those that have a [`Backing`].
     pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<OwnMemory, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
@@ -120,14 +111,8 @@ impl Arena {
 
     /// Maps the memory that the PE in `slot` made: all of its partitions, or its `later` segment at
     /// that offset, made by [`create_later`](Self::create_later) with the same request. The peer is not trusted.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::Peer`] if it does not fit the layout, or could change its size.
-    ///
-    /// # Panics
-    ///
-    /// If the later segment is not in [`SlotLayout::later`].
+    /// Fails with [`MemoryError::Peer`] if it does not fit the layout, or could change its size.
+    /// Panics if the later segment is not in [`SlotLayout::later`].
     pub fn attach(
         &self,
         slot: usize,
@@ -163,10 +148,7 @@ impl Arena {
     /// before any of them calls [`create_later`](Self::create_later), since memory to be populated is
     /// compared with what is left. `alike` of them, this one included, may have theirs on the same
     /// NUMA nodes.
-    ///
-    /// # Errors
-    ///
-    /// The machine does not have what is asked: see [`MemoryError`].
+    /// Fails if the machine does not have what is asked.
     pub fn check_later(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
         limits::check_later(request, self.slots, alike, &self.machine)
     }
@@ -176,14 +158,8 @@ impl Arena {
     ///
     /// With a memfd `given`, maps that a second time, from its start on, in whole pages, and seals its size. The process keeps its
     /// first mapping.
-    ///
-    /// # Errors
-    ///
-    /// The machine does not give what is asked: see [`MemoryError`]. The memfd cannot be sealed or mapped.
-    ///
-    /// # Panics
-    ///
-    /// If the range is not in [`SlotLayout::later`], or what is given has no whole pages.
+    /// Fails if the machine does not give what is asked, or the memfd cannot be sealed or mapped.
+    /// Panics if the range is not in [`SlotLayout::later`], or what is given has no whole pages.
     pub fn create_later(
         &self,
         slot: usize,
@@ -203,14 +179,11 @@ impl Arena {
     }
 
     /// Unmaps a later segment, created or attached. Its memory is free when all processes have unmapped it.
+    /// Panics if there is none.
     ///
     /// # Safety
     ///
     /// Nothing refers to it any more.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
     pub unsafe fn remove_later(&self, slot: usize, offset: usize) {
         assert!(offset >= self.layout.later().start, "{offset:#x} is not a later segment");
         let mut mapped = self.mapped.lock();
@@ -279,10 +252,7 @@ impl Arena {
     /// mapping.
     ///
     /// Pages that exist stay where they are, unless the range is [given back](Self::discard) beforehand.
-    ///
-    /// # Errors
-    ///
-    /// What the kernel says; see [`MemoryError::no_nodes`].
+    /// Fails as the kernel says; see [`MemoryError::no_nodes`].
     pub fn place_ranges(
         &self,
         slot: usize,
@@ -298,10 +268,7 @@ impl Arena {
 
     /// The node of each page of `page` bytes in a range of a slot, as the kernel says; `None`: there is
     /// no such page yet. Pages that only a peer has touched count as well.
-    ///
-    /// # Errors
-    ///
-    /// What the kernel says; see [`MemoryError::no_nodes`].
+    /// Fails as the kernel says; see [`MemoryError::no_nodes`].
     pub fn nodes_of(
         &self,
         slot: usize,
@@ -317,10 +284,7 @@ impl Arena {
 
     /// Pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers. Those
     /// that do not exist yet are left out.
-    ///
-    /// # Errors
-    ///
-    /// As [`nodes_of`](Self::nodes_of).
+    /// Fails as [`nodes_of`](Self::nodes_of) does.
     pub fn pages_per_node(
         &self,
         slot: usize,
@@ -331,10 +295,7 @@ impl Arena {
     }
 
     /// Allocates the pages of a range of a slot, from several threads if it is large. Their contents stay.
-    ///
-    /// # Errors
-    ///
-    /// If no memory is left on the nodes from which they must come.
+    /// Fails if no memory is left on the nodes from which they must come.
     pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         let page = self.machine.base_page() as usize;
@@ -343,10 +304,7 @@ impl Arena {
 
     /// Gives the pages of a range of a slot back to the system. It is zero afterwards, and pages come
     /// again when they are touched.
-    ///
-    /// # Errors
-    ///
-    /// What the kernel says.
+    /// Fails as the kernel says.
     ///
     /// # Safety
     ///

@@ -38,14 +38,8 @@ impl LaterRange {
 
     /// Finds room for `bytes` bytes, at a multiple of `room`
     /// ([`Request::room`](super::Request::room)).
-    ///
-    /// # Errors
-    ///
-    /// If there is none, or all segments are in use.
-    ///
-    /// # Panics
-    ///
-    /// If `bytes` is 0 or `room` is not a power of two.
+    /// Fails if there is none, or all segments are in use.
+    /// Panics if `bytes` is 0 or `room` is not a power of two.
     pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<LaterSegment, MemoryError> {
         assert!(bytes > 0, "a segment has bytes");
         assert!(room.is_power_of_two(), "pages have sizes that are powers of two");
@@ -75,10 +69,7 @@ impl LaterRange {
     }
 
     /// Gives a segment back.
-    ///
-    /// # Panics
-    ///
-    /// If it is not in use.
+    /// Panics if it is not in use.
     pub fn release(&mut self, segment: LaterSegment) {
         let LaterSegment { index, offset } = segment;
         let at = self.used.iter().position(|(range, used)| (range.start, *used) == (offset, index));

@@ -52,14 +52,8 @@ pub struct SlotLayout {
 impl SlotLayout {
     /// The layout of a slot for `partitions` in the order of their IDs, with at least `team_bytes` bytes for allocations of teams
     /// and `later_bytes` bytes of addresses for later segments. `topology` decides the placement on nodes, but no offset.
-    ///
-    /// # Errors
-    ///
-    /// If it does not fit into an address space, or a partition must have a kind of memory that cannot be placed.
-    ///
-    /// # Panics
-    ///
-    /// If there are more than [`MAX_PARTITIONS`], or they are not in the order of their IDs.
+    /// Fails if it does not fit into an address space, or a partition must have a kind of memory that cannot be placed.
+    /// Panics if there are more than [`MAX_PARTITIONS`], or they are not in the order of their IDs.
     pub fn new(
         partitions: &[PartitionSpec],
         team_bytes: usize,
@@ -140,10 +134,7 @@ impl SlotLayout {
     }
 
     /// The range of partition number `k` (from 0, in the order of IDs): bytes from the start of a slot.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such partition.
+    /// Panics if there is no such partition.
     pub fn partition(&self, k: usize) -> Range<usize> {
         self.starts[k]..self.starts[k] + self.requests[k].bytes
     }

@@ -136,14 +136,11 @@ impl Reservation {
     }
 
     /// Unmaps a range and keeps its addresses.
+    /// Panics if the kernel does not allow it: then the addresses are lost, and could be given to others.
     ///
     /// # Safety
     ///
     /// Nothing refers to what is mapped in `range` now.
-    ///
-    /// # Panics
-    ///
-    /// If the kernel does not allow it: then the addresses are lost, and could be given to others.
     pub(super) unsafe fn clear(&self, range: Range<usize>) {
         let start = self.at(&range);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;

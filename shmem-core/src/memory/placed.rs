@@ -59,10 +59,7 @@ impl PlacedPages {
 }
 
 /// Compares the nodes of all pages of a request with those it asked for.
-///
-/// # Errors
-///
-/// If a page must be on these nodes and is not: in words.
+/// Fails if a page must be on these nodes and is not: in words.
 pub(super) fn compare(
     request: &Request,
     machine: &Machine,

@@ -78,10 +78,7 @@ const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
 }
 
 /// Where the memory of a partition comes from.
-///
-/// # Errors
-///
-/// If it must have a kind of memory that this machine does not have, or that this process may not use.
+/// Fails if it must have a kind of memory that this machine does not have, or that this process may not use.
 pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, MemoryError> {
     let kind = spec.traits.kind;
     if spec.is_in_file() {

@@ -28,10 +28,7 @@ pub struct Request {
 
 impl Request {
     /// The memory of a partition.
-    ///
-    /// # Errors
-    ///
-    /// If it must have a kind of memory that this build cannot place.
+    /// Fails if it must have a kind of memory that this build cannot place.
     pub fn partition(spec: &PartitionSpec, topology: &Topology) -> Result<Self, MemoryError> {
         let what = match &spec.origin {
             Origin::BuiltIn => {

@@ -31,10 +31,7 @@ const WHOLLY: SealFlags = SEALS.union(SealFlags::WRITE);
 
 impl Sealed {
     /// A descriptor of a new memfd of these bytes, for [`open`](Self::open) in any process that receives it.
-    ///
-    /// # Errors
-    ///
-    /// If the system has no memory, or allows no memfd.
+    /// Fails if the system has no memory, or allows no memfd.
     pub fn make(bytes: &[u8]) -> io::Result<OwnedFd> {
         let mut memfd = File::from(map::memfd(None)?);
         memfd.write_all(bytes)?;
@@ -43,10 +40,7 @@ impl Sealed {
     }
 
     /// Maps the memfd that [`make`](Self::make) has made of `bytes` bytes. Its seals and size are checked: the sender is not trusted.
-    ///
-    /// # Errors
-    ///
-    /// If it is no memfd, is not sealed, or has another size; and if the system refuses.
+    /// Fails if it is no memfd, is not sealed, or has another size; and if the system refuses.
     pub fn open(memfd: impl AsFd, bytes: usize) -> io::Result<Self> {
         // Only once: a second call could return another descriptor than the one that was checked.
         let memfd = memfd.as_fd();
@@ -68,10 +62,7 @@ impl Sealed {
     }
 
     /// As [`open`](Self::open), for a memfd that must have the same bytes as `own`.
-    ///
-    /// # Errors
-    ///
-    /// If the memory could change, or does not have them, bit for bit.
+    /// Fails if the memory could change, or does not have them, bit for bit.
     pub fn in_place_of(own: &[u8], memfd: impl AsFd) -> io::Result<Self> {
         let memory = Self::open(memfd, own.len())?;
         match memory.as_ref() == own {
@@ -113,19 +104,13 @@ impl PeList {
     }
 
     /// A descriptor of memory with these PEs in it, for [`in_place_of`](Self::in_place_of) in the processes of the node.
-    ///
-    /// # Errors
-    ///
-    /// If the system has no memory, or allows no memfd.
+    /// Fails if the system has no memory, or allows no memfd.
     pub fn share(pes: &[Pe]) -> io::Result<OwnedFd> {
         Sealed::make(Pe::bytes_of(pes))
     }
 
     /// The same PEs as `own`, in memory that [`share`](Self::share) has made in a process of the node.
-    ///
-    /// # Errors
-    ///
-    /// If the memory could change, or does not have them, bit for bit.
+    /// Fails if the memory could change, or does not have them, bit for bit.
     pub fn in_place_of(own: &[Pe], shared: impl AsFd) -> io::Result<Self> {
         Ok(Self(Pes::Shared(Sealed::in_place_of(Pe::bytes_of(own), shared)?, own.len())))
     }

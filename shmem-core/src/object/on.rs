@@ -191,9 +191,7 @@ pub(super) struct NamedPart {
 }
 
 impl NamedPart {
-    /// # Panics
-    ///
-    /// If the closure returns no part of its argument.
+    /// Panics if the closure returns no part of its argument.
     #[inline(always)]
     #[track_caller]
     pub(super) fn of<T: SymmetricData, F: Contents + ?Sized>(
@@ -243,10 +241,7 @@ impl NamedPart {
     }
 
     /// Requires that a part is aligned for its items; `start` is its address, or its offset in a slot.
-    ///
-    /// # Panics
-    ///
-    /// If it is not, which needs a closure that changes the type.
+    /// Panics if it is not, which needs a closure that changes the type.
     #[inline(always)]
     #[track_caller]
     pub(super) fn require_alignment<T: SymmetricData, F: Contents + ?Sized>(self, start: usize) {

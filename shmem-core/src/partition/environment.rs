@@ -109,10 +109,7 @@ impl fmt::Display for Subject {
 
 impl Environment {
     /// Reads the variables of partitions out of an environment; others are passed over.
-    ///
-    /// # Errors
-    ///
-    /// If one of them cannot be read, or if two say different things about one partition.
+    /// Fails if one of them cannot be read, or if two say different things about one partition.
     pub fn collect(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, PartitionError> {
         let mut variables: Vec<_> =
             variables.into_iter().filter(|(variable, _)| concerns_partitions(variable)).collect();

@@ -24,9 +24,7 @@ impl Table {
     ///   exists only there becomes a partition of its own, which needs a size.
     /// - A page size that an object wishes for becomes that of its partition where nobody gave one.
     ///
-    /// # Errors
-    ///
-    /// If declarations contradict each other or the environment contradicts itself, if the traits of both do not
+    /// Fails if declarations contradict each other or the environment contradicts itself, if the traits of both do not
     /// fit together, if a partition must have smaller pages than an object in it needs, or if there are more than
     /// [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
     pub fn resolve(

@@ -25,10 +25,7 @@ impl Table {
     }
 
     /// The position in [`specs`](Self::specs) of the partition with this ID.
-    ///
-    /// # Errors
-    ///
-    /// If there is none; the error lists those that exist.
+    /// Fails if there is none; the error lists those that exist.
     pub fn position_of(&self, id: u32) -> Result<usize, PartitionError> {
         self.specs.iter().position(|spec| spec.id == id).ok_or_else(|| PartitionError::NoSuchPartition {
             asked: id.to_string(),
@@ -43,10 +40,7 @@ impl Table {
     }
 
     /// The position in [`specs`](Self::specs) of the partition with this name, without regard to case.
-    ///
-    /// # Errors
-    ///
-    /// If there is none; the error lists those that exist.
+    /// Fails if there is none; the error lists those that exist.
     pub fn position_of_name(&self, name: &str) -> Result<usize, PartitionError> {
         self.specs.iter().position(|spec| spec.name.as_str().eq_ignore_ascii_case(name)).ok_or_else(|| {
             let asked = format!("`{}`", name.escape_debug());
@@ -64,10 +58,7 @@ impl Table {
     }
 
     /// Removes the partition at a position in [`specs`](Self::specs); later ones move down.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
+    /// Panics if there is none.
     pub fn remove(&mut self, at: usize) -> PartitionSpec {
         self.specs.remove(at)
     }

@@ -89,10 +89,7 @@ impl NewPartition {
     }
 
     /// Completes the request to a partition that fits into `table`.
-    ///
-    /// # Errors
-    ///
-    /// If the traits do not fit together, the ID or name is taken or malformed, or the table is full.
+    /// Fails if the traits do not fit together, the ID or name is taken or malformed, or the table is full.
     pub fn resolve(self, table: &Table, origin: Origin) -> Result<PartitionSpec, PartitionError> {
         let Self { traits, id, name } = self;
         let wrong = |fault: TraitError| PartitionError::New(format!(": {fault}"));

@@ -23,10 +23,7 @@ pub(crate) struct PartOfSlice<T> {
 
 impl<T: PlainData> PartOfSlice<T> {
     /// The region of a slice of `cells` elements that is an array of this `shape`.
-    ///
-    /// # Panics
-    ///
-    /// If the shape has another number of elements, or the region is not inside it.
+    /// Panics if the shape has another number of elements, or the region is not inside it.
     #[track_caller]
     pub(crate) fn new<const D: usize>(cells: usize, shape: [usize; D], region: &[Range<usize>; D]) -> Self {
         const { assert!(1 <= D && D <= MAX_DIMS, "a region has 1 to 6 dimensions") }
@@ -60,10 +57,7 @@ impl<T: PlainData> PartOfSlice<T> {
     }
 
     /// The start of the region in `slice`, and the plan that packs it.
-    ///
-    /// # Panics
-    ///
-    /// If the slice has another length.
+    /// Panics if the slice has another length.
     #[track_caller]
     pub(crate) fn pack(&self, slice: &[T]) -> (*const u8, TransferPlan) {
         assert_eq!(slice.len(), self.cells);
@@ -72,10 +66,7 @@ impl<T: PlainData> PartOfSlice<T> {
     }
 
     /// Writes `packed` to the region of `slice`.
-    ///
-    /// # Panics
-    ///
-    /// If either slice has another length.
+    /// Panics if either slice has another length.
     #[track_caller]
     pub(crate) fn unpack(&self, packed: &[T], slice: &mut [T]) {
         assert_eq!((packed.len(), slice.len()), (self.elements, self.cells));

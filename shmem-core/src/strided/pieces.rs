@@ -42,10 +42,7 @@ pub struct Pieced<'a> {
 
 impl Pieced<'_> {
     /// The piece that holds the first byte.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
+    /// Panics if there is none.
     fn piece(&self) -> Piece {
         let behind = self.pieces.partition_point(|piece| piece.start <= self.at);
         let piece = behind.checked_sub(1).map(|before| self.pieces[before]);
@@ -81,10 +78,7 @@ pub struct Spot {
 
 /// Calls `each` with parts of `pattern` that lie in one piece on each side: start at the destination, start at the
 /// source, pattern. Together they move the same bytes.
-///
-/// # Panics
-///
-/// If a block lies in no piece, or beyond any memory.
+/// Panics if a block lies in no piece, or beyond any memory.
 pub fn each_part(
     pattern: &Pattern,
     to: Pieced<'_>,
@@ -163,10 +157,7 @@ impl PiecedPattern<'_> {
 
 /// Calls `each` with parts of `pattern` of at most `most` bytes, of about equal length: offset at the destination,
 /// offset at the source, pattern. Together they move the same bytes.
-///
-/// # Panics
-///
-/// If `most` is 0, or the pattern reaches further than any memory.
+/// Panics if `most` is 0, or the pattern reaches further than any memory.
 pub fn each_fitting(pattern: &Pattern, most: usize, mut each: impl FnMut(usize, usize, Pattern)) {
     assert!(most > 0, "a part has at least a byte");
     if pattern.block() > 0 {

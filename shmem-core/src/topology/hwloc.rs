@@ -13,10 +13,7 @@ use super::node::{NumaNode, Speed};
 use crate::dispositions;
 
 /// Adds hwloc's properties to these nodes.
-///
-/// # Errors
-///
-/// If hwloc fails, or is told to describe another machine; in words.
+/// Fails if hwloc fails, or is told to describe another machine; in words.
 pub(super) fn ask(nodes: &mut [NumaNode]) -> Result<(), String> {
     // hwloc loads plugins.
     // SAFETY: these install what is their own, and free nothing of others.

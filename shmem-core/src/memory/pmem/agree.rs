@@ -37,14 +37,8 @@ impl fmt::Display for FileState {
 }
 
 /// The number of the persist that all files, by PE, can come to; 0: none, the heap is new.
-///
-/// # Errors
-///
-/// If no crash leaves such files behind: a PE, and why its file does not belong to the others.
-///
-/// # Panics
-///
-/// If there are no files.
+/// Fails if no crash leaves such files behind: a PE, and why its file does not belong to the others.
+/// Panics if there are no files.
 pub fn agree(found: &[FileState]) -> Result<u64, (usize, String)> {
     let apart = |one: usize, other: usize, whose: &str| {
         let there = format!("PE {one} has {}, PE {other} has {}{whose}", found[one], found[other]);

@@ -100,10 +100,7 @@ pub enum Backing {
 impl PmemFile {
     /// Opens the file at `path`, or makes one. Nothing that was persisted changes before
     /// [`settle`](Self::settle).
-    ///
-    /// # Errors
-    ///
-    /// If there is something that cannot be used, or nothing, and no file can be made.
+    /// Fails if there is something that cannot be used, or nothing, and no file can be made.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
         let found = find(path);
         let made = matches!(found, Ok(None));
@@ -162,10 +159,7 @@ impl PmemFile {
     /// Comes to the persist on which all PEs have [agreed](super::agree()), so that W holds it; 0: a new heap, with bytes that
     /// are all zero. `set` is a number that is the same on all PEs, and different for each heap. No PE goes on before all
     /// have done this.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
         if generation < self.header.generation {
             self.revert()?;
@@ -185,10 +179,7 @@ impl PmemFile {
 
     /// Makes the older copy what W is, and writes its header. If it fails on any PE, all [`revert`](Self::revert)
     /// and give up persisting.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn persist(&mut self) -> Result<(), Errno> {
         let next = self.header.next(self.set);
         self.previous = Some(std::mem::replace(&mut self.header, next));
@@ -202,10 +193,7 @@ impl PmemFile {
     }
 
     /// Takes the newest persist back, whether it was done or has failed.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn revert(&mut self) -> Result<(), Errno> {
         let cleared = self.write_header(&[0; HEADER_PAGE]);
         self.header = self.previous.take().unwrap_or(self.header);
