@@ -1,20 +1,13 @@
 //! The end of the process.
 //!
-//! Only the program calls `exit`, or returns from `main`. The library ends the process by [`end`]: it flushes the standard output, and
-//! runs no destructor and no handler of `atexit`. Any thread may call it when the job cannot go on, also in the middle of
-//! transfers that write to memory of the program: memory that is not destroyed cannot be used again before the process is gone.
-//! Flushing and telling others have a time limit each.
+//! Only the program calls `exit` or returns from `main`. The library calls [`end`], which flushes the standard output and runs no
+//! destructors: another thread may be in a transfer to memory that a destructor would free.
 //!
-//! `exit` does not unwind the stack. It runs the destructors of the calling thread's thread-locals, the newest first, and
-//! only then the handlers of `atexit`. So a function that must run before the destructors of all thread-locals of the program is
-//! registered as the newest of these destructors (`run_first`).
-//!
-//! The C library keeps these destructors in a list, whose head is a word in its own thread-local memory. An entry
-//! cannot be removed, so repeated registration must know whether its last entry is still the newest one, for which there is no
-//! call. `Newest` finds the head, once: the one word of that memory that changes in each of two successive registrations.
-//! (Every glibc so far has exactly one. Without it every call registers, which takes some 50 bytes until the thread ends.)
-//!
-//! musl's `exit` runs no destructors of thread-locals. There is no other C library on Linux for which this is built.
+//! `exit` runs the destructors of the calling thread's thread-locals, the newest first, then the handlers of `atexit`. So a function
+//! that must precede all destructors is registered as the newest of them (`run_first`). glibc keeps destructors in a list without
+//! removal, whose head is a word of its thread-local memory. `Newest` finds that word, the only one that changes in each of two
+//! registrations, to see whether the last registration is still the newest. Without it every call registers, for some 50 bytes.
+//! musl's `exit` runs no destructors of thread-locals.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -262,7 +255,6 @@ mod glibc {
     mod tests {
         use super::*;
 
-        /// How many entries the list has had, seen by its word.
         #[test]
         fn who_is_the_newest_already_registers_no_more() {
             struct Other;

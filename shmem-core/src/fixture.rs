@@ -107,7 +107,6 @@ pub(crate) fn refusal<T>(of: impl FnOnce() -> T) -> String {
     text.map_or_else(|panic| panic.downcast::<&str>().unwrap().to_string(), |text| *text)
 }
 
-/// Requires that a text says all of this.
 #[track_caller]
 pub(crate) fn assert_says(text: impl ToString, parts: &[&str]) {
     let text = text.to_string();
@@ -210,7 +209,6 @@ pub(crate) fn live() -> usize {
     LIVE.get()
 }
 
-/// How often it has allocated.
 pub(crate) fn allocations() -> usize {
     ALLOCATIONS.get()
 }

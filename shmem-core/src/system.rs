@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! offset 0   Doorbell            rung by whoever changes a word of this PE
-//!        +   PeRecord            who this PE is and what it is doing, for peers and the launcher
-//!        +   TeamArea x MAX      each team's barrier words, and room for contributions
-//!        +   Window              what comes in chunks, of collectives of much data
-//!        +   RequestArea x MAX   what comes of collectives that go on beside the program
-//!        +   CpuTable            where the PEs of the node wait: that of the node's first PE is used
-//! 32M        memory of teams     what members of a team allocate together
+//!        +   PeRecord            identity and activity of this PE, for peers and the launcher
+//!        +   TeamArea x MAX      each team's barrier words and staging buffers
+//!        +   Window              chunks of large blocking collectives
+//!        +   RequestArea x MAX   chunks of nonblocking collectives
+//!        +   CpuTable            CPUs on which the node's PEs wait (on the node's first PE)
+//! 32M        memory of teams
 //! ```
 //!
-//! It is the first segment of every slot, and memory that no handle and no raw address can name.
+//! It is the first segment of every slot; no handle and no raw address names it.
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -20,40 +20,40 @@ use crate::shared;
 use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RingWords, Statement};
 use crate::text::Text;
 
-/// Bytes reserved for the system area; only what is touched costs memory. The memory of teams lies behind it.
+/// Bytes reserved for the system area, which is sparse.
 pub const SYSTEM_BYTES: usize = 32 << 20;
 
-/// Most teams alive at once, the world included.
+/// Most teams at a time, the world included.
 pub const MAX_TEAMS: usize = 64;
 
 /// Bytes that one PE contributes to one step of a collective.
 pub const SCRATCH_BYTES: usize = 16 << 10;
 
-/// Bytes that come to a node for one step of a collective, its own contributions besides where they are brought as they are.
+/// Bytes that a node receives in one step of a collective.
 pub const MIRROR_BYTES: usize = 64 << 10;
 
-/// Bytes that whoever acts for a node puts together before it sends them, and what it makes of all that has come.
+/// Bytes of the buffer in which a node's leader packs what it sends, and combines what it receives.
 pub const DESK_BYTES: usize = 64 << 10;
 
-/// Bytes of the slots of a PE's window, for chunks from other nodes.
+/// Bytes of a window's slots, for chunks from other nodes.
 pub const WINDOW_BYTES: usize = 1 << 20;
 
-/// Most bytes of a PE's ring, which lies there instead if all members are on one node.
+/// Bytes of a ring, which replaces the slots if all members are on one node.
 pub const RING_BYTES: usize = 2 << 20;
 
-/// Most slots that a window is divided into.
+/// Most slots of a window.
 pub const MOST_SLOTS: usize = 16;
 
-/// Most credit counters: words that say how many more chunks a PE may send.
+/// Most credit counters, each the number of further chunks that may be sent.
 pub const MOST_CREDITS: usize = 1024;
 
-/// Most collectives that a team has under way beside the program.
+/// Most nonblocking collectives of a team at a time.
 pub const MOST_REQUESTS: usize = 4;
 
-/// Bytes of the slots of such a collective.
+/// Bytes of the slots of a nonblocking collective.
 pub const REQUEST_BYTES: usize = 32 << 10;
 
-/// The same of all PEs.
+/// Bytes of the slots of a nonblocking collective of all PEs.
 pub const WORLD_REQUEST_BYTES: usize = 256 << 10;
 
 /// Bytes of the largest chunk of a ring.
@@ -71,15 +71,15 @@ pub struct SystemArea {
     pub record: PeRecord,
     /// Words of the teams, by the team's index.
     pub teams: [TeamArea; MAX_TEAMS],
-    /// Where data comes in chunks, in collectives of all PEs.
+    /// Counters of chunks, in collectives of all PEs.
     pub window: Window,
-    /// What lies behind the words of that window: its slots, or the ring.
+    /// The slots of that window, or the ring.
     pub window_room: Room<RING_BYTES>,
-    /// Words of collectives that go on beside the program, by the team's index and in turn.
+    /// Words of nonblocking collectives, by the team's index, used in turn.
     pub requests: [[RequestArea; MOST_REQUESTS]; MAX_TEAMS],
-    /// Slots of those of all PEs.
+    /// Slots of nonblocking collectives of all PEs.
     pub world_requests: [Room<WORLD_REQUEST_BYTES>; MOST_REQUESTS],
-    /// On which CPUs the node's PEs wait, on the node's first PE.
+    /// CPUs on which the node's PEs wait (on the node's first PE).
     pub cpus: CpuTable,
 }
 
@@ -87,42 +87,38 @@ const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES && WINDOW_BYTES <=
 const _: () =
     assert!(offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<Window>());
 
-/// One team's words on one PE.
+/// One team's words on one PE. Pairs are used in turn: a PE that is one barrier ahead must not disturb what others still read.
 #[repr(C, align(128))]
 pub struct TeamArea {
-    /// What this PE shows to the others, where members meet in lines.
+    /// Words that other members poll in a barrier by lines.
     pub lines: MeetingLines,
-    /// The node's barrier: that of the node's first member is used.
+    /// The node's barrier (on the node's first member).
     pub node: NodeBarrier,
-    /// What has arrived in the rounds between nodes, on a node's first member. Two sets, used in
-    /// turn: a node that is one barrier ahead must not disturb the one that is being read.
+    /// Arrivals in the dissemination rounds between nodes (on a node's first member).
     pub rounds: [[AtomicU64; ROUNDS]; 2],
-    /// What the rounds must show when all agree; for whoever acts for the node.
+    /// Values of `rounds` when all agree, for the node's leader.
     pub expected: [[AtomicU64; ROUNDS]; 2],
-    /// What has come straight from other nodes, on a node's first member, and what that must be: as for the rounds.
+    /// Direct arrivals from other nodes (on a node's first member).
     pub straight: [AtomicU64; 2],
-    /// See `straight`.
+    /// Value of `straight` when all agree.
     pub expected_straight: [AtomicU64; 2],
-    /// What this PE has come for, where all members have to know. Two, used in turn, as `scratch`.
+    /// Signature of the collective that this PE has entered.
     pub stated: [Statement; 2],
-    /// What other nodes have come for, on a node's first member: it arrives with the word of each round.
+    /// Signatures of other nodes, by round (on a node's first member).
     pub brought: [[Statement; ROUNDS]; 2],
-    /// Contributions to collectives. Two, used in turn: a PE writes one again only after a barrier
-    /// behind the last read.
+    /// Contributions to collectives. A PE writes one again only after a barrier behind its last read.
     pub scratch: [Room<SCRATCH_BYTES>; 2],
-    /// What has come to this node for a step of a collective, on the node's first member. Two, used in turn:
-    /// as `scratch`. Where the whole team is on one node nothing comes, and they are the ring of a team without a window.
+    /// Data received for a step of a collective (on the node's first member); the ring of a team on one node without a window.
     pub mirror: [Room<MIRROR_BYTES>; 2],
-    /// Where whoever acts for this node works, on the node's first member. It does so while all members are in a meeting,
-    /// and they read there before they come to the next one: so one is enough.
+    /// Buffer of the node's leader (on the node's first member). It is written while all members are in a barrier, and read before
+    /// the next one: so one is enough.
     pub desk: Room<DESK_BYTES>,
-    /// How far this PE is in the chunks of all members' rings.
+    /// Progress of this PE in all members' rings.
     pub ring: RingWords,
 }
 
 impl TeamArea {
-    /// Forgets the team that these were the words of, before the first meeting of a new one: what the old one has
-    /// shown and stated is numbered as what the new one will show and state.
+    /// Clears the words of an earlier team, which numbered its barriers from the same start.
     pub fn clear(&self) {
         self.lines.clear();
         self.ring.clear();
@@ -130,54 +126,51 @@ impl TeamArea {
     }
 }
 
-/// Words that count what has come and what may be sent, where chunks come from other PEs. The bytes behind them are divided into slots.
-/// Nothing of it outlives a collective. Of a team on one node they are its ring.
+/// Counters of chunks that other PEs send to slots, within one collective.
 #[repr(C, align(4096))]
 pub struct Window {
-    /// How many chunks have come to each slot.
+    /// Chunks that have arrived in each slot.
     pub arrived: [AtomicU64; MOST_SLOTS],
-    /// How many chunks this PE may send besides those that have a slot from the start, by what they are sent along.
+    /// Chunks that this PE may send beyond the initial ones, by edge of the schedule.
     pub credits: [AtomicU64; MOST_CREDITS],
 }
 
 impl Window {
-    /// Begins to count anew, so many words of what may be sent, before anybody can send for the collective that is to come.
+    /// Clears the counters and the first `credits` credits, before anybody can send for the next collective.
     pub fn clear(&self, credits: usize) {
         self.arrived.iter().chain(&self.credits[..credits]).for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }
 
-/// A collective that goes on beside the program, on one PE.
+/// A nonblocking collective, on one PE.
 #[repr(C, align(128))]
 pub struct RequestArea {
-    /// What members have started that come to this one in the rounds of their meeting. Two sets, used in turn: who starts the
-    /// next one here may do so before this PE does.
+    /// Arrivals in the dissemination rounds. Two sets, used in turn: another member may start the next collective first.
     pub met: [[AtomicU64; ROUNDS]; 2],
     /// As in a [`Window`].
     pub arrived: [AtomicU64; MOST_SLOTS],
     /// As in a [`Window`].
     pub credits: [AtomicU64; MOST_CREDITS],
-    /// What this PE has started, for messages.
+    /// The collective that this PE has started, for messages.
     pub record: PeRecord,
-    /// The slots, of all teams but that of all PEs.
+    /// The slots, of teams other than the world.
     pub room: Room<REQUEST_BYTES>,
 }
 
 impl RequestArea {
-    /// Forgets the team that these were the words of, before another one begins to count.
+    /// Clears the words of an earlier team.
     pub fn clear(&self) {
         self.met.as_flattened().iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
-    /// Begins to count anew, so many words of what may be sent, and to listen for what will be started here next but as many
-    /// as there are at a time: in the other set than `set`.
+    /// Clears the counters, the first `credits` credits, and the set of arrivals that is not `set`.
     pub fn begin(&self, set: usize, credits: usize) {
         let words = self.met[1 - set].iter().chain(&self.arrived).chain(&self.credits[..credits]);
         words.for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }
 
-/// Room for contributions.
+/// A buffer.
 #[repr(C, align(128))]
 pub struct Room<const BYTES: usize>(UnsafeCell<[u8; BYTES]>);
 
@@ -190,8 +183,7 @@ impl<const BYTES: usize> Room<BYTES> {
 
 /// The CPU on which each PE of a node waited last, by its place on the node, plus 1; 0: not known.
 ///
-/// An entry is old where its PE has moved since and not waited, sleeps, or has left the job. Then another one yields, or
-/// spins, until its patience ends.
+/// An entry may be stale. Then another PE yields, or spins, until its patience ends.
 #[repr(C, align(128))]
 pub struct CpuTable([AtomicU16; NodeBarrier::MAX_PES]);
 
@@ -213,7 +205,7 @@ impl CpuTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Stage {
-    /// Its memory exists, the job is being brought together.
+    /// Its memory exists; the job is being assembled.
     Starting = 0,
     /// The program runs.
     Running = 1,
@@ -286,19 +278,18 @@ pub struct PeRecord {
     sequence: AtomicU32,
     waiting_since: AtomicU64,
     collectives: AtomicU64,
-    /// Threads of this PE that sleep now in the low 16 bits; above, how often one has begun or ended to.
+    /// Threads that sleep now (low 16 bits); above, how often one has begun or ended to sleep.
     sleeps: AtomicU64,
-    /// The number of the question whether anybody is left who can act: that of the node's first PE is used.
+    /// Number of the last question whether any thread can still act (on the node's first PE). Termination detection.
     question: AtomicU64,
-    /// The question that was answered last, in 47 bits; whether something here may act; how many threads have.
+    /// The question answered last (47 bits), whether a thread here may act (1 bit), number of threads that answered (16 bits).
     answers: AtomicU64,
-    /// The last wave of questions that has come to this node, and the last one that it has answered: as `question`.
+    /// The last wave of questions received and answered by this node (on the node's first PE).
     wave: AtomicU64,
     echoed: AtomicU64,
-    /// How many answers have come from the nodes below, in the low 32 bits; above, how many of them said that somebody had been
-    /// awake. As `question`.
+    /// Answers from child nodes (low 32 bits), and how many of them said that a thread was awake (on the node's first PE).
     echoes: AtomicU64,
-    /// The place of the first panic of a PE of the node, and below it the PE; 0: none. That of the node's first PE is used.
+    /// Source place (high 32 bits) and PE of the node's first panic; 0: none (on the node's first PE).
     panicked: AtomicU64,
     /// Whether a thread of this PE asks.
     asking: AtomicU32,
@@ -318,7 +309,7 @@ unsafe impl Sync for SystemArea {}
 impl PeRecord {
     const MAGIC: u64 = u64::from_le_bytes(*b"shmrec04");
 
-    /// Whether a panic of a PE at `place`, which is not 0, is not what another one has come to first: that is remembered here.
+    /// Records a panic at `place`, which is not 0. Returns `false` if another PE's panic at that place was the first.
     pub fn is_another_panic(&self, place: u32, pe: u32) -> bool {
         let this = u64::from(place) << 32 | u64::from(pe);
         let first = self.panicked.compare_exchange(0, this, Ordering::Relaxed, Ordering::Relaxed);
@@ -332,7 +323,7 @@ impl PeRecord {
         self.magic.store(Self::MAGIC, Ordering::Release);
     }
 
-    /// Whether the PE has filled it in.
+    /// Whether `start` was called.
     pub fn is_started(&self) -> bool {
         self.magic.load(Ordering::Acquire) == Self::MAGIC
     }
@@ -442,75 +433,69 @@ impl PeRecord {
         (self.sleeps.load(Ordering::Acquire) & 0xffff) as usize
     }
 
-    /// How often one has begun or ended to sleep.
     pub(crate) fn sleeps(&self) -> u64 {
         self.sleeps.load(Ordering::Acquire) >> 16
     }
 
-    /// The last question; 0: there was none.
     pub(crate) fn question(&self) -> u64 {
         self.question.load(Ordering::Acquire)
     }
 
-    /// Asks another one: who sleeps answers, and says once more what it waits for.
+    /// Raises the next question, which sleeping threads answer.
     pub fn raise_question(&self) -> u64 {
         self.question.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// A thread of this PE has answered a question.
+    /// Counts the answer of one thread.
     pub(crate) fn answer(&self, question: u64, is_closed: bool) {
         let more = |before: u64| {
             let same = if before >> 17 == question { before } else { question << 17 };
             Some((same + 1) | u64::from(!is_closed) << 16)
         };
-        // It gives a value always.
         let _ = self.answers.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
     }
 
-    /// How many of its threads have answered a question, and whether all said that nothing here can act.
+    /// Number of threads that answered `question`, and whether none can act.
     pub(crate) fn answers(&self, question: u64) -> Option<(usize, bool)> {
         let answers = self.answers.load(Ordering::Acquire);
         (answers >> 17 == question).then_some(((answers & 0xffff) as usize, answers >> 16 & 1 == 0))
     }
 
-    /// Where the word lies in a record that a wave raises on another node.
+    /// Offset of the word that a wave raises on another node.
     pub const WAVE: usize = offset_of!(Self, wave);
 
-    /// Where the word lies in a record to which nodes below add their answers.
+    /// Offset of the word to which child nodes add their answers.
     pub const ECHOES: usize = offset_of!(Self, echoes);
 
-    /// What a node adds there: one answer, and whether somebody was awake.
+    /// One answer, with whether a thread was awake.
     pub const fn echo(was_awake: bool) -> u64 {
         1 | (was_awake as u64) << 32
     }
 
-    /// The last wave that has come to this node; 0: there was none.
     pub(crate) fn wave(&self) -> u64 {
         self.wave.load(Ordering::Acquire)
     }
 
-    /// Begins another one, on the node that is above all.
+    /// Begins a wave, on the root node.
     pub(crate) fn begin_wave(&self) -> u64 {
         self.wave.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// The last wave that this node has answered.
     pub(crate) fn echoed(&self) -> u64 {
         self.echoed.load(Ordering::Acquire)
     }
 
-    /// This node answers a wave.
     pub(crate) fn set_echoed(&self, wave: u64) {
         self.echoed.store(wave, Ordering::Release);
     }
 
-    /// How many answers have come from nodes below, and in how many of them somebody was awake.
+    /// Number of answers from child nodes, and of those with a thread awake.
     pub(crate) fn echoes(&self) -> (u64, u64) {
         let echoes = self.echoes.load(Ordering::Acquire);
         (echoes & u64::from(u32::MAX), echoes >> 32)
     }
 
-    /// Whether this thread is the one of its PE that asks from now on.
+    /// Makes this thread the one that asks, if its PE has none.
     pub(crate) fn begin_asking(&self) -> bool {
         self.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }

@@ -171,7 +171,6 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         unsafe { self.copy.place(piece.segment, piece.offset + (at - piece.start), 1) }
     }
 
-    /// Some of the outermost rows.
     #[track_caller]
     fn some(self, range: impl RangeBounds<usize>) -> Self {
         let (from, count) = many(range, self.shape[0], NAMELESS);
@@ -189,7 +188,6 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
         ArrayPlace { copy, pieces, first, shape, _elements: PhantomData }
     }
 
-    /// Elements of an outermost row.
     fn row_len(&self) -> usize {
         self.shape[1..].iter().product()
     }

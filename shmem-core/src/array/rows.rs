@@ -16,16 +16,12 @@ pub(super) type Run<T> = (*mut T, usize);
 
 /// An iteration over runs of elements, each element once.
 pub trait Route {
-    /// The type of an element.
     type Element;
 
-    /// The next run.
     fn next(&mut self) -> Option<Run<Self::Element>>;
 
-    /// Number of elements that are left.
     fn len(&self) -> usize;
 
-    /// Number of runs that are left.
     fn runs(&self) -> usize;
 
     /// The first run, if the route is never empty.

@@ -373,7 +373,6 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         Self { shape, addressing: Addressing::new(mine, geometry), geometry, mine, _elements: PhantomData }
     }
 
-    /// The message of an index that is out of range.
     pub(super) fn beyond(index: &[usize], shape: [usize; D]) -> String {
         match (index, shape.as_slice()) {
             ([index], &[length]) => {

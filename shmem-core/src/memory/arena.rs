@@ -315,7 +315,6 @@ impl Arena {
         unsafe { self.reservation.discard(&inside) }.map_err(system("madvise", "giving pages back"))
     }
 
-    /// A range of a slot, in the reservation.
     fn within(&self, slot: usize, range: &Range<usize>) -> Range<usize> {
         let (slot_bytes, page) = (self.layout().slot_bytes(), self.machine.base_page() as usize);
         assert!(slot < self.slots(), "slot {slot} of {}", self.slots());

@@ -34,7 +34,6 @@ pub(super) fn memfd(huge: Option<u64>) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Gives a memfd its size; it cannot have been sealed.
 pub(super) fn resize(memfd: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     rustix::fs::ftruncate(memfd, bytes)
 }
@@ -47,7 +46,6 @@ pub(super) fn seal(memfd: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// Gives the pages of a range of a memfd back.
 pub(super) fn punch(memfd: &OwnedFd, offset: u64, bytes: u64) -> Result<(), Errno> {
     rustix::fs::fallocate(memfd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
 }

@@ -15,10 +15,8 @@
 //! map, numa  system calls                                 error, size   messages
 //! ```
 //!
-//! The order of a start: lay out ([`SlotLayout`]), reserve ([`Arena::reserve`]), create ([`Arena::create`]), send descriptors and
-//! file parts, attach those of the peers ([`Arena::attach`]). There is one file per PE and class of page sizes, not per partition,
-//! so descriptors and mappings grow with the PEs only. Files have no name: the kernel removes them with the last process that
-//! has them open.
+//! A start lays out ([`SlotLayout`]), reserves ([`Arena::reserve`]), creates ([`Arena::create`]), sends descriptors and file parts,
+//! and attaches those of the peers ([`Arena::attach`]). There is one unnamed file per PE and class of page sizes.
 
 mod arena;
 mod error;

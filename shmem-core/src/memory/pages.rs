@@ -71,15 +71,12 @@ impl Pool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageSizes {
     pub(super) base: u64,
-    /// Pools of huge pages, by size.
     pub(super) pools: Vec<Pool>,
     /// Bytes of a page that base pages can be merged into; `None`: the kernel does not.
     pub(super) transparent: Option<u64>,
-    /// Attempts that failed, in words.
     failures: Vec<String>,
 }
 
-/// The pages chosen for a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageChoice {
     pub(super) pages: Pages,
@@ -89,7 +86,6 @@ pub(super) struct PageChoice {
 }
 
 impl PageSizes {
-    /// Those of the machine in `root`, with base pages of `base` bytes.
     pub(super) fn read(root: &Root, base: u64) -> Self {
         let pools = root.numbered("sys/kernel/mm/hugepages", "hugepages-", "kB");
         let pools = pools.into_iter().filter_map(|kibibytes| pool(root, kibibytes)).collect();

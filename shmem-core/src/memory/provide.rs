@@ -119,7 +119,6 @@ pub(super) unsafe fn adopt(
 }
 
 impl SlotArea<'_> {
-    /// A range of the slot, in the reservation.
     fn inside(&self, range: &Range<usize>) -> Range<usize> {
         self.origin + range.start..self.origin + range.end
     }

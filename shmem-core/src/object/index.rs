@@ -36,12 +36,10 @@ pub fn call_by(names: impl Fn(usize) -> Option<String> + Send + Sync + 'static) 
     _ = NAMES.set(Box::new(names));
 }
 
-/// Name of the place at an offset, for messages.
 pub(crate) fn place_at(offset: usize) -> String {
     name_at(offset).map_or_else(|| "the place".to_owned(), |name| format!("the place at {name}"))
 }
 
-/// Name of the object at an offset, for messages.
 pub(crate) fn object_at(offset: usize) -> String {
     name_at(offset).unwrap_or_else(|| "the object".to_owned())
 }

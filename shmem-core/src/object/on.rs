@@ -61,7 +61,6 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.pe
     }
 
-    /// The PE, as a list of one.
     #[inline(always)]
     pub(crate) fn pes(&self) -> &[Pe] {
         core::slice::from_ref(&self.pe)
@@ -186,7 +185,6 @@ const ON_STACK: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NamedPart {
     pub(super) offset: usize,
-    /// Items of the part.
     pub(super) len: usize,
 }
 

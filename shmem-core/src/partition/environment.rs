@@ -158,7 +158,6 @@ impl Environment {
         Self { default_heap: bytes, ..self }
     }
 
-    /// Bytes of a partition where nobody gives its size.
     pub(super) fn default_size(&self, id: u32) -> u64 {
         if id == 1 { self.default_heap.unwrap_or(DEFAULT_HEAP_BYTES) } else { DEFAULT_PARTITION_BYTES }
     }

@@ -79,7 +79,6 @@ impl Table {
     }
 }
 
-/// The partitions of a job, in words.
 pub(super) fn existing(specs: &[PartitionSpec]) -> String {
     let mut specs: Vec<_> = specs.iter().collect();
     specs.sort_by_key(|spec| spec.id);

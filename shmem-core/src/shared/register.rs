@@ -36,7 +36,6 @@ pub(crate) struct Registers<P, const FRONT: usize, const BACK: usize> {
     register: PhantomData<P>,
 }
 
-/// One register.
 pub(crate) type One<P> = Registers<P, 1, 0>;
 
 /// One to two registers.

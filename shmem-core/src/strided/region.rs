@@ -101,7 +101,6 @@ impl Axis {
         self.end_in(len).saturating_sub(self.first).div_ceil(self.step)
     }
 
-    /// The end in a dimension of `len` elements.
     #[inline(always)]
     const fn end_in(self, len: usize) -> usize {
         match self.end {
@@ -144,7 +143,6 @@ impl Axis {
         self.first + (count - 1) * self.step
     }
 
-    /// Whether it takes contiguous elements.
     const fn is_dense(self) -> bool {
         !self.is_index() && self.step == 1 && self.block == 1
     }

@@ -70,7 +70,6 @@ fn check_entry(signature: &Signature, owner: &str, errors: &mut Errors) {
     }
 }
 
-/// The thread level that `threads = ..` names.
 fn level(value: &Value) -> Result<Ident, String> {
     let find = |found: &str| LEVELS.iter().find(|level| level.eq_ignore_ascii_case(found));
     let level = value.one_of(find, |found| messages::unknown_value("thread level", found, LEVELS))?;

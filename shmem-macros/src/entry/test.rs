@@ -77,7 +77,6 @@ fn ignores(attribute: &Attribute) -> bool {
                 .any(|word| word == "ignore")
 }
 
-/// The numbers of PEs that a test runs on.
 enum Pes {
     One(usize),
     /// One test for each, with the number in its name.

@@ -24,7 +24,6 @@ pub(super) struct Transfer {
     pub(super) algorithm: Option<Ident>,
 }
 
-/// Direction of a transfer.
 pub(super) enum Way {
     /// To a PE, through the world or a context.
     Put { token: Expr, pe: TokenStream },
@@ -117,7 +116,6 @@ fn check_axis(axis: &Axis, errors: &mut Errors) {
     }
 }
 
-/// Whether a number has a unary minus.
 fn is_negative(value: &Expr) -> bool {
     match value {
         Expr::Unary(unary) => matches!(unary.op, UnOp::Neg(_)),

@@ -14,7 +14,6 @@ use super::parse::{Axis, Marked, Side, range};
 use crate::groups::option;
 use crate::messages::{Errors, respanned};
 
-/// Nothing but the errors.
 pub(super) fn refused(errors: Errors) -> TokenStream {
     quote!({ #errors })
 }

@@ -20,18 +20,15 @@ pub(super) struct Placement {
     pub(super) partition: TokenStream,
     /// The partition as a user writes it in a call.
     pub(super) partition_text: Option<String>,
-    /// The page size asked for.
     pub(super) pgsize: Option<PageSize>,
 }
 
 pub(super) struct Binding {
     pub(super) name: String,
     pub(super) initial: TokenStream,
-    /// Their span.
     pub(super) span: Span,
 }
 
-/// Checks `partition` and `pgsize`.
 pub(super) fn placement(arguments: &Arguments, errors: &mut Errors) -> Placement {
     let root = arguments.root(errors);
     let path = arguments.read("partition", errors, partition);

@@ -38,7 +38,6 @@ pub(crate) fn rewrite(local: &mut Local, world: Option<&TokenStream>, errors: &m
     emit::attach(local, binding.as_ref(), &placement, world, errors);
 }
 
-/// An item that the attribute takes.
 enum Item {
     /// `static NAME: T;` or `static NAME: T = value;`
     Static(Box<Static>),

@@ -15,7 +15,6 @@ use bytemuck::{Pod, Zeroable};
 use crate::fingerprint::fingerprint;
 use crate::memory::ADDRESS_ALIGN;
 
-/// Bytes of a page that holds a header.
 pub(super) const HEADER_PAGE: usize = 4096;
 
 /// Offset of the layout.

@@ -11,10 +11,9 @@ use super::plain_rows::{self, Plain};
 use super::vector::{load512, store512_of};
 use super::{Isa, Level};
 
-/// Bytes of a window.
+/// Bytes of a window, and of a lane.
 const WINDOW: usize = 64;
 const LANE: usize = 4;
-/// Lanes of a window.
 const LANES: usize = WINDOW / LANE;
 /// Most windows of a period: their masks fill 128 bits.
 const PERIOD: usize = 128 / LANES - 1;
