@@ -327,7 +327,6 @@ mod tests {
         print!("{}", "x".repeat(1 << 20));
     }
 
-    /// Beside a thread that holds another stream of C for ever.
     fn end_beside_a_locked_stream() {
         let (locked, is_locked) = std::sync::mpsc::channel();
         std::thread::spawn(move || {

@@ -20,33 +20,19 @@ pub const PARTITIONS: &str = "shmem_par";
 
 /// A section holds something that is not a record of this version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum SectionError {
-    /// A record of another version.
     #[error(
         "section `{section}` holds a record `{found}`, but this version reads `{expected}`: the program, its libraries and `shmem-info` must use one version of shmem-rt"
     )]
-    Version {
-        /// The section.
-        section: &'static str,
-        /// The magic word found.
-        found: Text<8>,
-        /// The magic word of this version.
-        expected: Text<8>,
-    },
-    /// A record of another copy of the library.
+    Version { section: &'static str, found: Text<8>, expected: Text<8> },
     #[error(
         "the program has symmetric statics of another copy of this library, which cannot be placed by this one: it was built from two versions of shmem-rt, or from one twice; let all crates of the program depend on one (`cargo tree -d` shows duplicates)"
     )]
     Copy,
-    /// The section ends inside a record.
     #[error("section `{section}` ends inside the record at byte {at}: the binary is damaged")]
-    Cut {
-        /// The section.
-        section: &'static str,
-        /// Where the record starts.
-        at: usize,
-    },
+    Cut { section: &'static str, at: usize },
 }
 
 /// Descriptors of all symmetric statics of the running program, in no particular order.

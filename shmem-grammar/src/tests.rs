@@ -277,7 +277,6 @@ pub(super) fn any_traits() -> impl Strategy<Value = Traits> {
         })
 }
 
-/// `text` with each letter in a case of its own.
 fn recased(text: &str, cases: u64) -> String {
     text.chars()
         .enumerate()

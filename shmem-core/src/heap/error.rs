@@ -10,7 +10,6 @@ use crate::text::Text;
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum HeapError {
-    /// No free piece is large enough.
     #[error(
         "no room for {} aligned to {align} in partition `{name}`: its heap has {}, of which {} are free, {} of them in one piece; {}",
         show_size(*.bytes as u64), cut_size(*.size), cut_size(*.free), cut_size(*.largest_free), remedy(*.partition, *.enough)
@@ -26,21 +25,17 @@ pub enum HeapError {
         /// Bytes of a partition that would be large enough; `None`: more than there can be.
         enough: Option<usize>,
     },
-    /// The alignment is not a power of two, or more than an address can have.
     #[error("{align} is not an alignment: give a power of two, at most {}", show_size(super::MAX_ALIGN as u64))]
     Alignment { align: usize },
-    /// A block of no bytes.
     #[error("a block on a symmetric heap has at least one byte")]
     ZeroBytes,
     /// No block starts at the offset.
     #[error("`{operation}` of offset {offset:#x}{why}")]
     NotABlock { operation: &'static str, offset: usize, why: String },
-    /// An address was freed that a handle owns.
     #[error(
         "`{operation}` of offset {offset:#x}: allocation #{id} belongs to a `SymBox`; drop the box, or give it to its own `free`"
     )]
     OwnedByHandle { operation: &'static str, offset: usize, id: u64 },
-    /// An object with a name was freed.
     #[error(
         "`{operation}` of allocation #{id}: it has a name, under which a later job finds it; remove the name instead"
     )]
@@ -48,10 +43,8 @@ pub enum HeapError {
     /// An object of an earlier job overlaps another one.
     #[error("{} at offset {offset:#x} in partition `{name}` are not free", show_size(*.bytes as u64))]
     NotFree { offset: usize, bytes: usize, name: Text<32> },
-    /// No allocation has this number now.
     #[error("there is no allocation #{id}: it was freed before")]
     NoAllocation { id: u64 },
-    /// Agreement on an allocation that this PE still uses.
     #[error("allocation #{id} was to be reclaimed, but this PE has not dropped its handle")]
     StillUsed { id: u64 },
 }

@@ -17,12 +17,10 @@ pub enum MemoryError {
     /// Pages of a size, or of a kind of memory, cannot be had that must be.
     #[error("{0}")]
     Mandatory(String),
-    /// No memfds.
     #[error(
         "memfd_create is not allowed here ({errno}): symmetric memory is made of memfds; allow the call, in a container in its seccomp profile, and have vm.memfd_noexec at most 1"
     )]
     NoMemfd { errno: Errno },
-    /// The file of a partition cannot be used.
     #[error(transparent)]
     Pmem(#[from] Box<PmemError>),
     /// A system call failed for no reason of its own.

@@ -10,7 +10,6 @@ fn sets(pitch_in_bytes: usize) -> u32 {
     (0..4096).fold(0_u64, |seen, row| seen | 1 << (row * pitch_in_bytes / LINE % 64)).count_ones()
 }
 
-/// The pitch by a search.
 fn found<T>(length: usize) -> usize {
     let size = size_of::<T>();
     let is_aligned = |pitch: &usize| (pitch * size).is_multiple_of(LINE);
@@ -41,7 +40,6 @@ fn spreads_rows_over_sets<T>(length: usize) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Random lengths, and lengths beside powers of two.
 fn lengths() -> impl Strategy<Value = usize> {
     let beside = (4_u32..14, 0..3_usize).prop_map(|(exponent, more)| (1 << exponent) - 1 + more);
     prop_oneof![1_usize..3000, beside]

@@ -15,7 +15,6 @@ pub enum PartitionError {
     /// A declaration of the program that is wrong by itself, or contradicts the environment.
     #[error("{0}")]
     Declared(String),
-    /// More partitions than a job can have.
     #[error(
         "{count} partitions are asked for, and a job has at most {MAX_PARTITIONS}, the built-in ones (`default`, `fast`, `normal`) counted; one partition for each kind of memory and page size is enough, since a heap holds any number of objects"
     )]
@@ -23,17 +22,14 @@ pub enum PartitionError {
     /// A partition to be made at run time cannot be as asked.
     #[error("the new partition{0}")]
     New(String),
-    /// A partition of the start was to be dropped.
     #[error(
         "{partition} exists since the start of the job (from {origin}) and as long as it; only what `create_partition` made can be dropped"
     )]
     Permanent { partition: String, origin: String },
-    /// A partition with allocations was to be dropped.
     #[error(
         "{partition} cannot be dropped: {allocations} in it; drop or free what is there on every PE first"
     )]
     InUse { partition: String, allocations: String },
-    /// No partition has the ID or name.
     #[error("there is no partition {asked}; there are {existing}{hint}")]
     NoSuchPartition { asked: String, existing: String, hint: String },
 }

@@ -164,7 +164,6 @@ proptest! {
         }
     }
 
-    /// What the overlap test calls disjoint is.
     #[test]
     fn no_overlap_is_missed((to, from) in sides(), shift in 0..64_usize) {
         let (a, b) = (to.layout(), from.layout());

@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use super::{Model, all, config, frozen, kinds, number, opened};
 use crate::array::{ArrayError, Chosen, Chunking, StorageKind, array_bytes};
 
-/// Checks everything a chunking says, element by element.
 fn holds<const D: usize>(shape: [usize; D], asked: usize) -> Result<(), TestCaseError> {
     let chunking = Chunking::new(shape, asked);
     let (axis, chunks) = (chunking.axis(), chunking.chunks());

@@ -10,7 +10,6 @@ use proptest::prelude::*;
 
 use crate::array::{ArrayRange, Chunking, NumaArray, Storage, StorageKind};
 
-/// What lies between the parts.
 const GAP: u32 = u32::MAX;
 
 /// An array and the memory of one place. The parts lie in another order than the chunks, with gaps.
@@ -85,7 +84,6 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// The model's array, opened exclusively.
 macro_rules! opened {
     ($model:ident) => {{
         let mine = $model.place.as_mut_ptr().cast::<u8>();
@@ -95,7 +93,6 @@ macro_rules! opened {
     }};
 }
 
-/// The model's array, opened for reading.
 macro_rules! frozen {
     ($model:ident) => {{
         let mine = $model.place.as_ptr().cast_mut().cast::<u8>();

@@ -6,7 +6,6 @@ use super::{Model, all, config, frozen, kinds, number, opened};
 use crate::array::{Chosen, Contiguous, Cyclic, Indices, Multi, Separate, Single, Storage, StorageKind};
 use crate::fixture::refusal;
 
-/// Everything that can be read, each way.
 fn reads<const D: usize, S: Storage>(
     shape: [usize; D],
     chunks: usize,
@@ -54,7 +53,6 @@ fn reads<const D: usize, S: Storage>(
     Ok(())
 }
 
-/// Rows, where the storage is one range.
 fn rows<const D: usize, S: Contiguous>(shape: [usize; D], kind: StorageKind) -> Result<(), TestCaseError> {
     let mut model = Model::<D, S>::numbered(shape, 3, kind, 1);
     let row = model.array.len() / shape[0];

@@ -29,7 +29,6 @@ fn ledger() -> Ledger {
     ledger_from(64)
 }
 
-/// A block, and which PEs still hold it.
 struct Held {
     block: Allocation,
     by: Vec<bool>,
@@ -176,7 +175,6 @@ impl Job {
     }
 }
 
-/// Whether some hole has room.
 fn fits(holes: &[(usize, usize)], room: usize, align: usize) -> bool {
     holes.iter().any(|(hole, size)| hole.next_multiple_of(align.max(MIN_ALIGN)) + room <= hole + size)
 }

@@ -154,7 +154,6 @@ fn a_slot_is_filled_once() {
     drop(arena.create(0, NO_FILES));
 }
 
-/// A partition in a file, and its file.
 fn in_file(directory: &std::path::Path) -> (PartitionSpec, BTreeMap<usize, Backing>) {
     let traits = Traits { kind: Some(Kind::Pmem), policy: Some(Policy::Mandatory), ..Traits::NONE };
     let spec = PartitionSpec { traits, explicit: true, ..plain(2, 3 << 20) };

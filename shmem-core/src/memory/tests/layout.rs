@@ -17,7 +17,6 @@ fn paged(id: u32, size: usize, pgsize: u64) -> PartitionSpec {
     super::paged(id, size as u64, pgsize, Policy::Preferred)
 }
 
-/// What every layout has to be.
 fn check(specs: &[PartitionSpec], layout: &SlotLayout) {
     let granule = layout.granule();
     assert!(granule.is_power_of_two() && granule >= 2 * M);

@@ -53,7 +53,6 @@ pub(super) fn smaps_line(address: usize, key: &str) -> String {
     panic!("no `{key}` for {address:#x}");
 }
 
-/// A partition of which a page size is asked.
 pub(super) fn paged(id: u32, size: u64, pgsize: u64, policy: Policy) -> PartitionSpec {
     let traits = Traits { pgsize: Some(pgsize), policy: Some(policy), ..Traits::NONE };
     PartitionSpec { traits, explicit: true, ..plain(id, size) }
@@ -71,7 +70,6 @@ pub(super) fn add_pool(tree: &Tree, size: u64, total: u64, free: u64, nodes: &[(
     }
 }
 
-/// The word at an offset of a slot.
 pub(super) fn word(arena: &Arena, slot: usize, offset: usize) -> &AtomicU64 {
     assert!(offset.is_multiple_of(8) && offset < arena.layout().slot_bytes());
     // SAFETY: the offset lies in the slot.
@@ -80,7 +78,6 @@ pub(super) fn word(arena: &Arena, slot: usize, offset: usize) -> &AtomicU64 {
     unsafe { AtomicU64::from_ptr(word.cast()) }
 }
 
-/// A partition of which only the size is asked.
 pub(super) fn plain(id: u32, size: u64) -> PartitionSpec {
     let name = Text::head(&format!("partition{id}"));
     let origin = Origin::Environment(format!("SHMEM_SYMMETRIC_PARTITION{id}"));

@@ -68,7 +68,6 @@ fn request(bytes: usize, nodes: &[u32], spread: Spread, pgsize: Option<usize>) -
     Request { traits, placement, populate: true, ..Request::plain("A", bytes) }
 }
 
-/// Where later segments may start.
 fn later(arena: &Arena) -> usize {
     arena.layout().later().start.next_multiple_of(arena.layout().unit())
 }

@@ -28,7 +28,6 @@ fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
     }
 }
 
-/// What each PE was given, by partition.
 fn by_partition(pes: &[Vec<Grant>]) -> Vec<Alike<Grant>> {
     (0..pes[0].len()).map(|at| pes.iter().map(|given| given[at].clone()).collect()).collect()
 }

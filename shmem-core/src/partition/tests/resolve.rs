@@ -93,10 +93,8 @@ fn ids_depend_on_the_program_alone() {
     assert_eq!((table.specs()[0].id, table.specs()[0].size), (1, 1 << 30));
 }
 
-/// A variable of the environment, and its value.
 type Variable<'v> = (&'v str, &'v str);
 
-/// What is refused, with what is said of it.
 #[test]
 fn what_contradicts_itself_is_refused() {
     let grid = declared("grid", 5, HOT, 3);

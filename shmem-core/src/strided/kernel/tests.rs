@@ -43,7 +43,6 @@ fn noise(seed: u64) -> &'static [u8] {
     })
 }
 
-/// One of the ways to run a kernel.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     With(Isa),
@@ -340,7 +339,6 @@ impl Drop for Fenced {
 }
 
 impl Fenced {
-    /// Address of the first byte.
     fn first(&self) -> *mut u8 {
         self.0
     }

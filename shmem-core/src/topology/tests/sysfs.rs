@@ -4,7 +4,6 @@ use crate::fixture::Tree;
 use crate::root::Root;
 use crate::topology::{Evidence, Speed, Topology};
 
-/// A machine made of files.
 struct Machine(Tree);
 
 impl Machine {

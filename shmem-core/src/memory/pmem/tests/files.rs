@@ -68,7 +68,6 @@ impl Heap {
         Ok((persist, files))
     }
 
-    /// Persists once more, and gives the number.
     fn persist(&self) -> u64 {
         let (before, mut files) = self.open().unwrap();
         for (pe, file) in files.iter_mut().enumerate() {
@@ -192,15 +191,12 @@ fn what_is_no_file_is_refused() {
 enum Change {
     /// A byte of the headers or of the layout.
     Byte(usize, u8),
-    /// Another length.
     Length(u64),
     /// As it was after a persist.
     Back(usize),
     /// The file of the other PE, of some time.
     Other(usize),
-    /// Something else.
     Junk(Vec<u8>),
-    /// No file.
     Gone,
 }
 

@@ -45,7 +45,6 @@ impl Job {
         self.disks.iter().map(|disk| disk.lock().seen[work.clone()].to_vec()).collect()
     }
 
-    /// Opens the files of all PEs, as jobs do.
     fn open(&mut self) -> Result<(), Errno> {
         self.files.clear();
         let (path, pes) = (Path::new(""), self.disks.len() as u32);
