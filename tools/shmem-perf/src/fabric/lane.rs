@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use shmem_core::libfabric::bindings::{
-    FI_ATOMIC_WRITE, FI_CSWAP, FI_DELIVERY_COMPLETE, FI_EAGAIN, FI_INJECT, FI_SUM, FI_UINT64, fi_ioc,
-    fi_msg_atomic, fi_msg_rma, fi_rma_ioc, fi_rma_iov,
+    FI_DELIVERY_COMPLETE, FI_EAGAIN, FI_INJECT, FI_SUM, FI_UINT64, fi_ioc, fi_msg_atomic, fi_msg_rma,
+    fi_rma_ioc, fi_rma_iov,
 };
 use shmem_core::libfabric::{Endpoint, Reports};
 
@@ -23,9 +23,6 @@ const LOOKS: u32 = 4096;
 
 /// The longest sleep of the progress thread, which looks then whether it must end.
 const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-
-/// Operations on words: all but `add` return the old value.
-pub(crate) const WORD_OPERATIONS: [&str; 4] = ["fetch-add", "add", "swap", "compare-swap"];
 
 /// An endpoint with its queue and its counter. One thread issues operations, whose completion the counter counts. Any thread may make
 /// progress on it.
@@ -87,14 +84,13 @@ impl Lane {
         }
     }
 
-    /// Changes the word at `there` in the peer's memory by one of [`WORD_OPERATIONS`]. From `here` on are the operand, the result, and the
-    /// expected value.
+    /// Adds the word at `here` to the one at `there` in the peer's memory, whose old value comes behind `here`.
     #[inline]
-    pub(crate) fn atomic(&self, operation: &str, to: &Peer, there: usize, here: usize) {
+    pub(crate) fn fetch_add(&self, to: &Peer, there: usize, here: usize) {
         let bare = &*self.bare;
         let word = |at: usize| fi_ioc { addr: bare.at(at, 8).cast(), count: 1 };
-        let (operand, mut result, compare) = (word(here), word(here + 8), word(here + 16));
-        let [mut of_operand, mut of_result, mut of_compare] = [bare.description; 3];
+        let (operand, mut result) = (word(here), word(here + 8));
+        let [mut of_operand, mut of_result] = [bare.description; 2];
         let rma = fi_rma_ioc { addr: to.base + there as u64, count: 1, key: to.key };
         let message = fi_msg_atomic {
             msg_iov: &raw const operand,
@@ -104,33 +100,14 @@ impl Lane {
             rma_iov: &raw const rma,
             rma_iov_count: 1,
             datatype: FI_UINT64,
-            op: match operation {
-                "compare-swap" => FI_CSWAP,
-                "swap" => FI_ATOMIC_WRITE,
-                _ => FI_SUM,
-            },
+            op: FI_SUM,
             context: ptr::null_mut(),
             data: 0,
         };
-        let endpoint = &self.endpoint;
-        match operation {
-            "add" => {
-                let flags = FI_DELIVERY_COMPLETE | if bare.inject_size < 8 { 0 } else { FI_INJECT };
-                // SAFETY: the message names aligned words of registered memory, here and there.
-                self.issue("fi_atomicmsg", || unsafe { endpoint.atomicmsg(&message, flags.into()) });
-            }
-            "compare-swap" => self.issue("fi_compare_atomicmsg", || {
-                let (compare, result) = ((&compare, &mut of_compare), (&mut result, &mut of_result));
-                // SAFETY: the message names aligned words of registered memory, here and there; so is the result, and
-                // what is expected is read during the call.
-                unsafe { endpoint.compare_atomicmsg(&message, compare, result, 0) }
-            }),
-            _ => self.issue("fi_fetch_atomicmsg", || {
-                // SAFETY: the message names aligned words of registered memory, here and there; the result is a word of
-                // registered memory, too.
-                unsafe { endpoint.fetch_atomicmsg(&message, (&mut result, &mut of_result), 0) }
-            }),
-        }
+        // SAFETY: the message names aligned words of registered memory, here and there; so is the result.
+        self.issue("fi_fetch_atomicmsg", || unsafe {
+            self.endpoint.fetch_atomicmsg(&message, (&mut result, &mut of_result), 0)
+        });
     }
 
     /// Waits until all issued operations are complete: writes are visible at the peer, reads here.

@@ -16,7 +16,7 @@ use shmem_core::libfabric::bindings::{
 };
 use shmem_core::libfabric::{Addresses, Domain, Hints, Library, Refused, Registration};
 
-pub(crate) use self::lane::{Lane, WORD_OPERATIONS};
+pub(crate) use self::lane::Lane;
 pub(crate) use self::pair::{Pair, TargetState, steadily};
 use crate::bench::Given;
 use crate::jobs::Asked;

@@ -162,7 +162,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
                 match name {
                     "put" | "put-rate" | "bandwidth" => self.lane.put(&self.peer, at, at, bytes),
                     "get" => self.lane.get(&self.peer, at, at, bytes),
-                    word => self.lane.atomic(word, &self.peer, 0, 64),
+                    _ => self.lane.fetch_add(&self.peer, 0, 64),
                 }
             }
             self.lane.quiet();

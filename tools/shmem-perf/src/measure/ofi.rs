@@ -11,7 +11,7 @@ use shmem_core::context::{NonBlocking, Order, Strided};
 use shmem_core::transport::ofi::strided::{self, Blocks, Row, Way};
 
 use super::*;
-use crate::fabric::{WORD_OPERATIONS, steadily};
+use crate::fabric::steadily;
 use crate::operation::{Data, operations};
 
 pub(crate) const OFI: Measure = Measure {
@@ -122,8 +122,7 @@ fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     };
     let of = |(name, in_flight)| sizes.iter().map(move |bytes| Operation::timed(name, *bytes, in_flight));
     let sized = [("put", 1), ("get", 1), ("bandwidth", 64)].into_iter().flat_map(of);
-    let words = WORD_OPERATIONS.map(|name| Operation::timed(name, 8, 1));
-    let served = sized.chain(words).map(|operation| (operation, false));
+    let served = sized.chain([Operation::timed("fetch-add", 8, 1)]).map(|operation| (operation, false));
     compare(pair, bench, "network", served.chain(asleep()))?;
     for &bytes in &sizes {
         let many = Operation::timed("bandwidth", bytes, 64);
