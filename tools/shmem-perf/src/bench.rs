@@ -25,7 +25,6 @@ pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 pub(crate) enum Task {
     /// PEs with a core each, where there are enough. PE 0 runs the given peer programs beside it.
     Near(fn(&mut World, &Bench<'_>) -> Done),
-    /// PEs on any core.
     Free(fn(&mut World, &Bench<'_>) -> Done),
     /// Two PEs with a bare program over libfabric, on any core, since progress threads need cores, too.
     Far(fn(&Pair<'_>, &Bench<'_>) -> Done),
@@ -116,7 +115,6 @@ fn far<L: ThreadLevel>(given: &Given, pe: impl FnOnce(&Pair<'_, L>, &Bench<'_>) 
     bench.print(&world)
 }
 
-/// Prints a line of JSON.
 pub(crate) fn say<T: Serialize>(one: &T) -> Done {
     println!("{}", serde_json::to_string(one)?);
     Ok(())
@@ -192,7 +190,6 @@ impl<'g> Bench<'g> {
         self.beside.borrow().clone()
     }
 
-    /// Removes a peer, and returns it.
     pub(crate) fn take(&self, peer: Peer) -> Option<Rc<Running>> {
         self.beside.borrow_mut().extract_if(.., |running| running.peer == peer).next()
     }

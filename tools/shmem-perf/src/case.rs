@@ -147,7 +147,6 @@ impl Record {
 }
 
 impl Case {
-    /// The number in a column of `cases.csv`, if it is one.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
         serde_json::to_value(self).ok()?.get(column)?.as_f64()
     }

@@ -37,7 +37,6 @@ pub(crate) struct Options {
     allowance: f64,
 }
 
-/// A guarded case, and its measurements so far.
 struct Trial {
     name: String,
     possible: fn() -> Result<(), String>,
@@ -77,7 +76,6 @@ impl Trial {
         self.measured.extend(goal.map(|goal| (case, goal.eased(allowance))));
     }
 
-    /// The verdict, and the reason if the case is not held.
     fn verdict(&self) -> (&'static str, String) {
         let Self { name, command, measured, .. } = self;
         if let Some(why) = &self.skipped {
@@ -105,7 +103,6 @@ impl Trial {
     }
 }
 
-/// Runs the guard: fails if a case is refused, or none was held.
 pub(crate) fn check(Options { measures, allowance }: &Options) -> Done {
     let mut trials: Vec<_> = MEASURES.iter().flat_map(Trial::all_of).collect();
     let mut all: Vec<_> = trials.iter().map(|trial| trial.parts().0).collect();

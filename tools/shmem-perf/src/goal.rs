@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use crate::case::Case;
 
-/// The goal of a case, against its limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
     kind: &'static GoalForm,

@@ -12,7 +12,6 @@ use clap::Args;
 use shmem::launch::{Bind, HostList, Launch, Outcome, Printed};
 use tempfile::TempDir;
 
-/// A job of this program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) pes: usize,
@@ -42,7 +41,6 @@ impl Asked {
         self.run_program(&std::env::current_exe()?)
     }
 
-    /// The same with another program.
     pub(crate) fn run_program(&self, program: &Path) -> Result<[String; 2], Box<dyn Error>> {
         let launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
         let launch = partitions_of_environment().fold(launch, Launch::env_remove);
@@ -94,7 +92,6 @@ pub(crate) struct Hosts {
 }
 
 impl Named {
-    /// The named hosts, or two pretended ones; an error says why there are none.
     pub(crate) fn find(&self) -> Result<Arc<Hosts>, String> {
         let Some(names) = &self.hosts else { return Hosts::pretended().map(Arc::new) };
         let slots = names.parse::<HostList>().map_err(|error| error.to_string())?.slots();
@@ -163,7 +160,6 @@ impl Drop for Hosts {
 
 const NETWORK: &str = "10.77.0";
 
-/// Runs a script of the sources that makes or removes pretended hosts.
 fn script(name: &str, arguments: &[&str], directory: &Path) -> Result<Output, String> {
     let script = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci")).join(name);
     let mut command = Command::new("bash");

@@ -1,19 +1,13 @@
 //! Measures: what operations cost, each against a limit that is measured beside it.
 //!
-//! A measure takes `samples`: pairs of what the operation cost and what its limit cost, taken in turn. What comes out of them is
-//! a `case`, and what it ought to be a `goal`.
+//! A measure takes `samples`: pairs of a cost and its limit's, taken in turn. A `case` has their statistics, and may have a `goal`.
 //!
 //! ```text
-//! command     the tool's command line         check       what must not become slower
-//! report      everything on one page          runner      starts jobs, shows or keeps what they print
-//! measure     the measures: rows of data, and a function for each side
-//! bench       inside a PE: what it is started for, and what measures have in common
-//! operation fabric                            what PEs do to each other, and the same by a bare program
-//! peers       other libraries, as programs
-//! jobs        the tool's own program as PEs, and where they run
-//! baseline    the limits                      pattern     names of cases
-//! table       cases as text                   sheet       texts with lines of data
-//! case goal samples                           a line of a report, what it ought to be, what it comes from
+//! command check report       the tool: its command line, what must not become slower, everything on one page
+//! measure sheet pattern      the measures: rows of data, and a function for each side
+//! bench operation baseline   inside a PE: what measures have in common, and limits
+//! fabric peers               what is measured beside: a bare program, other libraries
+//! runner jobs table          starts jobs, and keeps or shows what they print
 //! ```
 
 mod baseline;

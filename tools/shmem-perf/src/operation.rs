@@ -8,7 +8,6 @@ use crate::baseline::near;
 use crate::samples::each;
 use crate::sheet::sizes;
 
-/// An operation, with its repetitions in one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operation {
     /// Its name in cases: `put`, `get`, `put-rate`, `bandwidth`, an operation on words, or a [collective](is_collective).
@@ -27,7 +26,6 @@ pub(crate) const LESS: usize = if cfg!(debug_assertions) { 16 } else { 1 };
 /// Bytes of the destination of many transfers over a network, of at most 1 MiB each.
 pub(crate) const ROOM: usize = 8 << 20;
 
-/// The operations of the measure `ofi`.
 pub(crate) fn operations() -> Vec<Operation> {
     let of = |(name, of): (_, Vec<usize>)| Operation {
         name,
@@ -53,7 +51,6 @@ impl Operation {
         Self { name, bytes, in_flight, rounds: (3_000_000_000 / (each * in_flight) / LESS).max(1) }
     }
 
-    /// Transfers of one sample.
     pub(crate) fn count(self) -> usize {
         self.rounds * self.in_flight
     }
@@ -125,7 +122,6 @@ impl Operation {
         }
     }
 
-    /// Nanoseconds of a collective. All PEs call it.
     pub(crate) fn together<L: ThreadLevel>(self, world: &World<L>, data: &mut Data) -> f64 {
         let (pes, me, items, kind) =
             (world.n_pes(), world.my_pe(), self.bytes / size_of::<f64>(), self.kind());
@@ -180,7 +176,6 @@ fn timed<L: ThreadLevel>(world: &World<L>, rounds: usize, mut collective: impl F
     each(rounds, collective)
 }
 
-/// The data of collectives: private memory, and symmetric objects.
 pub(crate) struct Data {
     mine: Vec<f64>,
     all: Vec<f64>,

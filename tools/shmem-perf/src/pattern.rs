@@ -12,7 +12,6 @@ pub(crate) fn find<'p, 'c>(pattern: &'p str, measure: &str, case: &'c str) -> Op
     of.split('|').any(|of| of == measure).then(|| find_pieces(pieces, case))?
 }
 
-/// The same for the pieces of a case alone.
 pub(crate) fn find_pieces<'p, 'c>(pieces: &'p str, case: &'c str) -> Option<Found<'p, 'c>> {
     let (specs, pieces): (Vec<_>, Vec<_>) = (pieces.split('/').collect(), case.split('/').collect());
     let mut found = Vec::new();

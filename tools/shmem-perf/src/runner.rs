@@ -25,7 +25,6 @@ pub(crate) struct Runner {
     pub(crate) asked: Arguments,
     /// Whether other libraries are measured as well.
     pub(crate) others: bool,
-    /// The hosts of jobs; None: this host.
     pub(crate) hosts: Option<Arc<Hosts>>,
     /// Results that are kept for a caller; None: they are printed.
     kept: Option<Kept>,
@@ -98,7 +97,6 @@ impl Runner {
         Asked { pes, args, bind: Bind::None, hosts: self.hosts.clone(), ..Asked::default() }
     }
 
-    /// Runs jobs of `pes` PEs, and shows their records.
     pub(crate) fn jobs(&mut self, task: &str, pes: usize) -> Done {
         self.repeat(&self.job(task, pes, Given::default()))
     }

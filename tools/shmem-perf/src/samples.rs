@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const FEWEST: usize = 11;
 
-/// Pairs of a cost and the cost of its limit, in the order of measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Samples(pub(crate) Vec<(f64, f64)>);
 
@@ -41,7 +40,6 @@ impl Samples {
         (logarithms.sum::<f64>() / self.0.len() as f64).exp()
     }
 
-    /// A quantile of the costs.
     pub(crate) fn cost_at(&self, part: f64) -> f64 {
         quantiles(self.0.iter().map(|pair| pair.0).collect(), [part])[0]
     }

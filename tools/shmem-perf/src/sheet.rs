@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 pub(crate) static SHEET: LazyLock<Vec<Section>> =
     LazyLock::new(|| sections(include_str!("measure/measures.txt")));
 
-/// The lines of a kind in the section of a measure.
 pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &'static SheetLine> {
     let section = SHEET.iter().find(|section| section.name == measure);
     section.into_iter().flat_map(|section| &section.lines).filter(move |line| line.kind == kind)
@@ -45,7 +44,6 @@ pub(crate) struct SheetLine {
     parts: Vec<&'static str>,
 }
 
-/// The sections of a sheet, without its head.
 pub(crate) fn sections(text: &'static str) -> Vec<Section> {
     text.split("\n# ").skip(1).map(Section::parse).collect()
 }
@@ -77,7 +75,6 @@ impl SheetLine {
         is_kind.then(|| Self { kind, place, parts: rest.split(" |").map(str::trim).collect() })
     }
 
-    /// A part by its number; empty if there is none.
     pub(crate) fn part(&self, at: usize) -> &'static str {
         self.parts.get(at).copied().unwrap_or_default()
     }

@@ -7,7 +7,6 @@ use crate::measure;
 
 const HEADS: [&str; 8] = ["case", "value", "p25", "p75", "limit", "ratio", "goal", ""];
 
-/// The cases as tables, one for each comparison.
 pub(crate) fn text(cases: &[Case]) -> String {
     let mut groups: Vec<(String, Vec<&Case>)> = Vec::new();
     for case in cases {

@@ -22,7 +22,6 @@ use crate::bench::Given;
 use crate::jobs::Asked;
 use crate::runner::Runner;
 
-/// The default provider.
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
 /// Variables of the library that the bare program reads as well.
@@ -34,7 +33,6 @@ pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
     [("SHMEM_TRANSPORT", "ofi".to_owned()), (OFI_PROVIDER, provider.to_owned())]
 }
 
-/// A job of two PEs over the runner's provider, also on one host.
 pub(crate) fn over(runner: &Runner, task: &str, given: Given) -> Asked {
     runner.job(task, 2, given).with(variables(runner.provider()))
 }

@@ -42,7 +42,6 @@ pub(crate) enum TargetState {
     Asleep,
 }
 
-/// Two PEs of a job, with objects and endpoints for the library and for the bare program.
 pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
     pub(crate) world: &'w World<L>,
     pub(crate) other: Pe,
@@ -150,7 +149,6 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         _ = self.never.test(self.world, eq(1));
     }
 
-    /// The transfers of one sample through the library.
     pub(crate) fn through(&self, operation: Operation) {
         let (place, word) = ((self.place(), ROOM), self.word.on(self.other));
         operation.through(self.world, place, word, &mut self.own.borrow_mut());

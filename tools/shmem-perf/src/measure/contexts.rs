@@ -121,7 +121,6 @@ fn puts<I: Stores>(token: &I, from: &[u8], to: On<'_, [u8]>, (bytes, ..): Batch)
     });
 }
 
-/// Contexts of one domain.
 fn contexts(pair: &Pair<'_, Multiple>, count: usize) -> Result<Vec<Context<Private>>> {
     let domain = &pair.world.domains::<Private>(1)?[0];
     (0..count).map(|_| domain.create_ctx::<Private>()).collect()

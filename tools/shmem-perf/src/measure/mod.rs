@@ -75,7 +75,6 @@ pub(crate) const MEASURES: &[Measure] = &[
 ];
 pub(crate) const USUAL: usize = 14;
 
-/// A measure: a section of `measures.txt`, and functions that run it.
 pub(crate) struct Measure {
     pub(crate) name: &'static str,
     /// The function of the subcommand; None: a job of two PEs for each task.
@@ -101,7 +100,6 @@ static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| SHEET.iter().flat_map(|section| &section.lines).filter_map(Row::of).collect());
 
 impl Measure {
-    /// The defaults of a measure.
     const PLAIN: Self = Self { name: "", run: None, tasks: &[], possible: || Ok(()) };
 
     fn section(&self) -> &'static Section {
@@ -109,7 +107,6 @@ impl Measure {
         section.unwrap_or_else(|| unreachable!("measures.txt has no section {}", self.name))
     }
 
-    /// The lines `guard` of its section.
     pub(crate) fn guards(&self) -> impl Iterator<Item = &'static SheetLine> {
         lines(self.name, "guard")
     }
@@ -177,7 +174,6 @@ pub(crate) fn row_of(measure: &str, case: &str) -> Option<&'static Row> {
     ROWS.iter().rfind(|row| pattern::find(row.pattern, measure, case).is_some())
 }
 
-/// The goal of a case, if it has one.
 pub(crate) fn goal(case: &Case) -> Option<Goal> {
     let counts = |at| match at {
         "apart" => !case.shared_cores,
@@ -190,7 +186,6 @@ pub(crate) fn goal(case: &Case) -> Option<Goal> {
     found.filter(|(_, at, _)| counts(*at)).map(|(.., goal)| *goal)
 }
 
-/// Runs a task, as one PE of a job.
 pub(crate) fn pe(name: &str, given: &Given) -> Done {
     let mut tasks = MEASURES.iter().flat_map(|measure| measure.tasks);
     let found = tasks.find(|(task, _)| *task == name).ok_or_else(|| format!("there is no task {name}"))?;

@@ -170,7 +170,6 @@ fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
 
 /// The share of a core that this PE uses while both sleep in their own code, against 1 %: percent.
 fn idle() -> Samples {
-    /// The sleep of one sample.
     const IDLE: Duration = Duration::from_millis(50);
     let used = || {
         let time = clock_gettime(ClockId::ProcessCPUTime);
@@ -213,7 +212,6 @@ fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
     strided::limits_of(&pair.provider).carries(blocks.count * blocks.bytes, true)
 }
 
-/// Prints the costs of a provider's operations.
 fn costs(runner: &mut Runner) -> Done {
     let provider = runner.provider().to_owned();
     for measured in runner.lines::<String>(&over(runner, "ofi-costs", Given::default()))? {
@@ -231,7 +229,6 @@ const MANY: Blocks = Blocks { count: 130, bytes: 8 };
 const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
 const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 
-/// A cost that is never chosen.
 const NEVER: u64 = 1 << 50;
 
 /// A row by which every strided transfer goes in messages.

@@ -27,7 +27,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Shows the nodes of arrays, or of partition 1.
 fn show(runner: &mut Runner, is_of_arrays: bool) -> Done {
     let topology = Machine::default().topology();
     let has = |kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty());

@@ -74,7 +74,6 @@ impl<'w> Stencil<'w> {
         Ok(Self { world, form, neighbours: [north, south], halo, own, shared, late: Duration::ZERO })
     }
 
-    /// A step with the halo, against one with a barrier: nanoseconds for each.
     fn against_barrier(&mut self, bench: &Bench<'_>, name: String) {
         let steps = self.some_steps();
         bench
@@ -199,7 +198,6 @@ impl Form {
         (self.size + 2) * self.pitch
     }
 
-    /// The range of a row, without border cells.
     fn row(self, row: usize) -> Range<usize> {
         row * self.pitch + 1..row * self.pitch + 1 + self.size
     }
@@ -220,7 +218,6 @@ impl Form {
         self.relax(old, &mut new[self.pitch..], 2..self.size);
     }
 
-    /// Begins an exchange and sends the first and the last row.
     #[inline]
     fn send<'h, I: HaloToken>(
         self,

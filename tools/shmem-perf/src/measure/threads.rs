@@ -106,7 +106,6 @@ fn put<I: Stores>(token: &I, row: On<'_, Row>, (place, source): (On<'_, [u8]>, &
     }
 }
 
-/// Rounds of work that threads do at the same time, in turn with the limit.
 pub(super) struct Rounds {
     barrier: Barrier,
     repetitions: usize,

@@ -24,7 +24,6 @@ use tempfile::TempDir;
 
 pub(crate) use self::running::{PeerRequest, Running};
 
-/// The program of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
@@ -42,7 +41,6 @@ impl Peer {
     /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it, and of its OpenSHMEM.
     pub(crate) const MPI: Self = Self::of("mpi", example!("peers/mpi.c"), "mpicc");
     pub(crate) const OSHMEM: Self = Self::of("oshmem", example!("peers/oshmem.c"), "oshcc");
-    /// Micro-benchmarks in C over `mmap`, without any library.
     pub(crate) const FLOOR: Self = Self::of("floor", example!("peers/floor.c"), "cc");
     /// Micro-benchmarks: of Open MPI's OpenSHMEM, of MPI-3 one-sided communication and collectives, as Open MPI has them, and of
     /// the Rust crate `lamellar`.
@@ -93,13 +91,11 @@ impl fmt::Display for Peer {
     }
 }
 
-/// Why there is no comparison with a peer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
     /// It is lost: its compiler is missing, it does not compile, it hangs, or its answer is wrong.
     #[error("{0}")]
     Lost(String),
-    /// It refuses a request.
     #[error("{fault} (asked for `{request}`)")]
     Refused { request: String, fault: String },
 }
@@ -183,7 +179,6 @@ fn lines(Peer { name, source, by }: Peer, processes: usize) -> [String; 2] {
     }
 }
 
-/// Builds the program of a peer in a directory, within a time.
 fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
     if peer.by != CARGO {
         fs::write(directory.join(format!("{peer}.c")), peer.source)?;

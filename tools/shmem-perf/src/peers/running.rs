@@ -33,7 +33,6 @@ pub(crate) struct PeerRequest {
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) peer: Peer,
-    /// The name and version of its library.
     pub(crate) library: String,
     launcher: Child,
     requests: Option<ChildStdin>,

@@ -37,7 +37,6 @@ pub(crate) struct Evidence {
     pub(crate) notes: Vec<Note>,
 }
 
-/// A remark, or the failure of a step.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     pub(crate) section: String,
@@ -85,13 +84,11 @@ impl Evidence {
         }
     }
 
-    /// A fact of the machine or of the run.
     pub(crate) fn known(&self, row: &str) -> Option<&str> {
         let of = |fact: &&Fact| fact.section.is_empty() && fact.row == row;
         self.facts.iter().find(of).map(|fact| fact.value.as_str())
     }
 
-    /// Whether there is any evidence for a section.
     pub(crate) fn knows(&self, section: &str) -> bool {
         self.cases.iter().any(|entry| entry.section == section)
             || self.facts.iter().any(|fact| fact.section == section)

@@ -17,7 +17,6 @@ const TITLE: &str = "Measured: one-sided communication in Rust";
 /// The kinds of lines in the table of what users ask.
 const ASKED: [&str; 4] = ["ratio", "time", "peers", "limit"];
 
-/// The whole page, with the sections that have evidence.
 pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String {
     let shown: Vec<_> = sections.iter().copied().filter(|section| evidence.knows(section.name)).collect();
     let page = html! {

@@ -37,7 +37,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The tables of a line, by its number.
     fn tables(self, at: usize, row: &SheetLine) -> Vec<ReportTable<'a>> {
         let of =
             |(pattern, published)| self.find(row.place, pattern).map(move |(_, entry)| (entry, published));

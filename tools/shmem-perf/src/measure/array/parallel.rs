@@ -5,7 +5,6 @@ use shmem::array::{NodePools, ParArray as _, ParArrayMut as _};
 
 use super::*;
 
-/// Parallel loops over arrays of each storage.
 pub(super) fn in_parallel(world: &mut World, bench: &Bench<'_>) -> Done {
     of_storages!(loops, world, bench)?;
     Ok(loops(world, bench, "chosen", Chosen)?)

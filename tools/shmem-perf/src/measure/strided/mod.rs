@@ -97,7 +97,6 @@ fn timed(count: usize, mut transfer: impl FnMut()) -> f64 {
     each(count, transfer)
 }
 
-/// A few large blocks.
 fn few(bench: &Bench<'_>, kind: &str, sides: &mut Sides<'_>) {
     let blocks = either(false, 2048, 2048, 32);
     for (name, numbers) in sizes("strided", kind) {
@@ -107,7 +106,6 @@ fn few(bench: &Bench<'_>, kind: &str, sides: &mut Sides<'_>) {
     }
 }
 
-/// The layouts of a kind: name, blocks, and offset of the private side in its page.
 fn layouts(kind: &str) -> impl Iterator<Item = (&'static str, Pattern, usize)> {
     sizes("strided", kind).map(|(name, of)| (name, Pattern::blocks(of[0], of[1], of[2], of[3]), of[4]))
 }

@@ -34,7 +34,6 @@ fn payload(quick: bool) -> usize {
     either(quick, 64 << 20, 4 << 20, 64 << 10)
 }
 
-/// Bytes of a block, and between two of them: row by row.
 pub(super) fn cells() -> impl Iterator<Item = (usize, usize)> {
     PUBLISHED.iter().flat_map(|&(block, _)| GAPS.map(|gap| (block, gap)))
 }
@@ -47,7 +46,6 @@ fn room(payload: usize) -> usize {
     wanted.min(left / 4).min(widest) as usize
 }
 
-/// Bytes of the largest cache of this machine; 32 MiB if the system does not say.
 fn last_level_cache() -> u64 {
     let size = |index: usize| {
         let text =
@@ -169,7 +167,6 @@ macro_rules! exchange {
 }
 
 impl Half<'_> {
-    /// Microseconds of an exchange. Collective.
     fn time(&self, algorithm: Algorithm, is_evicted: bool) -> f64 {
         let mut spent = 0.0;
         // Several in one sample, if nothing is evicted.

@@ -21,7 +21,6 @@ impl Direction {
     pub(crate) const BOTH: [(&'static str, Self); 2] = [("put", Self::Put), ("get", Self::Get)];
 }
 
-/// Blocks at the same distance on both sides.
 pub(crate) const fn even(block: usize, count: usize, stride: usize) -> Pattern {
     Pattern::blocks(block, count, stride, stride)
 }
@@ -31,7 +30,6 @@ pub(crate) fn within(block: usize, to: usize, from: usize, span: usize) -> Patte
     Pattern::blocks(block, span.saturating_sub(block) / to.max(from) + 1, to, from)
 }
 
-/// Bytes of the larger side.
 pub(crate) fn hull(pattern: &Pattern) -> usize {
     let (to, from) = pattern.hulls();
     to.max(from)
@@ -76,7 +74,6 @@ impl<'w> Sides<'w> {
         address.next_multiple_of(ALIGN) - address + self.skew
     }
 
-    /// Bytes that blocks can lie in.
     pub(super) fn room(&self) -> usize {
         self.own.len().saturating_sub(2 * ALIGN).min(self.place.len() * size_of::<f64>())
     }
@@ -99,7 +96,6 @@ impl<'w> Sides<'w> {
         }
     }
 
-    /// Moves blocks as the library's `iputmem` and `igetmem` do.
     #[inline(never)]
     pub(super) fn routine(&mut self, pattern: &Pattern, direction: Direction) {
         let (start, pattern) = (self.start(), black_box(pattern));
@@ -136,7 +132,6 @@ impl<'w> Sides<'w> {
         all[1..].to_vec()
     }
 
-    /// Moves blocks as Algorithm 1 does: see [`loop_of_puts`].
     pub(super) fn loop_of_puts(&mut self, pattern: &Pattern, direction: Direction) {
         let (to, from) = self.ends(pattern, direction);
         let place = self.near.addr()..self.near.addr() + self.room();
@@ -144,7 +139,6 @@ impl<'w> Sides<'w> {
         unsafe { loop_of_puts(pattern, &place, to, from, direction) };
     }
 
-    /// Loads the lines of the source and stores to those of the destination: see [`lines`].
     pub(super) fn limit(&mut self, pattern: &Pattern, direction: Direction) {
         let (to, from) = self.ends(pattern, direction);
         // SAFETY: all blocks lie in both sides (`ends`), which are different memory.

@@ -21,7 +21,6 @@ const SLOW: f64 = 1.1;
 const FEW: f64 = 2.0;
 const TOO_SLOW: f64 = 1.5;
 
-/// Layouts against a loop of puts.
 pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
     with_sides(world, ROOM, |sides| {
         sides.skewed(1024);
@@ -55,7 +54,6 @@ pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
     })
 }
 
-/// Layouts by all kernels.
 pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
     with_sides(world, REGRET_ROOM, |sides| {
         sides.skewed(1024);
@@ -97,7 +95,6 @@ pub(crate) fn transfers(pattern: &Pattern) -> usize {
     (BYTES / (pattern.count() * (pattern.block() + 32))).clamp(1, 10_000)
 }
 
-/// The layouts of the sweep: a grid, and layouts drawn by a seed.
 fn swept(seed: u64) -> Vec<Point> {
     let every = if cfg!(debug_assertions) { 10 } else { 1 };
     [grid(), drawn(DRAWN, seed)].concat().into_iter().step_by(every).collect()
