@@ -26,7 +26,7 @@ pub(crate) const OFI: Measure = Measure {
     }),
     tasks: &[
         ("ofi", Task::Far(measured)),
-        ("ofi-bare", Task::Far(|pair, bench| compare(pair, bench, "ofi-bare", all()))),
+        ("ofi-bare", Task::Far(bare_put)),
         ("ofi-strided", Task::Far(strided)),
         // Prints texts instead of records.
         (
@@ -67,7 +67,7 @@ fn asleep() -> impl Iterator<Item = (Operation, bool)> {
     operations().into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
 }
 
-/// Operations through the library against the bare program; or of the bare program against its own put: nanoseconds for each transfer.
+/// Operations through the library against the bare program: nanoseconds for each transfer.
 fn compare(
     pair: &Pair<'_>,
     bench: &Bench<'_>,
@@ -75,43 +75,40 @@ fn compare(
     all: impl Iterator<Item = (Operation, bool)>,
 ) -> Done {
     for (operation, is_asleep) in all {
-        let ([library, bare], [_, put]) =
-            (pair.times(operation, is_asleep), pair.times(operations()[0], is_asleep));
+        let [library, bare] = pair.times(operation, is_asleep);
         let (Operation { name, bytes, .. }, suffix) = (operation, if is_asleep { "-asleep" } else { "" });
         let name = format!("{measure} {name}{suffix}/{bytes}/{}", pair.provider);
-        let take = || match measure {
-            "ofi-bare" => bench.pairs(&*name, &bare, &put),
-            _ => bench.pairs(&*name, &library, &bare),
-        };
+        let take = || bench.pairs(name, library, bare);
         if is_asleep { _ = pair.alone(TargetState::Asleep, take) } else { take() }
     }
     Ok(())
 }
 
-/// The bare program alone, against its own put, and against a round trip of libfabric's tool: a put with delivery completion is a message
-/// and an answer, so it should take no longer.
+/// Says what a put of the bare program costs.
+fn bare_put(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
+    let [_, put] = pair.times(operations()[0], false);
+    let cost = middle(bench.repetitions, put);
+    if pair.world.my_pe() == 0 { say(&cost) } else { Ok(()) }
+}
+
+/// Puts of the bare program, against a round trip of libfabric's tool: a put with delivery completion is a message and an answer, so it
+/// should take no longer.
 fn bare_alone(runner: &mut Runner) -> Done {
     let provider = &runner.provider().to_owned();
     // PEs of the bare program alone synchronise through shared memory.
     let variables = fabric::variables(provider).into_iter().skip(1);
     let job = runner.job("ofi-bare", 2, Given::default()).with(variables);
-    let (mut records, mut anchored) = (Vec::<Record>::new(), Samples::default());
+    let mut samples = Samples::default();
     for _ in 0..runner.asked.jobs {
-        let found: Vec<Record> = runner.lines(&job)?;
-        let put = found.iter().find(|record| record.name.starts_with("ofi-bare put/8/"));
-        let put = put.ok_or("the bare program has not said what a put costs")?.samples.cost_at(0.5);
-        match round_trip(provider)? {
-            Some(round_trip) => anchored.0.push((put, round_trip)),
-            None => runner.remark("fi_pingpong is not installed, or does not run with this provider: the bare program stands alone (Debian: libfabric-bin)"),
-        }
-        records.extend(found);
+        let Some(round_trip) = round_trip(provider)? else {
+            return Err(
+                "fi_pingpong is not installed, or does not run with this provider (Debian: libfabric-bin)"
+                    .into(),
+            );
+        };
+        samples.0.extend(runner.lines::<f64>(&job)?.into_iter().map(|put| (put, round_trip)));
     }
-    if !anchored.0.is_empty() {
-        let name = format!("ofi-bare pingpong/8/{provider}");
-        records.push(Record::new(&records[0].site.clone(), name, anchored));
-    }
-    runner.show(records);
-    Ok(())
+    runner.taken(2, format!("ofi-bare pingpong/8/{provider}"), samples)
 }
 
 /// The usual micro-benchmarks by size; `quick`: fewer sizes, and no long collectives.

@@ -59,25 +59,22 @@ const TRIPS: u64 = 500;
 fn signals(world: &mut World, bench: &Bench<'_>) -> Done {
     let (world, pe) = (&*world, other(world));
     let (object, word) = (world.alloc(zeroed::<u8>(4 << 10))?, world.alloc(value(0_u64))?);
-    let line = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
-    let line = word_at(world, line.on(world.pe(0)?).index(0));
     let read = || _ = black_box(word.here(world).load());
-    one_way(world, bench, "8", line, (word.on(pe), &7), || ())?;
-    one_way(world, bench, "8/read", line, (word.on(pe), &7), read)?;
+    one_way(world, bench, "8", (word.on(pe), &7), || ())?;
+    one_way(world, bench, "8/read", (word.on(pe), &7), read)?;
     for bytes in [64, 512, 4 << 10] {
         let transfer = (object.on(pe).index(..bytes), &vec![1; bytes][..]);
-        one_way(world, bench, &bytes.to_string(), line, transfer, || ())?;
+        one_way(world, bench, &bytes.to_string(), transfer, || ())?;
     }
     Ok(())
 }
 
-/// Two PEs send each other data with a signal that the other one waits for: nanoseconds for one way, against plain stores and against a
-/// cache line alone. `read` is called after each signal. Both PEs call it.
+/// Two PEs send each other data with a signal that the other one waits for: nanoseconds for one way, against plain stores. `read` is
+/// called after each signal. Both PEs call it.
 fn one_way<C: Contents<Item: PlainData> + ?Sized>(
     world: &World,
     bench: &Bench<'_>,
     case: &str,
-    line: &AtomicU64,
     (place, source): (On<'_, C>, &C),
     read: impl Fn() + Copy,
 ) -> Done {
@@ -109,10 +106,6 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
         ping_pong(world, &trips, send, |trip| wait_for(here, trip), read)
     };
     bench.pairs(format!("signal {case}"), ours, plain);
-    if !case.ends_with("/read") {
-        let limit = || round_trip(line, world.my_pe() == 0, TRIPS as usize) / 2.0;
-        bench.pairs(format!("signal {case}/line"), ours, limit);
-    }
     Ok(())
 }
 
