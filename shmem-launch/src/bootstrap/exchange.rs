@@ -175,19 +175,3 @@ pub(super) fn unexpected(server: &str) -> io::Error {
 pub(super) fn invalid(what: impl ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_string())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_is_taken_once() {
-        let mut visible = Visible::default();
-        let value = |pe, key: &str, value: &[u8]| Value { pe, key: key.to_owned(), value: value.to_owned() };
-        visible.extend(vec![value(0, "k", b"1"), value(1, "k", b"2"), value(1, "k", b"3")]);
-        for (pe, taken) in [(2, None), (1, Some(b"3")), (1, None), (0, Some(b"1"))] {
-            assert_eq!(visible.take(pe, "k").ok().as_deref(), taken.map(|value| &value[..]));
-        }
-        assert_eq!(visible.0.capacity(), 0);
-    }
-}

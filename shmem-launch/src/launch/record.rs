@@ -59,45 +59,12 @@ pub fn describe(record: &PeRecord) -> Standing {
 
 #[cfg(test)]
 mod tests {
-    use shmem_core::system::Activity;
-    use shmem_core::text::Text;
-
     use super::*;
 
     fn memory(bytes: u64) -> OwnedFd {
         let memory = rustix::fs::memfd_create("record", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         rustix::fs::ftruncate(&memory, bytes).unwrap();
         memory
-    }
-
-    #[test]
-    fn a_record_is_read_from_outside() {
-        let memory = memory(size_of::<SystemArea>() as u64);
-        assert_eq!(read(&memory), Standing::Unknown, "not filled in yet");
-        let map = MmapOptions::new().len(size_of::<SystemArea>()).map_raw(memory.as_raw_fd()).unwrap();
-        // SAFETY: the mapping has the size of the area, at a page; zeroes are its initial state.
-        let area = unsafe { &*map.as_ptr().cast::<SystemArea>() };
-        area.record.start(3, 77);
-        assert_eq!(read(&memory), Standing::Starting);
-        area.record.set_stage(Stage::Running);
-        assert_eq!(read(&memory), Standing::OwnCode);
-
-        let activity = Activity {
-            operation: Text::head("barrier"),
-            file: Text::tail("src/main.rs"),
-            line: 88,
-            ..Activity::NONE
-        };
-        area.record.describe(&activity);
-        assert_eq!(read(&memory), Standing::Inside("in `barrier` at src/main.rs:88".into()));
-        area.record.set_waiting_since(monotonic_now() - 300_000_000);
-        let Standing::Waiting(text, waited) = read(&memory) else { panic!() };
-        assert_eq!(text, "in `barrier` at src/main.rs:88");
-        assert!((300..3000).contains(&waited.as_millis()), "{waited:?}");
-
-        area.record.done();
-        area.record.set_stage(Stage::Finished);
-        assert_eq!(read(&memory), Standing::Finished);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::entry::programs::HANG;
 use crate::entry::*;
-use shmem::launch::{Failure, Launch, Outcome};
+use shmem::launch::{Failure, Outcome};
 use shmem_core::ranges;
 use shmem_launch::cpus;
 
@@ -101,15 +101,6 @@ mod meeting {
         let outcome = job("join; 0: fence; 1: share 0", 2);
         assert_eq!(outcome.code, 1);
         assert!(outcome.report.contains("are they the same program?"), "{}", outcome.report);
-    }
-
-    // In namespaces: `ci/containers.sh`.
-    #[test]
-    fn below_a_wrapper_a_pe_is_a_pe() {
-        let job = Launch::new("sh", 3)
-            .args(["-c", &in_a_shell()])
-            .env(programs::NAME, "join; exchange 100; finish");
-        assert_in_order(&job.capture_output().run().unwrap());
     }
 }
 
