@@ -14,7 +14,6 @@ use crate::command::{bare_shmrun, itself, text};
 use shmem::prelude::*;
 use shmem::thread::Single;
 
-/// Words of each put.
 const WORDS: usize = 512;
 
 /// `SHMEM_TIMEOUT` of the jobs that are to end by it.
@@ -44,7 +43,6 @@ static ARRIVED: Signal;
 #[symmetric]
 static STOP: [u64; 1];
 
-/// The entry of PEs.
 #[test]
 fn program() {
     let Ok(name) = std::env::var(PROGRAM) else { return };
@@ -225,7 +223,6 @@ impl Hosts {
     }
 }
 
-/// A job on the hosts.
 struct Job<'a> {
     hosts: &'a Hosts,
     options: Vec<String>,
@@ -266,7 +263,6 @@ impl<'a> Job<'a> {
         command
     }
 
-    /// Runs it to its end.
     fn run(&self) -> Output {
         self.start_until(None).end(LONG)
     }
@@ -305,7 +301,6 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// The process of a PE, in the PID namespace of its host.
     fn process(&self, pe: usize) -> u32 {
         let head = format!("> PE {pe} is ");
         let mut found = self.said.iter().filter_map(|line| line.split_once(&head)?.1.parse().ok());

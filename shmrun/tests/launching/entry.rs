@@ -16,7 +16,6 @@ pub(crate) mod programs;
 /// The arguments by which the binary becomes a PE.
 pub(crate) const ENTRY: [&str; 4] = ["--exact", "entry::program", "--nocapture", "-q"];
 
-/// The entry of PEs.
 #[test]
 fn program() {
     if let Ok(name) = std::env::var(programs::NAME) {

@@ -46,7 +46,6 @@ impl Installed {
         command
     }
 
-    /// The command that is shown.
     fn shown(&self, options: &str, environment: &[(&str, &str)]) -> String {
         let output =
             self.shmrun(&format!("--show {options}")).envs(environment.iter().copied()).output().unwrap();

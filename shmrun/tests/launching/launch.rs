@@ -18,7 +18,6 @@ fn job(name: &str, pes: usize) -> Outcome {
 /// One host.
 const HERE: &str = "*x9";
 
-/// Runs a job that ends by itself.
 #[track_caller]
 fn ended(hosts: &str, name: &str, pes: usize) -> Outcome {
     let start = Instant::now();

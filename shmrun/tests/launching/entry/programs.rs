@@ -15,13 +15,11 @@ use shmem_core::system::{Activity, Stage, SystemArea, monotonic_now};
 use shmem_core::text::Text;
 use shmem_launch::cpus;
 
-/// Variable with the program.
 pub(crate) const NAME: &str = "LAUNCH_TEST_PROGRAM";
 
 /// All PEs wait for ever, and their records say that they wait in a barrier.
 pub(crate) const HANG: &str = "join; record; fence; pid; sleep";
 
-/// Runs a program and ends the process.
 pub(crate) fn run(program: &str) -> ! {
     let me = std::env::var("SHMRUN_PE").unwrap_or_default();
     let mut member = Member::default();
