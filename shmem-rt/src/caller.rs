@@ -30,7 +30,6 @@ pub(crate) fn prefix() -> &'static str {
     if finds().is_some() { "shmem_" } else { "" }
 }
 
-/// A call of the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallSite {
     pub(crate) file: &'static str,

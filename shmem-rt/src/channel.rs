@@ -20,7 +20,6 @@ use crate::world::World;
 /// What panics call it.
 const WHAT: &str = "channel";
 
-/// Largest capacity.
 const MOST: usize = 1 << 31;
 
 impl<L: ThreadLevel> World<L> {

@@ -47,7 +47,6 @@ impl Drop for LivingWorld {
     }
 }
 
-/// Claims the one world of this process.
 pub(crate) fn claim() -> Result<()> {
     if WORLD.swap(1, Ordering::Relaxed) != 0 {
         return Err(ErrorKind::SecondWorld.into());

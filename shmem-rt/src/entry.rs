@@ -169,7 +169,6 @@ pub(crate) fn run_pes<L: ThreadLevel>(
     }
 }
 
-/// Reports the error of a process that has not become a PE.
 fn refuse(error: &Error) -> ExitCode {
     const CODE: u8 = 2;
     // All PEs have the same environment, so their launcher prints the error once.

@@ -213,7 +213,6 @@ impl<const D: usize> PeGrid<D> {
     }
 }
 
-/// `4 x 2 PEs, at [1, 0]`
 impl<const D: usize> fmt::Debug for PeGrid<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} PEs, at {:?}", self.words(), self.coordinates())
@@ -303,7 +302,6 @@ impl<const D: usize> GridShape<D> {
         self.rank_of(to)
     }
 
-    /// `4 x 2`
     fn words(lengths: [usize; D]) -> String {
         lengths.map(|length| length.to_string()).join(" x ")
     }

@@ -312,7 +312,6 @@ pub fn alloc_in<L: ThreadLevel, I: Initial>(
     heap.alloc_as(name, initial)
 }
 
-/// What a program allocates.
 struct Wish {
     operation: &'static str,
     /// What messages call it: `object`, `block`, or the name of its variable.

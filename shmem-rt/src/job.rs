@@ -72,7 +72,6 @@ pub(crate) struct Contexts {
 }
 
 pub(crate) struct Teams {
-    /// The teams of this PE.
     pub(crate) indexes: Mutex<Indexes>,
     /// Range of the memory of teams in the slot. Outside the lock, because each collective on a symmetric object reads it.
     pub(crate) area: Range<usize>,
@@ -104,12 +103,10 @@ pub(crate) struct Network {
 /// Symmetric memory, and its objects.
 pub(crate) struct Memory {
     pub(crate) partitions: RwLock<Partitions>,
-    /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
     /// Allocations. Shared with waiting threads, whose messages name them.
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     pub(crate) released: Arc<Released>,
-    /// Persistent partitions.
     pub(crate) shelves: Mutex<Vec<Shelf>>,
     pub(crate) segments: Arc<Segments>,
     pub(crate) later: Mutex<Later>,

@@ -226,7 +226,6 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         wait_for(self.world.endpoint(), "lock", location, None, done, || self.situation());
     }
 
-    /// The lock and its holder, for the message about a wait.
     fn situation(&self) -> String {
         // From this PE towards the head of the queue. If the queue moves meanwhile, no holder is named.
         let mut pe = self.world.me();
@@ -242,7 +241,6 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.name()
     }
 
-    /// The call by which a PE has taken the lock.
     fn place_of(&self, pe: Pe) -> String {
         let mut file = [0; LOCK_FILE_BYTES];
         self.world.get(&mut file, self.file(pe));

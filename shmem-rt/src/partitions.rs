@@ -188,7 +188,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 }
 
-/// Describes the allocations in a segment; `None`: there are none.
 fn allocated<'a>(allocations: impl Iterator<Item = &'a Allocation>, segment: u32) -> Option<String> {
     let there: Vec<_> = allocations.filter(|allocation| allocation.segment == segment).collect();
     let first = there.first()?;

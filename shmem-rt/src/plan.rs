@@ -144,10 +144,8 @@ pub struct Plan<T> {
     me: Pe,
     /// Elements of this PE that others want: those of the first neighbour, then of the second, ..
     given: Vec<usize>,
-    /// Number of elements that each neighbour wants.
     counts: Vec<usize>,
     halo: Halo<T>,
-    /// Values to send.
     packed: Vec<T>,
     /// Received values, each once.
     found: Vec<T>,

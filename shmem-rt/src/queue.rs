@@ -192,7 +192,6 @@ impl<T: PlainData> WorkQueue<T> {
         has
     }
 
-    /// The next victim in the ring.
     fn turn<L: ThreadLevel>(&mut self, world: &World<L>) -> Pe {
         let (pes, me) = (world.n_pes(), world.my_pe());
         self.first = (self.first + 1) % pes;

@@ -79,7 +79,6 @@ pub mod globals {
 
     pub use crate::setup::Program;
 
-    /// What the segment is called.
     const NAME: &str = "globals of the program";
 
     /// Describes the program to the start, before the process joins its job. The first call counts.

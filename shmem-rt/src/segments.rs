@@ -39,7 +39,6 @@ pub(crate) struct Wanted {
     pub(crate) request: Request,
     /// The partition's ID, or 0.
     pub(crate) partition: u32,
-    /// The partition's name, or another description.
     pub(crate) name: Text<32>,
     /// Memory that `prepare` populates in addition to the request.
     pub(crate) taken: Vec<Request>,
@@ -226,7 +225,6 @@ fn make_in(
     Ok(told.into_iter().map(|told| told.said).collect())
 }
 
-/// Registers the own part with the transport, if there is one.
 fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<Vec<u8>> {
     let Some(transport) = &job.network.far else { return Ok(Vec::new()) };
     // SAFETY: `make_in` has mapped it; `take_away` makes the transport forget it before it is unmapped, on every path.
@@ -357,7 +355,6 @@ fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {
 struct PartMessage {
     /// The bytes of the segment that each file has.
     files: Vec<FilePart>,
-    /// The key of the transport.
     key: Vec<u8>,
     /// The result of `prepare`.
     said: Vec<u8>,

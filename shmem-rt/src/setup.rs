@@ -39,7 +39,6 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Reads the declarations of the binary and the environment.
     pub(crate) fn make(settings: Settings) -> Result<Self> {
         let descriptors = section::descriptors()?;
         let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();

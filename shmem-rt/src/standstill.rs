@@ -26,7 +26,6 @@ use crate::report::{Groups, Peer, add_to};
 /// The PEs of this node.
 #[derive(Clone)]
 pub(crate) struct Neighbours {
-    /// Number and address of the slot of each.
     places: Arc<[(usize, usize)]>,
     /// Which of them is the calling PE.
     me: usize,
@@ -64,7 +63,6 @@ impl Neighbours {
 /// well.
 pub(crate) struct Others {
     far: Far,
-    /// All PEs.
     directory: Arc<Directory>,
     /// The first PEs of the nodes next to this one.
     above: Option<Pe>,

@@ -103,7 +103,6 @@ impl Termination {
         self.round += 1;
     }
 
-    /// Ends the round by a barrier of all PEs.
     pub(crate) fn end<L: ThreadLevel>(&mut self, world: &World<L>, location: &'static Location<'static>) {
         self.round += 1;
         if world.my_pe() == 0 {

@@ -31,7 +31,6 @@ pub struct ArrayBuilder<'w, L: ThreadLevel, const D: usize, S: Storage = Chosen>
     partition: Home,
 }
 
-/// The partition of an array.
 #[derive(Clone, Copy)]
 enum Home {
     Named(Declaration),

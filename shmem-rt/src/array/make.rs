@@ -41,16 +41,13 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) nodes: Vec<u32>,
     /// [`Spread::Bound`] or [`Spread::Preferred`].
     pub(super) spread: Spread,
-    /// The requested kind of memory.
     pub(super) kind: Option<Kind>,
     pub(super) fill: Fill<'a>,
 }
 
-/// An array's memory, the same on every PE.
 pub(super) struct Memory {
     pub(super) kind: StorageKind,
     pub(super) parts: Vec<ArrayRange>,
-    /// Its allocations.
     pub(super) ids: Vec<u64>,
 }
 
@@ -184,7 +181,6 @@ impl Homes {
         self.own.get(class % self.own.len().max(1)).copied()
     }
 
-    /// The node of each chunk on this PE; empty: not known.
     pub(super) fn of_chunks(&self, chunks: usize) -> Vec<u32> {
         (0..chunks).map_while(|chunk| self.of_class(self.class(chunk))).collect()
     }

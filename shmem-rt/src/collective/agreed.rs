@@ -101,7 +101,6 @@ impl Agreed<'_> {
         }
     }
 
-    /// An error of this call.
     pub(crate) fn refused(&self, error: impl Into<Error>) -> Error {
         match self.purpose.location {
             Some(call) => error.into().at(call),

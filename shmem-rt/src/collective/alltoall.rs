@@ -225,14 +225,12 @@ impl Team {
     }
 }
 
-/// Requires lists of the same length, of a part for each member.
 #[track_caller]
 fn require_parts(members: usize, items: usize, room: usize) {
     assert!(items == room, "the source has {items} elements, the destination {room}");
     assert!(items.is_multiple_of(members), "{items} elements cannot be divided among {members} members");
 }
 
-/// Requires room for `items` elements, `stride` apart.
 #[track_caller]
 fn require_room(what: &str, len: usize, items: usize, stride: usize) {
     assert!(stride > 0, "the stride of the {what} is 0: elements would lie on each other");
@@ -243,7 +241,6 @@ fn require_room(what: &str, len: usize, items: usize, stride: usize) {
     );
 }
 
-/// Requires a count for each member, of as many items as there are together.
 #[track_caller]
 fn require_counts(team: &Team, counts: &[usize], items: usize) {
     let members = team.size();

@@ -18,9 +18,7 @@ use crate::group::{Collective, Operation, Purpose, Team, words_of};
 pub(super) struct Argument<'a, K: ?Sized> {
     pub(super) team: &'a Team,
     pub(super) token: &'a K,
-    /// The name of an item's type.
     kind: &'static str,
-    /// Bytes of an item.
     item: usize,
     pub(super) location: &'static Location<'static>,
     pub(super) place: Option<Extent>,
@@ -55,7 +53,6 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Self { team, token, kind: "u8", item: 1, location: Location::caller(), place }
     }
 
-    /// The same, at another place.
     pub(super) fn at(&self, place: Extent) -> Self {
         Self { place: Some(place), ..*self }
     }
@@ -104,7 +101,6 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         self.place.map_or(0, |place| place.offset as u64 + 1)
     }
 
-    /// `items` items, as text.
     pub(super) fn show(&self, items: usize) -> String {
         self.name_or(|| format!("{items} x {}", self.kind))
     }
@@ -241,13 +237,11 @@ impl Root {
         self.rank == team.rank()
     }
 
-    /// The word that members compare.
     pub(super) fn word(&self) -> u64 {
         self.pe.number() as u64
     }
 }
 
-/// A hash of a name, to be compared.
 pub(super) fn word_of(name: &str) -> u64 {
     fingerprint_of_words(words_of(name))
 }

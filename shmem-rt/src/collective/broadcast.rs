@@ -90,7 +90,6 @@ impl Team {
     }
 }
 
-/// A broadcast as text.
 fn show<K: Initiator + ?Sized>(argument: &Argument<'_, K>, bytes: usize, root: &Root) -> String {
     format!("{} from PE {}", argument.name_or(|| show_size(bytes as u64)), root.pe)
 }

@@ -38,7 +38,6 @@ pub(super) struct RecvBuf<'b>(SendBuf<'b>);
 impl<'b> SendBuf<'b> {
     pub(super) const EMPTY: Self = Self::of(&[]);
 
-    /// Bytes of the program.
     pub(super) const fn of(bytes: &'b [u8]) -> Self {
         Self { start: bytes.as_ptr().cast_mut(), len: bytes.len(), object: None, borrowed: PhantomData }
     }
@@ -51,7 +50,6 @@ impl<'b> SendBuf<'b> {
         self.len
     }
 
-    /// The extent of the object, if it is one.
     pub(super) fn object(&self) -> Option<Extent> {
         self.object
     }
@@ -96,7 +94,6 @@ impl<'b> From<RecvBuf<'b>> for SendBuf<'b> {
 }
 
 impl<'b> RecvBuf<'b> {
-    /// Bytes of the program.
     pub(super) fn of(bytes: &'b mut [u8]) -> Self {
         let (start, len) = (bytes.as_mut_ptr(), bytes.len());
         Self(SendBuf { start, len, ..SendBuf::EMPTY })
@@ -136,12 +133,10 @@ impl<'b> RecvBuf<'b> {
         self.0.object
     }
 
-    /// The bytes as they are before, to be read.
     pub(super) fn source(&self) -> SendBuf<'_> {
         self.0
     }
 
-    /// As [`SendBuf::at`].
     #[inline]
     pub(super) fn at(&self, at: usize, bytes: usize) -> *mut u8 {
         self.0.at(at, bytes).cast_mut()

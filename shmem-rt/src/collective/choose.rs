@@ -26,7 +26,6 @@ pub(crate) struct TeamShape {
     pub(crate) shares_cores: bool,
     /// Whether the team has windows, or may take them.
     pub(crate) has_windows: bool,
-    /// The cost of messages between nodes.
     pub(crate) model: Model,
 }
 
@@ -296,12 +295,10 @@ impl TeamShape {
         Load { rounds: far.rounds, messages, bytes: 2.0 * bytes as f64 * self.share_of_others() }
     }
 
-    /// The share of all data that other nodes have.
     fn share_of_others(self) -> f64 {
         (self.nodes - 1) as f64 / self.nodes as f64
     }
 
-    /// Parts of an alltoall that leave a node.
     fn parts_of_a_node(self) -> usize {
         self.each() * (self.members - self.each())
     }

@@ -72,7 +72,6 @@ impl Nodes {
 #[derive(Default)]
 pub(crate) struct Sent {
     pub(crate) chunks: u64,
-    /// Messages that give credits.
     pub(crate) credits: u64,
     pub(crate) bytes: u64,
     /// Messages on the longest path of a chunk, or of a value made of it.

@@ -55,7 +55,6 @@ pub(super) trait Transfers {
     /// Gives a rank credits for `chunks` more chunks, in one of its counters.
     fn give(&mut self, rank: usize, counter: usize, chunks: u64);
 
-    /// Copies a chunk from its slot.
     fn copy(&mut self, slot: usize, into: Place);
 
     /// Combines this member's operand, at `into`, with the chunks in the `members - 1` slots from `first` on (modulo the number of slots),
@@ -132,7 +131,6 @@ struct Pipeline<S: Iterator, R: Iterator> {
     receives: Peekable<R>,
     /// The receives whose senders are given credits next.
     ahead: Skip<R>,
-    /// Slots of this pipeline.
     slots: usize,
     /// (pipeline index, pipeline count)
     turn: (usize, usize),

@@ -21,7 +21,6 @@ use super::request::{Held, Started, Task};
 use super::staging::{BarrierRoom, Direct, Ring, Staged, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
 
-/// Bytes of the word that holds a member's length.
 const WORD: usize = size_of::<u64>();
 
 impl Team {
@@ -215,7 +214,6 @@ fn collected<'r, T, I>(
     });
 }
 
-/// Whether a destination of `room` elements has exactly the length of all members' data.
 fn is_room(members: usize, items: usize, room: usize) -> bool {
     items.checked_mul(members) == Some(room)
 }
@@ -255,7 +253,6 @@ impl Lengths<'_> {
     }
 }
 
-/// One of several words.
 fn word(words: &[u8], k: usize) -> usize {
     words[k * WORD..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word) as usize)
 }
@@ -371,7 +368,6 @@ impl Collective<'_> {
         }
     }
 
-    /// Returns the bytes of each member, of any length, in the order of ranks.
     pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
         let (mut all, mut ranges) = (Vec::<u8>::new(), Vec::new());
         self.allgatherv(purpose, (said.len(), 1), SendBuf::of(said), |bytes, lengths| {

@@ -24,15 +24,12 @@ const MOST_ASKED: usize = 64;
 /// Most calls that the message names; PEs in other calls are counted.
 const MOST_NAMED: usize = 4;
 
-/// The state of a PE whose program has returned.
 const RETURNED: &str = "returned from `main`";
 
 /// Where the members are that have come for another operation.
 #[derive(Clone, Copy)]
 pub(super) enum Stranger {
-    /// On this node.
     Here,
-    /// On the node with a number.
     On(usize),
     /// On another node, it is not known which.
     Elsewhere,
@@ -178,18 +175,15 @@ const MEETINGS: u32 = 24;
 pub(super) struct Mark(pub(super) u64);
 
 impl Mark {
-    /// The mark of request `number`, started after `meetings` barriers.
     pub(super) fn new(purpose: &Purpose<'_>, number: u64, meetings: u64) -> Self {
         let hash = purpose.fingerprint() >> 16 & 0xffff_ffff;
         Self(meetings << (u64::BITS - MEETINGS) | hash << 8 | (number & 0x7f) << 1 | 1)
     }
 
-    /// The mark in a word, if one has arrived.
     pub(super) fn heard(word: u64) -> Option<Self> {
         (word != 0).then_some(Self(word))
     }
 
-    /// Whether it was started before a barrier.
     pub(super) fn is_before(self, meeting: u64) -> bool {
         // Compares numbers that have wrapped around, and are not far apart.
         let ahead = meeting.wrapping_sub(self.0 >> (u64::BITS - MEETINGS)) << (u64::BITS - MEETINGS);

@@ -129,7 +129,6 @@ impl<'p> PartialResults<'p> {
         if self.is_exact { 1 } else { self.layout.most_values(nodes) }
     }
 
-    /// Bytes of a buffer for `values` values.
     fn room(&self, values: usize) -> usize {
         (values * self.bytes).next_multiple_of(GRAIN)
     }

@@ -73,7 +73,6 @@ impl Message {
     pub(super) const EMPTY: Self = Self { source: core::ptr::null(), bytes: 0, to: 0 };
 }
 
-/// No payload: members synchronise.
 pub(super) struct Nothing;
 
 impl Payload for Nothing {}

@@ -192,7 +192,6 @@ impl Slots {
     }
 }
 
-/// The offset of a request's words from the start of a PE's slot.
 pub(super) fn request_area(team: usize, place: usize) -> usize {
     offset_of!(SystemArea, requests) + (team * MOST_REQUESTS + place) * size_of::<RequestArea>()
 }
@@ -202,7 +201,6 @@ pub(super) fn request_area(team: usize, place: usize) -> usize {
 pub(super) struct Reach<'c> {
     pub(super) job: &'c Job,
     pub(super) members: &'c Members,
-    /// The rank of the accessing member.
     pub(super) rank: usize,
 }
 
@@ -270,7 +268,6 @@ pub(super) struct Carrier<'c> {
     pub(super) result: RecvBuf<'c>,
     /// The object that is the result on every member, with its segment.
     pub(super) object: Option<(u32, Extent)>,
-    /// The operation of a reduction.
     pub(super) op: Option<&'c dyn ReduceOp>,
 }
 

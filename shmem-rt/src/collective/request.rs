@@ -291,7 +291,6 @@ impl Task {
 }
 
 pub(super) struct StartedRequest {
-    /// For messages.
     activity: Activity,
     /// None when the request is over.
     state: Mutex<Option<RequestState>>,
@@ -368,7 +367,6 @@ impl StartedRequest {
         unsafe { self.result.settled() }
     }
 
-    /// With the PE that it waits for.
     pub(super) fn activity(&self) -> Activity {
         let mut activity = self.activity;
         let state = self.state.try_lock();

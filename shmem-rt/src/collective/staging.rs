@@ -332,7 +332,6 @@ impl RingSlot<'_> {
         ring.owes_bells.set(true);
     }
 
-    /// `bytes` bytes at an offset, to be written.
     pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
         assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
         let Self { ring, number } = *self;
@@ -358,13 +357,11 @@ impl<'c> Direct<'c> {
         Self { collective, purpose }
     }
 
-    /// An object on the member with a rank, to be read.
     pub(super) fn of(&self, rank: usize, place: Extent) -> SendBuf<'c> {
         let Collective { team, endpoint, .. } = *self.collective;
         RecvBuf::on(endpoint, team.member(rank), place).into()
     }
 
-    /// An object on the member with a rank, to be written.
     pub(super) fn to(&self, rank: usize, place: Extent) -> RecvBuf<'c> {
         let Collective { team, endpoint, .. } = *self.collective;
         RecvBuf::on(endpoint, team.member(rank), place)

@@ -42,7 +42,6 @@ pub use registration::Registration;
 ///
 /// Source: OpenSHMEM 1.6, `shmem_ctx_destroy`, which the drop replaces.
 pub struct Context<K: ContextKind> {
-    /// Closed on drop.
     endpoint: Option<Endpoint>,
     held: Held,
     /// Claim on the team that created it.

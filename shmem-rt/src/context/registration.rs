@@ -45,7 +45,6 @@ pub struct Registration {
     number: Number,
 }
 
-/// The number of a thread, released when it is dropped.
 struct Number {
     number: usize,
     job: Arc<Job>,

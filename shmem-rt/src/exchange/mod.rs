@@ -204,7 +204,6 @@ impl<T: PlainData> Exchange<T> {
         }
     }
 
-    /// Begins a round.
     #[track_caller]
     fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> ExchangeRound<'x, T> {
         let (token, location) = (Through(token.__endpoint()), Location::caller());

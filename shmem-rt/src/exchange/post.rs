@@ -22,7 +22,6 @@ const SLOTS: usize = 4;
 /// Most bytes of a slot: such a message takes about as long to write as it takes to send, and several stay in a cache.
 const MOST: usize = 16 << 10;
 
-/// Fewest bytes of a slot.
 const FEWEST: usize = 64;
 
 /// Bytes in front of the items of a message.

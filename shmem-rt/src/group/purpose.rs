@@ -24,7 +24,6 @@ const STATED: usize = STATEMENT_WORDS - HEAD;
 /// The operation of a PE whose program has returned.
 pub(crate) const END: &str = "the end of the program";
 
-/// The operation of a collective.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
     name: &'static str,
@@ -106,7 +105,6 @@ impl Purpose<'_> {
         (hash >> 32) << 16 | u64::from(self.opens)
     }
 
-    /// The number of statements for all arguments.
     pub(crate) fn statements(&self) -> usize {
         self.arguments.len().div_ceil(STATED).max(1)
     }

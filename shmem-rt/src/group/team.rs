@@ -203,7 +203,6 @@ impl Team {
         &self.members
     }
 
-    /// The use of the team on this PE.
     pub(crate) fn uses(&self) -> &Arc<Uses> {
         &self.uses
     }
@@ -243,12 +242,10 @@ impl Team {
         self.uses.keep_window(range);
     }
 
-    /// The offset of the window from the start of each member's slot.
     pub(crate) fn window(&self) -> usize {
         self.uses.window().and_then(Option::as_ref).map_or(WINDOW, |range| range.start)
     }
 
-    /// Non-blocking collectives started so far.
     pub(crate) fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
     }

@@ -217,7 +217,6 @@ fn exited(code: Option<c_int>) {
     end(code.map_or(1, |code| code as u8).max(1), &what, pes, ME.get());
 }
 
-/// Ends the process, and says why and where its PEs are, but for one.
 fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
     let others = pes.peers().filter(|peer| Some(peer.number) != except);
     let all: Vec<_> = others.map(|peer| (peer.number, launch::record::describe(peer.record))).collect();

@@ -9,7 +9,6 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::exit;
 use shmem_launch::bootstrap::Bootstrap;
 
-/// The node of each PE.
 #[derive(Clone)]
 pub(super) struct Nodes(pub(super) Vec<u32>);
 
@@ -20,7 +19,6 @@ impl Nodes {
         self.0.iter().enumerate().filter(move |(_, other)| **other == node).map(|(other, _)| other)
     }
 
-    /// The position of a PE among those of its node.
     pub(super) fn slot(&self, pe: usize) -> usize {
         self.neighbours(pe).take_while(|other| *other < pe).count()
     }

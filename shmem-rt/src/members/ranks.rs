@@ -36,7 +36,6 @@ impl Ranks {
         }
     }
 
-    /// The number of the PE with a rank, if there is one.
     #[inline]
     pub(super) fn number(&self, rank: usize) -> Option<usize> {
         match self {
@@ -57,7 +56,6 @@ impl Ranks {
         }
     }
 
-    /// The rank of the PE with a number, if it has one.
     #[inline]
     pub(super) fn find(&self, number: usize) -> Option<usize> {
         match self {

@@ -71,13 +71,11 @@ impl Members {
         self.ranks.size()
     }
 
-    /// The member with a rank, if there is one.
     #[inline]
     pub(crate) fn get(&self, rank: usize) -> Option<&Pe> {
         self.ranks.number(rank).and_then(|number| self.directory.pes().get(number))
     }
 
-    /// The member with a rank.
     #[inline]
     #[track_caller]
     pub(crate) fn member(&self, rank: usize) -> Pe {
@@ -91,7 +89,6 @@ impl Members {
         (0..self.size()).filter_map(|rank| self.get(rank))
     }
 
-    /// The rank of the PE with a number, if it is a member.
     #[inline]
     pub(crate) fn rank_of(&self, number: usize) -> Option<usize> {
         self.ranks.find(number)

@@ -89,7 +89,6 @@ fn table(pes: &[Statistics]) -> String {
     text
 }
 
-/// A time with three figures and a unit.
 fn duration(nanoseconds: u64) -> String {
     let (value, unit) = match nanoseconds {
         0..1_000 => return format!("{nanoseconds} ns"),

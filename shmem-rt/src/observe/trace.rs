@@ -57,7 +57,6 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Adds a call that has ended.
     pub(super) fn add(&self, call: &Call<'_>, begun: u64, nanoseconds: u64) {
         let caller = CallSite::of(call.location);
         let mut args = json!({"at": caller.to_string()});
@@ -92,7 +91,6 @@ impl Trace {
         self.flush(&mut self.buffer.lock());
     }
 
-    /// Ends the file, together with all PEs.
     pub(super) fn conclude(&self, bootstrap: &dyn Bootstrap) -> io::Result<()> {
         self.save();
         bootstrap.fence()?;

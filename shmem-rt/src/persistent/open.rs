@@ -144,7 +144,6 @@ fn decide(spec: &PartitionSpec, k: usize, reports: &[Report]) -> Result<std::res
     Ok(Ok(agreed))
 }
 
-/// The files of a PE cannot be used.
 fn of_files(pe: usize, reason: &str) -> Error {
     ErrorKind::Start(format!("PE {pe}: {reason}")).into()
 }

@@ -36,14 +36,11 @@ pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
     .into())
 }
 
-/// What a PE says of its memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct PeMemory {
     /// Which bytes of its slot are in which file.
     pub(crate) files: Vec<FilePart>,
-    /// The CPUs that it may run on.
     pub(crate) cpus: Cpus,
-    /// What its partitions were granted.
     pub(crate) grants: Vec<Grant>,
 }
 

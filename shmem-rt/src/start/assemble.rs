@@ -41,7 +41,6 @@ use crate::state::threads::Threads;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// What a world is put together from.
 pub(crate) struct Parts {
     pub(crate) setup: Setup,
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
@@ -56,7 +55,6 @@ pub(crate) struct Parts {
     pub(crate) cores: usize,
     /// The CPUs of each PE of this host; empty: not known.
     pub(crate) cpus: Alike<Vec<usize>>,
-    /// The way to the PEs of other nodes.
     pub(crate) transport: Option<Arc<dyn Transport>>,
     /// The fabric that reaches other hosts, in words.
     pub(crate) fabric: Option<String>,
@@ -169,11 +167,9 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
 struct Node {
     /// Number and start of the slot of each.
     pes: Vec<(usize, usize)>,
-    /// The position of this PE among them.
     index: usize,
     slot: usize,
     first_slot: usize,
-    /// Start of the slot of this PE.
     mine: *mut u8,
 }
 
@@ -214,7 +210,6 @@ fn waiting(
     Waiting::new(patience, move || beside.share_cpu(), settings.wait_warn, words, warn)
 }
 
-/// The heaps of the partitions, behind their statics.
 fn heaps(setup: &Setup) -> Ledger {
     let mut ledger = Ledger::new();
     for part in &setup.statics.partitions {
@@ -225,7 +220,6 @@ fn heaps(setup: &Setup) -> Ledger {
     ledger
 }
 
-/// Extent and name of each static.
 fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
     let of_partition = setup.statics.partitions.iter().flat_map(|part| {
         let start = setup.layout.partition(part.index as usize - 1).start;

@@ -83,7 +83,6 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     }))
 }
 
-/// The memory of the PEs of this node.
 struct NodeMemory {
     arena: Arena,
     /// Where the partitions of this PE are that are to outlive the job, by their position.
@@ -92,7 +91,6 @@ struct NodeMemory {
     all: Alike<PeMemory>,
     /// The list of all PEs that the first PE of the node shares.
     list: Option<OwnedFd>,
-    /// Number of PEs of the node.
     slots: usize,
 }
 
@@ -122,7 +120,6 @@ fn node_memory(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe]) -> Result<N
     Ok(NodeMemory { arena, files, all, list, slots })
 }
 
-/// The slot of a PE of this host.
 fn slot_of(pe: Pe) -> usize {
     pe.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"))
 }

@@ -161,7 +161,6 @@ impl Holdings {
         self.forget(domain);
     }
 
-    /// Forgets a domain that the mapping has destroyed.
     fn forget(&mut self, domain: DomainId) {
         if !self.mapping.is_alive(domain) {
             self.domains.remove(&domain);

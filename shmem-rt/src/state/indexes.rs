@@ -33,7 +33,6 @@ impl Indexes {
         Self { teams: [const { None }; MAX_TEAMS] }
     }
 
-    /// The free indexes.
     pub(crate) fn free(&self) -> Set {
         self.set(Option::is_none)
     }

@@ -42,7 +42,6 @@ pub(crate) enum End {
 
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// The traits of its partition.
     pub(crate) traits: Traits,
     /// Index of the NUMA node among those of the PE.
     pub(crate) class: usize,
@@ -61,7 +60,6 @@ impl Misplaced {
         self.0.insert(range.start, range.end);
     }
 
-    /// Removes every range that overlaps a block, and returns these ranges whole.
     pub(crate) fn take(&mut self, block: &Range<usize>) -> Vec<Range<usize>> {
         let meets = self.0.range(..block.end).rev().take_while(|&(_, &end)| end > block.start);
         let met: Vec<_> = meets.map(|(&start, &end)| start..end).collect();

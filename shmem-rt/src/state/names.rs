@@ -57,7 +57,6 @@ impl Named {
         }
     }
 
-    /// The reason why its name is invalid.
     fn fault(&self) -> Option<&'static str> {
         match &*self.name {
             "" => Some("it is empty"),
@@ -74,7 +73,6 @@ impl Named {
             && self.items.checked_mul(self.item_bytes).is_some()
     }
 
-    /// Bytes of all items.
     pub(crate) fn bytes(&self) -> usize {
         self.items.saturating_mul(self.item_bytes)
     }
@@ -98,7 +96,6 @@ pub(crate) fn room(size: usize) -> usize {
     (size / 64).next_multiple_of(4096).clamp(4096, 1 << 20)
 }
 
-/// Encodes the list.
 pub(crate) fn encode(objects: &[Named]) -> Vec<u8> {
     let list = codec::encode(&objects);
     let head = [MAGIC, list.len() as u64, fingerprint(list.iter().copied())];

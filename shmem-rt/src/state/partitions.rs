@@ -3,17 +3,14 @@
 use shmem_core::alike::Alike;
 use shmem_core::partition::{Grant, PartitionSpec, Table};
 
-/// The partitions of the job, in the order of their IDs.
 pub(crate) struct Partitions {
     table: Table,
-    /// The segment of each.
     segments: Vec<u32>,
     /// By partition: the grant of each PE.
     grants: Vec<Alike<Grant>>,
 }
 
 impl Partitions {
-    /// The partitions that exist from the start.
     pub(crate) fn new(table: Table, granted: &Alike<Vec<Grant>>) -> Self {
         let of_partition = |at: usize| granted.map(|grants| grants[at].clone());
         let grants = (0..table.specs().len()).map(of_partition).collect();

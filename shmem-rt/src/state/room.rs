@@ -18,7 +18,6 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// All of `area` is free.
     pub(crate) fn new(area: Range<usize>) -> Self {
         let free = (!area.is_empty()).then_some((area.start, area.end)).into_iter().collect();
         Self { free, area, names: BTreeMap::new() }
@@ -57,7 +56,6 @@ impl Room {
         Some(found)
     }
 
-    /// Frees a range.
     pub(crate) fn give(&mut self, range: Range<usize>) {
         if range.is_empty() {
             return;

@@ -81,7 +81,6 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// The object with a name.
     pub(crate) fn find(&self, name: &str) -> Option<&Named> {
         self.objects.iter().find(|object| object.name == name)
     }

@@ -132,7 +132,6 @@ impl Uses {
         self.contexts.load(Ordering::Acquire)
     }
 
-    /// Whether a slot of started collectives is free.
     pub(crate) fn is_free(&self, place: usize) -> bool {
         self.requests.load(Ordering::Acquire) >> place & 1 == 0
     }
@@ -172,7 +171,6 @@ impl Uses {
         id
     }
 
-    /// Stores the range that all members have taken for their windows.
     pub(crate) fn keep_window(&self, range: Option<Range<usize>>) {
         let kept = self.window.set(range);
         assert!(kept.is_ok(), "members take windows once");

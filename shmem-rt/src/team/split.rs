@@ -171,7 +171,6 @@ impl Team {
 }
 
 impl Agreed<'_> {
-    /// Makes the teams of `groups`, and returns the one of the calling PE.
     #[track_caller]
     fn divide(&self, config: &TeamConfig, groups: Result<Groups, TeamError>) -> Result<Option<Team>> {
         let (team, endpoint) = (self.collective.team, self.collective.endpoint);

@@ -19,7 +19,6 @@ pub(in crate::collective) struct Round {
 }
 
 impl Round {
-    /// The rounds of `nodes` nodes.
     pub(in crate::collective) fn all(nodes: usize) -> impl Iterator<Item = Self> {
         let others = nodes - 1;
         let rounds = if others == 0 { 0 } else { others.ilog2() + 1 };

@@ -74,7 +74,6 @@ impl HalvingDoubling {
         2 * self.radices.levels
     }
 
-    /// The level of a step, from 0.
     fn level(&self, step: usize) -> usize {
         step.min(self.steps() - 1 - step)
     }
@@ -327,7 +326,6 @@ impl Radices {
         self.each[..self.levels].iter().map(|level| level.radix)
     }
 
-    /// The radix of the first level.
     pub(in crate::collective) fn first(&self) -> usize {
         self.each[0].radix
     }

@@ -47,7 +47,6 @@ pub(in crate::collective) trait Schedule {
     /// The chunks that arrive, in order.
     fn receives(&self) -> impl Iterator<Item = RecvStep>;
 
-    /// The number of the rank's credit counters.
     fn credits(&self) -> usize;
 }
 

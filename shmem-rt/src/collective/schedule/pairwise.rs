@@ -11,7 +11,6 @@ use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 pub(in crate::collective) struct Pairwise {
     ranks: usize,
     rank: usize,
-    /// Of a part.
     chunks: Chunks,
     slots: usize,
 }

@@ -9,7 +9,6 @@ use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 pub(in crate::collective) struct RingAllgather {
     ranks: usize,
     rank: usize,
-    /// Of a block.
     chunks: Chunks,
     slots: usize,
 }

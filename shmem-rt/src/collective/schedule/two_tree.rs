@@ -107,7 +107,6 @@ impl TwoTree {
         below(self.place(self.number), self.others()).map(|place| Some(self.number(place?)))
     }
 
-    /// The places of its chunks.
     fn places(&self) -> impl Iterator<Item = Place> {
         let chunks = (self.way..self.chunks.count()).step_by(Self::ways(self.ranks));
         chunks.map(|chunk| Place::of(Memory::Result, 0, self.chunks.range(chunk)))

@@ -26,7 +26,6 @@ pub(super) enum Side {
 }
 
 impl Blocks {
-    /// Consecutive bytes.
     pub(super) const fn range(start: usize, bytes: usize) -> Self {
         Self { start: start as u64, block: bytes as u64, depth: 0, loops: [[1, 0]; LOOPS] }
     }

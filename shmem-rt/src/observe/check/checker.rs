@@ -36,7 +36,6 @@ pub(crate) struct NodePes {
     pub(crate) name_of: Box<dyn Fn(usize) -> String + Send + Sync>,
 }
 
-/// One PE's part of the checks.
 pub(in crate::observe) struct Checker {
     node: NodePes,
     shadows: Shadows,
@@ -44,7 +43,6 @@ pub(in crate::observe) struct Checker {
     state: Mutex<CheckState>,
 }
 
-/// The private state of the checks.
 struct CheckState {
     own: Own,
     flights: Flights,
@@ -139,12 +137,10 @@ impl Checker {
         self.shadows.with(self.node.index, work)
     }
 
-    /// The index of a PE of this node.
     fn index_of(&self, pe: Pe) -> Option<usize> {
         Some(pe.on_node()? - self.node.first_slot)
     }
 
-    /// A line of a PE, by its number.
     fn line(&self, slot: usize, site: u32) -> Where {
         Where { pe: self.node.numbers[slot], site: self.site_of(slot, site) }
     }
@@ -154,7 +150,6 @@ impl Checker {
     }
 }
 
-/// A call while it is checked.
 struct Checked<'a> {
     of: &'a Checker,
     state: &'a mut CheckState,

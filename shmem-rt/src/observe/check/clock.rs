@@ -151,7 +151,6 @@ struct Pending {
 /// One PE's epoch, clock and pending puts.
 pub(super) struct Own {
     me: usize,
-    /// The current epoch.
     pub(super) epoch: u32,
     pub(super) clock: Clock,
     pending: Vec<Pending>,

@@ -16,11 +16,9 @@ pub(super) struct Flight {
     /// The number of its line.
     pub(super) site: u32,
     pub(super) endpoint: u32,
-    /// The number of the PE at the other end.
     pub(super) pe: usize,
     /// Addresses.
     pub(super) blocks: Blocks,
-    /// Whether the transfer writes the buffer.
     pub(super) writes: bool,
 }
 

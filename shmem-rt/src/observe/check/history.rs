@@ -3,7 +3,6 @@
 use super::blocks::Blocks;
 use super::clock::{Class, Clock, MOST_PES};
 
-/// Accesses that are kept.
 const MOST: usize = 4096;
 
 /// Last accesses with which a new one may be joined.

@@ -14,7 +14,6 @@ use shmem_launch::say::say;
 use super::shadow::Site;
 use crate::caller::prefix;
 
-/// Exit code of a job with a mistake.
 const CODE: i32 = 1;
 
 pub(super) struct Where {
@@ -48,7 +47,6 @@ impl Reports {
         }
     }
 
-    /// Reports two accesses that nothing orders.
     pub(super) fn race(&self, earlier: &Where, later: &Where, to: usize, what: &str) {
         self.say(
             &format!("race {} {}", earlier.site, later.site),
@@ -97,7 +95,6 @@ impl Reports {
         );
     }
 
-    /// Reports an access to the buffer of a transfer in flight.
     pub(super) fn reuse(&self, flight: &Where, flight_writes: bool, later: &Where, writes: bool) {
         let (doing, does) =
             (if flight_writes { "write" } else { "read" }, if writes { "writes" } else { "reads" });

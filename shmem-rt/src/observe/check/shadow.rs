@@ -31,7 +31,6 @@ pub(super) struct Shadow {
 /// What the lock protects.
 #[repr(C)]
 pub(super) struct Body {
-    /// Accesses to its memory.
     pub(super) history: History,
     pub(super) words: Words,
     /// What it knows.
@@ -60,12 +59,10 @@ impl Body {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Meeting {
-    /// Its number.
     pub(super) count: u64,
     pub(super) clock: Clock,
 }
 
-/// A line that calls an operation.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Site {
