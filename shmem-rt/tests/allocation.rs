@@ -54,7 +54,6 @@ static COUNT: Atomic<u64>;
 #[symmetric]
 static ARRIVED: Signal;
 
-/// Every kind of operation, once.
 fn operations(world: &World, other: Pe, source: &[u64; 64]) {
     let (mut into, mut before, mut some) = ([0; 64], 0, [0_u64; 8]);
     world.scope(|s| {

@@ -92,7 +92,6 @@ fn use_cases_of_the_source_lie_where_they_should(world: &mut World) {
     assert_eq!(moved(), before, "pages come where they belong, and none is moved");
 }
 
-/// Pages of the heap that are on one node are placed anew for an array.
 #[shmem::test(pes = 2)]
 fn pages_of_the_heap_are_placed_anew(world: &mut World) {
     let Some(nodes) = nodes() else { return };

@@ -155,7 +155,6 @@ fn link(path: &str) -> String {
     }
 }
 
-/// A compiled library.
 struct Library {
     file: PathBuf,
     /// Directories of its dependencies: one or many, by the version of cargo.
@@ -209,12 +208,10 @@ fn every_routine_that_the_documentation_and_the_table_of_operations_cite_exists(
     }
 }
 
-/// A row of a table of names.
 #[derive(Debug)]
 struct Row {
     /// Its line in the page.
     line: usize,
-    /// Patterns of names.
     names: Vec<String>,
     /// Paths in this library.
     here: String,
@@ -252,7 +249,6 @@ fn paths(page: &str) -> Vec<String> {
     paths
 }
 
-/// Lists of words by name.
 type Lists = BTreeMap<String, Vec<String>>;
 
 /// Every name that a pattern stands for, in order.

@@ -33,7 +33,6 @@ const FILE: &str = "SHMEM_SYMMETRIC_PARTITION4";
 /// The PE of `loop` that kills itself (2: both), and how many milliseconds after its first persist.
 const KILL: &str = "PERSISTENT_KILL";
 
-/// A directory that a program looks into.
 const DIRECTORY: &str = "PERSISTENT_DIRECTORY";
 
 /// Bytes of the list of names of a partition of 4 MiB.
@@ -282,7 +281,6 @@ fn killed_later(me: usize) {
     }
 }
 
-/// The files of a partition that outlives its job.
 struct Files {
     directory: TempDir,
     partition: String,

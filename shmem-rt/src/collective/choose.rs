@@ -340,29 +340,19 @@ mod tests {
             // From so many bytes on, rings.
             (of(2, 1), PRIVATE, Broadcast(16 << 10), Rings),
             (of(2, 1), PRIVATE, Broadcast((16 << 10) - 1), Meetings),
-            (of(2, 1), PRIVATE, Reduction(32 << 10), Rings),
-            (of(2, 1), PRIVATE, Reduction((32 << 10) - 1), Meetings),
             (of(5, 1), PRIVATE, Reduction(16 << 10), Rings),
             (of(5, 1), PRIVATE, Reduction((16 << 10) - 1), Meetings),
-            (of(3, 1), PRIVATE, Fcollect(16 << 10), Rings),
-            (of(3, 1), PRIVATE, Fcollect((16 << 10) - 1), Meetings),
-            (of(3, 1), PRIVATE, Alltoall(8 << 10), Rings),
-            (of(3, 1), PRIVATE, Alltoall((8 << 10) - 1), Meetings),
             (of(1, 1), PRIVATE, Reduction(1 << 30), Meetings),
-            (of(16, 1), PRIVATE, Reduction(8), Meetings),
             (of(1000, 1), PRIVATE, Reduction(1 << 20), Rings),
             // Who shares cores is woken by a meeting, and not by each other one.
             (shared, PRIVATE, Broadcast(64 << 10), Meetings),
             (shared, PRIVATE, Broadcast(1 << 20), Rings),
-            (shared, PRIVATE, Fcollect(1 << 20), Meetings),
-            (shared, PRIVATE, Reduction(1 << 20), Rings),
             // Where messages cost more, meetings; and where there are no windows, one goes nowhere, or each other has a word.
             (of(64, 64), PRIVATE, Reduction(16 << 10), Windows),
             (costly, PRIVATE, Reduction(16 << 10), Meetings),
             (without_windows, PRIVATE, Broadcast(1 << 20), Meetings),
             (of(1, 1), PRIVATE, Reduction(1 << 20), Meetings),
             (of(7, 7), PRIVATE, Reduction(1 << 20), Windows),
-            (of(11, 11), PRIVATE, Reduction(1 << 20), Windows),
             (of(1025, 1025), PRIVATE, Alltoall(1 << 20), Windows),
             (of(1026, 1026), PRIVATE, Alltoall(1 << 20), Meetings),
             (of(2, 2), PRIVATE, Reduction(512 << 10), Meetings),
@@ -375,7 +365,6 @@ mod tests {
             (of(128, 1), SYMMETRIC, Reduction(1 << 20), Rings),
             (of(128, 1), SYMMETRIC, Fcollect(1 << 20), Direct),
             // Meetings would copy it from the object and back, which takes long where it fits no cache.
-            (of(2, 2), SYMMETRIC, Broadcast(1 << 20), Windows),
             (of(2, 2), SYMMETRIC, Reduction(512 << 10), Windows),
             (of(2, 2), SYMMETRIC, Reduction(64 << 10), Meetings),
         ] {

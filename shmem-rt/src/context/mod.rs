@@ -3,13 +3,6 @@
 //! A [`Context`] owns its endpoint and borrows nothing, so it lives across phases. Operations are issued through a [`Ctx`], which
 //! [`bind`](Context::bind) makes and which borrows the world: while one lives, no exclusive phase can be entered.
 //!
-//! ```text
-//! domain         groups of contexts of one level, and the turn of a serialized one
-//! hints          what the program says of the domains it will have
-//! team           contexts of teams
-//! registration   threads with contexts of their own, first come, first served
-//! ```
-//!
 //! Source: OpenSHMEM 1.6, `shmem_ctx_create`.
 
 mod domain;

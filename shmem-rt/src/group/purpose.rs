@@ -195,11 +195,6 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_has_a_name_that_can_be_stated() {
-        Family::ALL.iter().for_each(|family| _ = Operation::of(*family));
-    }
-
-    #[test]
     fn no_argument_makes_a_collective_look_like_the_opening_of_a_phase() {
         const LOCAL: Operation = Operation::of(Family::Local);
         const MALLOC: Operation = Operation::named(Family::Memory, "malloc");

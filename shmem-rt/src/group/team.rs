@@ -460,25 +460,3 @@ impl std::fmt::Debug for Team {
         write!(f, "Team #{} ({}, rank {})", self.index, counted(self.size(), "PE"), self.rank)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_with_cores_on_one_node_meet_in_lines() {
-        use BarrierChoice::{Auto, Counter, Lines};
-        for (choice, members, nodes, has_cores, meeting) in [
-            (Auto, 8, 1, true, Meeting::Lines),
-            (Auto, 9, 1, true, Meeting::Counter),
-            (Auto, 2, 1, false, Meeting::Counter),
-            (Auto, 2, 2, true, Meeting::Counter),
-            (Lines, 20, 1, false, Meeting::Lines),
-            (Lines, 20, 2, false, Meeting::Counter),
-            (Counter, 20, 1, false, Meeting::Counter),
-        ] {
-            let chosen = Meeting::choose(choice, members, nodes, has_cores);
-            assert_eq!(chosen, meeting, "{choice:?}: {members} on {nodes}");
-        }
-    }
-}

@@ -99,7 +99,6 @@ fn a_panic_is_one_piece_and_names_its_pe() {
     assert!(!all.iter().any(|piece| piece.contains(": thread '")), "{all:?}");
 }
 
-/// Scenario, transport, exit code, and parts of the report.
 #[test]
 fn an_error_of_main_and_one_of_the_environment_are_said_once() {
     let no_pe = format!("ends.rs:{}: there is no PE 9: the job has 3", program::NO_PE);

@@ -300,7 +300,6 @@ const REFUSED: &[(&str, &[&str])] = &[
 /// Set in PEs of which one holds its standard output.
 const HELD: &str = "FAILURE_HELD";
 
-/// Whether this machine has fast memory.
 fn has_fast_memory() -> bool {
     let has = !Machine::default().topology().of_kind(Kind::FastMem, 0).is_empty();
     if has {

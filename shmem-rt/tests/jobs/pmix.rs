@@ -11,7 +11,6 @@ use tempfile::TempDir;
 /// Seconds after which `timeout` ends a job with [`HANGS`]. Programs that wait do so for longer.
 const LIMIT: &str = "300";
 
-/// Exit code of `timeout` then.
 const HANGS: i32 = 124;
 
 thread_local! {
@@ -56,7 +55,6 @@ fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
     Some(command)
 }
 
-/// Runs a program by all installed launchers.
 fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
     let launchers = [
         ("mpirun of Open MPI", mpirun(pes, name)),

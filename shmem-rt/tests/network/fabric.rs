@@ -18,7 +18,6 @@ static NARROW: Atomic<u32>;
 #[symmetric]
 static WORD: Atomic<u64>;
 
-/// Processor time that this process has used.
 fn used() -> Duration {
     rustix::time::clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap()
 }

@@ -7,7 +7,6 @@ use shmem::zeroed;
 const BLOCKS: (usize, usize, usize) = (100, 1000, 1500);
 const AREA: usize = BLOCKS.0 * BLOCKS.2;
 
-/// Transfers between two quiets.
 const AREAS: usize = 6;
 
 /// Byte `i` of what PE `me` writes to an area in a round.

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use shmem::Traffic;
 use shmem::prelude::*;
 
-/// The first member of the node of each PE.
 fn firsts(world: &World) -> Vec<usize> {
     let mut firsts = vec![0; world.n_pes()];
     world.fcollect(&world.node_team().pe(0).unwrap().number(), &mut firsts);

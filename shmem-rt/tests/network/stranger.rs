@@ -40,13 +40,10 @@ const PROVIDER: &str = "STRANGER_PROVIDER";
 const DEED: &str = "STRANGER_DEED";
 const PORTS: &str = "STRANGER_PORTS";
 
-/// Range of ports for PEs, as behind a firewall.
 const RANGE: RangeInclusive<u16> = 21_000..=21_999;
 
-/// A user of almost no rights.
 const NOBODY: u32 = 65534;
 
-/// The value of a guarded word.
 fn guarded(pe: usize, word: usize) -> u64 {
     0x5EC2_E700_0000_0000 | (pe as u64) << 32 | word as u64
 }
@@ -265,7 +262,6 @@ fn half_a_message(provider: &str, port: u16) {
     unsafe { libc::_exit(0) };
 }
 
-/// Connects, and sends noise.
 fn bytes(port: u16) {
     let mut dice = Dice(7);
     for length in (0..64).chain([100, 1000, 5000]) {

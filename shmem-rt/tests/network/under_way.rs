@@ -60,7 +60,6 @@ fn send(process: i32, signal: i32) {
     assert_eq!(unsafe { libc::kill(process, signal) }, 0);
 }
 
-/// Returns when it has stopped.
 fn halt(process: i32) {
     send(process, libc::SIGSTOP);
     while !has_stopped(process) {

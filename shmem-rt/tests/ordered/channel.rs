@@ -80,7 +80,6 @@ fn every_message_comes_once_and_in_order(world: &mut World) {
     }
 }
 
-/// Most items of a tree.
 const MOST: usize = 2000;
 
 /// How often each item was done. On the first PE.
@@ -98,7 +97,6 @@ fn tree(seed: usize, items: usize) -> Vec<Vec<u64>> {
     children
 }
 
-/// The PE that an item is sent to.
 pub(crate) fn home(world: &World, item: u64) -> Pe {
     world.pes()[Dice(item).below(world.n_pes())]
 }

@@ -16,7 +16,6 @@ use crate::together::{
 /// Parts of a history. Between them, some teams are replaced.
 const CHAPTERS: usize = 3;
 
-/// Calls of a chapter.
 const STEPS: usize = 13;
 
 /// Teams at a time, besides that of all PEs.

@@ -20,7 +20,6 @@ static IN: [u64; MOST];
 #[symmetric]
 static FIELD: [f64; LENGTHS[4]];
 
-/// Element `k` of a PE in a round.
 fn element(round: usize, pe: usize, k: usize) -> u64 {
     (round as u64) << 40 | (pe as u64) << 32 | k as u64
 }

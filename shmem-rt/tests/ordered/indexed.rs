@@ -19,7 +19,6 @@ static FLOATS: [Atomic<f64>; SHARE];
 #[symmetric]
 static SINGLES: [Atomic<f32>; SHARE];
 
-/// How words are updated.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
     /// One by one, by each form of the operation.
@@ -62,7 +61,6 @@ macro_rules! operations {
 }
 pub(crate) use operations;
 
-/// The operations of all numbers.
 macro_rules! arithmetic {
     ($($more:tt)*) => {
         $crate::indexed::operations! {
@@ -75,7 +73,6 @@ macro_rules! arithmetic {
 }
 pub(crate) use arithmetic;
 
-/// The operations of integers.
 macro_rules! bits {
     () => {
         $crate::indexed::arithmetic! {

@@ -7,7 +7,6 @@ use shmem::zeroed;
 
 const KIB: usize = 1 << 10;
 
-/// Most bytes of a put.
 const MOST: usize = 200 * KIB;
 
 /// Puts under way at a time, and bytes of each.
@@ -23,7 +22,6 @@ static OF_PIECES: [Signal; PIECES];
 #[symmetric]
 static OF_PES: Signal;
 
-/// Pseudo-random bytes of a round.
 fn bytes(seed: usize, count: usize) -> Vec<u8> {
     (0..count).map(|i| (i ^ (i >> 7) ^ (seed * 29)) as u8).collect()
 }

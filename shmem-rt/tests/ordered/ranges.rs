@@ -6,7 +6,6 @@ use shmem::prelude::*;
 use crate::dice::Dice;
 use crate::panics::refused;
 
-/// Elements of each PE.
 const SHARE: usize = 240;
 
 /// The value of an element that was written in a round; zeroes before the first.

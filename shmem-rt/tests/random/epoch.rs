@@ -9,7 +9,6 @@ use super::step::{Act, ElementRange, Op, SIGNALS, SlotNumber, Stream, Way, bytes
 pub(crate) type Reads = Vec<Option<Vec<Cell>>>;
 
 impl Model {
-    /// Carries out an epoch on the model. Returns what its threads read.
     pub(crate) fn epoch(&mut self, streams: &[Stream]) -> Vec<Reads> {
         let mut epoch = Epoch { model: self, changes: HashMap::new() };
         for (thread, stream) in (1..).zip(streams) {
@@ -72,7 +71,6 @@ impl Epoch<'_> {
         })
     }
 
-    /// The changes of each byte of a part, with what was there before.
     fn part(&mut self, (slot, pe, at): ElementRange) -> impl Iterator<Item = (&mut Change, Cell)> {
         let model = self.model;
         let element = model.thing(slot).map_or(0, |object| object.element.bytes());

@@ -117,7 +117,6 @@ impl Machine {
         }
     }
 
-    /// The team of this PE in a split, or the team of all PEs.
     fn team<'a>(&'a self, world: &'a World<Multiple>, slot: Option<SlotNumber>) -> Option<&'a Team> {
         match slot.map(|slot| &self.items[slot]) {
             None => Some(world.team()),
@@ -230,7 +229,6 @@ impl Machine {
         }
     }
 
-    /// Allocates an object. Returns whether there was room.
     fn alloc(
         &mut self,
         world: &World<Multiple>,
@@ -388,14 +386,12 @@ impl Machine {
         }
     }
 
-    /// Compares all objects between two barriers.
     fn settle(&self, world: &World<Multiple>) {
         world.barrier_all();
         self.check(world);
         world.barrier_all();
     }
 
-    /// The number of an address that was kept.
     fn address(&self, slot: SlotNumber) -> Option<usize> {
         self.model.addresses[slot].map(|offset| self.base + offset)
     }

@@ -37,10 +37,8 @@ use shmem::thread::Multiple;
 
 use step::{Program, ProgramStep};
 
-/// Programs of a test by default.
 const DEFAULT: u64 = 12;
 
-/// Programs of a job, one after the other.
 const IN_A_JOB: u64 = 12;
 
 /// The PEs of a job of programs, and its environment.
@@ -124,7 +122,6 @@ fn least(count: usize, mut said: String, fails: &mut dyn FnMut(&str) -> Option<S
     (text(&left), said)
 }
 
-/// The beginning of a message.
 fn short(said: &str) -> String {
     let lines = said.lines().filter(|line| !line.is_empty()).take(80);
     lines.map(|line| line.chars().take(400).collect::<String>() + "\n").collect()

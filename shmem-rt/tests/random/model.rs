@@ -66,7 +66,6 @@ impl Thing {
         self.groups.iter().flatten().all(|pe| self.held.has(*pe))
     }
 
-    /// Whether it is one contiguous list of numbers.
     fn is_numbers(&self) -> bool {
         self.element == Element::Number && matches!(self.home, Home::Static | Home::Heap(_))
     }
@@ -122,7 +121,6 @@ impl Model {
         self.thing(slot).and_then(|object| object.contents.get(pe)).map_or(&[], Vec::as_slice)
     }
 
-    /// Records where the library has placed an object.
     pub(crate) fn placed(&mut self, slot: SlotNumber, spans: Vec<Span>) {
         if let Some(object) = &mut self.things[slot] {
             object.spans = spans;
@@ -199,7 +197,6 @@ impl Model {
         })
     }
 
-    /// Carries out a step. Bytes that strays reach meanwhile are unknown.
     pub(crate) fn apply(&mut self, step: &ProgramStep) {
         match step {
             ProgramStep::Alloc { slot, home, element, len, seed } => {
@@ -259,7 +256,6 @@ impl Model {
         self.spoil();
     }
 
-    /// The teams of a split, or the team of all PEs.
     fn groups(&self, split: Option<SlotNumber>) -> Vec<Vec<usize>> {
         match split {
             Some(slot) => self.thing(slot).map(|teams| teams.groups.clone()).unwrap_or_default(),
@@ -292,7 +288,6 @@ impl Model {
         bytes(of(seed, pe * 16 + edge), cells * halo.element.bytes())
     }
 
-    /// Replaces the stray accesses under way.
     pub(crate) fn stray(&mut self, strays: &[Stray]) {
         self.spoil();
         let reach = |stray: &Stray| {

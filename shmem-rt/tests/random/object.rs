@@ -225,7 +225,6 @@ impl Blocks {
         self.block + self.count % 3
     }
 
-    /// Memory of the program for the blocks.
     fn room<T: PlainData>(&self) -> Vec<T> {
         vec![T::zeroed(); self.count * self.apart()]
     }

@@ -101,7 +101,6 @@ kinds! {
         Typed,
         /// `p`, `g`, an element at a time.
         Each,
-        /// `putmem`, `getmem`.
         Bytes,
         Scope,
         /// Inside a scope whose body panics.
@@ -110,7 +109,6 @@ kinds! {
         Owned,
         /// `put_owned`, forgotten.
         Forgotten,
-        /// Loads and stores of the PE's own copy.
         Here,
         Signalled,
         /// `iput`, `ibput`, `iputmem`, `iget` and so on, until all elements have been moved.
@@ -164,7 +162,6 @@ pub(crate) enum Act {
 pub(crate) type ElementRange = (SlotNumber, usize, Range<usize>);
 
 impl Op {
-    /// What it reads and what it writes when `me` carries it out.
     pub(crate) fn parts(&self, me: usize) -> (Option<ElementRange>, Option<ElementRange>) {
         let on = |pe: usize, at: Range<usize>| Some((self.slot, pe, at));
         let of = |way: Way| if way == Way::Here { me } else { self.pe };
@@ -214,37 +211,79 @@ pub(crate) enum End {
 #[derive(Clone, Debug)]
 pub(crate) enum ProgramStep {
     /// Allocates an object whose elements are those of the seed, on every PE.
-    Alloc { slot: SlotNumber, home: Home, element: Element, len: usize, seed: u64 },
+    Alloc {
+        slot: SlotNumber,
+        home: Home,
+        element: Element,
+        len: usize,
+        seed: u64,
+    },
     /// Drops or forgets the handles of these PEs: of an object, of teams or of a halo.
-    Drop { slot: SlotNumber, pes: Pes, forget: bool },
-    /// Frees an object, on all PEs.
-    Free { slot: SlotNumber },
+    Drop {
+        slot: SlotNumber,
+        pes: Pes,
+        forget: bool,
+    },
+    Free {
+        slot: SlotNumber,
+    },
     /// Reclaims what all have dropped.
     Reclaim,
-    /// Keeps the address of a byte.
-    Keep { slot: SlotNumber, address: SlotNumber, byte: usize },
+    Keep {
+        slot: SlotNumber,
+        address: SlotNumber,
+        byte: usize,
+    },
     /// Threads of all PEs write, read and update.
-    Epoch { streams: Vec<Stream> },
+    Epoch {
+        streams: Vec<Stream>,
+    },
     /// Steps that are carried out beside stray accesses.
-    Beside { strays: Vec<Stray>, steps: Vec<ProgramStep> },
+    Beside {
+        strays: Vec<Stray>,
+        steps: Vec<ProgramStep>,
+    },
     /// A collective of all PEs, or of the teams of a split.
-    Together { team: Option<SlotNumber>, call: Call },
+    Together {
+        team: Option<SlotNumber>,
+        call: Call,
+    },
     /// Splits the team of all PEs, or the teams of another split, by the colour and the key of each PE.
-    Split { slot: SlotNumber, parent: Option<SlotNumber>, wishes: Vec<(Option<u64>, i64)> },
+    Split {
+        slot: SlotNumber,
+        parent: Option<SlotNumber>,
+        wishes: Vec<(Option<u64>, i64)>,
+    },
     /// `local` or `frozen` of the world and an object; for an object of teams, of its teams, while the other PEs are astray. No
     /// barrier separates it from the streams before and after it.
-    Phase { slot: SlotNumber, frozen: bool, seed: u64, strays: Vec<Stray>, around: [Vec<Stream>; 2] },
-    /// A halo with these edges of each PE.
-    Halo { slot: SlotNumber, element: Element, edges: Vec<Vec<Edge>> },
-    /// One exchange.
-    Exchange { slot: SlotNumber, seed: u64, end: End },
+    Phase {
+        slot: SlotNumber,
+        frozen: bool,
+        seed: u64,
+        strays: Vec<Stray>,
+        around: [Vec<Stream>; 2],
+    },
+    Halo {
+        slot: SlotNumber,
+        element: Element,
+        edges: Vec<Vec<Edge>>,
+    },
+    Exchange {
+        slot: SlotNumber,
+        seed: u64,
+        end: End,
+    },
     /// Creates a partition of so many bytes.
-    Partition { slot: SlotNumber, bytes: u64 },
+    Partition {
+        slot: SlotNumber,
+        bytes: u64,
+    },
     /// Drops it, if nothing is left in it.
-    DropPartition { slot: SlotNumber },
+    DropPartition {
+        slot: SlotNumber,
+    },
 }
 
-/// Pseudo-random bytes of a seed.
 pub(crate) fn bytes(seed: u64, len: usize) -> Vec<u8> {
     let mix = |i: usize| {
         (seed ^ (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93)

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use shmem::launch::{Launch, Outcome};
 
-/// Variable with the name of the scenario.
 pub(crate) const SCENARIO: &str = "JOBS_SCENARIO";
 
 /// The scenario of this process, if it is a PE.

@@ -27,7 +27,6 @@ pub(crate) trait Item: PlainData + Debug {
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident: $t:ty;)*) => {
-        /// The type of an item.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum ItemType {
             $($(#[$doc])* $name,)*

@@ -393,7 +393,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         self.call.seed as usize % (self.object::<T>().len().saturating_sub(self.call.len) + 1)
     }
 
-    /// An object of all PEs.
     fn object<T: Item>(&self) -> Here<'m, [T]> {
         let (of_all, of_team) = self.room.objects::<T>();
         if self.call.seed >> 24 & 1 == 0 { of_all.here(self.world) } else { of_team.here(self.world) }
@@ -408,7 +407,6 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         (rank == self.team.rank(), self.team.pes()[rank])
     }
 
-    /// The data of a PE.
     fn has<T: Item>(&self, pe: usize, len: usize) -> Vec<T> {
         (0..len).map(|item| T::of(mixed(self.call.seed, pe, item))).collect()
     }
@@ -428,12 +426,10 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         self.has(pe, self.call.len_of(pe))
     }
 
-    /// The concatenated data of all members where lengths differ.
     fn collected<T: Item>(&self) -> Vec<T> {
         self.members.iter().flat_map(|pe| self.some_of(*pe)).collect()
     }
 
-    /// The data of all members, in the order of ranks.
     fn all<T: Item>(&self, len: usize) -> Vec<Vec<T>> {
         self.members.iter().map(|pe| self.has(*pe, len)).collect()
     }

@@ -54,7 +54,6 @@ collectives! {
 pub(crate) enum Form {
     /// `&mut values[..]`, or `&values[..]` where it is only read.
     Slice,
-    /// A `Vec` by value.
     Value,
     /// A part of an object of the heap, or of one of the team of all PEs.
     Object,

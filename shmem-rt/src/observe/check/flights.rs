@@ -67,22 +67,6 @@ mod tests {
     }
 
     #[test]
-    fn reading_what_is_read_is_no_conflict() {
-        let mut flights = Flights::default();
-        flights.add(flight(64, false));
-        flights.add(flight(128, true));
-        let at =
-            |flights: &Flights, start, writes| flights.conflict(&Blocks::range(start, 8), writes).is_some();
-        assert_eq!((at(&flights, 64, false), at(&flights, 64, true)), (false, true));
-        assert_eq!((at(&flights, 128, false), at(&flights, 128, true)), (true, true));
-        assert!(!at(&flights, 72, true));
-        flights.quiet(|endpoint, pe| (endpoint, pe) == (1, 3));
-        assert!(at(&flights, 64, true), "that was another PE");
-        flights.quiet(|endpoint, _| endpoint == 1);
-        assert!(!at(&flights, 64, true));
-    }
-
-    #[test]
     fn a_loop_without_a_quiet_keeps_as_many_as_it_can() {
         let mut flights = Flights::default();
         (0..1000).for_each(|i| flights.add(flight(8 * i, true)));

@@ -17,10 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A call returns this if it is to be tried again.
 const AGAIN: isize = -(FI_EAGAIN as isize);
 
-/// Bytes that operations read from and write to.
 const BUFFER: usize = 1 << 18;
 
-/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
@@ -80,7 +78,6 @@ impl Outsider {
         Self { endpoint, peer, buffer, dice: Dice(88_172_645_463_325_252), patience }
     }
 
-    /// Any number.
     pub(crate) fn chance(&mut self) -> u64 {
         self.dice.below(1 << 31) << 33 | self.dice.below(1 << 31)
     }
