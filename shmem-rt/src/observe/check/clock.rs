@@ -233,6 +233,8 @@ mod tests {
         assert!(knows(&own.pass_on(Some((0, 1))), epoch));
     }
 
+    const SIGNALLED: Class = Class::put(0, true);
+
     #[test]
     fn a_signal_passes_on_what_a_fence_is_behind_and_no_data_of_other_signals() {
         let knows = |clock: &Clock, epoch| clock.knows(SIGNALLED, 0, 1, epoch);
