@@ -81,7 +81,11 @@ impl Index<usize> for Pes<'_> {
 #[cold]
 #[track_caller]
 fn refuse(index: usize, count: usize) -> ! {
-    panic!("no PE has the index {index}: the indices of {} run from 0 to {}", counted(count, "PE"), count - 1)
+    panic!(
+        "no PE has the index {index}: the indices of {} run from 0 to {}",
+        counted(count, "PE"),
+        count.saturating_sub(1)
+    )
 }
 
 impl<'a> IntoIterator for Pes<'a> {

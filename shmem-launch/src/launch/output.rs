@@ -118,6 +118,14 @@ impl Outlets {
     /// Passes on output of PEs, as far as writers have room.
     pub(crate) fn pump(&mut self) {
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        // PEs get an error if nobody reads their output, as without the launcher.
+        for i in 0..self.sources.len() {
+            if let Some(Err(error)) = self.end(self.sources[i].stream)
+                && error.kind() == io::ErrorKind::BrokenPipe
+            {
+                self.sources[i].pipe = None;
+            }
+        }
         let (owners, mut list): (Vec<usize>, Vec<_>) =
             self.open().map(|(i, pipe)| (i, PollFd::new(pipe, PollFlags::IN))).unzip();
         if poll(&mut list, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
@@ -131,14 +139,6 @@ impl Outlets {
             if self.has_room(self.sources[i].stream) {
                 self.take(i, false);
                 self.last = i;
-            }
-        }
-        // PEs get an error if nobody reads their output, as without the launcher.
-        for i in 0..self.sources.len() {
-            if let Some(Err(error)) = self.end(self.sources[i].stream)
-                && error.kind() == io::ErrorKind::BrokenPipe
-            {
-                self.sources[i].pipe = None;
             }
         }
     }

@@ -132,8 +132,8 @@ fn pes(value: &Value) -> Result<Pes, String> {
 /// The milliseconds of `timeout = 30` or `0.5`.
 fn timeout(value: &Value) -> Result<u64, String> {
     let seconds = match value {
-        Value::Lit(Lit::Int(number)) => number.base10_parse::<f64>().ok(),
-        Value::Lit(Lit::Float(number)) => number.base10_parse::<f64>().ok(),
+        Value::Lit(Lit::Int(number)) if number.suffix().is_empty() => number.base10_parse::<f64>().ok(),
+        Value::Lit(Lit::Float(number)) if number.suffix().is_empty() => number.base10_parse::<f64>().ok(),
         _ => None,
     };
     let limit = seconds.map(|seconds| (seconds * 1000.0).ceil()).filter(|limit| (1.0..1e15).contains(limit));

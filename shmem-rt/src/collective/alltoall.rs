@@ -290,7 +290,7 @@ impl Collective<'_> {
             let mut step = BarrierRoom::next(self, others);
             for distance in 1..members {
                 let to = (rank + distance) % members;
-                source.read(to * part, step.room((distance - 1) * part, part));
+                source.read(to * part, step.room().part((distance - 1) * part, part));
             }
             self.meet(purpose);
             into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
@@ -391,11 +391,11 @@ impl Collective<'_> {
             let bytes = (distances.end - distances.start.max(1)) * room_of_one;
             let staged = Staged { by_ring, total: items, at_once, bytes, writes: true, reads: true };
             self.staged(purpose, staged, of_one_node, |turn| match turn {
-                Turn::Write(items, room) => {
+                Turn::Write(items, mut room) => {
                     for distance in distances.start.max(1)..distances.end {
                         let bytes = items.len() * size;
                         let to = (rank + distance) % members;
-                        pack(to, items.start, &mut room[slot_of(distance)..][..bytes]);
+                        pack(to, items.start, room.part(slot_of(distance), bytes));
                     }
                 }
                 Turn::Read(items, come) => {

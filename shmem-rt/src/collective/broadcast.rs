@@ -140,7 +140,7 @@ impl Collective<'_> {
         };
         let shares = |part: Range<usize>| Shares::Of { rank: root, bytes: part.len() };
         self.staged(purpose, staged, shares, |turn| match turn {
-            Turn::Write(part, room) => data.source().read(part.start, &mut room[..part.len()]),
+            Turn::Write(part, mut room) => data.source().read(part.start, room.part(0, part.len())),
             Turn::Read(part, come) => data.write(part.start, come(root, 0, part.len())),
         });
     }

@@ -270,7 +270,7 @@ impl Collective<'_> {
         let way = self.way(purpose, Pattern::Fcollect(bytes), places.is_some());
         if self.team.node_count() == 1 && way == Way::Meetings && bytes <= SCRATCH_BYTES {
             let mut step = BarrierRoom::next(self, bytes);
-            mine.read(0, step.room(0, bytes));
+            mine.read(0, step.room().part(0, bytes));
             self.meet(purpose);
             // Each begins with itself, so that not all read the same.
             for from in (rank..members).chain(0..rank) {
@@ -348,9 +348,9 @@ impl Collective<'_> {
                 _ => Shares::each(team, |of| if ranks.contains(&of) { part(&piece, of).len() } else { 0 }),
             };
             self.staged(purpose, staged, shares, |turn| match turn {
-                Turn::Write(piece, room) => {
+                Turn::Write(piece, mut room) => {
                     let part = part(&piece, rank);
-                    mine.read(part.start, &mut room[..part.len()]);
+                    mine.read(part.start, room.part(0, part.len()));
                 }
                 Turn::Read(piece, come) => {
                     let Some(all) = &mut all else { return };

@@ -378,7 +378,7 @@ impl Collective<'_> {
             let piece = start..bytes.min(start + most);
             start = piece.end;
             let mut step = BarrierRoom::next(self, piece.len());
-            data.source().read(piece.start, step.room(0, piece.len()));
+            data.source().read(piece.start, step.room().part(0, piece.len()));
             self.meet(purpose);
             data.fill(piece, size, &mut |at, tile| {
                 if members == 0 {
@@ -432,7 +432,7 @@ impl Collective<'_> {
             let mut slot = ring.slot(contribution(piece));
             for to in (0..members).filter(|to| *to != rank) {
                 let part = slice_of(piece, to);
-                SendBuf::of(&data[part.clone()]).read(0, slot.room(place(rank, to), part.len()));
+                SendBuf::of(&data[part.clone()]).read(0, slot.room().part(place(rank, to), part.len()));
             }
             if meets { slot.show_unheard() } else { slot.show() }
         };
@@ -445,7 +445,8 @@ impl Collective<'_> {
             if piece < pieces {
                 let own = slice_of(piece, rank);
                 let mut slot = ring.slot(result_of(piece));
-                let result = slot.room(0, own.len());
+                let mut room = slot.room();
+                let result = room.part(0, own.len());
                 let operand = |of: usize| match of == rank {
                     true => &data[own.clone()],
                     false => ring.read(contribution(piece), of, place(of, rank), own.len()),

@@ -150,9 +150,9 @@ impl Collective<'_> {
             let shares =
                 |range: Range<usize>| Shares::Of { rank: root.rank, bytes: ranks.len() * range.len() };
             self.staged(purpose, staged, shares, |turn| match turn {
-                Turn::Write(range, room) => {
+                Turn::Write(range, mut room) => {
                     for (slot, to) in ranks.clone().enumerate() {
-                        all.read(to * part + range.start, &mut room[slot * range.len()..][..range.len()]);
+                        all.read(to * part + range.start, room.part(slot * range.len(), range.len()));
                     }
                 }
                 Turn::Read(range, come) => {

@@ -10,6 +10,7 @@
 //! rings late: with its next chunk, before it waits, and at the end. Design.md, section 12, has the reason for the size of a ring.
 
 use core::cell::Cell;
+use core::marker::PhantomData;
 use core::ops::Range;
 
 use shmem_core::heap::MAX_ALIGN;
@@ -68,16 +69,12 @@ impl<'c> BarrierRoom<'c> {
         self.blocks = Some(blocks);
     }
 
-    /// `bytes` bytes at an offset, to be written before the barrier.
+    /// The room, to be written before the barrier. Nobody reads the calling PE's part of it now: its last readers have since met this PE,
+    /// at the barrier before this one. That holds whatever each has come for, because every barrier of a team takes the rooms in turn by
+    /// its number, and all arrive at each. No other thread of this PE is in a collective of the team (`Team::enter`).
     #[inline]
-    pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
-        let to = self.collective.endpoint.mine(self.offset + at);
-        // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
-        // have since met this PE, at the barrier before this one. That holds whatever each has come for, because every barrier of a team
-        // takes the rooms in turn by its number, and all arrive at each. No other thread of this PE is in a collective of the team
-        // (`Team::enter`); this step is borrowed exclusively, and the barrier takes it, too.
-        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
+    pub(super) fn room(&mut self) -> Room<'_> {
+        Room { start: self.collective.endpoint.mine(self.offset), len: self.room, borrow: PhantomData }
     }
 
     /// `bytes` bytes at an offset of what a rank has written, until the next barrier.
@@ -111,10 +108,29 @@ pub(super) struct Staged {
     pub(super) reads: bool,
 }
 
+/// Memory of the runtime for the calling PE's part of a piece: a [`BarrierRoom`] or a [`RingSlot`], which it borrows.
+pub(super) struct Room<'t> {
+    start: *mut u8,
+    len: usize,
+    borrow: PhantomData<&'t mut [u8]>,
+}
+
+impl Room<'_> {
+    /// `bytes` bytes at an offset, to be written. Only bytes of the calling PE's own part may be asked for: a message of another node may
+    /// arrive behind them.
+    #[inline]
+    pub(super) fn part(&mut self, at: usize, bytes: usize) -> &mut [u8] {
+        assert!(at + bytes <= self.len, "{bytes} bytes at {at} in a room of {}", self.len);
+        // SAFETY: the room has that many bytes, as just checked, of which any are a value. Nobody else reads or writes the calling PE's
+        // part while the room is borrowed (`BarrierRoom::room`, `RingSlot::room`), which `self` is exclusively.
+        unsafe { core::slice::from_raw_parts_mut(self.start.wrapping_add(at), bytes) }
+    }
+}
+
 /// What a member does next with a piece, which is a range of the total.
 pub(super) enum Turn<'t> {
     /// Writes its own part to the room.
-    Write(Range<usize>, &'t mut [u8]),
+    Write(Range<usize>, Room<'t>),
     /// Reads the parts of others: (rank, offset, bytes) of what a rank has written.
     Read(Range<usize>, &'t dyn Fn(usize, usize, usize) -> &'t [u8]),
 }
@@ -142,7 +158,7 @@ impl Collective<'_> {
             for piece in (0..pieces).map(range) {
                 let mut step = BarrierRoom::next(self, bytes);
                 if writes {
-                    turn(Turn::Write(piece.clone(), step.room(0, bytes)));
+                    turn(Turn::Write(piece.clone(), step.room()));
                 }
                 step.meet(purpose, || shares(piece.clone()));
                 if reads {
@@ -155,7 +171,7 @@ impl Collective<'_> {
         for piece in 0..pieces + ring.lag() {
             if writes && piece < pieces {
                 let mut slot = ring.slot(piece);
-                turn(Turn::Write(range(piece), slot.room(0, bytes)));
+                turn(Turn::Write(range(piece), slot.room()));
                 slot.show();
             }
             if piece == 0 {
@@ -332,14 +348,12 @@ impl RingSlot<'_> {
         ring.owes_bells.set(true);
     }
 
-    pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
+    /// The slot's bytes (`Ring::new`). Nobody reads them: all others have taken the chunk before (`Ring::slot`), and this one is shown
+    /// later. No other thread of this PE is in a collective of the team (`Team::enter`), and a series has one slot for each number.
+    pub(super) fn room(&mut self) -> Room<'_> {
         let Self { ring, number } = *self;
-        let to = ring.collective.endpoint.mine(ring.offset(number) + at);
-        // SAFETY: the slot has so many bytes (`Ring::new`), of which any are a value, and nobody reads it: all others have taken what lay
-        // there before (`Ring::slot`), and this chunk is shown later. No other thread of this PE is in a collective of the
-        // team (`Team::enter`), and a series has one slot for each number.
-        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
+        let start = ring.collective.endpoint.mine(ring.offset(number));
+        Room { start, len: CHUNK_BYTES, borrow: PhantomData }
     }
 }
 

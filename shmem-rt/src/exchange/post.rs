@@ -195,7 +195,7 @@ impl Post {
                 || "no message has come".to_owned(),
                 |to| {
                     let (sent, taken, _) = self.rings.sent(*to);
-                    format!("to PE {to}, which is to pull: {sent} messages were sent, {taken} taken")
+                    format!("to PE {to}, which is to take them: {sent} messages were sent, {taken} taken")
                 },
             )
         };

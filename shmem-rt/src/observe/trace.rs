@@ -129,13 +129,18 @@ fn begin(path: &Path) -> io::Result<File> {
         Ok(_) if std::fs::metadata(path).is_ok_and(|target| !target.is_file()) => {
             return Err(io::Error::other("it is a link to what is no file"));
         }
-        Ok(_) => std::fs::remove_file(path)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+        // Another job may have removed it since.
+        Ok(_) => std::fs::remove_file(path).or_else(absent)?,
+        Err(error) => absent(error)?,
     }
     let mut file = append(path, OpenOptions::new().create_new(true))?;
     file.write_all(b"[\n")?;
     Ok(file)
+}
+
+/// Whether an error says that there is no such file.
+fn absent(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 /// Opens the file that PE 0 has made; on another file system, makes one.

@@ -1,8 +1,8 @@
 //! The words by which PEs pass on their clocks: a PE that waits for a word, or fetches it, learns the clocks of the PEs that have
 //! changed it.
 //!
-//! The signal of a put announces the data of that put alone. A word to which signals are added announces all their puts, whatever
-//! its value: which of them have arrived cannot be known.
+//! The signal of a put announces the data of that put alone. Signals that are added to a word cannot be distinguished: a wait for fewer
+//! than were sent proves the arrival of none of their puts, unless only one is not known to have arrived.
 
 use super::clock::{Class, Clock, MOST_PES};
 
