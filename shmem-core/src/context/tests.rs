@@ -28,6 +28,7 @@ fn pair() -> Token {
     Token::over(slots, pe(0), None, segments, ())
 }
 
+mod nonblocking;
 mod words;
 
 #[test]

@@ -241,6 +241,25 @@ mod tests {
     }
 
     #[test]
+    fn each_pe_is_sent_all_descriptors_of_the_others_in_order_and_in_few_packets() {
+        let lists: Vec<(usize, Vec<usize>)> = [(1, 0), (3, 300), (4, 2), (9, 260)]
+            .map(|(pe, count)| (pe, (0..count).map(|k| 1000 * pe + k).collect()))
+            .into();
+        for (pe, own) in &lists {
+            let mut sent = hand_round(&lists).filter(|(to, ..)| to == pe);
+            let Some((_, ToPe::Sharing { each }, none)) = sent.next() else { panic!() };
+            assert!(none.is_empty());
+            let others: Vec<&Vec<usize>> =
+                lists.iter().filter(|(to, _)| to != pe).map(|(_, list)| list).collect();
+            assert!(each.iter().map(|one| *one as usize).eq(others.iter().map(|list| list.len())));
+            let packets: Vec<Vec<&usize>> = sent.map(|(.., packet)| packet).collect();
+            assert!(packets.iter().all(|packet| packet.len() <= MAX_DESCRIPTORS));
+            assert_eq!(packets.len(), (562 - own.len()).div_ceil(MAX_DESCRIPTORS));
+            assert!(packets.into_iter().flatten().eq(others.into_iter().flatten()));
+        }
+    }
+
+    #[test]
     fn a_pe_offers_so_much_and_no_more() {
         let mut meeting = Rendezvous::<()>::new([(0, 0), (1, 0)]);
         let mut put = |pe: usize, key: &str, bytes: usize| {

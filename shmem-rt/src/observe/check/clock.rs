@@ -215,6 +215,21 @@ mod tests {
     }
 
     #[test]
+    fn a_flag_passes_on_what_a_fence_is_behind() {
+        let mut own = Own::new(0);
+        let epoch = own.epoch;
+        own.put(0, 1, PUT);
+        assert!(!knows(&own.pass_on(Some((0, 1))), epoch), "no fence");
+        own.fence(0);
+        assert!(knows(&own.pass_on(Some((0, 1))), epoch));
+        assert!(!knows(&own.pass_on(Some((0, 2))), epoch), "a fence orders for one PE only");
+        assert!(!knows(&own.pass_on(Some((1, 1))), epoch), "and for one context");
+        assert!(!knows(&own.pass_on(None), epoch), "and for nobody else");
+        own.quiet(|endpoint, _| endpoint == 0);
+        assert!([Some((0, 2)), Some((1, 1)), None].into_iter().all(|to| knows(&own.pass_on(to), epoch)));
+    }
+
+    #[test]
     fn what_is_fenced_stays_so_while_more_is_sent() {
         let mut own = Own::new(0);
         let first = own.epoch;
