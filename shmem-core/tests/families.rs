@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use shmem_core::observe::{Effect, Family};
+use shmem_core::observe::Family;
 
 /// The table in the form that the page has.
 fn table() -> String {
@@ -35,15 +35,4 @@ fn the_page_shows_the_table() {
         shown == table(),
         "docs/guide/src/observing.md is not the table any more: run this test with BLESS=1"
     );
-}
-
-#[test]
-fn names_are_told_apart() {
-    for (i, family) in Family::ALL.iter().enumerate() {
-        assert_eq!(*family as usize, i);
-        let meets = |family: Family| matches!(family.effect(), Effect::Collective | Effect::Barrier);
-        let alike = Family::ALL[..i].iter().find(|other| other.name() == family.name());
-        // `and` is the name of an atomic operation and of a reduction.
-        assert!(alike.is_none_or(|other| meets(*other) != meets(*family)), "two are called `{family}`");
-    }
 }

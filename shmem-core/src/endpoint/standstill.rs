@@ -313,18 +313,6 @@ mod tests {
         assert!(!looks(&seats, &mut [], 0), "PE 1 has seen that it may go on");
     }
 
-    #[test]
-    fn all_threads_of_a_pe_answer() {
-        let job = job(&[2]);
-        let seats = seats(&job);
-        let mut vigils: Vec<_> = [0, 0, 1, 1].map(|pe| Vigil::begin(&seats[pe])).into();
-        assert!(!looks(&seats, &mut vigils[..3], 9), "a thread of PE 1 does not");
-        assert!(looks(&seats, &mut vigils, 9));
-        // The thread that asks may go; another one takes its place.
-        vigils.remove(0);
-        assert!(looks(&seats, &mut vigils, 9));
-    }
-
     /// The PEs on each node of jobs, of one node, and of up to three from the top to the lowest one.
     const JOBS: [&[usize]; 5] = [&[3], &[1, 1], &[2, 2], &[1, 3, 1], &[2, 1, 1, 2, 1]];
 

@@ -74,35 +74,3 @@ impl Listed<'_> {
         );
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::Slots;
-    use crate::system::SYSTEM_BYTES;
-
-    const BYTES: usize = 4096;
-
-    fn target(places: &Slots) -> Target {
-        // SAFETY: a slot of that many bytes, all zeroes, which the caller keeps.
-        unsafe { Target::later(places.start_of(0), SYSTEM_BYTES, BYTES) }
-    }
-
-    #[test]
-    fn a_list_is_checked_to_its_largest_index() {
-        let places = Slots::new(1, BYTES);
-        let target = target(&places);
-        for size in [1, 3, 8, 64, BYTES] {
-            let last = (BYTES / size - 1) as u32;
-            assert!(target.listed(SYSTEM_BYTES, size, &[0, last, 0]).is_ok());
-            let beyond = target.listed(SYSTEM_BYTES, size, &[0, last + 1, 0]).err();
-            assert_eq!(beyond, Some(Beyond { bytes: Some((last as usize + 2) * size) }));
-            assert!(target.listed(SYSTEM_BYTES - 1, size, &[0]).is_err());
-            assert!(target.listed(SYSTEM_BYTES, size, &[u32::MAX]).is_err());
-        }
-        assert_eq!(target.listed(SYSTEM_BYTES, usize::MAX, &[1]).err(), Some(Beyond { bytes: None }));
-        assert!(target.listed(SYSTEM_BYTES, usize::MAX, &[0]).is_err());
-        assert!(target.listed(usize::MAX, 8, &[0]).is_err());
-        assert!(target.listed(SYSTEM_BYTES, 8, &[]).is_ok(), "of no elements");
-    }
-}
