@@ -6,11 +6,9 @@
 //! fence or quiet soon fails.
 //!
 //! A transfer that may continue after it has returned does so: its source is read, and its destination or result written, at delivery,
-//! by the delivering thread. The signal of a put becomes a parcel when the last piece of the data was delivered. Fences do not order
-//! gets.
+//! by the delivering thread. Fences do not order gets.
 //!
-//! Later segments have keys, a new one for each registration. A parcel with an old key, or for memory that was never registered, ends the
-//! program: no PE may use a segment before all have learnt its keys, nor after any has forgotten them.
+//! A later segment has a new key for each registration. A parcel with an old key, or for memory without one, ends the program.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -86,18 +86,3 @@ impl<'f> Backoff<'f> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_in_which_the_process_was_stopped_does_not_count() {
-        let start = Instant::now();
-        let at = |milliseconds| start + Duration::from_millis(milliseconds);
-        let mut waited = Waited::from(start);
-        assert_eq!(waited.until(at(100)), Duration::from_millis(100));
-        assert_eq!(waited.until(at(60_100)), Duration::from_millis(600));
-        assert_eq!(waited.until(at(60_300)), Duration::from_millis(800));
-    }
-}

@@ -64,17 +64,3 @@ fn is_socket(number: RawFd) -> bool {
     let answer = unsafe { libc::fstat(number, &raw mut stat) };
     answer == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFSOCK
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_unit_may_connect_to_each_peer_and_each_peer_back() {
-        let descriptors = Descriptors { limit: 100, open: 40 };
-        assert_eq!(descriptors.leave_room(3, 10), Ok(()));
-        let refused = descriptors.leave_room(4, 10).unwrap_err().to_string();
-        assert!(refused.contains("60 of 100") && refused.contains("80"), "{refused}");
-        assert!(Descriptors { limit: 10, open: 40 }.leave_room(1, 1).is_err());
-    }
-}

@@ -156,22 +156,3 @@ impl Stream {
         self.messages.iter().all(|messages| messages.load(Ordering::Acquire) == 0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_for_no_channel_counts_for_none() {
-        let streams = Streams::new();
-        let lane = Lane { unit: 3, shared: false, tracking: Tracking::Counter, patient: false };
-        let channel = streams.open(lane).unwrap();
-        streams.get(channel).send(Due::Result);
-        for number in [1, 100, STREAMS as u32, u32::MAX] {
-            assert_eq!(streams.answered(Channel(number), Due::Result, 1), None, "{number}");
-        }
-        assert!(!streams.get(channel).is_answered());
-        assert_eq!(streams.answered(channel, Due::Result, 1), Some(()));
-        assert!(streams.get(channel).is_answered());
-    }
-}
