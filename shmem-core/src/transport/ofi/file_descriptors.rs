@@ -11,48 +11,35 @@ use rustix::process::{Resource, getrlimit};
 
 use super::error::OfiError;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Descriptors {
-    limit: u64,
-    open: u64,
+/// The warning that this process has no descriptor left, if that is so. Needs none itself.
+pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
+    match rustix::io::fcntl_dupfd_cloexec(any, 0) {
+        Err(Errno::MFILE) => {}
+        _ => return None,
+    }
+    let limit = getrlimit(Resource::Nofile).current?;
+    let sockets = (0..limit.min(MOST_LOOKS) as RawFd).filter(|number| is_socket(*number)).count();
+    Some(format!(
+        "all {limit} file descriptors of this process are in use, {sockets} of them by sockets: nobody can connect to \
+         it any more; where these are more than its job needs, somebody else holds connections to its port: let nobody \
+         else reach the ports (docs/fabrics.md says how), or raise the limit of open descriptors (ulimit -n)"
+    ))
 }
 
-impl Descriptors {
-    /// `None`: there is no limit, or the system does not report it.
-    pub(super) fn of_this_process() -> Option<Self> {
-        let limit = getrlimit(Resource::Nofile).current?;
-        // Reading the list takes one more.
-        let open = std::fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1) as u64;
-        Some(Self { limit, open })
+/// Fails if too few descriptors are left for connections of `units` units to `peers` PEs and back, as far as the system reports that.
+pub(super) fn leave_room(units: usize, peers: usize) -> Result<(), OfiError> {
+    let (limit, open) = (getrlimit(Resource::Nofile).current, std::fs::read_dir("/proc/self/fd"));
+    let (Some(limit), Ok(open)) = (limit, open) else { return Ok(()) };
+    // Reading the list takes one more.
+    let open = open.count().saturating_sub(1) as u64;
+    let (left, needed) = (limit.saturating_sub(open), 2 * units as u64 * peers as u64);
+    if left < needed {
+        return Err(OfiError::Unusable(format!(
+            "{left} of {limit} file descriptors are left, and connections of {units} units to {peers} PEs and back may need \
+             {needed}; raise the limit of open descriptors (ulimit -n)"
+        )));
     }
-
-    /// The warning that this process has no descriptor left, if that is so. Needs none itself.
-    pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
-        match rustix::io::fcntl_dupfd_cloexec(any, 0) {
-            Err(Errno::MFILE) => {}
-            _ => return None,
-        }
-        let limit = getrlimit(Resource::Nofile).current?;
-        let sockets = (0..limit.min(MOST_LOOKS) as RawFd).filter(|number| is_socket(*number)).count();
-        Some(format!(
-            "all {limit} file descriptors of this process are in use, {sockets} of them by sockets: nobody can connect to \
-             it any more; where these are more than its job needs, somebody else holds connections to its port: let nobody \
-             else reach the ports (docs/fabrics.md says how), or raise the limit of open descriptors (ulimit -n)"
-        ))
-    }
-
-    /// Whether there are enough for connections of `units` units to `peers` PEs and back.
-    pub(super) fn leave_room(self, units: usize, peers: usize) -> Result<(), OfiError> {
-        let Self { limit, open } = self;
-        let (left, needed) = (limit.saturating_sub(open), 2 * units as u64 * peers as u64);
-        if left < needed {
-            return Err(OfiError::Unusable(format!(
-                "{left} of {limit} file descriptors are left, and connections of {units} units to {peers} PEs and back may need \
-                 {needed}; raise the limit of open descriptors (ulimit -n)"
-            )));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 const MOST_LOOKS: u64 = 1 << 16;

@@ -309,7 +309,7 @@ impl Fabric {
             if number > 0 && self.domain.demands.known.connects {
                 let peers = self.domain.peers_known();
                 let made = self.made().count();
-                Descriptors::of_this_process().map_or(Ok(()), |here| here.leave_room(made + 1, peers))?;
+                descriptors::leave_room(made + 1, peers)?;
             }
             self.units[number].get_or_init(|| Box::new(unit));
             self.bound.fetch_max(number + 1, Ordering::Release);
@@ -414,7 +414,7 @@ impl Fabric {
     /// Prints a warning if no descriptors are left. Returns whether it has.
     #[cold]
     fn warn_of_descriptors(&self, any: BorrowedFd<'_>) -> bool {
-        let Some(text) = Descriptors::all_in_use(any) else { return false };
+        let Some(text) = descriptors::all_in_use(any) else { return false };
         eprintln!("shmem: warning: PE {}: {text}", self.engine.me());
         true
     }
