@@ -7,7 +7,7 @@ use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal};
 use crate::observe::{Call, Effect, Family};
 use crate::pe::Pe;
-use crate::transport::{AtomicOp, SignalOp, Until, Width, shm};
+use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
 
 /// The operations that change a word, for a macro that makes methods of them: `update` returns nothing, `fetch` returns the previous
 /// value. In brackets: what a value must be besides.
@@ -298,7 +298,7 @@ pub(super) unsafe fn change_slow(
             }
             return bits;
         }
-        let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+        let (far, word) = (endpoint.far(), Remote { pe, segment, offset });
         match (family.effect(), family.until()) {
             (Effect::Fetch, Until::Return) => {
                 // SAFETY: the caller's promise.

@@ -8,7 +8,7 @@ use crate::endpoint::Endpoint;
 use crate::object::On;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::transport::{SignalOp, Until, Width, shm};
+use crate::transport::{Remote, SignalOp, Until, Width, shm};
 
 /// Writes one value. It is passed by value: a reference would keep it in memory also on the fast path.
 ///
@@ -34,7 +34,7 @@ pub(super) unsafe fn p_slow<T: PlainData>(
             // SAFETY: the caller's promise.
             return unsafe { shm::store(to.cast::<T>(), value, is_named) };
         }
-        let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+        let (far, to) = (endpoint.far(), Remote { pe, segment, offset });
         // SAFETY: the place has the size of a `T` on every PE (caller), and so has `value`, until this returns.
         unsafe { far.transport.put(far.channel, to, from, size_of::<T>(), Until::Return) };
     });
@@ -59,7 +59,7 @@ pub(super) unsafe fn g_slow<T: PlainData>(
             // SAFETY: the caller's promise.
             return unsafe { shm::load(from.cast::<T>(), is_named) };
         }
-        let (far, from, mut value) = (endpoint.far(), Endpoint::remote(pe, segment, offset), T::zeroed());
+        let (far, from, mut value) = (endpoint.far(), Remote { pe, segment, offset }, T::zeroed());
         let to = (&raw mut value).cast();
         // SAFETY: the place has the size of a `T` on every PE (caller), and so has `value`, until this returns.
         unsafe { far.transport.get(far.channel, to, from, size_of::<T>(), Until::Return) };
@@ -91,7 +91,7 @@ macro_rules! slow {
                     // SAFETY: the caller's promise.
                     return unsafe { shm::$method($to, $from, bytes) };
                 }
-                let (far, $place) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+                let (far, $place) = (endpoint.far(), Remote { pe, segment, offset });
                 // SAFETY: the caller's promise, for as long as the family says.
                 unsafe { far.transport.$method(far.channel, $to, $from, bytes, family.until()) };
             });
@@ -135,8 +135,8 @@ pub(super) unsafe fn put_signal_slow(
             return unsafe { signal_on_node(slot, slot.wrapping_add(signal_offset), op) };
         }
         let (far, channel) = (&endpoint.far().transport, endpoint.far().channel);
-        let to = Endpoint::remote(pe, segment, offset);
-        let signal = Endpoint::remote(pe, signal_segment, signal_offset);
+        let to = Remote { pe, segment, offset };
+        let signal = Remote { pe, segment: signal_segment, offset: signal_offset };
         // SAFETY: the caller's promise, for as long as the family says.
         unsafe { far.put_signal(channel, to, from, bytes, signal, op, family.until()) };
     });

@@ -20,7 +20,7 @@ use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::sync::Doorbell;
 use crate::system::SystemArea;
-use crate::transport::{Channel, Remote, Transport};
+use crate::transport::{Channel, Transport};
 
 /// An offset outside of every arena. Added to any user-space address it gives an invalid one, so a use before there is memory, or
 /// while it is lent away, faults. Two bits, because some processors ignore the upper byte of an address (bit 62), but none bit 55.
@@ -225,16 +225,6 @@ impl Endpoint {
         self.far.as_ref()
     }
 
-    /// The way to PEs off this node, if there are any, for the runtime's own protocols.
-    ///
-    /// # Safety
-    ///
-    /// Keep the safety contract of each operation of the transport, and follow a protocol that all PEs follow. Messages reach a PE
-    /// whatever it is doing, also while it has a phase open.
-    pub unsafe fn far_of_runtime(&self) -> Option<&Far> {
-        self.far.as_ref()
-    }
-
     /// Name of the transport to PEs off this node, if there are any.
     pub fn transport_name(&self) -> Option<&'static str> {
         Some(self.far.as_ref()?.transport.name())
@@ -322,12 +312,6 @@ impl Endpoint {
     pub(crate) fn starts(&self) -> impl Fn(usize) -> *mut u8 + Copy + use<> {
         let (base, stride) = (self.base, self.stride);
         move |slot| base.wrapping_add(slot * stride)
-    }
-
-    /// A location in a slot, for a transport.
-    #[inline(always)]
-    pub(crate) fn remote(pe: Pe, segment: u32, offset: usize) -> Remote {
-        Remote { pe, segment, offset }
     }
 }
 

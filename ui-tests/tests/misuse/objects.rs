@@ -145,7 +145,6 @@ fn made_by_hand(world: &World) {
     println!("{}", world.me().observed()); //~
     // A hidden one could be entered again as one that addresses find.
     world.endpoint().segments().remove(128); //~
-    println!("{}", world.endpoint().far_of_runtime().is_some()); //~
 }
 
 fn main() {}

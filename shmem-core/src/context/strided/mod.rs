@@ -152,7 +152,7 @@ macro_rules! directions {
                     // SAFETY: the blocks are memory of every PE that has an address (caller).
                     return unsafe { execute_dyn(plan, $to, $from) };
                 }
-                let (far, $place) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+                let (far, $place) = (endpoint.far(), transport::Remote { pe, segment, offset });
                 // SAFETY: the caller's promise, for as long as the family says.
                 unsafe { far.transport.$method(far.channel, $to, $from, plan.pattern(), family.until()) };
             });
