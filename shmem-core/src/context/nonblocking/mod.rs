@@ -9,8 +9,7 @@
 //! * Symmetric memory lives as long as the token: [`put_from`](NonBlocking::put_from) and
 //!   [`get_into`](NonBlocking::get_into) are complete after the token's quiet.
 //!
-//! On the node all of them are loads, stores and copies. Otherwise they are the transport's operations of the same names. Nothing is
-//! allocated, and no list is kept: the endpoint tracks completion.
+//! Nothing is allocated, and no list is kept: the endpoint tracks completion.
 
 mod owned;
 mod scope;

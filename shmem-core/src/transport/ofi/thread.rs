@@ -8,8 +8,7 @@
 //! a while after each wake, or until a waiter is about to sleep ([`Handover`]): the waiter counts, then looks whether the thread is
 //! parked; the thread notes that it is parked, then looks at the count. One of the two sees the other.
 //!
-//! The thread also watches that operations in flight make progress: a thread that waits for a word of its own makes no call of the
-//! fabric, though an operation of this PE may never arrive.
+//! The thread also ends the job when operations in flight make no progress.
 
 use core::time::Duration;
 use std::io;

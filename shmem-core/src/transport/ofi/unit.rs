@@ -10,9 +10,6 @@
 //! operations may be complete before earlier ones. So all are known to be complete only when the numbers of complete and of started
 //! operations are equal, of which the first is read first. Threads that go on starting operations could prevent that for ever; so a
 //! thread that has waited for some time stops them. The number at the last such moment is kept: earlier operations need no look.
-//!
-//! **Addressed PEs.** A unit lists the PEs that were addressed since all operations were complete for the last time: a wait for another PE
-//! returns at once, and a failure names the PEs of the list. The list is changed under the lock of the unit, and read anywhere.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::MutexGuard;
@@ -173,7 +170,7 @@ impl Drop for Waiting<'_> {
 /// Most PEs that are listed.
 const MOST: usize = 8;
 
-/// The PEs that were addressed since all operations were complete.
+/// The PEs that were addressed since all operations were complete: a wait for another PE returns at once, and a failure names these.
 #[derive(Debug, Default)]
 pub(super) struct Addressed {
     pes: [AtomicU32; MOST],
