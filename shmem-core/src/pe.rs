@@ -53,14 +53,12 @@ impl Pe {
     /// The bits of the slot itself; all of them: it is not on this node.
     const SLOT: u32 = 0xffff;
 
+    /// Panics if the slot is 65535 or more.
+    ///
     /// # Safety
     ///
     /// `number` must be a PE of the running job, and `slot` its slot in this node's arena, or
     /// [`OFF_NODE`](Self::OFF_NODE).
-    ///
-    /// # Panics
-    ///
-    /// If the slot is 65535 or more.
     #[doc(hidden)]
     pub const unsafe fn new(number: u32, slot: u32) -> Self {
         if slot == Self::OFF_NODE {
@@ -72,14 +70,11 @@ impl Pe {
 
     /// The same PE, as the thread that is PE `viewer` has it, where PEs are threads of one process. No operation uses
     /// its slot without a look at who asks.
+    /// Panics if a process has so many PEs that they cannot be told from each other.
     ///
     /// # Safety
     ///
     /// As [`observed`](Self::observed).
-    ///
-    /// # Panics
-    ///
-    /// If a process has so many PEs that they cannot be told from each other.
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn seen_by(self, viewer: u32) -> Self {

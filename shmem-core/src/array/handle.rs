@@ -36,14 +36,12 @@ pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {
 type Elements<T, S> = (fn() -> *const T, S);
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
+    /// Panics if the parts are not those of such an array.
+    ///
     /// # Safety
     ///
     /// The parts must be reserved for this array in every PE's slot, aligned for `T` and initialised, until
     /// the allocations `ids`, at least one, are queued on `released`; no two of them may overlap. `kind` must be one that `S` stands for.
-    ///
-    /// # Panics
-    ///
-    /// If the parts are not those of such an array.
     #[doc(hidden)]
     pub unsafe fn __new(
         chunking: Chunking<D>,

@@ -104,14 +104,8 @@ pub struct HaloError(String);
 
 impl HaloPlan {
     /// The plan of PE `me`, from the edges of all PEs, for cells of `cell` bytes aligned to `align`.
-    ///
-    /// # Errors
-    ///
-    /// The first edge that does not fit, in the order of the PEs: the same on every PE.
-    ///
-    /// # Panics
-    ///
-    /// If there are no edges of PE `me`, or the alignment is no power of two.
+    /// Fails with the first edge that does not fit, in the order of the PEs: the same on every PE.
+    /// Panics if there are no edges of PE `me`, or the alignment is no power of two.
     pub fn new(me: usize, tables: &[Vec<Edge>], cell: usize, align: usize) -> Result<Self, HaloError> {
         assert!(me < tables.len(), "PE {me} has told no edges: {} PEs have", tables.len());
         assert!(align.is_power_of_two(), "cells are aligned to a power of two, not to {align}");
@@ -135,10 +129,7 @@ impl HaloPlan {
     }
 
     /// The edges of PE `me` for memory at `offset` in `segment`; `pe` returns a PE by number.
-    ///
-    /// # Panics
-    ///
-    /// If the end of the memory overflows.
+    /// Panics if the end of the memory overflows.
     pub fn links(self, segment: u32, offset: usize, pe: impl Fn(usize) -> Pe) -> Vec<Option<Link>> {
         let at = |messages: Messages| {
             let both = messages.step.saturating_mul(2).saturating_add(messages.first);
