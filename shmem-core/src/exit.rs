@@ -110,8 +110,7 @@ fn flush() {
     unsafe { libc::fflush(ptr::null_mut()) };
 }
 
-/// Flushes Rust's standard output. If a handler of a signal ends the process in the middle of a write to it, that
-/// is a panic of the standard library, which is not reported.
+/// Flushes Rust's standard output. It panics, unreported, if a signal's handler ends the process in a write to it.
 fn flush_own() {
     let (me, is_flushing) = (gettid(), Arc::new(AtomicBool::new(true)));
     // Who unwinds cannot change the hook, and is in no write.
@@ -155,8 +154,7 @@ mod glibc {
         static OURS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Makes `run` what this thread runs before all destructors of thread-locals that exist by now, when it ends or the
-    /// process exits. To be called with one function only.
+    /// Makes `run` run before the destructors of all thread-locals that exist by now. To be called with one function only.
     pub(crate) fn run_first(run: fn()) {
         let newest = Newest::find(run);
         if newest.is_some_and(|newest| newest.read() == OURS.get()) {

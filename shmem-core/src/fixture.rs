@@ -29,8 +29,7 @@ impl Slots {
     /// `count` slots with `bytes` bytes behind the system area of each.
     pub(crate) fn new(count: usize, bytes: usize) -> Self {
         let each = (SYSTEM_BYTES + bytes).next_multiple_of(PAGE);
-        // Pages that nobody has written yet are asked for, and they are aligned here: an allocator that is asked for pages that are
-        // aligned writes all of their zeroes.
+        // Aligned here: an allocator that is asked for aligned pages writes all of their zeroes.
         let layout = Layout::array::<u128>((count * each + PAGE) / size_of::<u128>());
         let layout = layout.expect("the slots fit memory");
         // SAFETY: they are some bytes, at least those of a page.
@@ -115,8 +114,8 @@ pub(crate) fn assert_says(text: impl ToString, parts: &[&str]) {
     }
 }
 
-/// Runs `body` in a process of its own, which is this test started again: gives how it ended and what it wrote. Nothing in
-/// that process. The body must be a closure of the test itself, after which it is called.
+/// Runs this test again in a process, in which `body` runs, and returns its end and output. In that process: `None`.
+/// `body` must be a closure of the test itself.
 pub(crate) fn in_a_process<B: FnOnce()>(body: B) -> Option<(std::process::ExitStatus, String)> {
     const CHILD: &str = "SHMEM_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {

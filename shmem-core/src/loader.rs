@@ -18,8 +18,7 @@ unsafe impl Sync for Loaded {}
 const NO_LOADER: &str =
     "this program is linked statically as a whole, and has no loader for libraries: link it without -static";
 
-/// Whether this program has a loader for libraries. A program that is linked statically as a whole has none, and its C library
-/// crashes when it loads a library that needs another C library.
+/// Whether this program has a loader for libraries. In a static program, the C library crashes when it loads one.
 fn has_loader() -> bool {
     // SAFETY: asks for a number that the kernel has given with the program.
     unsafe { libc::getauxval(libc::AT_BASE) != 0 }

@@ -50,9 +50,7 @@ pub(crate) fn spin_loop() {
     core::hint::spin_loop();
 }
 
-/// Orders a read-modify-write before later loads, for all processors.
-///
-/// On x86-64 every locked instruction already is a full fence, and this is nothing.
+/// Orders a read-modify-write before later loads, for all processors. On x86-64 the locked instruction does so.
 #[inline(always)]
 pub(crate) fn fence_after_rmw() {
     #[cfg(loom)]

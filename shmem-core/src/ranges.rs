@@ -3,8 +3,7 @@
 //! A short text may stand for a long range. So a list is read only if it ascends, and only with numbers
 //! that a machine may have: it takes at most 64 KiB, whoever wrote the text.
 
-/// Lists with numbers from here on are not read. Linux is built for at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes
-/// (`NODES_SHIFT`).
+/// Limit of numbers in lists: Linux has at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes (`NODES_SHIFT`).
 const NUMBERS: usize = 8192;
 
 /// Reads a list. Nothing is an empty one; `None`: it is no list, it does not ascend, or it has numbers from 8192 on.

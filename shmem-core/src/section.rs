@@ -138,8 +138,7 @@ fn partition_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<us
     records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), bytes, word)
 }
 
-// A section that no object file contributes to has no start and stop symbols; these keep both
-// sections in every program.
+// Without these, a program without records would lack the start and stop symbols of a section.
 #[used]
 #[unsafe(link_section = "shmem_sym")]
 static NO_STATICS: [Descriptor; 0] = [];

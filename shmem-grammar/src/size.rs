@@ -81,8 +81,7 @@ fn unit(letter: char) -> Option<(char, u32)> {
     SUFFIXES.into_iter().find(|(suffix, _)| suffix.eq_ignore_ascii_case(&letter))
 }
 
-/// `0.fraction` times `1 << shift`, rounded up: the decimal digits are doubled `shift` times, and
-/// what is carried out of them are the bits of the result.
+/// `0.fraction * 2^shift`, rounded up, by doubling the decimal digits `shift` times.
 fn fraction_of(fraction: &str, shift: u32) -> u64 {
     let mut digits: Vec<u8> = fraction.bytes().map(|digit| digit - b'0').collect();
     let mut bytes = 0;

@@ -99,8 +99,7 @@ fn sizes_are_shown_in_the_largest_unit_that_is_exact_or_rounded_to_tenths() {
     }
 }
 
-/// `number * 2^shift`, rounded up, in integers that are large enough: `number` has `decimals` digits
-/// behind the point.
+/// `number / 10^decimals * 2^shift`, rounded up.
 fn model(number: u128, decimals: u32, shift: u32) -> Option<u64> {
     (number << shift).div_ceil(10u128.pow(decimals)).try_into().ok()
 }
@@ -167,8 +166,7 @@ fn published_examples() {
     }
 }
 
-/// Values that must not be read as anything, with a part of the message: of each kind one whole. (What is wrong with a size
-/// stands above.)
+/// Malformed values, with a part of the message; one of each kind is whole.
 const MALFORMED: &[(&str, &str)] = &[
     (
         "",

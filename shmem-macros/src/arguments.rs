@@ -225,11 +225,7 @@ impl Arguments {
     }
 }
 
-// Attributes that change no item.
-//
-// An attribute below a macro may change the macro's expansion. Some expansions must not be changed: they let only the
-// language's own attributes through, whose names a program cannot take (rustc calls that ambiguous). It can take the
-// names of tools and of `derive`, so these are not in the list.
+// Attributes that change no item: the language's own, whose names a program cannot take. It can take those of tools and `derive`.
 const INERT: &str =
     "allow automatically_derived cfg deny deprecated doc expect forbid must_use non_exhaustive repr warn";
 

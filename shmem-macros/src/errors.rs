@@ -32,11 +32,8 @@ impl Errors {
         self.0.is_empty()
     }
 
-    /// The errors, for an expansion that implements unsafe traits in spite of them: none may get lost. A program may
-    /// call something else `core`, whose `compile_error!` does nothing; so the macro is that of the library. An
-    /// imitation of the library may drop it. So a constant that fails to evaluate is added, by the language alone: no
-    /// machine code is made of the program then. It is evaluated only when code is made, so a program with other errors
-    /// does not show it.
+    /// The errors, for an expansion that implements unsafe traits in spite of them. `compile_error!` is that of the library, since a
+    /// program may call something else `core`. A library may be an imitation that drops it, so a constant that fails is added.
     pub(crate) fn into_sealed(self, Sealed { begin, root, .. }: &Sealed) -> TokenStream {
         if self.0.is_empty() {
             return TokenStream::new();

@@ -71,8 +71,7 @@ fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
     names.pop().filter(|_| !is_itself)
 }
 
-/// All dependencies, from the compiler's arguments, `--extern name=path/libshmem-0123456789abcdef.rmeta`: name, and
-/// file if it has this library's name. The compiler looks for one without a file by its name.
+/// Names of all dependencies (`--extern name=path/libshmem-0123456789abcdef.rmeta`), with the file if it may be this library.
 fn dependencies(arguments: impl Iterator<Item = String>) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     let mut is_value = false;

@@ -13,10 +13,7 @@ use super::chunking::{Chunking, NO_BYTES};
 use super::kind::StorageKind;
 use crate::strided::Piece;
 
-/// Strides of a chunk, from the start of a PE's slot.
-///
-/// The first number is the offset of index 0 in bytes, which may wrap below the chunk. The others are the strides of
-/// all dimensions but the last, in elements.
+/// The offset of index 0 in bytes, which may wrap below the chunk, then the strides of all dimensions but the last, in elements.
 pub(super) type Steps<const D: usize> = [usize; D];
 
 #[derive(Clone, Copy, Debug)]

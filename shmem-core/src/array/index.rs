@@ -27,8 +27,7 @@ impl<const D: usize> ArrayIndex<D> for [usize; D] {
     }
 }
 
-/// Panics about an index. Inlined, so that the index stays in registers: as an argument, an array would be in memory in
-/// every turn of a loop.
+/// Panics about an index. Inlined, so that the index stays in registers.
 #[inline(always)]
 #[track_caller]
 pub(super) fn refuse<C: Copy, const D: usize>(

@@ -246,8 +246,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
 }
 
 impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
-    /// Finishes the exchange, unless a panic gives it up.
-    /// Panics if an edge with a neighbour was not sent.
+    /// Finishes the exchange, unless a panic gives it up. Panics if an edge with a neighbour was not sent.
     fn drop(&mut self) {
         let (token, turn) = (self.token, self.turn);
         ring(token, turn, &self.halo.links);
@@ -285,8 +284,7 @@ unsafe impl Initiator for Through<'_> {
 
 impl Stores for Through<'_> {}
 
-/// Longest sleep before a PE polls signals again. A neighbour rings only when it waits for halos itself, and may first
-/// wait for this PE in another way.
+/// Longest sleep between polls: a neighbour rings only when it waits for halos itself.
 const NAP: Duration = Duration::from_millis(1);
 
 /// Wakes neighbours on this node that have missed a signal.

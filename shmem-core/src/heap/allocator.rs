@@ -66,8 +66,7 @@ impl Allocator {
         new
     }
 
-    /// Reserves `bytes`, aligned to `align` or [`MIN_ALIGN`], whichever is larger; gives the offset. No bytes are given the
-    /// smallest block. It fails if `align` is none, or there is no room.
+    /// Reserves `bytes`, at least one, aligned to `align` or [`MIN_ALIGN`]. Fails if `align` is none, or there is no room.
     pub(super) fn allocate(&mut self, bytes: usize, align: usize) -> Result<usize, HeapError> {
         check(align)?;
         let found = room_of(bytes).and_then(|room| Some((self.find(room, align)?, room)));
@@ -76,8 +75,7 @@ impl Allocator {
         Ok(offset)
     }
 
-    /// Reserves `bytes` at an offset, for an object of an earlier job. It fails if `align` is none, `offset` is not a
-    /// multiple of it and of [`MIN_ALIGN`], or not all of it is free.
+    /// Reserves `bytes` at `offset`, for an object of an earlier job. Fails if it is not aligned, or not all of it is free.
     pub(super) fn allocate_at(&mut self, offset: usize, bytes: usize, align: usize) -> Result<(), HeapError> {
         check(align)?;
         let end = self.holes.range(..=offset).next_back().map_or(0, |(hole, bytes)| hole + bytes);

@@ -71,8 +71,7 @@ pub enum LayoutError {
 /// How many objects [`LayoutError::TooLarge`] names.
 const NAMED: usize = 4;
 
-/// Distance between the colours of neighbouring partitions: a page, for the sets of the TLB, and a
-/// line, for the sets of the caches.
+/// Distance between neighbouring colours: a page, for sets of the TLB, and a line, for sets of the caches.
 const COLOUR: u64 = 4096 + MIN_ALIGN as u64;
 
 /// Offset of the first object of the `index`-th partition (from 1), in bytes.
@@ -126,8 +125,7 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
     Ok(Layout { partitions: layout })
 }
 
-/// Sets the offsets of the objects from `start` on, and returns the end. An overflow gives
-/// `u64::MAX`, more than every partition has.
+/// Places the objects from `start` on, and returns the end; `u64::MAX` if it overflows.
 fn place(objects: &mut [Placed], start: u64) -> u64 {
     let up = |offset: u64, align: u64| offset.checked_next_multiple_of(align).unwrap_or(u64::MAX);
     let mut end = start;

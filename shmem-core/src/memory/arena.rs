@@ -215,8 +215,7 @@ impl Arena {
         offset..end.unwrap_or(later.end)
     }
 
-    /// Runs what maps an area of a slot in which nothing is mapped, and leaves nothing there after an
-    /// error.
+    /// Maps an unmapped area of a slot by `work`; after an error it is unmapped again.
     fn mapping<R>(
         &self,
         slot: usize,
@@ -244,8 +243,7 @@ impl Arena {
     }
 }
 
-/// Placement of base pages, merged ones included, on NUMA nodes. (Pages of a pool exist from the start and stay where they are.)
-/// Ranges are in bytes from the start of a slot. Methods panic if a range is outside the slot, or is not one of whole pages.
+/// Placement of base pages on NUMA nodes. Ranges are in bytes from the start of a slot, of whole pages; others panic.
 impl Arena {
     /// Sets the nodes from which pages of each range will come, the first node before the others, whoever touches the pages
     /// first. The ranges are ascending, and of base pages. [`Spread::System`] or no nodes: the system decides. All stays one

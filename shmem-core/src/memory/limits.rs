@@ -102,10 +102,7 @@ fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine
     )))
 }
 
-/// Checks that memory that must be on some nodes fits there. The kernel does not refuse a page too many: it kills a process to
-/// have memory there.
-///
-/// Memory that only prefers a node counts as well: it may be allocated first.
+/// Checks that memory fits on the nodes where it must be: the kernel would kill a process. Memory that prefers them counts as well.
 fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), MemoryError> {
     let bound = |request: &Request| request.placement.spread == Spread::Bound;
     if !demands.iter().any(|(request, _)| bound(request)) {

@@ -97,8 +97,7 @@ impl Machine {
         self.root.field(path, key)?.checked_mul(1024)
     }
 
-    /// The control groups that limit memory of this process: its own and all above it. In a
-    /// container the path may not be visible; then those of its parents that are count.
+    /// The control groups that limit memory of this process: its own, if the path is visible, and all above it.
     fn groups(&self) -> Vec<ControlGroup> {
         let (root, mut groups) = (&self.root, Vec::new());
         for line in root.text("proc/self/cgroup").unwrap_or_default().lines() {

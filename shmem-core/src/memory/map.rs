@@ -171,8 +171,7 @@ impl Reservation {
         self.prefault(&part, Advice::LinuxPopulateWrite)
     }
 
-    /// Enters those pages of a mapped range into the page table that exist in its file, whichever process
-    /// touched them.
+    /// Enters the existing pages of a mapped range into the page table.
     pub(super) fn enter(&self, range: Range<usize>) -> Result<(), Errno> {
         const BATCH: usize = 1 << 16;
         let base = rustix::param::page_size();
@@ -216,8 +215,7 @@ impl Reservation {
         }
     }
 
-    /// Merges the pages of a mapped range, whose ends are multiples of `huge`, into huge ones. A
-    /// policy that spreads base pages over `nodes` nodes does so with the huge ones.
+    /// Merges the pages of a mapped range into pages of `huge` bytes, spread over `nodes` nodes as the base pages are.
     pub(super) fn collapse(&self, range: Range<usize>, huge: usize, nodes: usize) -> Result<(), Errno> {
         let (first, base) = (range.start, rustix::param::page_size());
         in_parallel(range, huge, |part| {
@@ -303,6 +301,5 @@ pub const ADDRESS_ALIGN: usize = HUGE;
 /// multiples of the same powers of two.
 pub const OWN_ALIGN: usize = 64 << 20;
 
-/// Granule of slots, segments and file offsets, because
-/// `MADV_COLLAPSE` refuses memory whose address and file offset differ modulo 2 MiB.
+/// Granule of slots, segments and file offsets: `MADV_COLLAPSE` needs address and offset equal modulo 2 MiB.
 pub(super) const HUGE: usize = 2 << 20;

@@ -21,8 +21,7 @@ const PREFERRED_MANY: libc::c_int = 5;
 /// Pages asked of the kernel in one call.
 const BATCH: usize = 1 << 14;
 
-/// Ranges that get their policies through one temporary mapping. Each splits it once more, and a
-/// process may have some ten thousand mappings.
+/// Most ranges of one temporary mapping, which each of them splits.
 const RANGES: usize = 1 << 10;
 
 /// Whether an error says that there are no NUMA calls here.
@@ -64,9 +63,7 @@ fn home(address: *mut u8, bytes: usize, node: u32) -> Result<(), Errno> {
     call(unsafe { libc::syscall(libc::SYS_set_mempolicy_home_node, address, bytes, node, 0) })
 }
 
-/// Sets the policy of mapped addresses: later pages come from these nodes, the first one before
-/// the others where `spread` has an order. Without nodes, or with [`Spread::System`], the process's own
-/// policy counts again.
+/// Sets the nodes of later pages of mapped addresses. Without nodes, or with [`Spread::System`], the process's policy counts.
 pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread) -> Result<(), Errno> {
     let Some((&first, rest)) = nodes.split_first() else { return unbind(address, bytes) };
     let ordered = |mode| {
@@ -97,8 +94,7 @@ pub(super) fn unbind(address: *mut u8, bytes: usize) -> Result<(), Errno> {
     mbind(address, bytes, libc::MPOL_DEFAULT, &[])
 }
 
-/// Sets the policies of ranges of a memfd of base pages, which is mapped at `address` from there on. The
-/// ranges are ascending, in bytes from `address`. Nothing is done for the mapping itself.
+/// Sets the policies of ascending ranges of a memfd of base pages, which is mapped at `address` from there on.
 pub(super) fn bind_file(
     address: *mut u8,
     ranges: &[(Range<usize>, &[u32])],
@@ -114,8 +110,7 @@ pub(super) fn bind_file(
     })
 }
 
-/// The node of each page of mapped addresses, as the kernel says; `None`: this process has no such page
-/// (yet).
+/// The node of each page of mapped addresses; `None`: this process has no such page yet.
 pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Result<Vec<Option<u32>>, Errno> {
     let pages = bytes.div_ceil(page);
     let mut found = Vec::with_capacity(pages);

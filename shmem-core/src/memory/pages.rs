@@ -100,8 +100,7 @@ impl PageSizes {
         Self { base, pools: Vec::new(), transparent: None, failures: Vec::new() }
     }
 
-    /// Chooses pages for the segment of `request`, whose start is a multiple of `room`. The error, for a mandatory page size that
-    /// cannot be had, is what the machine has, in words.
+    /// Chooses pages for a request whose start is a multiple of `room`. The error lists what the machine has.
     pub(super) fn choose(&self, request: &Request, room: usize) -> Result<PageChoice, String> {
         let base = PageChoice { pages: Pages::Base, size: self.base, downgrade: None };
         let Some(asked) = request.traits.pgsize.filter(|&asked| asked > self.base) else { return Ok(base) };

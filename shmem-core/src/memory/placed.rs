@@ -47,8 +47,7 @@ pub(super) struct PlacedPages {
 }
 
 impl PlacedPages {
-    /// These pages, which are larger than base pages, if they are of the kind asked for: otherwise base pages of that kind
-    /// are better. The error says why, in words.
+    /// Accepts these larger pages only if they are of the kind asked for: base pages of that kind are better. The error says why.
     pub(super) fn of_kind(self, request: &Request) -> Result<Self, String> {
         let elsewhere = |nodes: &[u32]| self.nodes.iter().any(|(node, _)| !nodes.contains(node));
         match self.downgrade {
@@ -58,8 +57,7 @@ impl PlacedPages {
     }
 }
 
-/// Compares the nodes of all pages of a request with those it asked for.
-/// Fails if a page must be on these nodes and is not: in words.
+/// Compares the nodes of pages with those asked for. Fails, in words, if a page must be on these nodes and is not.
 pub(super) fn compare(
     request: &Request,
     machine: &Machine,

@@ -63,8 +63,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The rule, for a kind that the machine has: by policy, in the order none, mandatory, preferred,
-/// interleaved, system's.
+/// The rule for a kind that the machine has, by policy: none, mandatory, preferred, interleaved, the system's.
 const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
     use Spread::{Bound, Interleaved, Preferred, System};
     match kind {

@@ -362,8 +362,7 @@ impl Provider<'_> {
         Ok(())
     }
 
-    /// The list of parts: bytes that no other file covers are in the file of base pages. Files that hold nothing
-    /// are left out.
+    /// Lists the parts, with the bytes that no other file covers; unused files are left out.
     fn finish(self, grants: Vec<Grant>) -> OwnMemory {
         let Self { site, files, overlays } = self;
         let (start, page) = (site.area.start as u64, site.arena.machine.base_page());

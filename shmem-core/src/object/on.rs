@@ -28,8 +28,7 @@ use crate::text::counted;
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
     segment: u32,
-    /// A closure has named the part, and may have changed its type. A field of its own, since it is a constant and the
-    /// segment is not.
+    /// A closure has named the part, and may have changed its type. Apart from the segment, so that it is a constant.
     is_named: bool,
     offset: usize,
     len: usize,

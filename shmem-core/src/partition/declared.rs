@@ -14,8 +14,7 @@ use super::spec::StaticEntry;
 /// The first ID that is given to declarations without one.
 const FIRST_CHOSEN: u32 = 4;
 
-/// The declarations of a program with the built-in ones, each with its ID. A declaration with the name of a built-in partition
-/// replaces it, and has its ID if it gives none.
+/// The declarations of a program and the built-in ones, with IDs. One with the name of a built-in partition replaces it.
 pub(super) fn declared(
     declarations: &[Declaration],
     objects: &[StaticEntry],

@@ -89,8 +89,7 @@ fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionE
     check_traits(&spec.traits).map_err(|fault| given.refused(fault))
 }
 
-/// Replaces the traits that the environment gives: by name of a declared or built-in partition, then by ID, last by the variable of
-/// the default heap's size.
+/// Applies the environment: variables by name, then by ID, last the size of the default heap.
 fn ask_environment(
     specs: &mut Vec<PartitionSpec>,
     environment: &Environment,
@@ -208,8 +207,7 @@ fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     })
 }
 
-/// Warnings of partitions that ask for the same memory. Every partition costs mappings and registrations, and
-/// one heap holds any number of objects.
+/// Warns of partitions that ask for the same memory: one heap holds any number of objects.
 fn needless(specs: &[PartitionSpec]) -> Vec<String> {
     let mut alike: BTreeMap<String, Vec<&PartitionSpec>> = BTreeMap::new();
     for spec in specs.iter().filter(|spec| spec.explicit && !spec.is_in_file()) {
@@ -228,10 +226,7 @@ fn needless(specs: &[PartitionSpec]) -> Vec<String> {
         .collect()
 }
 
-/// Checks the files of all partitions.
-///
-/// Under PREFERRED a program may declare a partition in a file for which the environment names none: it is in
-/// normal memory then, which is reported. An environment with KIND=PMEM must name the file as well.
+/// Checks the files of all partitions. Under PREFERRED, one that the environment names no file for is in normal memory.
 pub(super) fn check_files(specs: &[PartitionSpec], environment: &Environment) -> Result<(), PartitionError> {
     for spec in specs {
         check_file(spec, environment)?;

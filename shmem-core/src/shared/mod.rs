@@ -45,8 +45,7 @@ pub(crate) use register::{Ends, One, Quad, Register, Registers};
 /// Bytes up to which [`copy`] has instructions of its own.
 const SHORT: usize = 64;
 
-/// Whether a type is a number of at most 8 bytes, which is accessed by atomic instructions of its size. Known
-/// while compiling.
+/// Whether a type is a number of at most 8 bytes, accessed by one atomic instruction. Known while compiling.
 #[inline(always)]
 pub(crate) fn is_number<T: 'static>() -> bool {
     macro_rules! is_one_of {

@@ -8,8 +8,7 @@
 
 use core::marker::PhantomData;
 
-/// A value of one register, which is read and written whole. No address needs to be aligned, and an aligned word of at most 8 bytes
-/// is written by one store.
+/// A register, read and written at any address; an aligned word of at most 8 bytes is written by one store.
 pub(crate) trait Register: Copy {
     const BYTES: usize;
 

@@ -103,8 +103,7 @@ impl Columns {
 mod tests {
     use super::*;
 
-    /// The published table as a sentence: columns win for blocks below 128 bytes, below 256 at gaps of 16 bytes or
-    /// more, below 512 at gaps of 64 or more, and for no others.
+    /// The published table: columns win for blocks below 128 bytes, below 256 at gaps from 16 bytes, below 512 at gaps from 64.
     fn columns_win(stride: usize, block: usize) -> bool {
         match block {
             0..128 => true,

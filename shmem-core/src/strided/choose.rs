@@ -211,8 +211,7 @@ impl Settings {
     }
 }
 
-/// Whether an algorithm other than [`Algorithm::Auto`] is set. Every short transfer reads it, so it is beside the
-/// settings.
+/// Whether an algorithm other than [`Algorithm::Auto`] is set. Beside the settings, since every short transfer reads it.
 static IS_FIXED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the algorithm is [`Algorithm::Auto`].
@@ -234,8 +233,7 @@ mod tests {
     const T: Thresholds = Thresholds::of(Maker::Amd);
     const INTEL: Thresholds = Thresholds::of(Maker::Other);
 
-    /// Layouts of applications, and layouts on both sides of the borders of each rule: bytes of a block, count, strides
-    /// there and here.
+    /// Layouts of applications and of the borders of each rule: bytes of a block, count, strides there and here.
     #[test]
     fn layouts_have_the_kernels_that_were_fastest_for_them() {
         use Kernel::{Rows, Shuffle, Span, Stream, Throttled as Held};

@@ -46,9 +46,7 @@ pub(crate) const fn has(mut fields: &[Field], chosen: &[&[&str]]) -> bool {
     true
 }
 
-/// Selects the field at the path `chosen` in each element of `shape`, which has `fields`; the last step may name
-/// several adjacent fields. Returns the shape, with the dimensions of a field that is an array, and the part of an
-/// element.
+/// Selects the fields at the path `chosen` of each element: the shape with their dimensions, and their part of an element.
 /// Panics if there is no such field, or if fields are not adjacent.
 #[track_caller]
 pub(crate) const fn select(shape: &Shape, fields: &[Field], chosen: &[&[&str]]) -> (Shape, Part) {

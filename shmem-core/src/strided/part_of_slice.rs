@@ -65,8 +65,7 @@ impl<T: PlainData> PartOfSlice<T> {
         (slice.as_ptr().cast::<u8>().wrapping_add(self.layout.offset()), plan)
     }
 
-    /// Writes `packed` to the region of `slice`.
-    /// Panics if either slice has another length.
+    /// Writes `packed` to the region of `slice`. Panics if either has another length.
     #[track_caller]
     pub(crate) fn unpack(&self, packed: &[T], slice: &mut [T]) {
         assert_eq!((packed.len(), slice.len()), (self.elements, self.cells));

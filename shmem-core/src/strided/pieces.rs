@@ -41,8 +41,7 @@ pub struct Pieced<'a> {
 }
 
 impl Pieced<'_> {
-    /// The piece that holds the first byte.
-    /// Panics if there is none.
+    /// The piece that holds the first byte. Panics if there is none.
     fn piece(&self) -> Piece {
         let behind = self.pieces.partition_point(|piece| piece.start <= self.at);
         let piece = behind.checked_sub(1).map(|before| self.pieces[before]);
@@ -120,8 +119,7 @@ impl PiecedPattern<'_> {
         Self { pattern, sides: [to.further(further[TO]), from.further(further[FROM])] }
     }
 
-    /// Cuts the loop with the largest stride into ranges of turns that lie in one piece. A turn across a boundary is
-    /// cut in its inner loops.
+    /// Cuts the loop of the largest stride into ranges of turns in one piece; a turn across a boundary is cut inside.
     fn cut(&self, side: usize, each: &mut dyn FnMut(Self)) {
         let (room, hull) = self.room_and_hull(side);
         if hull <= room {

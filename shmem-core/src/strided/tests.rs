@@ -129,8 +129,7 @@ proptest! {
         prop_assert_eq!(unpacked, expected);
     }
 
-    /// A line is as the region would be if it lay there one element behind the other, on either side, known to be as long or
-    /// not. Its elements may be arrays.
+    /// A line is equivalent to the dense region, on either side, with its length known or not. Its elements may be arrays.
     #[test]
     fn a_line_takes_a_region_of_any_shape(
         (region, _) in sides(), first in 0..4_usize, item in 1..4_usize, is_open in any::<bool>(), packs in any::<bool>(),
@@ -217,8 +216,7 @@ fn columns_are_as_wide_as_addresses_and_strides_allow() {
     assert_eq!((columns(44, 2), columns(42, 64)), (None, None));
 }
 
-/// What makes no plan, and what is said of it. (What programs do wrong: `misuse/strided.rs` of ui-tests, and `ordered::regions` and
-/// `racing::strided` of shmem-rt.)
+/// Mistakes of programs: `misuse/strided.rs` of ui-tests, `ordered::regions` and `racing::strided` of shmem-rt.
 #[test]
 fn what_makes_no_plan_is_refused() {
     let grid = Shape::slice_of::<f64>(1024);

@@ -16,8 +16,7 @@ use super::node::{Evidence, NumaNode};
 #[derive(Clone, Copy)]
 struct Factor(u64, u64);
 
-/// Between memory of CPUs and memory apart: HBM has three to five times the bandwidth of DRAM, CXL a
-/// fraction of it and twice the latency.
+/// Between memory of CPUs and other memory: HBM has 3 to 5 times the bandwidth of DRAM, CXL twice its latency.
 const APART: Factor = Factor(3, 2);
 
 /// Between memories of CPUs: half the DIMMs give half the bandwidth, and are DRAM all the same.
@@ -138,8 +137,7 @@ impl Measure {
     }
 }
 
-/// The nodes with primary memory, by index: those with CPUs and memory; if there are none, those
-/// nearest to each node with CPUs; if nothing has CPUs, all.
+/// Indices of the nodes with CPUs and memory; without any, of those nearest to each node with CPUs; without CPUs, of all.
 fn primary(nodes: &[NumaNode]) -> Vec<usize> {
     let memory = || (0..nodes.len()).filter(|&index| nodes[index].memory > 0);
     let mut primary: Vec<usize> = memory().filter(|&index| !nodes[index].cpus.is_empty()).collect();

@@ -12,8 +12,7 @@ use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use super::node::{NumaNode, Speed};
 use crate::dispositions;
 
-/// Adds hwloc's properties to these nodes.
-/// Fails if hwloc fails, or is told to describe another machine; in words.
+/// Adds hwloc's properties to these nodes. Fails, in words, if hwloc does, or describes another machine.
 pub(super) fn ask(nodes: &mut [NumaNode]) -> Result<(), String> {
     // hwloc loads plugins.
     // SAFETY: these install what is their own, and free nothing of others.

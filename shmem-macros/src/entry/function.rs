@@ -24,8 +24,7 @@ pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Resu
     Err(quote!(#errors #item))
 }
 
-/// Parses a function that the attribute calls, and sets its world's level to that of `threads`. Returns whether it can
-/// be called.
+/// Parses a function that the attribute calls, and sets its world's level. Returns whether it can be called.
 pub(super) fn entry(
     item: TokenStream,
     owner: Owner,
@@ -93,8 +92,7 @@ fn set_level(signature: &mut Signature, level: &Ident, root: &TokenStream, error
     }
 }
 
-/// Rewrites the `#[symmetric] let`s of the function. They allocate from its first parameter whose
-/// type mentions `World`.
+/// Rewrites the `#[symmetric] let`s of the function, which allocate from its first parameter of type `World`.
 pub(super) fn rewrite_lets(function: &mut ItemFn, errors: &mut Errors) {
     let world = function.sig.inputs.iter().find_map(world);
     Lets { world, errors }.visit_block_mut(&mut function.block);

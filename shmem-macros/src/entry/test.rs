@@ -83,8 +83,7 @@ enum Pes {
     Each(BTreeSet<usize>),
 }
 
-/// Removes `#[should_panic]`, which each PE's harness would check by itself, and returns its text as an argument. A
-/// malformed one stays, for rustc to refuse.
+/// Removes `#[should_panic]`, and returns its text as an argument. A malformed one stays, for rustc to refuse.
 fn should_panic(attributes: &mut Vec<Attribute>) -> TokenStream {
     let found = attributes.iter().enumerate().find_map(|(at, attribute)| Some((at, expected(attribute)?)));
     option(found.map(|(at, expected)| {

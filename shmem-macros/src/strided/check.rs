@@ -125,8 +125,7 @@ fn is_negative(value: &Expr) -> bool {
     }
 }
 
-/// Whether a name in an expression can be a parameter, as in `N`, `T::LEN`, `Self::LEN` and `size_of::<T>()`. Behind
-/// `::` it cannot.
+/// Whether an expression may name a generic parameter: `N`, `T::LEN`, `Self::LEN`, `size_of::<T>()`, but not behind `::`.
 fn may_be_a_parameter(tokens: TokenStream) -> bool {
     let mut colons = 0;
     tokens.into_iter().any(|token| {
@@ -146,10 +145,7 @@ fn may_be_a_parameter(tokens: TokenStream) -> bool {
     })
 }
 
-/// Refuses a variable that is not marked `dyn`. rustc would refuse it without the remedy.
-///
-/// A name in small letters is taken for a variable; a constant can be written as a path, `self::name`. Blocks and
-/// closures are left to rustc.
+/// Refuses a variable, which is a name in small letters, without `dyn`. rustc would refuse it without the remedy.
 fn require_constant(Marked { dynamic, value }: &Marked<Expr>, errors: &mut Errors) {
     struct Search(Option<Ident>);
     impl VisitMut for Search {

@@ -27,8 +27,7 @@ pub(super) fn transfer(transfer: &Transfer, errors: Errors) -> TokenStream {
     quote!({ #errors #body })
 }
 
-/// A transfer with constant counts and strides. The compiler computes it in a `const` block, which can name the
-/// parameters of the enclosing function and the types of the objects.
+/// A transfer with constant counts and strides, computed in a `const` block, which can name generic parameters.
 fn constant(transfer: &Transfer) -> TokenStream {
     let Transfer { root, way, to, from, equals, .. } = transfer;
     let sides = [(to, "__TO"), (from, "__FROM")];

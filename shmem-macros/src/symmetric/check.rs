@@ -41,8 +41,7 @@ pub(super) fn placement(arguments: &Arguments, errors: &mut Errors) -> Placement
     }
 }
 
-/// The path in a string or a bare path. Names resolve at the user's tokens, so that rustc reports a typo there, with
-/// similar names.
+/// The path, bare or in a string. It resolves at the user's tokens, so that rustc reports a typo there.
 fn partition(value: &Value) -> Result<Path, String> {
     match value {
         Value::Path(path) => Ok(path.clone()),
@@ -56,8 +55,7 @@ fn partition(value: &Value) -> Result<Path, String> {
     }
 }
 
-/// Checks a static. Refused parts are left out or replaced, so that its uses are no further errors. Returns whether
-/// rustc is to judge its contents.
+/// Checks a static, and replaces refused parts. Returns whether rustc is to judge its contents.
 pub(super) fn object(declared: &mut Static, errors: &mut Errors) -> bool {
     let Static { attributes, mutability, name, generics, contents, image, .. } = declared;
     if let Some(token) = mutability {

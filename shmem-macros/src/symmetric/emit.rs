@@ -91,10 +91,8 @@ pub(super) fn object(
     }
 }
 
-/// The check that the contents may be in symmetric memory. A type with the static's name is for the message, in a scope
-/// that the contents do not see.
-///
-/// The type of the contents is inferred from the static: written again, it would be refused again.
+/// The check that the contents may be in symmetric memory, for which a type with the static's name appears in the message.
+/// The type of the contents is inferred: written again, it would be refused again.
 fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStream {
     let (first, last) = messages::ends(contents);
     let (checked, end) = (Ident::new("CHECKED", last), quote_spanned!(last=> >));

@@ -29,8 +29,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Rewrites a `let` with the attribute, in a function under an attribute, into an allocation from `world`, an
-/// expression for a reference.
+/// Rewrites a `let` with the attribute into an allocation from `world`, an expression for a reference.
 pub(crate) fn rewrite(local: &mut Local, world: Option<&TokenStream>, errors: &mut Errors) {
     let Some(arguments) = attribute(local) else { return };
     let placement = check::placement(&Arguments::parse(arguments, SYMMETRIC, errors), errors);

@@ -45,8 +45,7 @@ impl<const D: usize, S: Storage> Model<D, S> {
         Self { array, place }
     }
 
-    /// The array's elements, of which each is its number, as the memory holds them: the gaps are still gaps
-    /// and each number is there once.
+    /// Whether the gaps are intact and each number is there once.
     fn is_whole(&self) -> bool {
         let mut numbers: Vec<u32> = self.place.iter().copied().filter(|&value| value != GAP).collect();
         numbers.sort_unstable();

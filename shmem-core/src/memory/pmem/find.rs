@@ -23,8 +23,7 @@ const IN_USE: &str = "is in use by another job; wait for its end, or name anothe
 pub(super) const FOREIGN: &str = "holds something else than a partition in the format of this build, or its making was cut short by a crash; \
      name another file, or delete it if nobody needs it";
 
-/// Opens the file at a path, if there is one: a regular file of this user. What is looked at is what is open: a name may lead
-/// elsewhere a moment later.
+/// Opens the regular file of this user at a path, if there is one. It checks what is open: a name may lead elsewhere a moment later.
 pub(super) fn find(path: &Path) -> Result<Option<File>, String> {
     // A handle opens nothing: devices do something when they are opened.
     let handle = |flags| match rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {

@@ -22,8 +22,7 @@ fn arena(specs: &[PartitionSpec], slots: usize) -> Arena {
     reserve(specs, slots, Machine::default()).unwrap()
 }
 
-/// How many mappings an arena consists of. At its ends, unmapped addresses may be in one with a
-/// neighbour's.
+/// The number of mappings of an arena, those that it shares with neighbours included.
 pub(super) fn mappings(arena: &Arena) -> usize {
     let start = arena.base() as usize;
     let end = start + arena.slots() * arena.stride();

@@ -28,8 +28,7 @@ fn heap(arena: &Arena, k: usize) -> usize {
     arena.start_of(0) as usize + arena.layout().partition(k).start
 }
 
-/// A `/sys` that shows this machine without pools of huge pages, so that tests do not use them up. `None`, and the test is skipped,
-/// where transparent huge pages are missing.
+/// A `/sys` without pools of huge pages, so that tests use none up. Skips the test without transparent huge pages.
 pub(super) fn without_pools() -> Option<Tree> {
     let file = "kernel/mm/transparent_hugepage/hpage_pmd_size";
     let Ok(size) = std::fs::read_to_string(format!("/sys/{file}")) else {

@@ -74,8 +74,7 @@ impl Masks {
         Self { lanes, period }
     }
 
-    /// The masks of a period, for a row that begins `lead` lanes, less than a window, behind the start of the first
-    /// window.
+    /// The masks of a period, for a row that begins `lead` lanes behind the start of the first window.
     fn behind(self, lead: usize) -> [u16; PERIOD] {
         let all = self.period * LANES;
         let turned = if lead == 0 { self.lanes } else { self.lanes << lead | self.lanes >> (all - lead) };

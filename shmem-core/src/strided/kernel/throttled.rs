@@ -66,8 +66,7 @@ impl Sweep for Throttle {
     }
 }
 
-/// Whether the lines of both sides map to the same few sets: then each side has room for half as many. (A single set
-/// does not count: there more stores are slower.)
+/// Whether both sides map to the same few sets. (In a single set, more stores are slower.)
 fn share_sets(row: Level, to: *mut u8, from: *const u8) -> bool {
     // The largest power of two, up to a way of the cache, that divides both strides.
     let period = 1 << (row.to | row.from | WAY).trailing_zeros();

@@ -182,8 +182,7 @@ proptest! {
     }
 }
 
-/// As above, but not at random: every PE of two at every operation, on disks that lose as much as they can or
-/// nothing.
+/// Every step of two PEs, on disks that lose as much as they can or nothing.
 #[test]
 fn every_step_of_a_persist_may_be_the_last() {
     for step in (0..OPERATIONS * OPERATIONS).step_by(if cfg!(miri) { 37 } else { 1 }) {
