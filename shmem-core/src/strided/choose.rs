@@ -260,6 +260,9 @@ mod tests {
             (T, 8, 1000, (24, 8), Shuffle),
             even(1024, 256, 1536, Rows),
             even(16384, 10, 20480, Rows),
+            even(65, 4096, 8192, Rows),
+            even(128, 4096, 8208, Rows),
+            even(320, 256, 2048, Rows),
             even(1024, 64 << 10, 2048, Stream),
             // Streams: half the cache, of whole lines or of long blocks.
             even(LINE, lines, 2 * LINE, Stream),
@@ -297,17 +300,6 @@ mod tests {
         for (thresholds, block, count, (to, from), chosen) in cases.into_iter().chain(sets) {
             let found = choose(&Pattern::blocks(block, count, to, from), &thresholds);
             assert_eq!(found, chosen, "{count} x {block} bytes, strides {to} <- {from}");
-        }
-        for stride in [2048, 4096, 8192, 8208, 16512] {
-            for (block, count) in
-                [65, 128, 256, 320].into_iter().flat_map(|block| [(block, 256), (block, 4096)])
-            {
-                assert_eq!(
-                    choose(&Pattern::blocks(block, count, stride, stride), &T),
-                    Rows,
-                    "{block} {stride}"
-                );
-            }
         }
     }
 

@@ -225,20 +225,10 @@ fn sparse_row() -> impl Strategy<Value = (usize, usize, usize, usize)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(150), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_blocks(transfer in transfer(any_row())) {
-        transfer.check(&mut Fenced::new(), &mut Fenced::new())?;
-    }
-
-    #[test]
-    fn dense_blocks(transfer in transfer(dense_row())) {
-        transfer.check(&mut Fenced::new(), &mut Fenced::new())?;
-    }
-
-    #[test]
-    fn sparse_words(transfer in transfer(sparse_row())) {
+    fn blocks(transfer in transfer(prop_oneof![any_row(), dense_row(), sparse_row()])) {
         transfer.check(&mut Fenced::new(), &mut Fenced::new())?;
     }
 
