@@ -117,8 +117,7 @@ impl Segments {
         }
     }
 
-    /// Removes a segment.
-    /// Panics if there is none.
+    /// Removes a segment. Panics if there is none.
     ///
     /// # Safety
     ///

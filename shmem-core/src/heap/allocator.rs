@@ -14,8 +14,7 @@ use super::error::HeapError;
 use crate::memory::ADDRESS_ALIGN;
 use crate::text::Text;
 
-/// Every block starts on a multiple of this and fills multiples of it: a cache line, so that
-/// objects of different owners never share one.
+/// Blocks start on, and fill, multiples of this: objects of different owners never share a cache line.
 pub const MIN_ALIGN: usize = 64;
 
 /// The largest alignment: that of slots, in which offsets are counted.
@@ -53,8 +52,7 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// An empty heap over these offsets, as far as whole lines of [`MIN_ALIGN`] lie inside. The
-    /// partition's ID, name and `size` are for messages.
+    /// An empty heap over the whole lines of [`MIN_ALIGN`] in `offsets`. The others are for messages.
     pub fn new(partition: u32, name: Text<32>, offsets: Range<usize>, size: usize) -> Self {
         let start = offsets.start.next_multiple_of(MIN_ALIGN);
         let heap = start..(offsets.end - offsets.end % MIN_ALIGN).max(start);

@@ -113,15 +113,13 @@ impl Ledger {
         Self::default()
     }
 
-    /// Adds the heap of a segment.
-    /// Panics if the segment has one.
+    /// Adds the heap of a segment. Panics if the segment has one.
     pub fn add_heap(&mut self, segment: u32, heap: Allocator) {
         let before = self.heaps.insert(segment, heap);
         assert!(before.is_none(), "segment {segment} has a heap already");
     }
 
-    /// Removes the heap of a segment and forgets its allocations: handles that are dropped later
-    /// find nothing to free.
+    /// Removes the heap of a segment and forgets its allocations; handles that outlive it free nothing.
     pub fn remove_heap(&mut self, segment: u32) -> Option<Allocator> {
         let heap = self.heaps.remove(&segment)?;
         let gone: Vec<u64> = self.live.values().filter(|a| a.segment == segment).map(|a| a.id).collect();
@@ -139,8 +137,7 @@ impl Ledger {
     /// Reserves memory on the heap of `segment`, under the next number. An allocation of no bytes is
     /// given the smallest block, so that empty objects are objects like others.
     /// Fails if the alignment is no power of two or more than [`MAX_ALIGN`](super::MAX_ALIGN), or there is no room. No
-    /// number is used up.
-    /// Panics if the segment has no heap.
+    /// number is used up. Panics if the segment has no heap.
     pub fn allocate(
         &mut self,
         segment: u32,
@@ -191,15 +188,13 @@ impl Ledger {
         }
     }
 
-    /// Counts a handle of this PE to an object with a name. It queues the number when it is dropped, as all
-    /// handles do.
+    /// Counts a handle of this PE to an object with a name.
     pub fn open(&mut self, id: u64) {
         *self.handles.entry(id).or_default() += 1;
     }
 
     /// Takes the name off an allocation; every PE calls it. From then on the handles own the allocation: it is reclaimed when
-    /// every PE has dropped all of its handles.
-    /// Panics if there is no such allocation with a name.
+    /// every PE has dropped all of its handles. Panics if there is no such allocation with a name.
     pub fn unname(&mut self, id: u64) {
         self.drain();
         let allocation = self.live.get_mut(&id).filter(|allocation| allocation.owner == Owner::Name);
@@ -212,8 +207,7 @@ impl Ledger {
         }
     }
 
-    /// Frees an allocation by its number, now, on every PE: for a handle that is given up
-    /// collectively.
+    /// Frees an allocation by its number, now, on every PE.
     /// Fails if there is no such allocation, or it has a name: then only the handle is gone.
     pub fn free(&mut self, id: u64) -> Result<Allocation, HeapError> {
         let allocation = *self.live.get(&id).ok_or(HeapError::NoAllocation { id })?;
@@ -226,8 +220,7 @@ impl Ledger {
         Ok(allocation)
     }
 
-    /// Frees an allocation by its offset, now, on every PE.
-    /// Fails if no allocation starts there, or a handle owns it.
+    /// Frees an allocation by its offset, now, on every PE. Fails if no allocation starts there, or a handle owns it.
     pub fn free_at(&mut self, offset: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("free", offset)?;
         self.free(id)
@@ -257,8 +250,7 @@ impl Ledger {
         self.groups.len()
     }
 
-    /// The bitmap of live handles that this PE has dropped: at most `words` words, from the
-    /// group of number `first_id` on. Length and meaning are the same on every PE.
+    /// The bitmap of live handles that this PE has dropped: up to `words` words, from number `first_id` on, alike on all PEs.
     pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
         self.drain();
         self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()
@@ -397,9 +389,8 @@ impl Ledger {
 #[cfg(test)]
 mod tests;
 
-/// Numbers of allocations that this PE no longer uses. `Drop` of a handle pushes here and does
-/// nothing else, from any thread; the [`Ledger`](super::Ledger) takes them out when the PEs are about
-/// to agree on what all of them have dropped.
+/// Numbers of allocations that this PE no longer uses: pushed by `Drop` of a handle, from any thread, and taken by the
+/// [`Ledger`](super::Ledger).
 #[derive(Debug, Default)]
 pub struct Released(Mutex<Vec<u64>>);
 

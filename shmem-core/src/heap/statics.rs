@@ -90,8 +90,7 @@ pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<L
 }
 
 /// As [`layout`], but statics may need more than their partition has: for tools that show the excess.
-/// Fails if a static names a partition that is not there.
-/// Panics if the partitions are not in order of their IDs.
+/// Fails if a static names a partition that is not there. Panics if the partitions are not in order of their IDs.
 pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     assert!(partitions.is_sorted_by_key(|p| p.id), "partitions are laid out in order of their IDs");
     let mut objects: Vec<Vec<Placed>> = vec![Vec::new(); partitions.len()];
@@ -142,8 +141,7 @@ impl PartitionLayout {
         self.size.saturating_sub(self.end)
     }
 
-    /// What must stay equal for a file that holds the partition, a line each: not the lines that declare its
-    /// objects, nor other partitions.
+    /// What must stay equal for a file that holds the partition, a line each.
     pub fn describe_kept(&self) -> String {
         let order = if cfg!(target_endian = "little") { "little" } else { "big" };
         let mut text =
@@ -154,8 +152,7 @@ impl PartitionLayout {
         text
     }
 
-    /// Checks that the statics fit.
-    /// Fails if they need more than the partition has.
+    /// Checks that the statics fit. Fails if they need more than the partition has.
     pub fn check(&self) -> Result<(), LayoutError> {
         if self.end <= self.size {
             return Ok(());
@@ -183,14 +180,12 @@ impl PartitionLayout {
 }
 
 impl Layout {
-    /// Checks that the statics fit in every partition.
-    /// Fails for the first partition that is too small.
+    /// Checks that the statics fit in every partition. Fails for the first partition that is too small.
     pub fn check(&self) -> Result<(), LayoutError> {
         self.partitions.iter().try_for_each(PartitionLayout::check)
     }
 
-    /// One line per partition and per object, with all that PEs must agree on. Messages show the first line in
-    /// which two PEs differ.
+    /// One line per partition and per object, with all that PEs must agree on.
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for p in &self.partitions {

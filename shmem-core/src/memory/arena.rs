@@ -80,8 +80,7 @@ impl Arena {
         self.layout.stride()
     }
 
-    /// Start of a slot. It can be read and written once the memory there was created or attached,
-    /// until the arena is dropped.
+    /// Start of a slot, usable from the creation or attachment of its memory until the arena is dropped.
     pub fn start_of(&self, slot: usize) -> *mut u8 {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
         // SAFETY: the reservation has `slots` slots of `stride` bytes.
@@ -147,8 +146,7 @@ impl Arena {
     /// Checks that every PE of the node can have what a later segment asks for. All of them call this
     /// before any of them calls [`create_later`](Self::create_later), since memory to be populated is
     /// compared with what is left. `alike` of them, this one included, may have theirs on the same
-    /// NUMA nodes.
-    /// Fails if the machine does not have what is asked.
+    /// NUMA nodes. Fails if the machine does not have what is asked.
     pub fn check_later(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
         limits::check_later(request, self.slots, alike, &self.machine)
     }
@@ -157,8 +155,7 @@ impl Arena {
     /// comes from a [`LaterRange`](super::LaterRange).
     ///
     /// With a memfd `given`, maps that a second time, from its start on, in whole pages, and seals its size. The process keeps its
-    /// first mapping.
-    /// Fails if the machine does not give what is asked, or the memfd cannot be sealed or mapped.
+    /// first mapping. Fails if the machine does not give what is asked, or the memfd cannot be sealed or mapped.
     /// Panics if the range is not in [`SlotLayout::later`], or what is given has no whole pages.
     pub fn create_later(
         &self,
@@ -264,8 +261,7 @@ impl Arena {
         numa::bind_file(start, ranges, spread).map_err(system("mbind", "placing memory on nodes"))
     }
 
-    /// The node of each page of `page` bytes in a range of a slot, as the kernel says; `None`: there is
-    /// no such page yet. Pages that only a peer has touched count as well.
+    /// The node of each page of `page` bytes in a range of a slot; `None`: it does not exist. Pages touched by peers count.
     /// Fails as the kernel says; see [`MemoryError::no_nodes`].
     pub fn nodes_of(
         &self,
@@ -280,8 +276,7 @@ impl Arena {
             .map_err(system("move_pages", "asking for the nodes of pages"))
     }
 
-    /// Pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers. Those
-    /// that do not exist yet are left out.
+    /// Existing pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers.
     /// Fails as [`nodes_of`](Self::nodes_of) does.
     pub fn pages_per_node(
         &self,
@@ -300,9 +295,7 @@ impl Arena {
         self.reservation.populate(inside, page).map_err(system("madvise", "populating memory"))
     }
 
-    /// Gives the pages of a range of a slot back to the system. It is zero afterwards, and pages come
-    /// again when they are touched.
-    /// Fails as the kernel says.
+    /// Gives the pages of a range of a slot back to the system: it is zero afterwards. Fails as the kernel says.
     ///
     /// # Safety
     ///

@@ -34,8 +34,7 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// Whether the system does not place memory on nodes, or does not let this process do so: a kernel
-    /// without NUMA, a container that forbids the calls.
+    /// Whether a kernel without NUMA, or a container, does not let this process place memory on nodes.
     pub fn no_nodes(&self) -> bool {
         matches!(self, Self::System { errno, .. } if numa::unknown(*errno))
     }

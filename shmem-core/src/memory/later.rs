@@ -36,10 +36,8 @@ impl LaterRange {
         Self { range: layout.later(), granule: layout.granule(), used: Vec::new() }
     }
 
-    /// Finds room for `bytes` bytes, at a multiple of `room`
-    /// ([`Request::room`](super::Request::room)).
-    /// Fails if there is none, or all segments are in use.
-    /// Panics if `bytes` is 0 or `room` is not a power of two.
+    /// Finds room for `bytes` bytes, at a multiple of `room` ([`Request::room`](super::Request::room)).
+    /// Fails if there is none, or all segments are in use. Panics if `bytes` is 0 or `room` is not a power of two.
     pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<LaterSegment, MemoryError> {
         assert!(bytes > 0, "a segment has bytes");
         assert!(room.is_power_of_two(), "pages have sizes that are powers of two");
@@ -68,8 +66,7 @@ impl LaterRange {
         self.gaps().map(|gap| gap.len()).max().unwrap_or(0)
     }
 
-    /// Gives a segment back.
-    /// Panics if it is not in use.
+    /// Gives a segment back. Panics if it is not in use.
     pub fn release(&mut self, segment: LaterSegment) {
         let LaterSegment { index, offset } = segment;
         let at = self.used.iter().position(|(range, used)| (range.start, *used) == (offset, index));

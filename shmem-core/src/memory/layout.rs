@@ -139,8 +139,7 @@ impl SlotLayout {
         self.starts[k]..self.starts[k] + self.requests[k].bytes
     }
 
-    /// The memory of teams: bytes from the start of a slot. Part of the segment of the system, so that no
-    /// address names it.
+    /// The memory of teams: bytes from the start of a slot, inside the system's segment.
     pub fn teams(&self) -> Range<usize> {
         SYSTEM_BYTES..self.system
     }

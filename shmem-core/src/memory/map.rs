@@ -297,8 +297,7 @@ fn in_parallel(
 /// multiple of more says nothing about the address.
 pub const ADDRESS_ALIGN: usize = HUGE;
 
-/// Alignment of the address of a PE's own slot, in its process: up to this, an offset in the slot and its address there are
-/// multiples of the same powers of two.
+/// Alignment of a PE's own slot: up to this, an offset and its address are multiples of the same powers of two.
 pub const OWN_ALIGN: usize = 64 << 20;
 
 /// Granule of slots, segments and file offsets: `MADV_COLLAPSE` needs address and offset equal modulo 2 MiB.

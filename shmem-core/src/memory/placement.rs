@@ -24,8 +24,7 @@ pub struct Placement {
     pub nodes: Vec<u32>,
     /// How pages are shared out among these nodes.
     pub spread: Spread,
-    /// A wish that is not granted, or granted on a guess, with the reason; an entry of
-    /// [`Grant::downgrades`](crate::partition::Grant).
+    /// A wish that is not granted, or granted on a guess: an entry of [`Grant::downgrades`](crate::partition::Grant).
     pub downgrade: Option<String>,
 }
 

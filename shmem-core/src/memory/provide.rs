@@ -31,8 +31,7 @@ use crate::partition::{FileGrant, Grant, Pages};
 /// Memory that this process made.
 #[derive(Debug)]
 pub struct OwnMemory {
-    /// The files that hold it, for the peers. The first one holds the system area, at its start.
-    /// This process needs them no longer.
+    /// The files that hold it, for the peers only. The first one starts with the system area.
     pub descriptors: Vec<OwnedFd>,
     /// Which bytes are in which of these files, for the peers.
     pub parts: Vec<FilePart>,

@@ -27,8 +27,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The memory of a partition.
-    /// Fails if it must have a kind of memory that this build cannot place.
+    /// The memory of a partition. Fails if it must have a kind of memory that this build cannot place.
     pub fn partition(spec: &PartitionSpec, topology: &Topology) -> Result<Self, MemoryError> {
         let what = match &spec.origin {
             Origin::BuiltIn => {
@@ -60,8 +59,7 @@ impl Request {
         (kind.is_some() && *spread != Spread::System && !nodes.is_empty()).then_some(nodes.as_slice())
     }
 
-    /// Alignment of the start of the segment, enough for every page size that can be
-    /// chosen. It depends on the request only: the same on every machine.
+    /// Alignment of the start of the segment, enough for every page size, by the request alone.
     pub fn room(&self) -> usize {
         match self.traits.pgsize.unwrap_or(0) {
             0..=0x20_0000 => HUGE,

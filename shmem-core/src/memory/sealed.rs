@@ -13,8 +13,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use super::map::{self, SEALS};
 use crate::pe::Pe;
 
-/// Bytes in a memfd that is sealed against all changes, mapped for reading: the kernel lets no process write them by any call, not
-/// even the one that made them.
+/// Bytes in a memfd that is sealed against all changes, mapped for reading.
 #[derive(Debug)]
 pub struct Sealed {
     start: NonNull<u8>,

@@ -4,14 +4,6 @@
 //! address on an on-node PE is `base + slot * stride + offset`; off node the segment is the index
 //! of the key. Handles own or are static, operations borrow: a handle can do nothing without a
 //! token ([`Initiator`](crate::endpoint::Initiator)), and only tokens borrow the world.
-//!
-//! * [`Symmetric`]: a static declared with `#[symmetric]`
-//! * [`SymBox`]: an object on a symmetric heap
-//! * [`On`]: either of them, or a part, on one PE: what put and get take
-//! * [`Here`]: the same on the calling PE, read and written by value
-//! * [`Atomic`], [`Signal`]: words for atomic operations and waiting
-//! * [`Lock`]: a lock of the job
-//! * [`SymAddr`]: an untyped symmetric address
 
 mod address;
 mod boxed;

@@ -4,8 +4,7 @@ use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, Traits};
 
 use crate::text::Text;
 
-/// A partition as a program declares it. Fixed size and without pointers, so that tools read it
-/// from a binary.
+/// A partition as a program declares it: of fixed size, so that tools read it from a binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Declaration {

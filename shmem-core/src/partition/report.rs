@@ -56,10 +56,7 @@ pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     columns.to_string()
 }
 
-/// One line for each thing that was asked and not given, with the PEs that it concerns.
-///
-/// A built-in partition that nobody uses (neither a static nor the environment) has no warnings, only its line in the
-/// [report].
+/// One line for each thing that was asked and not given, with its PEs; none for built-in partitions that nobody uses.
 pub fn downgrades(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, grants) in specs.iter().zip(grants).filter(|(spec, _)| spec.origin != Origin::BuiltIn) {

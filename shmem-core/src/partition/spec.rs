@@ -8,8 +8,7 @@ use shmem_grammar::{Kind, MAX_PARTITION_NAME, Traits};
 use super::declaration::Declaration;
 use crate::text::Text;
 
-/// Bytes of the default heap (partition 1) when nobody gives its size. Small: memory is reserved, and
-/// exists only where it is touched.
+/// Bytes of the default heap (partition 1) when nobody gives its size.
 pub const DEFAULT_HEAP_BYTES: u64 = 64 << 20;
 
 /// Bytes of every other partition when nobody gives its size.
@@ -40,13 +39,11 @@ pub struct PartitionSpec {
     pub name: Text<MAX_PARTITION_NAME>,
     /// Bytes of the heap, statics included.
     pub size: u64,
-    /// The traits, as far as somebody gave them: without a size here, [`size`](Self::size) is the
-    /// default size.
+    /// The traits that were given; a default [`size`](Self::size) is not among them.
     pub traits: Traits,
     /// The origin of the traits.
     pub origin: Origin,
-    /// Whether kind, policy or page size was asked for by somebody (environment, `partitions!`, or
-    /// an object): then its pages are populated at start.
+    /// Whether kind, policy or page size was asked for: then its pages are populated at start.
     pub explicit: bool,
     /// The path of its file, with [`Kind::Pmem`](super::Kind::Pmem), to which each PE appends its number: `heap.0`. It may
     /// differ between PEs.

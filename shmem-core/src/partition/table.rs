@@ -49,16 +49,14 @@ impl Table {
         })
     }
 
-    /// Enters a partition of [`NewPartition::resolve`](super::NewPartition::resolve), and returns its
-    /// position in [`specs`](Self::specs); later ones move up.
+    /// Enters a resolved partition, and returns its position in [`specs`](Self::specs); later ones move up.
     pub fn insert(&mut self, spec: PartitionSpec) -> usize {
         let at = self.specs.partition_point(|other| other.id < spec.id);
         self.specs.insert(at, spec);
         at
     }
 
-    /// Removes the partition at a position in [`specs`](Self::specs); later ones move down.
-    /// Panics if there is none.
+    /// Removes the partition at a position in [`specs`](Self::specs); later ones move down. Panics if there is none.
     pub fn remove(&mut self, at: usize) -> PartitionSpec {
         self.specs.remove(at)
     }

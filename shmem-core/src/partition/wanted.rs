@@ -47,8 +47,7 @@ impl fmt::Display for NewPartition {
 }
 
 impl NewPartition {
-    /// A partition of `size` bytes on each PE. Nothing else is asked: the lowest free ID from 4 up,
-    /// and `partition<ID>` for a name.
+    /// A partition of `size` bytes on each PE, with the lowest free ID from 4 up, named `partition<ID>`.
     pub const fn new(size: u64) -> Self {
         Self { traits: Traits { size: Some(size), ..Traits::NONE }, id: None, name: None }
     }

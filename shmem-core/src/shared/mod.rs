@@ -186,8 +186,7 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
 
 /// Copies between slices of the same length, of which nobody else writes either meanwhile. For long ones this is faster than
 /// [`copy_from_slice`](slice::copy_from_slice) where sides lie badly to each other (`assembly`), as private
-/// memory and chunks of the runtime do.
-/// Panics if they differ in length.
+/// memory and chunks of the runtime do. Panics if they differ in length.
 #[inline(always)]
 pub fn copy_slice(to: &mut [u8], from: &[u8]) {
     assert!(to.len() == from.len(), "{} bytes to {}", from.len(), to.len());

@@ -13,8 +13,7 @@ use crate::shared;
 /// Most blocks that are moved one by one: choosing a kernel would take longer.
 const FEW: usize = 8;
 
-/// Carries out a constant plan between elements of type `E`, of which blocks are made. What remains of it is a loop or
-/// a call.
+/// Carries out a constant plan between elements of type `E`. A loop or a call remains of it.
 ///
 /// # Safety
 ///

@@ -56,8 +56,7 @@ impl<T: PlainData> PartOfSlice<T> {
         self.elements
     }
 
-    /// The start of the region in `slice`, and the plan that packs it.
-    /// Panics if the slice has another length.
+    /// The start of the region in `slice`, and the plan that packs it. Panics if the slice has another length.
     #[track_caller]
     pub(crate) fn pack(&self, slice: &[T]) -> (*const u8, TransferPlan) {
         assert_eq!(slice.len(), self.cells);

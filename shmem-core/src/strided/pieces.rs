@@ -76,8 +76,7 @@ pub struct Spot {
 }
 
 /// Calls `each` with parts of `pattern` that lie in one piece on each side: start at the destination, start at the
-/// source, pattern. Together they move the same bytes.
-/// Panics if a block lies in no piece, or beyond any memory.
+/// source, pattern. Together they move the same bytes. Panics if a block lies in no piece, or beyond any memory.
 pub fn each_part(
     pattern: &Pattern,
     to: Pieced<'_>,

@@ -37,8 +37,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Reads the machine whose `proc` and `sys` are in `root`. With the feature `numa`, hwloc is asked
-    /// as well where `root` is `/`.
+    /// Reads the machine whose `proc` and `sys` are in `root`. At `/`, the feature `numa` asks hwloc as well.
     pub fn read(root: &Root) -> Self {
         let (nodes, cpus) = sysfs::read(root);
         if *root != Root::default() {

@@ -63,8 +63,7 @@ pub struct PmemError {
     pub path: String,
     /// What is wrong, and what to do.
     pub why: String,
-    /// Whether there is no file, and none can be made: under POLICY=PREFERRED the partition can be in memory instead. Otherwise
-    /// contents may be at stake.
+    /// Whether there is no file, and none can be made. Otherwise contents may be at stake.
     pub is_without_file: bool,
 }
 
@@ -98,8 +97,7 @@ pub enum Backing {
 
 /// Methods fail if the disk does.
 impl PmemFile {
-    /// Opens the file at `path`, or makes one. Nothing that was persisted changes before
-    /// [`settle`](Self::settle).
+    /// Opens or makes the file at `path`. Nothing that was persisted changes before [`settle`](Self::settle).
     /// Fails if there is something that cannot be used, or nothing, and no file can be made.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
         let found = find(path);
@@ -158,8 +156,7 @@ impl PmemFile {
 
     /// Comes to the persist on which all PEs have [agreed](super::agree()), so that W holds it; 0: a new heap, with bytes that
     /// are all zero. `set` is a number that is the same on all PEs, and different for each heap. No PE goes on before all
-    /// have done this.
-    /// Fails if the file cannot be written.
+    /// have done this. Fails if the file cannot be written.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
         if generation < self.header.generation {
             self.revert()?;
@@ -177,8 +174,7 @@ impl PmemFile {
         }
     }
 
-    /// Makes the older copy what W is, and writes its header. If it fails on any PE, all [`revert`](Self::revert)
-    /// and give up persisting.
+    /// Makes the older copy what W is, and writes its header. If it fails on any PE, all [`revert`](Self::revert), for good.
     /// Fails if the file cannot be written.
     pub fn persist(&mut self) -> Result<(), Errno> {
         let next = self.header.next(self.set);
@@ -192,8 +188,7 @@ impl PmemFile {
         Ok(())
     }
 
-    /// Takes the newest persist back, whether it was done or has failed.
-    /// Fails if the file cannot be written.
+    /// Takes the newest persist back, whether it was done or has failed. Fails if the file cannot be written.
     pub fn revert(&mut self) -> Result<(), Errno> {
         let cleared = self.write_header(&[0; HEADER_PAGE]);
         self.header = self.previous.take().unwrap_or(self.header);
