@@ -170,6 +170,11 @@ mod tests {
         assert_eq!((far.slot(), far.on_node()), (None, None));
         // SAFETY: nothing is issued to it, nor is it compared with those of a job.
         assert_eq!(unsafe { far.observed() }, far);
+        // SAFETY: nothing is issued to it.
+        let other = unsafe { Pe::new(4, 1) };
+        for (pe, shares) in [(near, true), (marked, true), (far, false), (other, false)] {
+            assert_eq!((pe.shares_slot(near), pe.shares_slot(marked)), (shares, shares), "{pe:?}");
+        }
     }
 
     #[test]
@@ -193,17 +198,5 @@ mod tests {
             }
         }
         assert!(near.is_seen_with(far));
-    }
-
-    #[test]
-    fn a_slot_is_shared_whatever_the_marks() {
-        // SAFETY: nothing is issued to any of them.
-        let [me, other, far] =
-            [(3, 2), (4, 1), (5, Pe::OFF_NODE)].map(|(n, slot)| unsafe { Pe::new(n, slot) });
-        // SAFETY: nothing is issued to them, nor are they compared with those of a job.
-        let marked = [me, other, far].map(|pe| unsafe { pe.observed() });
-        for (pe, shares) in [me, other, far].iter().chain(&marked).zip([true, false, false].repeat(2)) {
-            assert_eq!((pe.shares_slot(me), pe.shares_slot(marked[0])), (shares, shares), "{pe:?}");
-        }
     }
 }
