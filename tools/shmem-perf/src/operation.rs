@@ -27,12 +27,7 @@ pub(crate) const LESS: usize = if cfg!(debug_assertions) { 16 } else { 1 };
 pub(crate) const ROOM: usize = 8 << 20;
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let of = |(name, of): (_, Vec<usize>)| Operation {
-        name,
-        bytes: of[0],
-        in_flight: of[1],
-        rounds: of[2].div_ceil(LESS),
-    };
+    let of = |(name, of): (_, Vec<usize>)| Operation { name, bytes: of[0], in_flight: of[1], rounds: of[2] };
     sizes("ofi", "operations").map(of).collect()
 }
 
@@ -48,7 +43,7 @@ impl Operation {
     pub(crate) fn timed(name: &'static str, bytes: usize, in_flight: usize) -> Self {
         let byte = if is_collective(name) { 500 } else { 250 };
         let each = bytes * byte + if in_flight == 1 { 20_000_000 } else { 6_000_000 };
-        Self { name, bytes, in_flight, rounds: (3_000_000_000 / (each * in_flight) / LESS).max(1) }
+        Self { name, bytes, in_flight, rounds: (3_000_000_000 / (each * in_flight)).max(1) }
     }
 
     pub(crate) fn count(self) -> usize {

@@ -158,15 +158,11 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
 /// there and an element back.
 const TRAFFIC: [(&str, usize); 3] = [("12", 12), ("4", 4), ("gather", 12)];
 
-const fn less(number: usize, debug: usize) -> usize {
-    if cfg!(debug_assertions) { debug } else { number }
-}
-
 /// Elements of a list to another node, and of the object.
-const FAR: usize = less(1 << 20, 16 << 10);
+const FAR: usize = 1 << 20;
 
-/// Lists in the first flood, which exceed the buffers, and in each later one.
-const FLOODS: [usize; 2] = [less(16, 192), less(16, 4)];
+/// Lists in a flood, which exceed the buffers.
+const FLOOD: usize = 16;
 
 /// Most bytes that a PE allocates in a flood: message buffers of 64 KiB; a thread's buffers for lists (see the guide); and tables of the
 /// provider, which grow with any traffic: over `tcp;ofi_rxm` of libfabric 1.20 to 11 MiB after some ten thousand messages.
@@ -227,7 +223,7 @@ impl Lists<'_> {
         pair.alone(TargetState::Library, || {
             // Short lists: elements, and the single operations that they are compared with.
             for (count, singles) in [(1, 1), (16, 4)] {
-                let (times, of) = (less(128, 8) as u64, |k: u64| &indices[k as usize * count..][..count]);
+                let (times, of) = (128, |k: u64| &indices[k as usize * count..][..count]);
                 let mut list = |k| world.gather(black_box(&mut into[..count]), table.at(of(k)));
                 let single = |k| {
                     for index in &of(k)[..singles] {
@@ -257,14 +253,14 @@ impl Lists<'_> {
         let room = flood_room() as f64 / 1024.0;
         for (traffic, bytes) in TRAFFIC {
             let mut samples = Samples::default();
-            for turn in 0..bench.repetitions {
+            for _ in 0..bench.repetitions {
                 world.barrier_all();
-                (0..FLOODS[turn.min(1)]).for_each(|_| self.send(traffic, FAR / 16));
+                (0..FLOOD).for_each(|_| self.send(traffic, FAR / 16));
                 world.barrier_all();
                 let Ok(most) = of_status("VmHWM:") else { return };
                 samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room));
             }
-            let note = format!("; lists of {} MiB", (FLOODS[0] * FAR * bytes) >> 20);
+            let note = format!("; lists of {} MiB", (FLOOD * FAR * bytes) >> 20);
             bench.push(Record { note, ..bench.record(format!("indexed flood/{traffic}"), samples) });
         }
     }
@@ -287,7 +283,7 @@ impl Lists<'_> {
 
     /// Lists, and some single operations, of both PEs at the same time.
     fn both_ways(&mut self, bench: &Bench<'_>) {
-        let (world, some) = (self.world, less(512, 16));
+        let (world, some) = (self.world, 512);
         for (traffic, _) in TRAFFIC {
             bench.pair(format!("indexed network-rate/{traffic}"), || {
                 world.barrier_all();

@@ -13,13 +13,12 @@ pub(crate) const MEASURE: Measure = Measure {
         starts(runner, "4", (4, 0), runner.asked.repetitions)?;
         // With partitions of 1 GiB instead of the default heap.
         starts(runner, "16/127/1G", (16, 127), FEWEST)?;
-        for &pes in JOBS {
+        for pes in [2, 8, 32, 64] {
             keeps(runner, &runner.job("kept", pes, Given::default()), 2..4, &pes.to_string())?;
         }
-        // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
-        let sizes: &[usize] = if cfg!(debug_assertions) { &[4] } else { &[4, 64] };
-        lines("startup", "launcher")
-            .try_for_each(|launcher| sizes.iter().try_for_each(|pes| starts_under(runner, launcher, *pes)))
+        lines("startup", "launcher").try_for_each(|launcher| {
+            [4, 64].into_iter().try_for_each(|pes| starts_under(runner, launcher, pes))
+        })
     }),
     tasks: &[
         ("nothing", Task::Own(|_| Ok(_ = shmem::init::<Single>()?))),
@@ -27,9 +26,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ],
     ..Measure::PLAIN
 };
-
-/// PEs of the jobs that say what they keep. A build without optimisation shows with few that it is measured.
-const JOBS: &[usize] = if cfg!(debug_assertions) { &[2] } else { &[2, 8, 32, 64] };
 
 fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), repetitions: usize) -> Done {
     let partitions = (1..=partitions).map(|id| (format!("{PARTITION_VARIABLE}{id}"), "SIZE=1G"));

@@ -96,8 +96,7 @@ pub(crate) fn transfers(pattern: &Pattern) -> usize {
 }
 
 fn swept(seed: u64) -> Vec<Point> {
-    let every = if cfg!(debug_assertions) { 10 } else { 1 };
-    [grid(), drawn(DRAWN, seed)].concat().into_iter().step_by(every).collect()
+    [grid(), drawn(DRAWN, seed)].concat()
 }
 
 /// Fixed layouts: block sizes by gaps by spans, with the same stride on both sides, packed and unpacked, and powers of two.
