@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 use shmem::prelude::*;
 use shmem::thread::Single;
+use shmem_launch::cpus;
 
 use crate::case::{Record, Site};
 use crate::fabric::{Pair, TargetState};
@@ -93,7 +93,7 @@ impl Task {
                 // Between nodes, progress threads need cores, too.
                 let cores = match self {
                     Self::Near(_) if is_near(&world) => take_core(world.my_pe(), world.n_pes())?,
-                    _ => allowed_cores()?.len(),
+                    _ => cpus::allowed()?.len(),
                 };
                 let bench = Bench { beside, ..Bench::new(&world, given, cores) };
                 pe(&mut world, &bench)?;
@@ -110,7 +110,7 @@ impl Task {
 
 fn far<L: ThreadLevel>(given: &Given, pe: impl FnOnce(&Pair<'_, L>, &Bench<'_>) -> Done) -> Done {
     let world = shmem::init::<L>()?;
-    let bench = Bench::new(&world, given, allowed_cores()?.len());
+    let bench = Bench::new(&world, given, cpus::allowed()?.len());
     pe(&Pair::new(&world, given)?, &bench)?;
     bench.print(&world)
 }
@@ -255,16 +255,9 @@ fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
 /// Binds the calling process to one of its allowed cores, unless the job has more PEs. Returns the number of allowed cores. Called after
 /// the PE has joined the job, since the library looks at the cores then.
 pub(crate) fn take_core(pe: usize, pes: usize) -> std::io::Result<usize> {
-    let cores = allowed_cores()?;
+    let cores = cpus::allowed()?;
     if pes <= cores.len() {
-        let mut set = CpuSet::new();
-        set.set(cores[pe]);
-        sched_setaffinity(None, &set)?;
+        cpus::bind(&cores[pe..=pe])?;
     }
     Ok(cores.len())
-}
-
-pub(crate) fn allowed_cores() -> std::io::Result<Vec<usize>> {
-    let set = sched_getaffinity(None)?;
-    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }

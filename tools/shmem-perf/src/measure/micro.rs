@@ -211,7 +211,7 @@ fn request(operation: &'static str, number: usize, times: usize) -> PeerRequest 
 
 fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
     let Some(waking) = Running::start(Peer::WAKING, programs.directory())? else { return Ok(()) };
-    let processes = Peer::WAKING.processes(allowed_cores()?.len());
+    let processes = Peer::WAKING.processes(cpus::allowed()?.len());
     for (name, ours, kernel, times) in
         [("c wake/futex", "wake", "futex", 50), ("c wake-plain/futex", "wake-plain", "futex-plain", 8)]
     {

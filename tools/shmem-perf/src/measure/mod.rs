@@ -35,9 +35,10 @@ use shmem::mapping::Design;
 use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::partition::PARTITION_VARIABLE;
+use shmem_launch::cpus;
 
 use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, LINES, WORDS_OF_LINE, near, word_at};
-use crate::bench::{Bench, Done, Fact, Given, Task, allowed_cores, alone, other, say, take_core};
+use crate::bench::{Bench, Done, Fact, Given, Task, alone, other, say, take_core};
 use crate::case::{Case, Record};
 use crate::fabric::{self, PROVIDER, Pair, TargetState, over};
 use crate::goal::Goal;

@@ -36,7 +36,7 @@ const SHARINGS: [(&str, u64); 3] = [("private", 1), ("multiple", 1), ("locked", 
 /// A PE of the job. PE 0 has the threads, which write words to rows of the other PE, or bytes to their places there.
 fn by_threads(given: &Given) -> Done {
     let world = &shmem::init::<Multiple>()?;
-    let bench = Bench::new(world, given, allowed_cores()?.len());
+    let bench = Bench::new(world, given, cpus::allowed()?.len());
     let (most, other) = (NUMBERS[5], other(world));
     let rows = world.alloc(zeroed::<Row>(most))?;
     let places = world.alloc(zeroed::<u8>((most * given.sizes.iter().max().copied().unwrap_or(0)).max(1)))?;

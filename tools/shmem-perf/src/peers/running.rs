@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use shmem_launch::cpus;
 
 use super::{Peer, PeerError, Programs, launch};
-use crate::bench::allowed_cores;
 use crate::samples::Samples;
 
 /// The longest time for a peer's start and for an answer. It needs less than a second for either; the rest is for busy machines.
@@ -48,7 +48,7 @@ impl Running {
             return Ok(None);
         }
         let remarks = directory.join(format!("{peer}-{}.remarks", std::process::id()));
-        let mut command = launch(peer, directory, &allowed_cores()?);
+        let mut command = launch(peer, directory, &cpus::allowed()?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&remarks)?);
         let mut launcher = command.spawn()?;
         let requests = launcher.stdin.take();
