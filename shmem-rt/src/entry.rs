@@ -146,8 +146,7 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
     run_pes(None, run).map_or_else(|error| refuse(&error), ExitCode::from)
 }
 
-/// Runs `body` as the PE that this process is, or as PEs that are its threads, for at most `limit`. Returns the exit code of
-/// the process.
+/// Runs `body` as the PE that this process is, or as PEs that are its threads. Returns the exit code of the process.
 pub(crate) fn run_pes<L: ThreadLevel>(
     limit: Option<Duration>,
     body: impl Fn(&mut World<L>) + Sync,

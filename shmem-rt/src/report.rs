@@ -75,10 +75,7 @@ pub(crate) fn add_to(groups: &mut Groups, doing: String, pe: usize) {
     }
 }
 
-/// Describes a long wait: PE, place, time, and the PEs waited for.
-///
-/// In a collective these are the PEs that have not entered it. A word can be changed by any PE, so there the list has all
-/// other PEs.
+/// Describes a long wait: PE, place, time, and the PEs waited for: in a collective those that have not entered it, else all others.
 pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator<Item = Peer<'a>>) -> String {
     let activity = &report.activity;
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());

@@ -235,8 +235,7 @@ impl std::fmt::Display for Home {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The nodes of this PE, and the number of nodes that arrays are laid out on, on which the PEs agree at the first
-    /// array.
+    /// The nodes of this PE, and the number of nodes that arrays are laid out on, the same on all PEs.
     fn homes(&self, agreed: &Agreed<'_>) -> Homes {
         let job = self.job();
         let own = job.site.topology().homes();
@@ -249,8 +248,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Guards the writing of first elements. A panic in the program's closure drops it, and ends the job: the other PEs
-/// wait for this one.
+/// Guards the writing of first elements: a panic of the program drops it, and ends the job.
 struct Writing<'w, L: ThreadLevel> {
     world: &'w World<L>,
     location: &'static Location<'static>,
@@ -277,14 +275,10 @@ fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
     bytes < chunks.saturating_mul(page)
 }
 
-/// The default storage of an array of `bytes` bytes in `chunks` chunks, in a partition with pages of `page` bytes whose
-/// heap has `room` contiguous bytes.
+/// The default storage of `bytes` bytes in `chunks` chunks, where the heap has `room` contiguous bytes.
 ///
-/// The three storages of one range are equally fast, and place pages equally well; making and freeing a segment costs
-/// ten to twenty times as much as memory of the heap (`shmem-perf array`). So an array is in the heap if there is room,
-/// else in a segment. One that does not fill a page for each chunk cannot be placed by pages, and is in the heap in any
-/// case. Huge pages of a partition exist already and cannot be split among nodes: then it is in pools, which request
-/// such pages on each node.
+/// Making and freeing a segment costs ten to twenty times as much as memory of the heap, so an array is in the heap if there is
+/// room. One that does not fill a page for each chunk cannot be placed by pages. Huge pages cannot be split among nodes, so it is in pools.
 fn default_storage(bytes: usize, chunks: usize, page: usize, huge: bool, room: usize) -> StorageKind {
     // Alignment, slide and rounding each take less than a page.
     let whole = bytes.saturating_add(3 * page);

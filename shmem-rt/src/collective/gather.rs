@@ -192,8 +192,7 @@ impl Team {
     }
 }
 
-/// Any form of `collect`: for a root, or into an object of all members, with a number to compare. `room` provides the destination for a
-/// number of elements.
+/// Any form of `collect`, with a number to compare. `room` provides the destination for a number of elements.
 fn collected<'r, T, I>(
     argument: &Argument<'_, impl Initiator + ?Sized>,
     mine: &T,

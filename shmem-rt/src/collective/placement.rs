@@ -55,8 +55,7 @@ pub(super) const fn fits_a_tile(size: usize) -> bool {
 }
 
 impl Collective<'_> {
-    /// Moves data of a pattern through windows or, into objects, past them. `source` is empty if the result is sent; `op` combines. The
-    /// result is settled.
+    /// Moves data of a pattern through windows or, into objects, past them. `source` is empty if the result is sent.
     pub(super) fn pipelined(
         &self,
         purpose: &Purpose<'_>,

@@ -306,8 +306,7 @@ fn room_of_operand(members: usize) -> usize {
 }
 
 impl Collective<'_> {
-    /// Combines the items of the ranks in `combined`, which are in `source`, or else in `data`, to `data`. Objects are the same on all
-    /// members.
+    /// Combines the items of the ranks in `combined`, in `source` or else in `data`, to `data`.
     pub(super) fn reduce(
         &self,
         purpose: &Purpose<'_>,

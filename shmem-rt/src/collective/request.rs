@@ -75,8 +75,7 @@ impl Team {
 }
 
 impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
-    /// Starts a collective to which this PE contributes `bytes` bytes. `finish` delivers its result. Members compare `words`; messages
-    /// show `subject`.
+    /// Starts a collective of `bytes` bytes of this PE. `finish` delivers its result. Members compare `words`; messages show `subject`.
     pub(super) fn start<const N: usize, R>(
         &self,
         operation: impl Into<Operation>,

@@ -153,26 +153,6 @@ impl<T: PlainData> Exchange<T> {
     ///
     /// Items of different PEs arrive in any order, so the handlers' result must not depend on it. In a breadth-first search a handler
     /// keeps the *least* level of a vertex, not the first that arrives; or each level is a [`run`](Self::run) of its own.
-    ///
-    /// ```
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) -> Result<()> {
-    /// // A number goes round, and is counted down, until it is 0.
-    /// let mut exchange = world.exchange::<u64>(ExchangeOptions::default())?;
-    /// let (_, east) = world.ring_neighbours();
-    /// let first = (world.my_pe() == 0).then_some((east, 100));
-    /// let mut seen = 0;
-    /// exchange.react(world, first, |outbox, _from, number| {
-    ///     seen += 1;
-    ///     if number > 0 {
-    ///         outbox.push(east, number - 1);
-    ///     }
-    /// });
-    /// assert_eq!(world.sum(seen), 101);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn react(
         &mut self,

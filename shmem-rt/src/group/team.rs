@@ -300,9 +300,7 @@ impl Ranked for Team {
     }
 }
 
-/// The offset of an address in the calling PE's slot.
-///
-/// An address outside the slot differs from PE to PE, and would look like a mismatch of a collective's arguments.
+/// The offset of an address in the calling PE's slot. An address outside differs from PE to PE.
 #[track_caller]
 pub(crate) fn offset_of(endpoint: &Endpoint, operation: &'static str, address: SymAddr) -> usize {
     endpoint.require_open(Location::caller());

@@ -90,8 +90,7 @@ impl Observers {
         self.counters.as_ref().map(Counters::now)
     }
 
-    /// Prints and writes the results. All PEs call this together, after their last operation. `sent` is the traffic to other
-    /// nodes, `strangers` the number of dropped messages.
+    /// Prints and writes the results. All PEs call this together, after their last operation.
     pub(crate) fn conclude(&self, sent: Traffic, strangers: u64, bootstrap: &dyn Bootstrap) -> Result<()> {
         if let Some(counters) = &self.counters {
             statistics::conclude(&counters.now(), sent, strangers, bootstrap).map_err(Error::launcher)?;

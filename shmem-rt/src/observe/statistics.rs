@@ -13,8 +13,7 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::say::say;
 
-/// Collects the numbers of all PEs; PE 0 prints them. `sent` is the traffic to other nodes, `strangers` the number of dropped
-/// messages.
+/// Collects the numbers of all PEs; PE 0 prints them.
 pub(super) fn conclude(
     mine: &Statistics,
     sent: Traffic,

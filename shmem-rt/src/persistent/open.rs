@@ -39,8 +39,7 @@ impl Message for Report {}
 /// The files of one PE, by the position of their partition.
 type Files = BTreeMap<usize, Box<PmemFile>>;
 
-/// Opens the files of this PE and comes to an agreement with the others. On every PE there is the same
-/// error, and nothing was changed.
+/// Opens the files of this PE, if all PEs agree. An error is the same on every PE, and changes nothing.
 pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<usize, Backing>> {
     if !setup.table.specs().iter().any(|spec| spec.is_in_file()) {
         return Ok(BTreeMap::new());

@@ -52,7 +52,7 @@ fn of_all_nans_a_sum_is_one(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn a_part_of_no_elements_at_the_end_of_an_object_of_a_team_is_one_of_it(world: &mut World) {
-    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+    let team = crate::flights::of_all(world);
     let object = team.alloc(world, zeroed::<u64>(512)).unwrap();
     team.sum(world, object.here(world).index(512..));
     team.sum(world, object.here(world).index(511..));

@@ -73,7 +73,7 @@ fn everything_that_blocking_ones_take_is_taken(world: &mut World) {
     assert_eq!((all, came), (vec![0, 1, 2], [me, 10 + me, 20 + me]));
 }
 
-fn of_all(world: &World) -> Team {
+pub(crate) fn of_all(world: &World) -> Team {
     world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap()
 }
 

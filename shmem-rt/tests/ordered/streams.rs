@@ -3,6 +3,7 @@
 use shmem::prelude::*;
 
 use crate::collectives::play;
+use crate::flights::of_all;
 use crate::together::{Call, EXACT, Form, ItemType, MOVES, Maker, Room, TOTALS, What};
 
 const WINDOWS: usize = 2_500_000;
@@ -48,10 +49,6 @@ fn each_way<L: ThreadLevel>(world: &World<L>, team: &Team, room: &Room, bytes: u
         let call = Call { what, kind: ItemType::F64, form: Form::Slice, len, seed: bytes as u64 };
         Maker { world, team, members: &members, room, call }.make();
     }
-}
-
-fn of_all(world: &World) -> Team {
-    world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap()
 }
 
 fn of_one_team(world: &World, sizes: &[usize]) {
