@@ -84,7 +84,6 @@ use crate::transport::{Channel, Lane};
 use buffers::Buffers;
 use domain::Domain;
 use engine::Engine;
-use file_descriptors::Descriptors;
 use keys::Keys;
 use landing::Landing;
 use port::Port;
@@ -309,7 +308,7 @@ impl Fabric {
             if number > 0 && self.domain.demands.known.connects {
                 let peers = self.domain.peers_known();
                 let made = self.made().count();
-                descriptors::leave_room(made + 1, peers)?;
+                file_descriptors::leave_room(made + 1, peers)?;
             }
             self.units[number].get_or_init(|| Box::new(unit));
             self.bound.fetch_max(number + 1, Ordering::Release);
@@ -414,7 +413,7 @@ impl Fabric {
     /// Prints a warning if no descriptors are left. Returns whether it has.
     #[cold]
     fn warn_of_descriptors(&self, any: BorrowedFd<'_>) -> bool {
-        let Some(text) = descriptors::all_in_use(any) else { return false };
+        let Some(text) = file_descriptors::all_in_use(any) else { return false };
         eprintln!("shmem: warning: PE {}: {text}", self.engine.me());
         true
     }
