@@ -101,7 +101,7 @@ macro_rules! directions {
         ///
         /// # Safety
         ///
-        #[doc = concat!("As [`", stringify!($planned), "`], for `level.count` blocks of `block` bytes.")]
+        #[doc = concat!("As `", stringify!($planned), "`, for `level.count` blocks of `block` bytes.")]
         #[inline(always)]
         #[track_caller]
         pub unsafe fn $blocks(
