@@ -1,10 +1,8 @@
 //! Mutual exclusion of the threads of one process: std's [`Mutex`](std::sync::Mutex) and
 //! [`RwLock`](std::sync::RwLock) without poison.
 //!
-//! The runtime protects lists, maps and counts that single calls change, so a thread that panics while
-//! it holds a lock leaves nothing half changed. With poison the next thread would panic as well, often in a
-//! destructor, and the job would report a poisoned lock instead of the first panic.
-//! (PEs share another lock: [`object::Lock`](crate::object::Lock).)
+//! A thread that panics with a lock leaves nothing half changed here. With poison the next thread would panic as well, and the job
+//! would report that instead of the first panic. (PEs share another lock: [`object::Lock`](crate::object::Lock).)
 
 use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 

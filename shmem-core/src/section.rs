@@ -1,10 +1,9 @@
 //! The records that `#[symmetric]` and `partitions!` leave in a binary, in the running process and in
 //! a file.
 //!
-//! Each kind has a linker section of its own. Linkers may pad between the sections of
-//! two object files; records start on multiples of 8 with a magic word, and everything else
-//! is skipped. A magic word that differs only in its last two characters is a record of
-//! another version, and an error: skipping it would leave an object without memory.
+//! Each kind has a linker section of its own. Linkers may pad between object files; records start on multiples of 8 with a magic word,
+//! and everything else is skipped. A magic word that differs in its last two characters only is a record of another version: an error,
+//! since skipping it would leave an object without memory.
 
 use core::mem::offset_of;
 

@@ -1,10 +1,8 @@
 //! The table of segments of a PE's slot.
 //!
-//! Segment 0 is the system area, segments 1..=127 are the partitions in the order of their IDs,
-//! 128..=254 are slots for what comes after init (partitions made at run time, separately registered
-//! arrays). A typed handle carries its segment, so it never looks anything up. A raw address finds
-//! its segment by one shift and one load from a byte table, then one comparison with its end; the
-//! cost is the same for 1 partition and for 127.
+//! Segment 0 is the system area, 1..=127 are the partitions in the order of their IDs, 128..=254 come after init (partitions made at
+//! run time, registered arrays). A typed handle carries its segment. A raw address finds it by one shift, one load from a byte table
+//! and one comparison, for any number of partitions.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};

@@ -1,11 +1,10 @@
 //! The free memory of one partition's heap.
 //!
-//! It returns offsets, and never touches the memory that it manages: its state is in ordinary
-//! memory of the process. So a stray remote write cannot corrupt it, and an unused heap
-//! costs no pages. PEs that make the same calls get the same offsets. The [`Ledger`](super::Ledger) knows the blocks.
+//! It returns offsets, and keeps its state in ordinary memory: a stray remote write cannot corrupt it, and an unused heap costs no
+//! pages. PEs that make the same calls get the same offsets. The [`Ledger`](super::Ledger) knows the blocks.
 //!
-//! Best fit by (bytes, offset), with neighbours merged at once. Every operation costs O(log n) for
-//! n holes. For alignments above [`MIN_ALIGN`], it may also visit holes that are large enough and not aligned.
+//! Best fit by (bytes, offset), with neighbours merged at once. Operations cost O(log n) for n holes, and more for alignments above
+//! [`MIN_ALIGN`], which visit large holes that are not aligned.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};

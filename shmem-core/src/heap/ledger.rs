@@ -1,13 +1,12 @@
 //! The allocations of a job, as one PE keeps them.
 //!
-//! Allocations are numbered in lockstep: the n-th allocation of the job is number n on every PE, at the same offset.
-//! That makes freeing by `Drop` possible. A dropped handle only queues its number ([`Released`]). In a collective that happens anyway,
-//! each PE turns its queue into a bitmap over the live allocations, which are the same everywhere; the bitmaps are joined
-//! by AND; every PE frees the remaining ones, in order of their numbers. So PEs may drop at different times and in different orders,
-//! and all allocators still see the same calls.
+//! Allocations are numbered in lockstep: the n-th of the job is number n on every PE, at the same offset. A dropped handle only queues
+//! its number ([`Released`]). In a later collective, each PE turns its queue into a bitmap over the live allocations, which are the
+//! same everywhere. The bitmaps are joined by AND, and every PE frees the remaining ones in order of their numbers. So PEs may drop
+//! at different times and in different orders, and all allocators still see the same calls.
 //!
-//! The bitmap has a word for each group of 64 consecutive numbers with at least one live handle: it grows with the number of live
-//! handles, not with the age of the job. PEs can agree on a window of it.
+//! The bitmap has a word for each group of 64 consecutive numbers with a live handle: it grows with the number of live handles, not
+//! with the age of the job. PEs can agree on a window of it.
 
 use core::fmt;
 use core::panic::Location;

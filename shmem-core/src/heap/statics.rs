@@ -1,14 +1,11 @@
 //! The layout of symmetric statics: offsets of objects in their partition.
 //!
-//! It is a pure function of the descriptors in the binary and of the partitions of the job. Every PE uses it at init, and
-//! `shmem-info layout` on a file, so both agree. Objects of a partition are sorted by
-//! alignment (largest first), module, name and size: the linker's order of
-//! descriptors differs between builds and decides nothing.
+//! The layout is a pure function of the descriptors in the binary and of the partitions of the job, for every PE and for `shmem-info
+//! layout`. Objects are sorted by alignment (largest first), module, name and size: the linker's order differs between builds.
 //!
-//! The first object of the k-th partition starts at [`colour`]`(k)`. Without it, the beginnings of all
-//! partitions would compete for the same sets of the caches and of the TLB: with a hundred partitions an access took 15 ns instead
-//! of 1 ns. The colour is part of the partition's
-//! size. It is less than an eighth of the size, and 0 if statics would not fit behind it.
+//! The first object of the k-th partition starts at [`colour`]`(k)`. Without it, the beginnings of all partitions would compete for
+//! the same sets of caches and TLB: with a hundred partitions an access took 15 ns instead of 1 ns. The colour is part of the
+//! partition's size, less than an eighth of it, and 0 if statics would not fit behind it.
 
 use shmem_grammar::show_size;
 

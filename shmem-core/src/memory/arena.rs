@@ -1,8 +1,7 @@
 //! The addresses in which every PE of the node has its slot.
 //!
-//! The memory of PE `slot` starts at `base + slot * stride`, in every process of the node, so that
-//! an address on the node is one multiplication and two additions. All addresses
-//! are reserved at once. A PE maps memory there when it creates its own or attaches a peer's; other addresses fault.
+//! The memory of PE `slot` starts at `base + slot * stride`, in every process of the node. All addresses are reserved at once. A PE maps
+//! memory there when it creates its own or attaches a peer's; other addresses fault.
 
 use core::ops::Range;
 use std::collections::BTreeMap;

@@ -7,11 +7,10 @@
 //! stride     the next PE's slot
 //! ```
 //!
-//! The layout follows from the requests alone, never from what a machine grants, so every PE computes the same one.
-//! Starts are multiples of 2 MiB (or of a larger page size that is asked for): otherwise merging pages into huge ones fails
-//! silently. The stride is an *odd* multiple of that, so that equal offsets of different PEs are in different cache sets;
-//! inside a slot the [colour](crate::heap::statics::colour) of each partition does the same. The granule grows with the slot,
-//! so that the byte table of [`Segments`] has about a thousand entries.
+//! The layout follows from the requests alone, never from what a machine grants, so every PE computes the same one. Starts are
+//! multiples of 2 MiB, or of a larger page size: otherwise merging pages fails silently. The stride is an *odd* multiple of that, so
+//! that equal offsets of different PEs are in different cache sets. The granule grows with the slot, which bounds the table of
+//! [`Segments`].
 
 use core::ops::Range;
 

@@ -1,12 +1,10 @@
 //! The page sizes of the machine, and the choice among them.
 //!
-//! `PGSIZE` asks for pages of *at least* that size. The choice is the smallest available size that is large enough, from a pool of
-//! huge pages before base pages merged into huge ones. If none is large enough, `POLICY=MANDATORY` is an error, and
-//! every other policy takes the largest smaller size and reports it. A request for a kind of memory has only the
-//! pages on the nodes of that kind ([`Request::only_on`]): smaller ones there come before large ones elsewhere.
+//! `PGSIZE` asks for pages of *at least* that size. The choice is the smallest size that is large enough, from a pool of huge pages
+//! before base pages merged into huge ones. Without one, `POLICY=MANDATORY` is an error, and every other policy takes the largest
+//! smaller size and reports it. A request for a kind of memory has only the pages on its nodes ([`Request::only_on`]).
 //!
-//! Other processes take pages of the same pool, so only an attempt shows whether pages can be had. After each failure the choice
-//! is made anew, without what failed.
+//! Only an attempt shows whether pages of a pool can be had. After each failure the choice is made anew, without what failed.
 
 use shmem_grammar::Policy;
 

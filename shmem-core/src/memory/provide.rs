@@ -1,12 +1,10 @@
 //! Making one PE's memory.
 //!
-//! One sparse memfd of base pages is as long as the whole area: an offset in the
-//! file is an offset in the area, and a peer maps all of it at once. Pages merged into huge ones are in it
-//! as well. Only pages of a pool need a file of their own, one for each size, whose parts are
-//! mapped over the area at the end.
+//! One sparse memfd of base pages, merged ones included, is as long as the whole area: offsets are equal in both, and a peer maps all
+//! of it at once. Pages of a pool need a file for each size, whose parts are mapped over the area at the end.
 //!
-//! A step that may fail for want of pages destroys nothing that exists: pages of
-//! a pool are made through a mapping elsewhere, and merging is undone by giving the pages back.
+//! A step that may fail for want of pages destroys nothing: pages of a pool are made through a mapping elsewhere, and merging is
+//! undone by giving the pages back.
 
 use core::ops::Range;
 use std::os::fd::OwnedFd;

@@ -1,13 +1,10 @@
 //! Symmetric memory partitions: requests, their origins, and grants.
 //!
-//! A partition is a part of symmetric memory with traits: size, page size, kind of memory, and a
-//! policy that says how strictly the traits are meant. It is declared by `partitions!` (name, ID and
-//! default traits, in a section of the binary), by the environment (traits, by ID or name), or built
-//! in. [`Table::resolve`] joins the three; a [`Grant`] is what the machine gave. This module makes no system calls: it
-//! is the mapping of memory that shows what a machine has.
+//! A partition is a part of symmetric memory with traits: size, page size, kind of memory, and a policy that says how strictly they are
+//! meant. It is declared by `partitions!` (in a section of the binary), by the environment, or built in. [`Table::resolve`] joins the
+//! three; a [`Grant`] is what the machine gave. This module makes no system calls.
 //!
-//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), with the decisions in
-//! `docs/design.md`.
+//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), with the decisions in `docs/design.md`.
 
 mod declaration;
 mod declared;

@@ -2,16 +2,12 @@
 //!
 //! Cache behaviour decides, not instructions. Five rules are tried in this order; all other patterns are rows:
 //!
-//! 1. A transfer of at least half the last-level cache is streamed, if its blocks are whole lines or long: lines that
-//!    are written whole are not read first.
-//! 2. Blocks of at most a line at a large power of two map to few sets of the first-level cache, and evict each other
-//!    if they are more than the ways. They are throttled where the processor gains by it, more for fewer sets.
-//! 3. Such blocks on more pages than the TLB has entries wait for translations, while lines in flight evict each other.
-//!    They are throttled, too.
+//! 1. At least half the last-level cache, in whole lines or long blocks, is streamed: such lines are not read first.
+//! 2. Blocks up to a line at a large power of two map to few sets of the first-level cache. If they are more than its ways, they
+//!    evict each other, and are throttled where the processor gains by it.
+//! 3. Such blocks on more pages than the TLB has entries wait for translations, while lines evict each other: throttled, too.
 //! 4. Small blocks at one small stride on both sides are a span.
 //! 5. Words between every second or third place and a dense side are shuffled.
-//!
-//! Columns as in Algorithm 2 win for no block of more than 16 bytes; for shorter blocks they are rows.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, OnceLock};

@@ -7,8 +7,7 @@
 //!         copy 0, copy 1
 //! ```
 //!
-//! A header is smaller than a sector of any disk, and each has a page of its own. W starts on a multiple of 2M, so that a DAX
-//! file system can map it in huge pages.
+//! A header is smaller than a sector, and has a page of its own. W starts on a multiple of 2M, for huge pages of a DAX file system.
 
 use bytemuck::{Pod, Zeroable};
 
