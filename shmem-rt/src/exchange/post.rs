@@ -11,6 +11,7 @@ use shmem_core::data::PlainData;
 use shmem_core::endpoint::{Endpoint, Initiator, Stores};
 use shmem_core::halo::HaloToken;
 
+use crate::caller::at;
 use crate::error::Result;
 use crate::rings::Rings;
 use crate::thread::ThreadLevel;
@@ -117,6 +118,8 @@ pub(super) struct Post {
     room: usize,
     /// For each PE, whether its next message is of the next round.
     early: Vec<bool>,
+    /// The call that made the exchange, for messages.
+    made: &'static Location<'static>,
 }
 
 impl Post {
@@ -125,7 +128,8 @@ impl Post {
     pub(super) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize, size: usize) -> Result<Self> {
         let pes = world.n_pes();
         let room = (bytes / (pes * SLOTS)).clamp(FEWEST, MOST).max(HEAD + size).div_ceil(HEAD);
-        Ok(Self { rings: Rings::new(world, (SLOTS, 1), room, false)?, room, early: vec![false; pes] })
+        let rings = Rings::new(world, (SLOTS, 1), room, false)?;
+        Ok(Self { rings, room, early: vec![false; pes], made: Location::caller() })
     }
 
     #[inline(always)]
@@ -174,7 +178,7 @@ impl Post {
 
     /// The next PE of which a message of this round has arrived. PEs that have sent one of the next round are remembered.
     fn find(&mut self, token: Through<'_>) -> Option<usize> {
-        let Self { rings, room, early } = self;
+        let Self { rings, room, early, .. } = self;
         rings.find(&token, |rings, from| {
             let (words, slot) = rings.next(&token, from);
             early[from] = early[from] || words.index(slot * *room).load() % 2 != rings.termination.round % 2;
@@ -208,7 +212,7 @@ impl Post {
         self.rings.termination.rest(&token, self.rings.pes.iter().copied());
         loop {
             let is_over = || self.rings.termination.is_over(&token);
-            let subject = || "nothing has come, and others have not ended".to_owned();
+            let subject = || format!("of {}: nothing has come, and others have not ended", at(self.made));
             let done = || self.has_come(token) || is_over();
             wait_for(token.endpoint(), "exchange", location, None, done, subject);
             if is_over() {

@@ -24,7 +24,7 @@ use shmem_core::text::{Text, counted};
 use shmem_launch::env::BarrierChoice;
 
 use super::purpose::Purpose;
-use crate::caller::at;
+use crate::caller::{at, finds};
 use crate::error::Result;
 use crate::job::Job;
 use crate::members::{Layout, Members};
@@ -321,11 +321,17 @@ fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: boo
              as the closure of `from_fn`)"
         );
     }
+    // A program in another language has no such locations; its library adds the call of this thread.
+    let (calls, split) = if finds().is_some() {
+        (String::new(), "shmem_team_split_strided")
+    } else {
+        let calls = format!(": one calls {here}, and another is in the call at {there}");
+        (calls, "`world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`")
+    };
     panic!(
-        "two threads of PE {me} are in collectives of one team at the same time: one calls {here}, and another is \
-         in the call at {there}; call the collectives of a team from one thread at a time (join the other one, or \
-         take turns by a mutex), or give each thread a team of its own, by \
-         `world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`"
+        "two threads of PE {me} are in collectives of one team at the same time{calls}; call the collectives of a team \
+         from one thread at a time (join the other one, or take turns by a mutex), or give each thread a team of its \
+         own, by {split}"
     );
 }
 
@@ -404,11 +410,15 @@ impl Collective<'_> {
     /// The activity of this PE at a barrier, for messages.
     pub(crate) fn activity(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let mut activity = purpose.activity(self.team.index, count);
-        if let started @ 1.. = self.team.started() {
-            let subject = activity.subject.to_string();
-            let comma = if subject.is_empty() { "" } else { ", " };
-            activity.subject = Text::head(&format!("{subject}{comma}behind {started} that were started"));
+        let mut words = Vec::from_iter((!activity.subject.is_empty()).then(|| activity.subject.to_string()));
+        // The team of all PEs needs no name.
+        if self.team.index != WORLD {
+            words.push(format!("team {} of {}", self.team.index, counted(self.team.size(), "PE")));
         }
+        if let started @ 1.. = self.team.started() {
+            words.push(format!("behind {started} that were started"));
+        }
+        activity.subject = Text::head(&words.join(", "));
         activity
     }
 
