@@ -323,15 +323,15 @@ fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: boo
     }
     // A program in another language has no such locations; its library adds the call of this thread.
     let (calls, split) = if finds().is_some() {
-        (String::new(), "shmem_team_split_strided")
+        (String::new(), "by shmem_team_split_strided")
     } else {
         let calls = format!(": one calls {here}, and another is in the call at {there}");
-        (calls, "`world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`")
+        (calls, "by `world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`")
     };
     panic!(
         "two threads of PE {me} are in collectives of one team at the same time{calls}; call the collectives of a team \
          from one thread at a time (join the other one, or take turns by a mutex), or give each thread a team of its \
-         own, by {split}"
+         own, {split}"
     );
 }
 
