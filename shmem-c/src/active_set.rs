@@ -59,7 +59,7 @@ impl Members {
         Self { routine, group: Group::Team(team::required(routine, "team", team)), is_set: false }
     }
 
-    /// Those of an active set; all PEs are the world's team. Refuses PEs that do not exist, and a set without the calling PE.
+    /// The members of an active set; for all PEs, the world's team. Refuses PEs beyond the job, and sets without this PE.
     pub(crate) fn of(
         routine: &'static str,
         start: c_int,
@@ -148,7 +148,7 @@ impl Set {
 
     fn word(&self, number: usize) -> Word {
         let place = SegmentOffset { offset: self.words.offset + number * size_of::<c_long>(), ..self.words };
-        // SAFETY: an aligned word of the program's, which has one more than there are rounds (`Members::of`).
+        // SAFETY: an aligned word of `pSync`, which has one word more than there are rounds (`Members::of`).
         unsafe { Word::new(self.routine, place, Width::W8) }
     }
 

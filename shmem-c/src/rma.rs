@@ -166,7 +166,7 @@ unsafe fn put<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
 ///
 /// # Safety
 ///
-/// They must be readable for as long as the family says.
+/// `source` must be readable, for nbi puts until quiet.
 #[cold]
 #[inline(never)]
 unsafe fn put_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe: c_int, family: Family) {

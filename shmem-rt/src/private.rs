@@ -48,7 +48,7 @@ pub fn refused_box<P, I: Initial>(_: I) -> SymBox<I::Contents> {
     refused()
 }
 
-/// Replaces a value of a type that the user wrote; see [`refused_box`].
+/// Replaces a refused `let` with a written type; see [`refused_box`].
 ///
 /// # Panics
 ///

@@ -9,8 +9,8 @@ static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
 /// Whether the process has forked. Children of a child share the memory as well, and are not seen here.
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Signals that a program does not catch itself: the standard library catches some for overflows of stacks, sanitizers and the
-/// C library (32 and 33) others. A sleeping thread does not cause them.
+/// Signals whose handlers are not the program's: the standard library catches some for stack overflows, sanitizers and the C
+/// library (32 and 33) others. A sleeping thread does not raise them.
 const FAULTS: [i32; 9] = [
     libc::SIGSEGV,
     libc::SIGBUS,

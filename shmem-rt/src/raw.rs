@@ -135,7 +135,7 @@ pub mod job {
         &world.job().settings
     }
 
-    /// Frees all blocks that are owned by their address, on all heaps.
+    /// Frees, on all heaps, all blocks allocated as raw addresses.
     ///
     /// # Safety
     ///

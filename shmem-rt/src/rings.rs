@@ -89,7 +89,7 @@ impl<T: PlainData> Rings<T> {
         })
     }
 
-    /// Requires that the calling PE has made them, as part of a `what`.
+    /// Panics unless this PE made the rings, as part of a `what`.
     #[inline]
     #[track_caller]
     pub(crate) fn check(&self, token: &(impl Initiator + ?Sized), what: &str) {

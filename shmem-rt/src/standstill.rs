@@ -1,10 +1,10 @@
 //! Deadlocks: when no PE of a job can go on, the job ends with a message that says where each PE waits.
 //!
 //! [`shmem_core::context::Watch`] has the detection. This module provides what it needs: whether a thread of this process can act,
-//! and the waves between nodes, which are words in the records of PEs.
+//! and waves, which nodes send each other in words of PE records.
 //!
-//! PEs that are threads of one process compare the sleeping threads of all PEs with the threads of the process. For the PE
-//! that counts last in the first wave both numbers are exact, because no PE begins or ends a sleep after its answer.
+//! If PEs are threads of one process, a PE compares the number of sleeping threads with that of all threads. Both numbers
+//! are exact for the PE that counts last in the first wave: no PE begins or ends a sleep after its answer.
 
 use std::fmt::Write as _;
 use std::mem::{MaybeUninit, offset_of};

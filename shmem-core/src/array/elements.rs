@@ -87,7 +87,7 @@ unsafe impl<L: Lent + Sync, R: Route> Sync for Slices<L, R> {}
 impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
     /// # Safety
     ///
-    /// The elements of the route must be lent as an `L` is, to this iterator alone if mutably.
+    /// The route's elements must be lent for `L`'s lifetime, exclusively if `L` is `&mut`.
     #[inline(always)]
     pub(super) unsafe fn new(mut route: R) -> Self {
         // SAFETY: elements that are lent (caller), and a route comes to each one once.

@@ -117,7 +117,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
             turn.send(|| token.put(place, cells), |number| signal.store(number, Ordering::Release));
             bell.ring();
         } else {
-            // SAFETY: `T` is the type of the halo, which is borrowed, as for its cells.
+            // SAFETY: `T` is the cell type of the halo, and the halo is borrowed.
             let signal = unsafe { link.signal(turn.message()) };
             token.put_signal(place, cells, signal, SignalOp::Set(turn.number()));
         }

@@ -175,7 +175,7 @@ impl Link {
     #[inline(always)]
     pub(super) unsafe fn cells<'a, T: crate::data::PlainData>(&self, message: usize) -> On<'a, [T]> {
         let Self { pe, segment, theirs, .. } = *self;
-        // SAFETY: the plan has reserved them in the segment, which all PEs have while a halo lives.
+        // SAFETY: the plan put the cells into the segment, which all PEs have while a halo lives.
         unsafe { On::new(pe, segment, theirs.cells_of(message), theirs.cells) }
     }
 

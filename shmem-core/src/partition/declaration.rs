@@ -120,7 +120,7 @@ macro_rules! built_in {
 built_in! {
     /// Partition 1: the default heap.
     default = 1, Traits::NONE;
-    /// The fastest memory of the node, where it has such; otherwise its primary memory, reported.
+    /// The node's fast memory; on a node without fast memory, primary memory, with a warning.
     fast = 2, Traits { kind: Some(Kind::FastMem), policy: Some(Policy::Preferred), ..Traits::NONE };
     /// The node's primary memory.
     normal = 3, Traits { kind: Some(Kind::NormalMem), policy: Some(Policy::Preferred), ..Traits::NONE };

@@ -40,10 +40,10 @@ pub const PUBLISHED: [(usize, [bool; 6]); 8] = [
     (16384, [false; 6]),
 ];
 
-/// Whether the published table says columns: `predicate_lookup_table(dest_stride, src_stride, blksize)`.
+/// Whether the published table prefers Algorithm 2: `predicate_lookup_table(dest_stride, src_stride, blksize)`.
 ///
-/// The paper leaves open what holds between its rows and columns, and which stride counts where they differ. Here the
-/// next smaller row and column count (the first, below it), and columns must be better at both strides.
+/// The paper leaves open values between table entries, and strides that differ. Here values are rounded down to an
+/// entry (or up to the first), and Algorithm 2 must be faster at both strides.
 pub const fn published(to_stride: usize, from_stride: usize, block: usize) -> bool {
     let mut row = 0;
     while row + 1 < PUBLISHED.len() && PUBLISHED[row + 1].0 <= block {

@@ -83,7 +83,7 @@ pub unsafe fn execute_dyn(plan: &TransferPlan, to: *mut u8, from: *const u8) {
         Method::Kernel(kernel) => {
             let inner = pattern.inner();
             each_inner(pattern, |a, b| {
-                // SAFETY: the two innermost loops from a block on that the outer ones name (caller).
+                // SAFETY: the plan's blocks in a turn of the outer loops, from `a` and `b` (caller).
                 unsafe {
                     kernel::run(kernel, pattern.block(), inner, to.wrapping_add(a), from.wrapping_add(b))
                 };

@@ -76,7 +76,7 @@ pub trait ProcessManager: Send + Sync {
 
 /// Bytes that are equal on one host, and differ between hosts.
 fn own_host() -> io::Result<Vec<u8>> {
-    // Containers of one image may have the same name on all hosts.
+    // Containers on different hosts may have equal host names.
     let name = |file: &str| {
         let path = format!("/proc/sys/kernel/{file}");
         std::fs::read(&path).map_err(|error| unknown(format!("nor does {path} ({error})")))

@@ -2,14 +2,14 @@
 //!
 //! **On a node** each member looks at lines of all others ([`MeetingLines`](shmem_core::sync::MeetingLines)), or counts itself in words of
 //! the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The team alone decides which, so members that come for
-//! different operations use the same words, and are found.
+//! different operations use the same words, and the mismatch is found.
 //!
 //! **Between nodes** the last member to arrive acts for its node, in a dissemination of ceil(log2(nodes)) [rounds](super::schedule::Round).
 //! Then it releases its node. Where each node has data for each other one, their messages replace the rounds
 //! ([`Parts`](super::payload::Parts)).
 //!
-//! **Check.** Every step carries the fingerprint of the operation: a hash, and a mark of what opens an exclusive phase, which no hash can
-//! imitate. Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks arrival and purpose. Where hashes are not
+//! **Check.** Every step carries the fingerprint of the operation: a hash and, in separate bits, whether the operation opens a phase.
+//! Between nodes a word grows by `fingerprint * 2^16 + 1`, so one comparison checks arrival and purpose. Where hashes are not
 //! enough, members exchange statements ([`agreed`](super::agreed)).
 
 use std::panic::Location;

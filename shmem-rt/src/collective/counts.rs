@@ -29,7 +29,7 @@ impl Nodes {
         Round::all(nodes).map(|round| (0..nodes).map(|node| of(node, round)).sum::<usize>()).sum()
     }
 
-    /// The number of barriers that carry data of a pattern, or of a scan, and the bytes of all nodes.
+    /// The number of barriers of a pattern or a scan, and the bytes that all nodes send in them.
     pub(crate) fn barriers(&self, pattern: Pattern, is_scan: bool) -> (usize, usize) {
         let (members, nodes) = (self.layout.members_of_all(), self.layout.nodes());
         let blocks = |shares| {

@@ -209,7 +209,7 @@ impl<'p> PartialResults<'p> {
     ) -> usize {
         let (team, nodes) = (collective.team, self.layout.nodes());
         let count = self.count(end, later + earlier);
-        // SAFETY: only who acts for the node works at its desk, and what is joined lies elsewhere.
+        // SAFETY: only the PE that acts for the node uses its desk; joined values lie elsewhere.
         let into = unsafe { self.room_at(collective, place, count) };
         if self.is_exact {
             self.op.combine(into, Some(earliers), laters);

@@ -319,7 +319,7 @@ impl Portion {
         Self::all_of(layout.nodes(), layout.most(), part)
     }
 
-    /// The portions of a team with `nodes` nodes, the largest of which has `most` members.
+    /// The alltoall's portions for `nodes` nodes, the largest of which has `most` members.
     pub(super) fn all_of(nodes: usize, most: usize, part: usize) -> impl Iterator<Item = Self> + use<> {
         // Whether the buffers hold what a member contributes, and what a node receives.
         let fits = |nodes: usize, slots: usize, bytes: usize| {

@@ -67,8 +67,8 @@ impl<R, X: Contribution<R, Item: BitReducible>> BitOperands<R> for X {}
 ///     (world.min(mine), world.max(mine))
 /// }
 /// ```
-// Its size is a power of two of at most 16, so that no piece of scratch ends inside one; or it is the only item of a contribution, of at
-// most 64 bytes (`Both`).
+// A number has a power of two of at most 16 bytes, so no piece of scratch ends inside a number. A `Both`, at most 64 bytes, is
+// the only item of a contribution.
 pub trait Number: Reducible<Number = Self> {
     /// The neutral element of the sum.
     const ZERO: Self;

@@ -141,8 +141,8 @@ pub(super) fn of_one_node(_: Range<usize>) -> Shares {
 }
 
 impl Collective<'_> {
-    /// Calls `turn` to write and to read each piece. By rings the next piece is written while one is read. `shares` gives the bytes that
-    /// each rank writes of a piece, between nodes.
+    /// Calls `turn` to write and read each piece. With rings, later pieces are written before one is read. `shares` gives
+    /// the bytes that each rank writes of a piece, between nodes.
     #[inline(always)]
     pub(super) fn staged(
         &self,

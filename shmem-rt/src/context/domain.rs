@@ -59,7 +59,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Panics
     ///
-    /// If it is more than 2^20.
+    /// If `number` > 2^20.
     ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_create`.
     #[track_caller]

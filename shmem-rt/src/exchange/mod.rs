@@ -7,8 +7,8 @@
 //! A sender without room takes what has arrived, so PEs that flood each other go on. The number of unanswered queries is bounded, so
 //! that the PE that is asked can put aside those that it cannot answer yet; answers are always taken.
 //!
-//! An exchange may be used in a phase. There a PE may meet others at the end of the phase only, so no step of a round is a
-//! meeting: all of them are messages, and one word.
+//! An exchange may be used in a phase. A phase allows no barrier before its end, so a round uses messages only, and one
+//! word on PE 0 that counts them.
 
 mod ask;
 mod post;

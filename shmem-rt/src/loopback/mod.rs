@@ -5,8 +5,8 @@
 //!
 //! Every PE is alone on its node, unless a pattern puts several on one (`SHMRUN_HOSTS_AS`, see [`HostsAs`]).
 //! Those reach each other as processes do: each PE has an arena of its own, into which it maps the memory of
-//! the others on its node. Values can go from one PE to another here by other ways than messages. So each [`Pe`] carries who has
-//! it, teams, contexts and halos know whose they are, and operations refuse those of others.
+//! the others on its node. Threads can pass values to each other without messages, so each [`Pe`], team, context and halo
+//! records the PE that it belongs to, and operations of other PEs refuse it.
 //!
 //! A PE that calls `exit` ends the process, and with it all PEs. A handler at exit says so, and which PEs had not left the job.
 

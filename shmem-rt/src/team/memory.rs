@@ -75,10 +75,10 @@ impl Team {
         unsafe { initial.write(endpoint.mine(offset).cast()) };
         agreed.again();
         let released = std::sync::Arc::clone(&self.uses().released);
-        // SAFETY: all members are in this call, for as many bytes of this alignment (`Agreed`, 1); where their items are of another
-        // type, any bytes are a value of both. They have taken the same range (`place`: all proposals of one step were equal) and given
-        // it the same number, since each has numbered the objects of the agreed calls of this team before. All have initialised theirs
-        // (`again`). The box is given to members only, and names members only (`TeamBox::on`).
+        // SAFETY: all members are in this call, with equal sizes and alignment (guarantee 1 of `Agreed`); if item types differ, any bytes
+        // are a value of each. All members have taken the same range (`place`: all proposals of one step were equal) and the same number
+        // (every member numbers the team's objects in the order of its agreed calls). All have initialised their copies (`again`). The
+        // box is given to members only, and names members only (`TeamBox::on`).
         let object = unsafe { SymBox::__new(id, SYSTEM, offset, len, released) };
         Ok(TeamBox::new(object, std::sync::Arc::clone(self.uses()), endpoint.me()))
     }

@@ -22,7 +22,7 @@ mod sealed {
     /// Objects that some team has allocated; which team, a phase finds out by their places.
     pub trait OfTeam {}
 
-    /// An object of a team, or a reference to one: an element of a list of objects.
+    /// A [`TeamBox`], or a reference to one: an element of a slice, array or `Vec`.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not an object of a team",
         label = "not allocated by a team"

@@ -199,7 +199,7 @@ impl Agreed<'_> {
                 (index, uses, taken)
             });
             if let Some((index, .., true)) = &made {
-                // No member of the new team is in a barrier of it yet, and no member of the old one is left.
+                // The new team has had no barrier yet; this index's last team is dropped by all its members.
                 let mine = team.system_at(endpoint, endpoint.me());
                 mine.teams[*index].clear();
                 mine.requests[*index].iter().for_each(RequestArea::clear);

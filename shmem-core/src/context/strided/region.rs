@@ -97,7 +97,7 @@ impl Side {
     }
 }
 
-/// Both layouts. Several fields of one type match as many elements of that type.
+/// Both layouts. A block of several fields is cut into blocks of the other side.
 pub(super) const fn matched(to: Side, from: Side) -> (Layout, Layout) {
     let (mut a, mut b) = (to.layout, from.layout);
     let (to_bytes, from_bytes) = (a.block_bytes(), b.block_bytes());

@@ -259,8 +259,8 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
     ///
     /// # Panics
     ///
-    /// If the regions differ in shape, or have other than as many indices that only the run knows. (An index that is not given
-    /// would be taken for 0, which an empty slice does not have.)
+    /// If the regions differ in shape, or `I` or `J` has another number of run-time indices than its region. (A missing
+    /// index would be 0, which is out of range for an empty slice.)
     #[track_caller]
     pub const fn new(to: Checked<D>, from: Checked<S>, algorithm: Option<Algorithm>) -> Self {
         to.region.require_indices(I::INDICES);

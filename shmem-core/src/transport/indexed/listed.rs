@@ -22,7 +22,7 @@ pub(crate) struct Beyond {
 }
 
 impl Target {
-    /// Elements of `size` bytes; element 0 is at `offset`. Fails if one of the list is not in the memory.
+    /// Elements of `size` bytes; element 0 is at `offset`. Fails if an index is beyond the memory.
     pub(crate) fn listed(self, offset: usize, size: usize, indices: &[u32]) -> Result<Listed<'_>, Beyond> {
         let largest = indices.iter().max().map(|largest| *largest as usize);
         let bytes = largest.map_or(Some(0), |largest| largest.checked_mul(size)?.checked_add(size));

@@ -15,7 +15,7 @@ use super::Remote;
 
 /// Elements of one object on one PE.
 ///
-/// Indices have 32 bits. Of an object with more elements, those beyond come in calls of their own, with another `first`.
+/// Indices have 32 bits. The elements from 2^32 on are passed in separate calls, with another `first`.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     /// The place of element 0; the others follow it.

@@ -59,8 +59,8 @@ pub(super) struct Port<'f> {
 }
 
 impl Port<'_> {
-    /// Starts an operation of a channel that a quiet waits for: if there is room for it now, or, if it `waits`, as soon as there is.
-    /// An event has a record, and so has a counted operation that `keeps` one; `prepare` fills the record in.
+    /// Starts an operation, for which the next quiet of its channel waits. Without room, waits for room (`waits`) or returns
+    /// `Sent::Full`. An event, or a counted operation that `keeps` one, has a record, which `prepare` fills in.
     ///
     /// # Safety
     ///

@@ -159,7 +159,7 @@ impl Fabric {
         self.row.get_or_init(|| strided::row_of(&self.domain.provider))
     }
 
-    /// Whether blocks are sent in messages, if `message` bytes of them fit one.
+    /// Whether to pack blocks into messages, each of at least `message` bytes.
     fn packs(&self, pattern: &Pattern, message: usize) -> bool {
         // Algorithm 1 is a put for each block, wherever it goes.
         let is_split = pattern.levels().is_empty() || settings().algorithm == Algorithm::One;

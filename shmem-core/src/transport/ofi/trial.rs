@@ -53,7 +53,7 @@ const WIDTHS: [Width; 2] = [Width::W4, Width::W8];
 const OFFSET: usize =
     offset_of!(SystemArea, teams) + (MAX_TEAMS - 1) * size_of::<TeamArea>() + offset_of!(TeamArea, scratch);
 
-/// A trial that has begun: the result on the next PE, and a thread that adds to words of this PE.
+/// A begun trial: the result of atomics on PE `next`, and a thread that adds to words of this PE.
 #[derive(Debug)]
 pub struct Trial {
     found: Result<(), String>,

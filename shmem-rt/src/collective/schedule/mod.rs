@@ -78,7 +78,7 @@ pub(in crate::collective) struct RecvStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) enum Then {
     Copy,
-    /// It stays in its slot until all operands of the reduction are there.
+    /// The chunk stays in its slot until all operands are there.
     Hold,
     /// It is the last operand of a group of `members`. This rank is number `mine`, and its operand is at the destination. The others have
     /// arrived in the order `mine - 1`, `mine - 2` .., modulo `members`. All are reduced to the destination.

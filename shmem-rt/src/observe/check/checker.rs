@@ -321,7 +321,7 @@ impl Checked<'_> {
         }
     }
 
-    /// Stores what this PE knows, and the put that its signal announces, in the word at `offset` of the call's PE.
+    /// Adds this PE's clock, and the put that its signal announces, to the shadow of the target word at `offset`.
     fn pass_on(&mut self, offset: Option<usize>, announced: Option<Announced>) {
         let (Some(to), Some(offset)) = (self.target(), offset) else { return };
         let change = Change { epoch: self.state.own.epoch, site: self.site() };

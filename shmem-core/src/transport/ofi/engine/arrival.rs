@@ -298,7 +298,7 @@ impl Engine {
 ///
 /// # Safety
 ///
-/// There must be as many positions as elements, and `into` be writable for one at each, of memory that is nobody else's.
+/// There must be as many positions as elements, and an element writable at each position from `into` on, by nobody else.
 unsafe fn spread(into: *mut u8, size: usize, positions: &[u32], data: &[u8]) {
     let positions = match positions {
         [first, second, rest @ ..] if mutant("answers-in-another-order") => {
