@@ -203,7 +203,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that the calling thread has allocated more than it has freed.
+/// Bytes that the calling thread has allocated more than it has freed; wraps below 0.
 pub(crate) fn live() -> usize {
     LIVE.get()
 }
