@@ -194,7 +194,7 @@ impl EachOp {
         Self::Max(Number::Float),
     ];
 
-    /// Its number in messages.
+    /// The operation's number in messages.
     pub fn code(self) -> u8 {
         self.with(0, 0).into_words().0 as u8
     }
@@ -213,7 +213,7 @@ impl EachOp {
         }
     }
 
-    /// The operand that changes no word, for operations of which two can be combined into one.
+    /// The operand that changes no word; `None` if two operations cannot be combined into one.
     pub(crate) const fn neutral(self, width: Width) -> Option<u64> {
         let (unsigned, signed, zero, nan) = match width {
             Width::W4 => {

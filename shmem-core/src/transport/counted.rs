@@ -14,11 +14,11 @@ use crate::strided::Pattern;
 pub struct Traffic {
     /// Number of operations: a put with its signal is one, and so is a transfer of many blocks.
     pub operations: u64,
-    /// Bytes in either direction.
+    /// Number of bytes, both ways.
     pub bytes: u64,
 }
 
-/// Another transport, counted.
+/// A transport, with operation counts.
 pub struct CountedTransport {
     inner: Arc<dyn Transport>,
     tallies: Box<[Tally]>,
@@ -63,7 +63,7 @@ macro_rules! counted {
     )*};
 }
 
-/// Methods that are not counted, and those that ask for a promise.
+/// Forwards methods without counting: safe ones, then unsafe ones.
 macro_rules! passed_on {
     (
         { $($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)* }
@@ -79,7 +79,7 @@ macro_rules! passed_on {
     };
 }
 
-// SAFETY: every operation is one of the transport inside, with the same arguments.
+// SAFETY: every operation calls that of `inner`, with the same arguments.
 unsafe impl Transport for CountedTransport {
     counted! {
         put(to, bytes; to: Remote, source: *const u8, bytes: usize, until: Until);

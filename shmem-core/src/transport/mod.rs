@@ -53,7 +53,7 @@ pub unsafe trait Transport: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
-    /// Costs of its operations, as far as known: the same on all PEs.
+    /// Operation costs, as far as known; equal on all PEs.
     fn costs(&self) -> Row {
         Row::TCP
     }
@@ -74,7 +74,7 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// It is quiet, and not used any more.
+    /// `channel` is quiet and no longer used.
     unsafe fn close(&self, channel: Channel) {
         _ = channel;
     }
@@ -87,7 +87,7 @@ pub unsafe trait Transport: Send + Sync {
     /// of a segment.
     unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until);
 
-    /// Reads `bytes` bytes; they are there on return, or after [`quiet`](Self::quiet), as `until` says.
+    /// Reads `bytes` bytes, complete on return or after [`quiet`](Self::quiet), as `until` says.
     ///
     /// # Safety
     ///
@@ -143,8 +143,8 @@ pub unsafe trait Transport: Send + Sync {
     /// As [`atomic`](Self::atomic).
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp);
 
-    /// Writes bytes, then changes a signal of the same PE: a PE that sees the change sees the bytes. Without bytes, only the signal is
-    /// changed. If the source may stay, the call need not wait for the bytes, and the signals of several such puts come in any
+    /// Writes bytes, then changes a signal of the same PE: a PE that sees the change sees the bytes. Without bytes, only the signal
+    /// is changed. With `Until::Quiet`, this may return before the bytes arrive, and signals of several such puts arrive in any
     /// order.
     ///
     /// # Safety
@@ -183,15 +183,15 @@ pub unsafe trait Transport: Send + Sync {
     }
 
     /// Carries out a deed on elements. The result of element `k` of the list is written to place `positions[k]` of the deed's local
-    /// memory, or to place `k` if there are no positions: until this returns, or until [`quiet`](Self::quiet), as `until`
+    /// memory, or to place `k` if there are no positions: before this returns, or before [`quiet`](Self::quiet) does, as `until`
     /// says. Changes are remotely visible after `quiet`. Indices, positions and operands are read before this returns.
     ///
     /// # Safety
     ///
-    /// `elements` must name an object of `length` elements in a segment, for changes aligned words of the change's width, and
-    /// every index be less than that. There must be an operand for each index, where they have their own, and a position.
-    /// The deed's memory must be readable for as many elements, and unchanged, or writable for one at each position, nobody
-    /// else's, and aligned for a change, for as long as `until` says.
+    /// `elements` must name an object of `length` elements in a segment, for changes aligned words of the change's width, and every
+    /// index be less than `length`. Positions, and operands that are not shared, must be one per index. For as long as `until`
+    /// says, the deed's memory must be readable for an element per index and unchanged, or writable at each position by this call
+    /// alone, and aligned for a change.
     unsafe fn list(
         &self,
         channel: Channel,
@@ -207,28 +207,28 @@ pub unsafe trait Transport: Send + Sync {
     /// Orders puts, updates and signals of a channel to each PE: earlier ones are delivered before later ones.
     fn fence(&self, channel: Channel);
 
-    /// Waits until all writes and changes of the channel are remotely visible, and all its reads are here.
+    /// Waits until all writes and changes of the channel are remotely visible, and all its reads complete.
     fn quiet(&self, channel: Channel);
 
     /// Whether a [`quiet`](Self::quiet) would return at once. Makes progress, and does not wait. It may stay `false` while other
     /// threads start operations.
     fn is_quiet(&self, channel: Channel) -> bool;
 
-    /// As [`quiet`](Self::quiet), for operations with one PE. May wait for more.
+    /// As [`quiet`](Self::quiet), for operations with `pe`; may wait for others.
     fn quiet_pe(&self, channel: Channel, pe: Pe) {
         _ = pe;
         self.quiet(channel);
     }
 
-    /// Delivers what has arrived for this PE. Called by threads that wait.
+    /// Delivers arrived operations to this PE. Called by waiting threads.
     fn progress(&self);
 
-    /// The number of its threads in this process, which act on requests of PEs only; `None`: not known.
+    /// The transport's number of threads in this process, which only act on requests; `None`: unknown.
     fn threads(&self) -> Option<usize> {
         None
     }
 
-    /// Whether all operations of this PE are complete and all its messages answered: none of them can change a word any more.
+    /// Whether all operations of this PE are complete and all its messages answered: no operation can change a word any more.
     fn is_idle(&self) -> bool {
         false
     }
@@ -237,7 +237,7 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As `atomic_update`.
     unsafe fn tell(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
         // SAFETY: the caller's promise.
         unsafe { self.atomic_update(channel, word, width, op) };
@@ -257,8 +257,8 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// No operation of it is in flight, and no PE accesses its memory any more. No operation is started afterwards;
-    /// channels may still be quieted and [closed](Self::close), and segments [forgotten](Self::forget).
+    /// No operation of this PE is in flight, and no PE accesses its memory. No operation starts afterwards; channels may still be
+    /// quieted and [closed](Self::close), and segments [forgotten](Self::forget).
     unsafe fn finish(&self) {}
 
     /// Registers the calling PE's part of a segment: `bytes` bytes at `offset` from the start of its slot. Returns the key for
@@ -283,12 +283,12 @@ pub unsafe trait Transport: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Takes the key of `pe` for a segment.
+    /// Stores the key of `pe` for a segment.
     ///
     /// # Safety
     ///
-    /// It must be the result of [`register`](Self::register) for the segment on that PE, and be learnt once, before any PE uses the
-    /// segment.
+    /// `key` must be the result of [`register`](Self::register) for the segment on that PE, and be learnt once, before any PE uses
+    /// the segment.
     unsafe fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
         _ = (segment, pe, key);
     }
@@ -297,14 +297,14 @@ pub unsafe trait Transport: Send + Sync {
     ///
     /// # Safety
     ///
-    /// All PEs have been quiet since it was last used, so no operation on it is in flight, and nobody uses it any more.
+    /// All PEs have been quiet since the segment was last used, so no operation on it is in flight; no PE uses it again.
     unsafe fn forget(&self, segment: u32) {
         _ = segment;
     }
 }
 
 mod singly {
-    //! Blocks and elements one by one: the defaults of a transport.
+    //! Transport defaults: one operation per block or element.
     //!
     //! All reads are started before the first of them is waited for.
 
@@ -329,7 +329,7 @@ mod singly {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As the method.
     pub(super) unsafe fn put_blocks<T: Transport + ?Sized>(
         transport: &T,
         channel: Channel,
@@ -349,7 +349,7 @@ mod singly {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As the method.
     pub(super) unsafe fn get_blocks<T: Transport + ?Sized>(
         transport: &T,
         channel: Channel,
@@ -361,7 +361,7 @@ mod singly {
         let (until, _end) = together(transport, (channel, from.pe), pattern.count(), until);
         pattern.each_block(|at, of| {
             let from = Remote { offset: from.offset + of, ..from };
-            // SAFETY: the caller's promise covers each block; what goes on is complete when `_end` is dropped.
+            // SAFETY: the caller's promise covers each block; a read under way is complete when `_end` is dropped.
             unsafe { transport.get(channel, into.wrapping_add(at), from, pattern.block(), until) };
         });
     }
@@ -370,7 +370,7 @@ mod singly {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As the method.
     pub(super) unsafe fn list<T: Transport + ?Sized>(
         transport: &T,
         channel: Channel,
@@ -385,7 +385,7 @@ mod singly {
         for (k, place) in elements.places().enumerate() {
             let of = |into: *mut u8| into.wrapping_add(position(positions, k) * size);
             match deed {
-                // SAFETY: the caller's promise, for one element; what goes on is complete when `_end` is dropped.
+                // SAFETY: the caller's promise, for one element; a read under way is complete when `_end` is dropped.
                 Deed::Pick(into) => unsafe { transport.get(channel, of(into), place, size, until) },
                 // SAFETY: the caller's promise, for one element.
                 Deed::Place(source) => unsafe {

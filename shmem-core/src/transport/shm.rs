@@ -15,11 +15,11 @@ use crate::sync::Doorbell;
 /// Copies into the arena and out of it. Both sides may overlap (a put to oneself), and symmetric types have no padding.
 pub(crate) use crate::shared::{copy as get, copy as put};
 
-/// Reads a value: a number by an atomic access of its size, unless it `is_named`.
+/// Reads a value: a number atomically, unless [named](crate::object::On::is_named).
 ///
 /// # Safety
 ///
-/// As [`shared::load`]; and if it is a number that others access as one of another size, it must be named.
+/// As [`shared::load`]; and for a number that others access with another size, `is_named` must be true.
 #[inline(always)]
 pub(crate) unsafe fn load<T: Pod>(from: *const T, is_named: bool) -> T {
     if is_named {
@@ -30,11 +30,11 @@ pub(crate) unsafe fn load<T: Pod>(from: *const T, is_named: bool) -> T {
     unsafe { shared::load(from) }
 }
 
-/// Writes a value: a number by an atomic access of its size, unless it `is_named`.
+/// Writes a value: a number atomically, unless [named](crate::object::On::is_named).
 ///
 /// # Safety
 ///
-/// As [`shared::store`]; and if it is a number that others access as one of another size, it must be named.
+/// As [`shared::store`]; and for a number that others access with another size, `is_named` must be true.
 #[inline(always)]
 pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T, is_named: bool) {
     if is_named {
@@ -52,8 +52,8 @@ pub(crate) unsafe fn store<T: Pod>(to: *mut T, value: T, is_named: bool) {
     unsafe { shared::store(to, value) };
 }
 
-/// Prefetches the cache line of `to` for a store. Lines of several places then arrive at the same time, where stores would wait for one
-/// after the other. Any address is allowed: nothing is accessed.
+/// Prefetches the cache line of `to` for a store. Lines of several places then arrive in parallel; stores would wait for one after
+/// the other. Any address is allowed: nothing is accessed.
 #[inline(always)]
 pub(crate) fn expect_write(to: *mut u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

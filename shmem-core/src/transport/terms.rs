@@ -23,8 +23,8 @@ pub enum Until {
     Quiet,
 }
 
-/// Completes transfers when it is dropped, by return or by unwinding, since their memory is about to be reused. If that fails, the process
-/// ends: others may still use the memory.
+/// Completes transfers when dropped, by return or by unwinding, since their memory is about to be reused. If that fails, the
+/// process ends: transfers may still use the memory.
 pub(crate) struct Completes<F: Fn()>(pub(crate) F);
 
 impl<F: Fn()> Drop for Completes<F> {
@@ -48,13 +48,13 @@ impl Drop for Incomplete {
 /// How the completion of a context's operations is tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracking {
-    /// Every operation is an event of its context: `quiet` waits for those of the context.
+    /// Every operation is an event of its context: `quiet` waits for the context's events.
     Events,
     /// Small operations of all contexts of a unit are counted together, large ones are events: `quiet` waits for small ones of the unit
     /// and large ones of the context. If the unit has one counter for both, a context with small operations in flight waits for all
     /// operations of the unit.
     Hybrid,
-    /// Operations of a unit are counted: `quiet` waits for those of all its contexts.
+    /// Operations of a unit are counted: `quiet` waits for all of the unit.
     Counter,
 }
 
@@ -82,15 +82,15 @@ impl Tracking {
     }
 }
 
-/// The unit of a channel, and its use of it.
+/// A channel's unit, and how it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// The unit: an endpoint with what belongs to it. The first channel on it makes it.
+    /// Number of the unit, an endpoint with its queue. Its first channel creates it.
     pub unit: u32,
     /// Whether several threads use it at the same time.
     pub shared: bool,
     /// How its operations are tracked.
     pub tracking: Tracking,
-    /// Whether it is quieted at its end alone, so that acknowledgements may come late.
+    /// Whether the channel is quieted only at its end: acknowledgements may be late.
     pub patient: bool,
 }

@@ -1,9 +1,9 @@
 //! Transfers that use memory of the program while its code runs.
 //!
-//! Such memory is borrowed by a function, which completes the transfers before it ends ([`under_way`]). A function ends by return or by
-//! unwinding; a destructor covers both. Or code of the program that it calls ends the process: `exit` destroys the thread-locals of the
-//! calling thread, one of which may own the memory, while the transfers continue. So each thread has a list of its transfers, which
-//! `exit` completes before it destroys anything ([`run_first`]).
+//! Such memory is borrowed by a function, which completes the transfers before it ends ([`under_way`]). A function ends by return
+//! or by unwinding; a destructor covers both. Or program code that the function calls ends the process: `exit` destroys the
+//! thread-locals of the calling thread, one of which may own the memory, while the transfers continue. So each thread has a list of
+//! its transfers, which `exit` completes before it destroys anything ([`run_first`]).
 //!
 //! Blocking transfers run no code of the program and are not in the list. The library may end the process during one, when the job
 //! cannot continue: it calls no `exit` and destroys nothing ([`end`](crate::exit::end)), so late data is written to memory that still
@@ -22,7 +22,7 @@ use crate::primitive::mutant;
 /// Transfers of one function: a link of the thread's list, on the stack.
 struct Open<'q> {
     quiet: &'q dyn Fn(),
-    /// The links that began before and after it, and have not ended. Functions on several stacks of one thread may end in any order.
+    /// Neighbouring links of functions that have not ended. Functions on several stacks of one thread may end in any order.
     older: Link,
     newer: Link,
 }
@@ -37,9 +37,9 @@ thread_local! {
 /// unwinds, or when it ends the process by `exit`. If `quiet` unwinds, the process is aborted.
 pub fn under_way<R>(quiet: impl Fn(), body: impl FnOnce() -> R) -> R {
     let open = Open { quiet: &quiet, older: Cell::new(None), newer: Cell::new(None) };
-    // SAFETY: `End` is dropped before `open` is, which does not move.
+    // SAFETY: `End` is dropped before `open`, and `open` does not move.
     unsafe { enter(&open) };
-    // Dropped after the quiet: removes it from the list.
+    // Dropped after `_quiet`: removes `open` from the list.
     let _end = End(&open);
     let _quiet = Completes(&quiet);
     if !mutant("exit-without-quiet") {
@@ -52,7 +52,7 @@ pub fn under_way<R>(quiet: impl Fn(), body: impl FnOnce() -> R) -> R {
 ///
 /// # Safety
 ///
-/// It must stay in the same place until an [`End`] of it has been dropped, or for ever.
+/// `open` must not move until an [`End`] of `open` has been dropped, or for ever.
 unsafe fn enter(open: &Open<'_>) {
     let this = Some(NonNull::from(open).cast());
     let older = LAST.replace(this);
@@ -67,10 +67,10 @@ struct End<'o, 'q>(&'o Open<'q>);
 impl Drop for End<'_, '_> {
     fn drop(&mut self) {
         let (older, newer) = (self.0.older.get(), self.0.newer.get());
-        // SAFETY: a link of the list, whose `End` has not been dropped, so that it is where `enter` has found it.
+        // SAFETY: a link of the list, whose `End` has not been dropped, so it has not moved since `enter`.
         older.inspect(|older| unsafe { older.as_ref() }.newer.set(newer));
         match newer {
-            // SAFETY: a link of the list, whose `End` has not been dropped, so that it is where `enter` has found it.
+            // SAFETY: a link of the list, whose `End` has not been dropped, so it has not moved since `enter`.
             Some(newer) => unsafe { newer.as_ref() }.older.set(older),
             None => LAST.set(older),
         }
@@ -80,7 +80,7 @@ impl Drop for End<'_, '_> {
 /// Completes the transfers of this thread, when the process is about to exit. A thread that ends otherwise has none.
 fn complete() {
     while let Some(open) = LAST.get() {
-        // SAFETY: no `End` of it has been dropped, so it is where `enter` has found it: the frame of a function that never ends stays.
+        // SAFETY: no `End` of it has been dropped, so it has not moved since `enter`: a function's frame stays until its end.
         let Open { quiet, older, .. } = unsafe { open.as_ref() };
         drop(Completes(quiet));
         LAST.set(older.get());

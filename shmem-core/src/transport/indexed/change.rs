@@ -16,7 +16,7 @@ impl<'a> Operand<'a> {
     ///
     /// # Panics
     ///
-    /// If there are fewer.
+    /// If `k` has no operand.
     #[inline(always)]
     pub fn at(self, k: usize, width: Width) -> u64 {
         match (self, width) {
@@ -26,7 +26,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// The operands of `words` words from word `first` on. Panics if there are fewer.
+    /// The operands of `words` words from word `first` on. Panics if some are missing.
     pub(crate) fn part(self, first: usize, words: usize, width: Width) -> Self {
         match self {
             Self::Same(bits) => Self::Same(bits),
@@ -34,7 +34,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Whether there is one for each of `words` words.
+    /// Whether each of `words` words has an operand.
     pub fn is_for(self, words: usize, width: Width) -> bool {
         match self {
             Self::Same(_) => true,
@@ -72,7 +72,7 @@ impl<'a> Change<'a> {
     ///
     /// # Panics
     ///
-    /// If there are fewer operands.
+    /// If word `k` has no operand.
     #[inline(always)]
     pub fn at(&self, k: usize) -> AtomicOp {
         let expected = match self.op {

@@ -1,15 +1,15 @@
 //! The kernel of lists, for memory of this process: on the node, and at the target of a message.
 //!
-//! Elements of a list are scattered, so each probably misses the cache. Loads wait for several lines at a time, but locked instructions of
-//! many processors for one after the other. So lines are prefetched some elements [ahead](led). The accesses are those of single
-//! operations ([`shm`], [`apply`]).
+//! Elements of a list are scattered, so each probably misses the cache. A core waits for several loads at a time, but on many
+//! processors for one locked instruction at a time. So lines are prefetched some elements [ahead](led). The accesses are those of
+//! single operations ([`shm`], [`apply`]).
 
 use super::{Change, Deed, Operand, position};
 use crate::primitive::mutant;
 use crate::transport::atomic::apply;
 use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 
-/// Prefetch distance in elements: some more than the lines that a core can wait for at a time.
+/// Prefetch distance in elements: above the number of lines that a core can wait for.
 pub(crate) const LEAD: usize = 32;
 
 /// Largest object, in bytes, whose plain loads and stores are not prefetched: they overlap by themselves, and its lines are in a cache
@@ -75,15 +75,14 @@ impl Near<'_> {
         let Ok(()) = led::<core::convert::Infallible>(false, indices.len(), address, expect, work);
     }
 
-    /// Carries out a deed; results are written to `positions` if there are some. `ring` rings the bell of the owner: it is called
-    /// after each [`RING`] changes of words, and after the last one. Panics if words have operands of their own, and there are fewer
-    /// of these.
+    /// Carries out a deed; results are written to `positions`, if given. `ring` rings the bell of the owner: it is called after
+    /// each [`RING`] changes of words, and after the last one. Panics if there is more than one operand, but fewer than words.
     ///
     /// # Safety
     ///
-    /// Every element of the list must be readable or writable, as the deed needs it; for a change, an aligned word of `size`
-    /// bytes, the change's width, that is only changed atomically. Local memory must be readable for as many elements, or
-    /// writable for one at each position, and aligned for a change.
+    /// Every element of the list must be readable or writable, as the deed needs it; for a change, an aligned word of `size` bytes,
+    /// the change's width, that is only changed atomically. Local memory must be readable for an element per index, or writable for
+    /// one at each position, and aligned for a change.
     pub(crate) unsafe fn carry_out(self, deed: Deed<'_>, positions: Option<&[u32]>, ring: impl Fn()) {
         match deed {
             // SAFETY: the caller's promise.

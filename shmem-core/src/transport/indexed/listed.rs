@@ -32,23 +32,23 @@ impl Target {
 }
 
 impl Listed<'_> {
-    /// Reads them to consecutive places of `into`. Panics if `into` is not as long as all of them.
+    /// Reads the elements to consecutive places of `into`. Panics if the lengths differ.
     pub(crate) fn pick(self, into: &mut [u8]) {
         self.must_have(into.len());
-        // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `into` (`must_have`).
+        // SAFETY: all elements are in the target's memory (`listed`), and `into` is as long as they are (`must_have`).
         unsafe { self.near.carry_out(Deed::Pick(into.as_mut_ptr()), None, || ()) };
     }
 
-    /// Writes them from consecutive bytes. Of several values for one element the last is kept. Panics if `data` is not as long as all
-    /// of them.
+    /// Writes the elements from consecutive bytes. The last of several values for one element is kept. Panics if the lengths
+    /// differ.
     pub(crate) fn place(self, data: &[u8]) {
         self.must_have(data.len());
-        // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `data` (`must_have`).
+        // SAFETY: all elements are in the target's memory (`listed`), and `data` is as long as they are (`must_have`).
         unsafe { self.near.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
     }
 
-    /// Changes words, rings the bell, and writes the old values to consecutive places of `before`, if there is one. Panics if words
-    /// are not aligned, have another width, or there are fewer operands; or if `before` is not as long, or not aligned for them.
+    /// Changes words, rings the bell, and writes the old values to consecutive places of `before`, if given. Panics if words are
+    /// not aligned or have another width, operands are missing, or `before` has another length or is not aligned.
     pub(crate) fn change(self, change: Change<'_>, before: Option<&mut [u8]>) {
         let Near { first, size, indices } = self.near;
         let width = change.width.bytes();
@@ -60,8 +60,8 @@ impl Listed<'_> {
         });
         let is_aligned = before.is_none_or(|before| before.addr().is_multiple_of(width));
         assert!(is_aligned, "words are written to {before:?}");
-        // SAFETY: aligned words of that width (asserted), all of which lie in the target's memory (`listed`), and as many bytes
-        // at `before` (`must_have`), which is aligned, too; words are changed through here, `Target::update` or `shm::atomic` only.
+        // SAFETY: aligned words of that width (asserted), all of which are in the target's memory (`listed`); `before` is as long
+        // as they are (`must_have`), and aligned; words are changed through here, `Target::update` or `shm::atomic` only.
         unsafe { self.near.carry_out(Deed::Change(change, before), None, || self.target.ring()) };
     }
 

@@ -24,7 +24,7 @@ pub struct Elements<'a> {
     pub size: usize,
     /// The number of elements of the object, at most 2^32: every index is less.
     pub length: usize,
-    /// The indices. An index may be there several times.
+    /// The indices. An index may occur several times.
     pub indices: &'a [u32],
 }
 
@@ -49,11 +49,11 @@ impl<'a> Elements<'a> {
 /// An operation on the elements of a list. Local values are consecutive, in the order of the list.
 #[derive(Clone, Copy, Debug)]
 pub enum Deed<'d> {
-    /// Reads them into local memory.
+    /// Reads elements into local memory.
     Pick(*mut u8),
-    /// Writes them from local memory. Of several values for one element, any one is kept.
+    /// Writes elements from local memory. Of several values for one element, any one is kept.
     Place(*const u8),
-    /// Changes words, once for each index, in any order. Writes the old values to local memory, if there is some. Several changes of one
+    /// Changes words, once for each index, in any order. Writes the old values to local memory, if given. Several changes of one
     /// word are atomic.
     Change(Change<'d>, Option<*mut u8>),
 }

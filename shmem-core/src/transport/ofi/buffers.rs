@@ -1,7 +1,7 @@
 //! Buffers for messages between PEs, sent and received.
 //!
-//! They are in a [`Pool`], each behind the provider's context. The kernel adds pages of a pool when they are first used: a pool
-//! has a few megabytes, of which most units use little.
+//! Each is stored in a [`Pool`], behind the provider's context. The kernel allocates pages of a pool on first use: a pool has a few
+//! megabytes, of which most units use little.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -19,7 +19,7 @@ use crate::libfabric::bindings::fi_context2;
 /// the provider's queues are short: half of a queue is for other operations.
 const MOST: usize = 32;
 
-/// Entries of a completion queue that messages need.
+/// Number of completion queue entries for messages.
 pub(super) const COMPLETIONS: usize = 2 * MOST;
 
 /// Bytes in front of a buffer: the provider's context, and padding to a cache line.
@@ -27,7 +27,7 @@ const HEAD: usize = 128;
 
 const _: () = assert!(size_of::<fi_context2>() <= HEAD, "a provider's context lies in front of a buffer");
 
-/// Fields are closed in order.
+/// Fields drop in this order.
 pub(super) struct Buffers {
     registered: Option<Registration>,
     pool: Pool,
@@ -39,7 +39,7 @@ pub(super) struct Buffers {
     /// Buffers that are to be posted as receives, and their number.
     pub(super) unposted: Mutex<Vec<usize>>,
     pub(super) waiting: AtomicUsize,
-    /// Messages that were received or sent.
+    /// Number of messages received or sent.
     pub(super) moved: AtomicU64,
 }
 
@@ -55,7 +55,7 @@ impl Buffers {
     ///
     /// # Safety
     ///
-    /// Endpoints that use them must be closed before.
+    /// Endpoints that use the buffers must close first.
     pub(super) unsafe fn new(domain: &Domain, message: usize) -> Result<Self, OfiError> {
         let half = |queue: usize| (queue / 2).clamp(1, MOST);
         let (arrivals, departures) = (half(domain.demands.receives), half(domain.demands.queue));
@@ -132,9 +132,9 @@ pub(super) struct Pool {
     memory: MmapMut,
 }
 
-// SAFETY: memory of nobody else's; code that reads or writes there answers for it.
+// SAFETY: memory of this value alone; code that accesses it proves its accesses.
 unsafe impl Send for Pool {}
-// SAFETY: memory of nobody else's; code that reads or writes there answers for it.
+// SAFETY: memory of this value alone; code that accesses it proves its accesses.
 unsafe impl Sync for Pool {}
 
 impl Pool {

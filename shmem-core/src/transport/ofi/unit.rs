@@ -7,9 +7,9 @@
 //! thread ever competes for the lock, which costs two instructions.
 //!
 //! **The counter** is the number of complete operations; it does not say which are complete. If several threads use a unit, later
-//! operations may be complete before earlier ones. So all are known to be complete only when the numbers of complete and of started
-//! operations are equal, of which the first is read first. Threads that go on starting operations could prevent that for ever; so a
-//! thread that has waited for some time stops them. The number at the last such moment is kept: earlier operations need no look.
+//! operations may be complete before earlier ones. So all are known to be complete only if the number of complete operations, read
+//! first, equals that of started ones. Threads that go on starting operations could prevent that for ever; so a thread that has
+//! waited for some time stops them. The number at the last equality is kept: operations before it need no look.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::MutexGuard;
@@ -22,14 +22,14 @@ use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
 use crate::libfabric::{Endpoint, Registration, Reports};
 
-/// Records of a unit: most operations in flight whose completion is reported.
+/// Records per unit: most operations in flight whose completion is reported.
 const RECORDS: usize = 256;
 
 /// Attempts to open an endpoint whose port was taken. Providers with a range of ports search it in the same order in every process, and
 /// listen later: PEs that start together on a host choose the same port.
 const TRIES: usize = 64;
 
-/// A unit. Fields are closed in order.
+/// A unit. Fields drop in this order.
 #[repr(align(128))]
 pub(super) struct Unit {
     pub(super) endpoint: Endpoint,
@@ -38,12 +38,12 @@ pub(super) struct Unit {
     pub(super) free: Mutex<Free>,
     pub(super) counter: CompletionCounter,
     pub(super) addressed: Addressed,
-    /// Counts looks of the program's threads for completions: it changes while one of them polls.
+    /// Number of polls for completions by threads of the program.
     pub(super) looks: AtomicU64,
 }
 
 impl Unit {
-    /// Opens an endpoint; if it `wakes`, threads can sleep on its queue.
+    /// Opens an endpoint; if `wakes`, threads can sleep on its queue.
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
         let own = 2 * RECORDS + buffers::COMPLETIONS + landing::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
@@ -65,7 +65,7 @@ impl Unit {
         Ok(Self { endpoint, registered, records, free, counter, addressed, looks })
     }
 
-    /// Counts a look. Not a read-modify-write: a lost look does not matter.
+    /// Counts a poll. Not a read-modify-write: a lost count does not matter.
     #[inline(always)]
     pub(super) fn looked(&self) {
         self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -82,7 +82,7 @@ impl Unit {
     }
 }
 
-/// Looks in vain after which a waiter stops other threads from starting operations.
+/// Number of failed polls after which a waiter stops other threads from starting operations.
 const LOOKS: u32 = 64;
 
 /// The numbers of started and of complete operations.
@@ -91,7 +91,7 @@ pub(super) struct CompletionCounter {
     started: AtomicU64,
     /// The number of started operations at the last moment at which all were known to be complete.
     settled: AtomicU64,
-    /// Threads that have stopped the others.
+    /// Number of threads that stop the others.
     closed: AtomicU32,
 }
 
@@ -101,7 +101,7 @@ impl CompletionCounter {
         self.closed.load(Ordering::Relaxed) == 0
     }
 
-    /// Counts an operation that is about to be started: before, since it may be complete at once. Under the lock of the unit.
+    /// Counts an operation before it starts, since it may be complete at once. Under the lock of the unit.
     #[inline(always)]
     pub(super) fn begin(&self) {
         self.started.store(self.started.load(Ordering::Relaxed) + 1, Ordering::Release);
@@ -148,7 +148,7 @@ pub(super) struct Waiting<'t> {
 }
 
 impl Waiting<'_> {
-    /// Counts a look in vain. After some, no thread starts an operation until this value is dropped.
+    /// Counts a failed poll. After `LOOKS`, no thread starts an operation until this value is dropped.
     #[inline(always)]
     pub(super) fn looked(&mut self) {
         self.looks = self.looks.saturating_add(1);
@@ -167,14 +167,14 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Most PEs that are listed.
+/// Most PEs in [`Addressed`].
 const MOST: usize = 8;
 
-/// The PEs that were addressed since all operations were complete: a wait for another PE returns at once, and a failure names these.
+/// The PEs that were addressed since all operations were complete: a wait for any other PE returns at once; failures name these.
 #[derive(Debug, Default)]
 pub(super) struct Addressed {
     pes: [AtomicU32; MOST],
-    /// Their number; more than [`MOST`]: there are others.
+    /// Number of PEs; above [`MOST`]: some are not listed.
     count: AtomicUsize,
 }
 
@@ -205,7 +205,7 @@ impl Addressed {
         others || known.any(|known| known == pe)
     }
 
-    /// The PEs, and whether there are others.
+    /// Listed PEs, and whether others exist.
     pub(super) fn list(&self) -> (impl Iterator<Item = usize>, bool) {
         let count = self.count.load(Ordering::Acquire);
         let known = self.pes[..count.min(MOST)].iter();

@@ -1,7 +1,7 @@
-//! Pending answers: what this PE owes another for its messages.
+//! Pending answers to the messages of another PE.
 //!
-//! They are sent when there is room on the wire, by any thread that makes progress. Until then they wait in queues that the sender's
-//! window bounds. Acknowledgements are counted: one message carries all since the last.
+//! Any thread that makes progress sends answers, when there is room on the wire. Until then they wait in queues, bounded by the
+//! sender's window. Acknowledgements are counted: one message carries their number.
 //!
 //! Nobody waits for the acknowledgements of a patient sender. They [linger](Listing::Lingering): they are sent with the next message of
 //! answers, when they take half the window, or when the progress thread is idle.
@@ -33,7 +33,7 @@ pub(super) struct Found {
     pub(super) request: u32,
     /// The value of one word, for which nothing is allocated.
     one: u64,
-    /// Longer values; of the last word only the first bytes may count.
+    /// Longer values; bytes of the last word after `bytes` are padding.
     many: Box<[u64]>,
     bytes: usize,
 }
@@ -86,16 +86,16 @@ pub(super) enum Listing {
     Now,
     /// Among the PEs whose acknowledgements linger.
     Lingering,
-    /// It is listed already.
+    /// Already listed.
     Unchanged,
 }
 
 #[derive(Default)]
 pub(super) struct Pending {
     acknowledged: Vec<Acknowledged>,
-    /// Messages of their own, in the order of the requests.
+    /// Other answers: one message each, in request order.
     answers: VecDeque<Answer>,
-    /// Slots that the PE may write to again, a bit for each. They are sent with acknowledgements.
+    /// Slots that the other PE may write to again, a bit for each; sent with acknowledgements.
     slots: u32,
     lingering: u32,
     /// Whether the engine lists the PE among those that are answered now.
@@ -107,8 +107,7 @@ pub(super) struct Pending {
 impl Pending {
     /// Adds an acknowledgement of a message on a channel, and slots that are free again with it.
     ///
-    /// A late one lingers. A sender whose window is full waits for answers: half of the window is always left for messages that are
-    /// answered at once.
+    /// A late acknowledgement lingers. At most half of the window lingers: a sender whose window is full waits for answers.
     pub(super) fn acknowledge(
         &mut self,
         channel: u32,
@@ -126,7 +125,7 @@ impl Pending {
         if is_known { Listing::Unchanged } else { Listing::Lingering }
     }
 
-    /// Adds a message of its own.
+    /// Adds an answer, sent alone.
     pub(super) fn answer(&mut self, answer: Answer) -> Listing {
         self.answers.push_back(answer);
         self.list()
@@ -153,7 +152,7 @@ impl Pending {
         answer
     }
 
-    /// Adds a message again for which there was no room.
+    /// Requeues a message for which there was no room.
     pub(super) fn put_back(&mut self, answer: Answer) {
         match answer {
             Answer::Batch(batch) => {

@@ -18,7 +18,7 @@ use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
 use crate::transport::{Channel, SignalOp, Width};
 
-/// The registered segments, which stay registered meanwhile.
+/// The registered segments, locked: they stay registered.
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
 
 impl Memory<'_> {
@@ -96,7 +96,7 @@ impl Engine {
         let answer = match message {
             Message::Put { at, pattern, signal, is_patient } => {
                 self.write(at, &pattern, data, signal)?;
-                // The sender waits for the slot.
+                // The sender needs the slot back.
                 is_late = is_patient && slot.is_none();
                 None
             }
@@ -235,7 +235,7 @@ impl Engine {
         peer.borrowed.lock().give_back(slots)?;
         for one in acknowledged.as_chunks::<8>().0 {
             let [channel, count]: Acknowledged = bytemuck::cast(*one);
-            // The window first: a thread that finds the channel quiet may send.
+            // Window before stream: a thread on a quiet channel may send at once.
             peer.requests.lock().answered(count)?;
             let answered = self.streams.answered(Channel(channel), Due::Acknowledgement, count.into());
             answered.ok_or(Flaw::Answer)?;
@@ -282,13 +282,13 @@ impl Engine {
         Some(Grant { first: (number * SLOTS) as u32, region })
     }
 
-    /// Packs blocks of this PE into `data`, which is as long.
+    /// Packs blocks of this PE into `data`, which they fill.
     fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
         let (memory, pattern) = (Memory(self.segments.read()), &read.pattern);
         let (_, source) = memory.at(read.from, pattern.hulls().1)?;
         let plan = TransferPlan::auto(*pattern);
-        // SAFETY: the blocks lie in the hull, which is registered while `memory` is borrowed; packed, they are as
-        // many bytes as `data` has (`answer`, `Message::write`), and disjoint, as `Message::read` packs them.
+        // SAFETY: the blocks are in the hull, which is registered while `memory` is borrowed; packed, they have the length of
+        // `data` (`answer`, `Message::write`), and disjoint, as `Message::read` packs them.
         unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         Ok(())
     }
@@ -310,7 +310,7 @@ unsafe fn spread(into: *mut u8, size: usize, positions: &[u32], data: &[u8]) {
         ($size:expr) => {
             for (position, element) in positions.iter().zip(data.chunks_exact($size)) {
                 let to = into.wrapping_add(*position as usize * $size);
-                // SAFETY: an element of `data`, and as many bytes at its position (caller).
+                // SAFETY: an element of `data`, and its size is writable at its position (caller).
                 unsafe { shared::copy(to, element.as_ptr(), $size) };
             }
         };

@@ -17,7 +17,7 @@ pub(crate) const SLOTS: usize = 8;
 pub(crate) struct Region {
     pub(crate) address: u64,
     pub(crate) key: u64,
-    /// The secret number that a write to it must carry.
+    /// The secret number that each write must carry.
     pub(crate) mark: u32,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Borrowed {
 }
 
 impl Borrowed {
-    /// The request was not sent.
+    /// Undoes an unsent request.
     pub(super) fn withdraw(&mut self) {
         if *self == Self::Asked {
             *self = Self::Unasked;

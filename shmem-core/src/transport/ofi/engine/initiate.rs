@@ -25,7 +25,7 @@ impl Engine {
         Initiator { engine: self, wire, channel }
     }
 
-    /// Whether this PE has a grant of another. If it has not asked yet, it asks now, and does not wait for the answer.
+    /// Whether this PE has a grant of PE `pe`. Sends the first request for a grant, without a wait for the answer.
     pub(crate) fn has_borrowed(&self, wire: &dyn Wire, pe: usize) -> bool {
         if self.limits.grants == 0 {
             return false;
@@ -49,7 +49,7 @@ impl Engine {
         false
     }
 
-    /// Least bytes of blocks that each message of a transfer of `bytes` bytes to a PE carries.
+    /// Bytes of blocks for which each message of a transfer of `bytes` bytes has room.
     pub(crate) fn carries(&self, pe: usize, bytes: usize) -> usize {
         let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed.lock() != Borrowed::Refused;
         self.limits.carries(bytes, borrows)
@@ -60,7 +60,7 @@ impl Engine {
         bytes <= self.limits.carries(0, false)
     }
 
-    /// Passes a message to the wire, with data that `fill` writes; or writes it to a free slot of the grant, if it `borrows`.
+    /// Passes a message with data that `fill` writes to the wire, or, if `borrows`, writes it to a free slot of the grant.
     pub(super) fn hand_over(
         &self,
         wire: &dyn Wire,
@@ -91,7 +91,7 @@ impl Initiator<'_> {
     ///
     /// # Safety
     ///
-    /// As [`Transport::put_strided`](crate::transport::Transport::put_strided) until it returns.
+    /// As [`Transport::put_strided`](crate::transport::Transport::put_strided), until this returns.
     pub(crate) unsafe fn put(self, to: Remote, source: *const u8, pattern: &Pattern) {
         let (limits, bytes) = (&self.engine.limits, pattern.bytes());
         let borrows = limits.lends(bytes) && self.engine.has_borrowed(self.wire, to.pe.number());
@@ -103,12 +103,12 @@ impl Initiator<'_> {
         });
     }
 
-    /// Writes bytes, then changes a signal of the same PE, in one message. The acknowledgement to a patient sender may come late: its
-    /// channel is quieted at its end alone. Panics if the bytes do not [fit](Engine::fits) one message.
+    /// Writes bytes, then changes a signal of the same PE, in one message. The acknowledgement to a patient sender may be late: its
+    /// channel is quieted only at its end. Panics if the bytes do not [fit](Engine::fits) one message.
     ///
     /// # Safety
     ///
-    /// As [`Transport::put_signal`](crate::transport::Transport::put_signal) until it returns.
+    /// As [`Transport::put_signal`](crate::transport::Transport::put_signal), until this returns.
     pub(crate) unsafe fn put_signal(
         self,
         to: Remote,
@@ -124,7 +124,7 @@ impl Initiator<'_> {
         unsafe { self.send_put(to.pe.number(), &message, source, &pattern, false) };
     }
 
-    /// Reads blocks; they are there on return, or when the channel is quiet, as `until` says.
+    /// Reads blocks, complete on return or when the channel is quiet, as `until` says.
     ///
     /// # Safety
     ///
@@ -142,7 +142,7 @@ impl Initiator<'_> {
         asking.finish();
     }
 
-    /// Carries out a deed on elements; results are there on return, or when the channel is quiet, as `until` says.
+    /// Carries out a deed on elements; results are written on return, or when the channel is quiet, as `until` says.
     ///
     /// A list is cut into messages, which the target carries out separately. The number of requests with results is
     /// [bounded](super::Limits::lists): the caller makes progress until it may send another.
@@ -153,8 +153,8 @@ impl Initiator<'_> {
     ///
     /// # Panics
     ///
-    /// If there are fewer operands, or positions, than elements, or no message has room for one: [`places`](super::Limits::places),
-    /// [`picks`](super::Limits::picks).
+    /// If there are fewer operands or positions than elements, or no message has room for an element:
+    /// [`places`](super::Limits::places), [`picks`](super::Limits::picks).
     pub(crate) unsafe fn list(
         self,
         list: Elements<'_>,
@@ -214,11 +214,10 @@ impl Initiator<'_> {
         let (pe, mut before) = (word.pe.number(), 0_u64);
         let into: *mut u8 = (&raw mut before).cast();
         let destination = Destination::Elements { into, size: width.bytes(), count: 1, positions: None };
-        // `before` stays until the request has been answered: this returns when it has, and does
-        // not unwind (`Awaited`).
+        // `before` stays until the request has been answered: this returns after the answer, and does not unwind (`Awaited`).
         let ticket = self.ask(pe, destination, &Message::word(word, width, op, true));
         self.wait(pe, Some(ticket));
-        // SAFETY: the answer has written four bytes here, or all eight; those behind four are zeroes, and the low ones come first.
+        // SAFETY: the answer has written all eight bytes, or the first four, which are the low ones; the others are zeroes.
         unsafe { into.cast::<u64>().read() }
     }
 
@@ -233,7 +232,7 @@ impl Initiator<'_> {
         self.ask(word.pe.number(), destination, &Message::word(word, width, op, true));
     }
 
-    /// Sends a put with its data, or writes it to a slot, if it `borrows`.
+    /// Sends a put with its data; if `borrows`, through a lent slot.
     ///
     /// # Safety
     ///
@@ -255,7 +254,7 @@ impl Initiator<'_> {
         self.send(pe, message, fill, borrows);
     }
 
-    /// Sends a message without a result, or writes it to a slot, if it `borrows`.
+    /// Sends a message without a result; if `borrows`, through a lent slot.
     fn send(self, pe: usize, message: &Message<'_>, fill: &mut dyn FnMut(&mut [u8]), borrows: bool) {
         let Self { engine, wire, channel } = self;
         self.start(pe, None, |_| engine.hand_over(wire, pe, channel.0, message, fill, borrows));
@@ -263,7 +262,7 @@ impl Initiator<'_> {
 
     /// Sends a message with a result.
     fn ask(self, pe: usize, destination: Destination, message: &Message<'_>) -> Ticket {
-        // From here on the answer may come: if the wire unwound, the destination would be gone.
+        // From here on the answer may arrive: if the wire unwound, the destination would be gone.
         let awaited = Awaited;
         let ticket = self.start(pe, Some(destination), |ticket| {
             let name = ticket.map_or(0, Ticket::name);
@@ -273,8 +272,8 @@ impl Initiator<'_> {
         ticket.unwrap_or_else(|| unreachable!("something comes back"))
     }
 
-    /// Sends a message by `send` as soon as there is room on the wire and in the window. Returns its ticket, if it has a result, for
-    /// which there is a destination.
+    /// Sends a message by `send` as soon as there is room on the wire and in the window. Returns the message's ticket if it has a
+    /// result, written to `destination`.
     fn start(
         self,
         pe: usize,
@@ -323,7 +322,7 @@ impl Initiator<'_> {
     }
 }
 
-/// The parts of a list, of at most `most` elements: their index in the list, their elements, and their deed.
+/// The parts of a list, of at most `most` elements each: index of the first element, elements, deed.
 fn cut<'l>(
     list: Elements<'l>,
     deed: Deed<'l>,

@@ -2,7 +2,7 @@
 
 use super::message::{BEFORE_ANSWER, INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
 
-/// The least length that a message must be able to have: a put's fields and some data.
+/// The least allowed [`Limits::message`]: room for a put's fields and some data.
 pub(crate) const LEAST_MESSAGE: usize = 512;
 
 /// Limits of messages in flight. The same on all PEs.
@@ -16,9 +16,9 @@ pub struct Limits {
     pub grants: usize,
     /// Most bytes of a message in a slot. Shorter messages overlap better, longer ones cost less.
     pub slot: usize,
-    /// Most unanswered requests of a PE for lists of another: so few that their results take 64 KiB for each sender.
+    /// Most unanswered list requests from one PE to another: their results take at most 64 KiB per sender.
     pub lists: u16,
-    /// Most bytes of the result of such a request.
+    /// Most bytes of a list request's result.
     pub asked: usize,
 }
 
@@ -38,12 +38,12 @@ impl Limits {
         if self.grants > 0 { self.message.max(self.slot) } else { self.message }
     }
 
-    /// Most bytes of a message that may or may not be in a slot.
+    /// Most bytes of a message that fits both a slot and the wire.
     pub(super) fn least(&self) -> usize {
         self.message.min(self.slot)
     }
 
-    /// Least bytes of blocks that each message of a transfer of `bytes` bytes carries, to a PE with a grant or without.
+    /// Bytes of blocks for which each message of a transfer of `bytes` bytes has room, with a grant or without.
     pub fn carries(&self, bytes: usize, borrows: bool) -> usize {
         self.message_for(borrows && self.lends(bytes)) - MOST_BEFORE_DATA
     }
@@ -53,7 +53,7 @@ impl Limits {
         self.grants > 0 && bytes + MOST_BEFORE_DATA > self.message
     }
 
-    /// Most bytes of the messages of a transfer.
+    /// Most bytes of each message of a transfer.
     pub(super) fn message_for(&self, borrows: bool) -> usize {
         if borrows { self.slot } else { self.message }
     }
@@ -73,12 +73,12 @@ impl Limits {
         size <= self.answer()
     }
 
-    /// Elements of a message that writes a list, each of which takes `each` bytes of it.
+    /// Most elements in a message that writes a list, at `each` bytes per element.
     pub(super) fn sent(&self, each: usize, borrows: bool) -> usize {
         (self.message_for(borrows) - MOST_BESIDE_ELEMENTS) / each
     }
 
-    /// Elements of `size` bytes in one request, each of which takes `each` bytes of it.
+    /// Most elements of `size` bytes in one request, at `each` request bytes each.
     pub(super) fn wanted(&self, size: usize, each: usize) -> usize {
         let request = self.message - MOST_BESIDE_ELEMENTS;
         // Positions of results take as many bytes as indices do.

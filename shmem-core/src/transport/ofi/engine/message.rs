@@ -17,10 +17,10 @@
 //! pick     ..., offset, (count, size), indices
 //! ```
 //!
-//! The three bytes by kind: of a put the number of loops, the signal's operation with the bit of a patient sender, and the signal's segment;
-//! of answers their number; of a list its operation, and a bit for each operand that every word has of its own. One word is a list of
-//! one. Indices have 32 bits, and are padded by zeroes to a multiple of eight bytes. In the field of the segment, answers have the bits
-//! of free slots, and grants their first slot.
+//! The three bytes by kind are, for a put: number of loops, signal operation with the bit of a patient sender, signal segment; for
+//! answers: their number; for a list: operation, and a bit for each operand that is given per word. A single word is a list of
+//! length 1. Indices have 32 bits, and are padded by zeroes to a multiple of eight bytes. In the field of the segment, answers have
+//! the bits of free slots, and grants their first slot.
 //!
 //! The receiver checks all fields: an inconsistent message is a [`Flaw`].
 
@@ -33,7 +33,7 @@ use crate::strided::{Level, MAX_LEVELS, Pattern};
 use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, SignalOp, Width};
 
 pub(super) const HEAD: usize = 24;
-/// The bytes of a message with its token.
+/// Position of the token in a message.
 pub(crate) const TOKEN: Range<usize> = 16..24;
 /// Bytes of an index.
 pub(super) const INDEX: usize = size_of::<u32>();
@@ -41,7 +41,7 @@ pub(super) const INDEX: usize = size_of::<u32>();
 pub(super) const MOST_BEFORE_DATA: usize = HEAD + 16 + 16 * MAX_LEVELS + 16;
 /// Bytes in front of the data that answers a request.
 pub(super) const BEFORE_ANSWER: usize = HEAD;
-/// Most bytes of a list's message that belong to no element.
+/// Most bytes of a list's message without its elements.
 pub(super) const MOST_BESIDE_ELEMENTS: usize = HEAD + 16 + 2 * 8 + INDEX;
 
 const PUT: u8 = 1;
@@ -57,7 +57,7 @@ const PICK: u8 = 10;
 
 /// The bit of a patient sender, in the byte of a put's signal.
 const PATIENT: u8 = 0x80;
-/// The bits of operands that every word has of its own: of the operand, and of the expected value.
+/// The bits of values that are given per word: of the operand, and of the expected value.
 const OWN: [u8; 2] = [1, 2];
 
 const _: () = assert!(MAX_SEGMENTS <= u8::MAX as usize, "a segment fits a byte");
@@ -113,7 +113,7 @@ pub(super) struct List<'a> {
 /// The operation on the elements of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task<'a> {
-    /// Changes words; whether the old values are the result.
+    /// Changes words; if `true`, old values are the result.
     Change(Change<'a>, bool),
     /// Writes elements, which are the data.
     Place,
@@ -348,7 +348,7 @@ fn width_of(bytes: usize) -> Result<Width, Flaw> {
     }
 }
 
-/// Reads bytes from the front. If there are too few, that is a [`Flaw::Length`].
+/// Reads bytes from the front. Fails with [`Flaw::Length`] if too few are left.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

@@ -23,9 +23,9 @@
 //!   message that must come after another is sent when that is acknowledged.
 //! * **No allocation** per operation, but for lists: messages are encoded in the wire's buffers; requests and pending answers are in
 //!   tables that grow to the window and are kept.
-//! * **Trust.** Each message has a token, derived from the job's [secret](super::Secret) for its sender and its receiver. A message without
-//!   is a stranger's: it is dropped and [counted](Engine::strangers). The other fields are checked: a message that is inconsistent, or
-//!   names memory that is not registered, is a [`Fault`], with which the job ends.
+//! * **Trust.** Each message has a token, derived from the job's [secret](super::Secret) for its sender and its receiver. A message
+//!   without a valid token is dropped and [counted](Engine::strangers). The other fields are checked: a message that is
+//!   inconsistent, or names memory that is not registered, is a [`Fault`], with which the job ends.
 //!
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
@@ -75,7 +75,7 @@ pub(crate) struct Engine {
     segments: RwLock<[Option<Target>; MAX_SEGMENTS]>,
     /// PEs with pending answers.
     creditors: Mutex<VecDeque<u32>>,
-    /// Their number, so that a look at it needs no lock.
+    /// Number of creditors, readable without the lock.
     owing: AtomicUsize,
     /// PEs with acknowledgements that linger.
     late: Mutex<Vec<u32>>,
@@ -137,12 +137,12 @@ impl Engine {
         self.segments.write()[segment as usize] = None;
     }
 
-    /// Whether every message of a channel was answered: its writes are remotely visible, and its reads are here.
+    /// Whether every message of a channel was answered: its writes are remotely visible, and its reads complete.
     pub(crate) fn is_quiet(&self, channel: Channel) -> bool {
         self.streams.get(channel).is_answered()
     }
 
-    /// The PEs that have unanswered messages, and their number.
+    /// The PEs with unanswered messages, and how many each has.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
         let each =
             self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests.lock().unanswered())));
@@ -158,8 +158,8 @@ impl Engine {
         self.strangers.load(Ordering::Relaxed)
     }
 
-    /// Sends pending answers, as far as there is room. Called after [`arrived`](Self::arrived), and while there
-    /// [are some](Self::owes).
+    /// Sends pending answers, as far as there is room. Called after [`arrived`](Self::arrived), and while answers [are
+    /// pending](Self::owes).
     pub(crate) fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
             let Some(creditor) = self.creditors.lock().pop_front() else { break };
@@ -176,7 +176,7 @@ impl Engine {
         self.owing.load(Ordering::Relaxed) > 0
     }
 
-    /// Sends the acknowledgements that linger, as far as there is room; the others are then pending answers. Called now and then, and
+    /// Sends the acknowledgements that linger, as far as there is room; the others become pending answers. Called periodically, and
     /// before a thread sleeps.
     pub(crate) fn hurry(&self, wire: &dyn Wire) -> Result<(), Fault> {
         let next = || self.late.lock().pop();

@@ -32,7 +32,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// Its name in messages, which is used again only after 65536 requests in its place.
+    /// The request's name in messages, reused only after 65536 requests in its slot.
     pub(super) fn name(self) -> u32 {
         name(self.slot, self.use_of_slot)
     }
@@ -48,7 +48,7 @@ pub(super) struct Arriving(u16);
 
 /// A place in the table of requests.
 struct RequestSlot {
-    /// How many requests were in it and are finished.
+    /// Number of finished requests in this slot.
     uses: u64,
     is_list: bool,
     /// `None`: the place is free, or the answer is being written by the holder of the [`Arriving`].
@@ -69,8 +69,8 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Takes a place in the window for a message, if one is free; with a ticket, if the message has a result. Fewer lists may be
-    /// requested.
+    /// Takes a place in the window for a message, if one is free; with a ticket, if the message has a result. Lists have a lower
+    /// limit.
     pub(super) fn start(
         &mut self,
         limits: &Limits,
@@ -89,7 +89,7 @@ impl Requests {
         }
         self.lists += u16::from(is_list);
         let slot = self.free.pop().unwrap_or_else(|| {
-            // All places are taken, and fewer than the window has.
+            // All slots are in use, and fewer than the window has.
             self.slots.push(RequestSlot { uses: 0, is_list, asked: None });
             (self.slots.len() - 1) as u16
         });
@@ -98,8 +98,8 @@ impl Requests {
         Some(Some(Ticket { slot, use_of_slot: place.uses }))
     }
 
-    /// Takes back a message that was not sent. Afterwards no thread writes to its destination. Fails if it was sent: all are
-    /// acknowledged, or the answer is here, or is being written.
+    /// Takes back a message that was not sent. Afterwards no thread writes to its destination. Fails if the message was sent: all
+    /// are acknowledged, or its answer was or is being written.
     pub(super) fn withdraw(&mut self, ticket: Option<Ticket>) -> Result<(), Flaw> {
         match ticket {
             None => self.answered(1),
@@ -113,7 +113,7 @@ impl Requests {
         Ok(())
     }
 
-    /// The destination of the request with this name. Until [`finish`](Self::finish) it is not answered again, and cannot be
+    /// The destination of the request with this name. Until [`finish`](Self::finish) the request cannot be answered again or
     /// withdrawn.
     pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
         let number = named as u16;

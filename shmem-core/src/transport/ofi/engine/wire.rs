@@ -6,7 +6,7 @@ use super::bounce::{BounceSlot, Region};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// It was sent, and its bytes are no longer needed.
+    /// The message was sent; its buffer is free again.
     Done,
     /// There is no room now, and nothing was sent.
     Full,
