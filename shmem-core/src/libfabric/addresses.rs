@@ -10,7 +10,7 @@ use super::object::{Object, Refused};
 
 pub(super) const ADDRESS_BYTES: usize = 256;
 
-/// A table of addresses. Fields are closed in order.
+/// A table of addresses. Fields drop in this order.
 #[derive(Debug)]
 pub struct Addresses {
     table: Object<fid_av>,
@@ -24,7 +24,7 @@ impl Addresses {
     ///
     /// If the provider refuses.
     pub fn open(domain: &Arc<Domain>, count: usize) -> Result<Arc<Self>, Refused> {
-        // SAFETY: numbers and pointers: all zeroes ask for nothing.
+        // SAFETY: numbers and pointers, for which zeroes are valid.
         let mut attributes: fi_av_attr = unsafe { core::mem::zeroed() };
         attributes.type_ = FI_AV_TABLE;
         // Providers compute with the number, and some do not check for overflow.
@@ -33,12 +33,12 @@ impl Addresses {
             // SAFETY: an open domain; the attributes are read during the call.
             unsafe { calls::av_open(domain.as_ptr(), &raw mut attributes, table, core::ptr::null_mut()) }
         };
-        // SAFETY: only this value knows it, whose fields close it before they let go of its domain.
+        // SAFETY: only this value has the table, and closes it before it releases the domain.
         let table = unsafe { Object::open("fi_av_open", open) }?;
         Ok(Arc::new(Self { table, domain: Arc::clone(domain) }))
     }
 
-    /// Its domain.
+    /// The table's domain.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
@@ -51,11 +51,11 @@ impl Addresses {
     ///
     /// # Safety
     ///
-    /// It must be the whole address of an [endpoint](super::Endpoint::name) of the same provider: the provider reads as many bytes as its
-    /// addresses have.
+    /// `address` must be a whole address of an [endpoint](super::Endpoint::name) of the same provider, which reads as many bytes as
+    /// its addresses have.
     pub unsafe fn insert(&self, address: &[u8]) -> Result<fi_addr_t, Refused> {
         let (mut found, none) = (fi_addr_t::MAX, core::ptr::null_mut());
-        // Providers take the length of an address from the kind in its first bytes.
+        // Providers derive the length of an address from the kind in its first bytes.
         let mut whole = [0_u8; ADDRESS_BYTES];
         match whole.get_mut(..address.len()) {
             Some(start) => start.copy_from_slice(address),
@@ -74,17 +74,17 @@ impl Addresses {
     ///
     /// # Safety
     ///
-    /// It must be a result of [`insert`](Self::insert) of this table: providers crash when they are asked for others.
+    /// `address` must be a result of [`insert`](Self::insert) of this table: providers crash on others.
     pub unsafe fn describe(&self, address: fi_addr_t) -> Option<String> {
         let (mut raw, mut raw_length) = ([0_u8; ADDRESS_BYTES], ADDRESS_BYTES);
         let (mut text, mut length) = ([0_u8; ADDRESS_BYTES], ADDRESS_BYTES);
         let to = raw.as_mut_ptr().cast::<c_void>();
-        // SAFETY: an open table, an address that it has (caller), and room for as many bytes as the length says.
+        // SAFETY: an open table, an address in it (caller), and room for `raw_length` bytes.
         if unsafe { calls::av_lookup(self.table.as_ptr(), address, to, &raw mut raw_length) } != 0 {
             return None;
         }
         let to = text.as_mut_ptr().cast::<c_char>();
-        // SAFETY: an open table, an address that it has given, and room for as many bytes as the length says.
+        // SAFETY: an open table, an address that it has returned, and room for `length` bytes.
         unsafe { calls::av_straddr(self.table.as_ptr(), raw.as_ptr().cast(), to, &raw mut length) };
         let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         Some(String::from_utf8_lossy(text).into_owned())

@@ -28,8 +28,7 @@ not_there! {
     *const c_char = core::ptr::null();
 }
 
-/// Tables with their entries in order. An entry that is called has the name of its function, its arguments behind the object, and its
-/// result.
+/// Tables with their entries in order. An entry that is called lists function name, arguments after the object, and result.
 macro_rules! tables {
     ($($table:ident of $object:ident.$field:ident {
         $($entry:ident $(: $name:ident($($argument:ident: $type:ty),*) -> $result:ty)?;)*

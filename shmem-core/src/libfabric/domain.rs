@@ -9,8 +9,8 @@ use super::library::Library;
 use super::object::{Object, Refused};
 use crate::dispositions;
 
-/// An open interface of a provider. Addresses, endpoints and registered memory are made from it, and keep it. Fields are closed in
-/// order.
+/// An open interface of a provider. Addresses, endpoints and registered memory are made from a domain, and keep it. Fields drop in
+/// this order.
 #[derive(Debug)]
 pub struct Domain {
     domain: Object<fid_domain>,
@@ -31,26 +31,26 @@ impl Domain {
         let call = info.first().library().symbols().fi_fabric;
         // SAFETY: attributes of an entry, which are read during the call.
         let open = |fabric| unsafe { call(attributes, fabric, none) };
-        // Both calls start a provider, which may load libraries of its hardware.
-        // SAFETY: providers install what is their own, and free nothing of others.
+        // Both calls start a provider, which may load libraries of its hardware. SAFETY: providers install handlers of their own,
+        // and free none of others.
         let open = |fabric| unsafe { dispositions::keep(|| open(fabric)) };
-        // SAFETY: a fabric is made from nothing, and only this value knows it.
+        // SAFETY: a fabric is made from no object, and only this value has it.
         let fabric = unsafe { Object::open("fi_fabric", open) }?;
         // SAFETY: an open fabric, and the entry that it was opened by, which is read during the call.
         let open = |domain| unsafe { calls::domain(fabric.as_ptr(), info.first().as_ptr(), domain, none) };
-        // SAFETY: providers install what is their own, and free nothing of others.
+        // SAFETY: providers install handlers of their own, and free none of others.
         let open = |domain| unsafe { dispositions::keep(|| open(domain)) };
-        // SAFETY: only this value knows it, whose fields close it before its fabric.
+        // SAFETY: only this value has the domain, and closes it before its fabric.
         let domain = unsafe { Object::open("fi_domain", open) }?;
         Ok(Arc::new(Self { domain, fabric, info }))
     }
 
-    /// The entry that it was opened by.
+    /// The entry that opened the domain.
     pub fn entry(&self) -> InfoEntry<'_> {
         self.info.first()
     }
 
-    /// Its library.
+    /// The library.
     pub fn library(&self) -> &'static Library {
         self.info.first().library()
     }

@@ -10,7 +10,7 @@ use super::bindings::*;
 use super::calls;
 use super::object::{Object, Refused};
 
-/// An endpoint, its completion queue and its counter. Fields are closed in order.
+/// An endpoint, its completion queue and its counter. Fields drop in this order.
 ///
 /// Operations are named as in libfabric and documented there. Each is one indirect call, and returns the answer of libfabric:
 /// 0, or a negative error, `-FI_EAGAIN` if there is no room now, `-FI_ENOSYS` if the endpoint has no such operation.
@@ -25,7 +25,7 @@ pub struct Endpoint {
     counter: Object<fid_cntr>,
     queue: Object<fid_cq>,
     addresses: Arc<Addresses>,
-    /// Readable when the queue has completions, if it was requested; owned by the queue.
+    /// Readable when the queue, its owner, has completions; `None`: not requested.
     descriptor: Option<RawFd>,
 }
 
@@ -54,8 +54,8 @@ macro_rules! posts {
 }
 
 impl Endpoint {
-    /// Opens an endpoint with a table of addresses, a queue of `entries` entries, at most a million, and a counter of complete operations.
-    /// If it `sleeps`, threads can sleep on the queue.
+    /// Opens an endpoint with a table of addresses, a queue of `entries` entries, at most a million, and a counter of complete
+    /// operations. If `sleeps`, threads can sleep on the queue.
     ///
     /// # Errors
     ///
@@ -67,27 +67,27 @@ impl Endpoint {
         reports: Reports,
     ) -> Result<Self, Refused> {
         let (domain, none) = (addresses.domain(), core::ptr::null_mut());
-        // SAFETY: numbers and pointers: all zeroes ask for nothing.
+        // SAFETY: numbers and pointers, for which zeroes are valid.
         let mut attributes: fi_cq_attr = unsafe { core::mem::zeroed() };
         attributes.format = FI_CQ_FORMAT_DATA;
         attributes.wait_obj = if sleeps { FI_WAIT_FD } else { FI_WAIT_NONE };
         attributes.size = entries.min(MOST_ENTRIES);
         // SAFETY: an open domain; the attributes are read during the call.
         let open = |queue| unsafe { calls::cq_open(domain.as_ptr(), &raw mut attributes, queue, none) };
-        // SAFETY: only this value knows it, which keeps its domain by the table, and closes it before.
+        // SAFETY: only this value has it, and closes it before the table, which keeps the domain.
         let queue = unsafe { Object::open("fi_cq_open", open) }?;
-        // SAFETY: numbers and pointers: all zeroes ask for nothing.
+        // SAFETY: numbers and pointers, for which zeroes are valid.
         let mut attributes: fi_cntr_attr = unsafe { core::mem::zeroed() };
         attributes.events = FI_CNTR_EVENTS_COMP;
         attributes.wait_obj = FI_WAIT_NONE;
         // SAFETY: an open domain; the attributes are read during the call.
         let open = |counter| unsafe { calls::cntr_open(domain.as_ptr(), &raw mut attributes, counter, none) };
-        // SAFETY: only this value knows it, which keeps its domain by the table, and closes it before.
+        // SAFETY: only this value has it, and closes it before the table, which keeps the domain.
         let counter = unsafe { Object::open("fi_cntr_open", open) }?;
         // SAFETY: an open domain, and the entry that it was opened by.
         let open = |endpoint| unsafe { calls::endpoint(domain.as_ptr(), domain.info(), endpoint, none) };
-        // SAFETY: only this value knows it, which closes it before its counter, its queue and its addresses, to which it is
-        // bound below. (Where that fails, locals are dropped in reverse: it before its counter and its queue.)
+        // SAFETY: only this value has the endpoint, and closes it before counter, queue and addresses, to which it is bound below.
+        // (If that fails, locals drop in reverse: the endpoint before counter and queue.)
         let endpoint: Object<fid_ep> = unsafe { Object::open("fi_endpoint", open) }?;
         let selective = match reports {
             Reports::Asked => FI_SELECTIVE_COMPLETION,
@@ -103,7 +103,7 @@ impl Endpoint {
             // SAFETY: open objects of one domain, and an endpoint that is not enabled yet.
             Refused::unless_done("fi_ep_bind", unsafe { calls::bind(endpoint.fid(), to, flags) })?;
         }
-        // SAFETY: an open endpoint with all that it needs; the command has no argument.
+        // SAFETY: an open endpoint with all bindings; the command has no argument.
         Refused::unless_done("fi_enable", unsafe {
             calls::control(endpoint.fid(), FI_ENABLE.cast_signed(), none)
         })?;
@@ -125,7 +125,7 @@ impl Endpoint {
         if descriptor < 0 { Err(Refused::of("fi_control", FI_ENOSYS.cast_signed())) } else { Ok(descriptor) }
     }
 
-    /// Its address, for other processes.
+    /// The address for other processes.
     ///
     /// # Errors
     ///
@@ -134,14 +134,14 @@ impl Endpoint {
         let mut bytes = vec![0; ADDRESS_BYTES];
         let mut length = bytes.len();
         let to = bytes.as_mut_ptr().cast();
-        // SAFETY: an endpoint that is open and enabled, and room for as many bytes as `length` says.
+        // SAFETY: an endpoint that is open and enabled, and room for `length` bytes.
         let answer = unsafe { calls::getname(self.endpoint.as_ptr(), to, &raw mut length) };
         Refused::unless_done("fi_getname", answer)?;
         bytes.truncate(length);
         Ok(bytes)
     }
 
-    /// Its table of addresses.
+    /// The table of addresses.
     pub fn addresses(&self) -> &Arc<Addresses> {
         &self.addresses
     }
@@ -164,23 +164,23 @@ impl Endpoint {
         room: &'r mut [MaybeUninit<fi_cq_data_entry>],
     ) -> Result<&'r [fi_cq_data_entry], isize> {
         const NOTHING: isize = -(FI_EAGAIN as isize);
-        // SAFETY: an open queue of entries of that format, and room for as many.
+        // SAFETY: an open queue of entries of that format, and room for `room.len()`.
         match unsafe { calls::cq_read(self.queue.as_ptr(), room.as_mut_ptr().cast(), room.len()) } {
             0 | NOTHING => Ok(&[]),
             failed if failed < 0 => Err(failed),
             read => {
                 let written: *const [MaybeUninit<fi_cq_data_entry>] = &raw const room[..read as usize];
-                // SAFETY: the queue has written so many entries; they are borrowed as the room was.
+                // SAFETY: the queue has written `read` entries; they are borrowed as `room` is.
                 Ok(unsafe { &*(written as *const [fi_cq_data_entry]) })
             }
         }
     }
 
-    /// The operation that has failed.
+    /// Returns the failed operation.
     ///
     /// # Errors
     ///
-    /// The answer of libfabric, not positive, if there is none.
+    /// The answer of libfabric, not positive, if none failed.
     pub fn read_error(&self) -> Result<fi_cq_err_entry, isize> {
         // SAFETY: numbers and pointers: all zeroes are an entry, with no room for data of the provider's own.
         let mut entry: fi_cq_err_entry = unsafe { core::mem::zeroed() };
@@ -191,7 +191,7 @@ impl Endpoint {
         }
     }
 
-    /// Readable when the queue has completions, if threads can sleep on it.
+    /// The descriptor, readable when the queue has completions; `None`: threads cannot sleep.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: it belongs to the queue, which is open for as long as this value.
         self.descriptor.map(|descriptor| unsafe { BorrowedFd::borrow_raw(descriptor) })

@@ -34,7 +34,7 @@ pub struct Info {
 
 // SAFETY: plain data of libfabric, which belongs to no thread.
 unsafe impl Send for Info {}
-// SAFETY: it is only read.
+// SAFETY: the data is only read.
 unsafe impl Sync for Info {}
 
 /// One entry: an interface of a provider, and its attributes.
@@ -54,7 +54,7 @@ impl Library {
     /// The error of libfabric: `FI_ENODATA` if no offer fits.
     pub fn offers(&'static self, asked: &Hints<'_>) -> Result<Info, Refused> {
         let refused = |code| Refused::of("fi_getinfo", code);
-        // SAFETY: a null pointer asks for an empty one.
+        // SAFETY: a null pointer requests an empty entry.
         let hints = unsafe { (self.symbols().fi_dupinfo)(core::ptr::null()) };
         let hints = NonNull::new(hints).ok_or(refused(FI_ENOMEM.cast_signed()))?;
         let hints = Info { library: self, first: hints };
@@ -67,8 +67,7 @@ impl Library {
         let getinfo = self.symbols().fi_getinfo;
         // SAFETY: no node and no service are asked for; the hints are libfabric's own, and there is room for the answer.
         let ask = || unsafe { getinfo(VERSION, node, service, 0, hints.first.as_ptr(), &raw mut list) };
-        // The first call loads providers.
-        // SAFETY: these install handlers of their own, and free none of others.
+        // The first call loads providers. SAFETY: providers install handlers of their own, and free none of others.
         let answer = unsafe { dispositions::keep(ask) };
         Refused::unless_done("fi_getinfo", answer)?;
         let first = NonNull::new(list).ok_or(refused(FI_ENODATA.cast_signed()))?;
@@ -86,7 +85,7 @@ impl Info {
     ///
     /// # Errors
     ///
-    /// `FI_ENODATA` if the interface is not among them.
+    /// `FI_ENODATA` if no entry has the interface.
     pub fn on(&self, interface: Option<&str>) -> Result<InfoEntry<'_>, Refused> {
         let mut entries = self.entries();
         let found = entries.find(|entry| interface.is_none_or(|name| entry.interface() == name));
@@ -103,7 +102,7 @@ impl Info {
 
     /// Writes hints to this entry, which is empty and not shared yet.
     fn fill_in(&self, asked: &Hints<'_>) {
-        // SAFETY: one that libfabric has just made; nobody else has it.
+        // SAFETY: an entry that libfabric has just made; nobody else has it.
         let info = unsafe { &mut *self.first.as_ptr() };
         info.caps = asked.capabilities;
         info.mode = asked.mode;
@@ -118,15 +117,15 @@ impl Info {
         domain.mr_mode = asked.registration.cast_signed();
     }
 
-    /// Writes the name of a provider to this entry, which is empty and not shared yet. `None`: there is no memory for it.
+    /// Writes the name of a provider to this entry, which is empty and not shared yet. `None`: out of memory.
     fn name(&self, provider: &CStr) -> Option<()> {
         // SAFETY: a text that ends with a zero.
         let copy = NonNull::new(unsafe { libc::strdup(provider.as_ptr()) })?;
-        // SAFETY: one that libfabric has just made; nobody else has it.
+        // SAFETY: an entry that libfabric has just made; nobody else has it.
         let info = unsafe { &mut *self.first.as_ptr() };
         // SAFETY: `fi_dupinfo` makes all attributes, each an allocation of its own; nobody else has them.
         let fabric = unsafe { &mut *info.fabric_attr };
-        // libfabric frees it with the entry.
+        // libfabric frees the copy with the entry.
         fabric.prov_name = copy.as_ptr();
         Some(())
     }
@@ -154,7 +153,7 @@ impl<'i> InfoEntry<'i> {
     ///
     /// # Panics
     ///
-    /// If libfabric has no memory for it.
+    /// If libfabric is out of memory.
     pub fn copy(self) -> Info {
         // SAFETY: an entry of a list that lives.
         let info = unsafe { (self.library.symbols().fi_dupinfo)(self.info.as_ptr()) };
@@ -196,7 +195,7 @@ impl<'i> InfoEntry<'i> {
         if info.src_addr.is_null() {
             return &[];
         }
-        // SAFETY: not null: an address of an entry that lives, with so many bytes.
+        // SAFETY: not null: an address of an entry that lives, with `src_addrlen` bytes.
         unsafe { core::slice::from_raw_parts(info.src_addr.cast(), info.src_addrlen) }
     }
 
@@ -207,14 +206,14 @@ impl<'i> InfoEntry<'i> {
 
     /// The PCI address of the interface: domain, bus, device and function, if libfabric reports it.
     pub fn pci(self) -> Option<(u16, u8, u8, u8)> {
-        // SAFETY: that of an entry that lives, or none.
+        // SAFETY: null, or the NIC of a live entry.
         let nic = unsafe { self.info().nic.as_ref() }?;
-        // SAFETY: what an interface has of its bus lives as long as it, if it is there.
+        // SAFETY: null, or bus attributes that live as long as the NIC.
         let bus = unsafe { nic.bus_attr.as_ref() }?;
         if bus.bus_type != FI_BUS_PCI {
             return None;
         }
-        // SAFETY: that of a PCI bus, as its type says.
+        // SAFETY: the attributes of PCI, as `bus_type` says.
         let pci = unsafe { bus.attr.pci };
         Some((pci.domain_id, pci.bus_id, pci.device_id, pci.function_id))
     }
@@ -250,7 +249,7 @@ impl<'i> InfoEntry<'i> {
 ///
 /// # Safety
 ///
-/// It must end with a zero, or be null.
+/// `text` must end with a zero, or be null.
 unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();

@@ -57,11 +57,11 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// If there is none, or it is too old.
+    /// If no library is found, or it is too old.
     ///
     /// # Safety
     ///
-    /// The file must be libfabric: its initialisers run, and its functions with names of libfabric's are called as these.
+    /// The file must be libfabric: its initialisers run, and its functions are called by libfabric's names and types.
     pub unsafe fn load(file: Option<&str>) -> Result<&'static Self, LibraryError> {
         let mut loaded = LOADED.lock();
         let names = file.map_or_else(|| NAMES.to_vec(), |file| vec![file]);
@@ -71,7 +71,7 @@ impl Library {
         }
         let mut first = None;
         for name in &names {
-            // SAFETY: the file is libfabric (caller); so are those that the loader finds under its names.
+            // SAFETY: the file is libfabric (caller); so are files that the loader finds under `NAMES`.
             match unsafe { Self::open(name) } {
                 Ok(library) => {
                     let library = &*Box::leak(Box::new(library));
@@ -100,12 +100,12 @@ impl Library {
         Ok(library)
     }
 
-    /// The functions that it exports, for callers with objects of their own.
+    /// The exported functions, for callers with objects of their own.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
 
-    /// Its version.
+    /// The library's version.
     pub fn version(&self) -> (u32, u32) {
         // SAFETY: a function without arguments, of a library that stays loaded.
         let version = unsafe { (self.symbols.fi_version)() };
@@ -115,7 +115,7 @@ impl Library {
     /// The message for an error number of libfabric, positive or negative.
     pub fn describe(&self, error: i64) -> String {
         let number = c_int::try_from(error.unsigned_abs()).unwrap_or(c_int::MAX);
-        // SAFETY: any number is allowed; the answer is a text that is never freed, or none.
+        // SAFETY: any number is allowed; the answer is a text that is never freed, or null.
         let text = unsafe { (self.symbols.fi_strerror)(number) };
         if text.is_null() {
             return format!("error {number}");
@@ -131,7 +131,7 @@ impl Symbols {
     ///
     /// # Safety
     ///
-    /// It must be libfabric.
+    /// `library` must be libfabric.
     unsafe fn of(library: Loaded) -> Result<Self, LoadError> {
         let (later, first) = (Some(c"FABRIC_1.3"), Some(c"FABRIC_1.1"));
         Ok(Self {

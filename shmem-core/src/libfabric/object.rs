@@ -21,9 +21,9 @@ pub struct Refused {
 #[derive(Debug)]
 pub(super) struct Object<T>(NonNull<T>);
 
-// SAFETY: objects belong to no thread: all come from a domain that was asked for use by any (FI_THREAD_SAFE, `Hints`).
+// SAFETY: objects belong to no thread: all come from a domain that any thread may use (FI_THREAD_SAFE, `Hints`).
 unsafe impl<T> Send for Object<T> {}
-// SAFETY: objects belong to no thread: all come from a domain that was asked for use by any (FI_THREAD_SAFE, `Hints`).
+// SAFETY: objects belong to no thread: all come from a domain that any thread may use (FI_THREAD_SAFE, `Hints`).
 unsafe impl<T> Sync for Object<T> {}
 
 impl Refused {

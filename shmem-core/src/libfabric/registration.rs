@@ -9,7 +9,7 @@ use super::domain::Domain;
 use super::endpoint::Endpoint;
 use super::object::{Object, Refused};
 
-/// Registered memory. Fields are closed in order.
+/// Registered memory. Fields drop in this order.
 #[derive(Debug)]
 pub struct Registration {
     memory: Object<fid_mr>,
@@ -25,8 +25,8 @@ impl Registration {
     ///
     /// # Safety
     ///
-    /// The bytes must stay for as long as the result lives, and be such that a holder of the key, or of the
-    /// [description](Self::description), may use them so; or nobody ever uses either.
+    /// The bytes must stay as long as the result lives. Holders of the key, or of the [description](Self::description), must be
+    /// allowed that access, or nobody may use either.
     pub unsafe fn new(
         domain: &Arc<Domain>,
         (start, bytes): (*mut u8, usize),
@@ -34,7 +34,7 @@ impl Registration {
         key: u64,
     ) -> Result<Self, Refused> {
         let range = libc::iovec { iov_base: start.cast(), iov_len: bytes };
-        // SAFETY: numbers and pointers: all zeroes ask for nothing.
+        // SAFETY: numbers and pointers, for which zeroes are valid.
         let mut attributes: fi_mr_attr = unsafe { core::mem::zeroed() };
         attributes.mr_iov = &raw const range;
         attributes.iov_count = 1;
@@ -44,12 +44,12 @@ impl Registration {
             // SAFETY: an open domain; the attributes are read during the call, and the memory stays (caller).
             unsafe { calls::mr_regattr(domain.as_ptr(), &raw const attributes, 0, memory) }
         };
-        // SAFETY: only this value knows it, whose fields close it before they let go of its domain.
+        // SAFETY: only this value has the memory, and closes it before it releases the domain.
         let memory = unsafe { Object::open("fi_mr_regattr", open) }?;
         Ok(Self { memory, domain: Arc::clone(domain) })
     }
 
-    /// Binds it to an endpoint, for providers that demand `FI_MR_ENDPOINT`.
+    /// Binds the memory to an endpoint, for providers that demand `FI_MR_ENDPOINT`.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Registration {
         Refused::unless_done("fi_mr_bind", unsafe { calls::bind(self.memory.fid(), endpoint.fid(), 0) })
     }
 
-    /// Enables it, after it was bound.
+    /// Enables the memory, once bound.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Registration {
         })
     }
 
-    /// Its key for remote access.
+    /// The key for remote access.
     pub fn key(&self) -> u64 {
         // SAFETY: open memory.
         unsafe { (*self.memory.as_ptr()).key }

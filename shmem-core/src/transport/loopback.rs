@@ -8,7 +8,7 @@
 //! A transfer that may continue after it has returned does so: its source is read, and its destination or result written, at delivery,
 //! by the delivering thread. Fences do not order gets.
 //!
-//! A later segment has a new key for each registration. A parcel with an old key, or for memory without one, ends the program.
+//! A later segment has a new key for each registration. A parcel with an old key, or for memory without a key, ends the program.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -165,7 +165,7 @@ unsafe impl Transport for Loopback {
     ) {
         let piece = |from: usize| {
             let (to, bytes) = (Remote { offset: to.offset + from, ..to }, SIGNALLED.min(bytes - from));
-            // SAFETY: readable for as many bytes, for as long as `until` says (caller).
+            // SAFETY: readable for `bytes` bytes, for as long as `until` says (caller).
             (to, unsafe { put_errand(to, source.wrapping_add(from), bytes, until) })
         };
         self.send_signal(channel, (0..bytes).step_by(SIGNALLED).map(piece).collect(), signal, op);
@@ -197,7 +197,7 @@ unsafe impl Transport for Loopback {
     }
 
     fn is_idle(&self) -> bool {
-        // A delivery holds the lock of the inbox, so none is in progress either.
+        // A delivery holds the inbox lock, so no delivery is in progress either.
         (0..self.network.ports.len()).all(|pe| self.network.inbox(pe).iter().all(|one| one.from != self.me))
     }
 
@@ -218,7 +218,7 @@ unsafe impl Transport for Loopback {
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
         let key = self.network.keys.fetch_add(1, Ordering::Relaxed) + 1;
-        // SAFETY: mapped until `forget`, which waits for whoever uses the target (caller).
+        // SAFETY: mapped until `forget`, which waits for users of the target (caller).
         let target = unsafe { Target::later(slot, offset, bytes) };
         let port = &self.network.ports[self.me];
         let before = port.later.write().insert(segment, (key, target));
@@ -242,7 +242,7 @@ unsafe impl Transport for Loopback {
     }
 }
 
-/// A put of the bytes at `source`: those of now, or those at delivery.
+/// A put of the bytes at `source`, copied now or read at delivery.
 ///
 /// # Safety
 ///
@@ -253,7 +253,7 @@ unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) 
     }
     // Without a reference: others may write to symmetric memory.
     let mut data = vec![0; bytes].into_boxed_slice();
-    // SAFETY: readable (caller), and as many are writable in `data`.
+    // SAFETY: readable (caller), and `data` has as many bytes.
     unsafe { super::shm::get(data.as_mut_ptr(), source, bytes) };
     Errand::Put { offset: to.offset, data: Data::Copied(data) }
 }

@@ -46,7 +46,7 @@ impl Port {
 pub struct Network {
     pub(super) ports: Vec<Port>,
     dice: AtomicU64,
-    /// Keys given out so far.
+    /// The last key given out.
     pub(super) keys: AtomicU64,
     /// The error that the network's own thread has found; the PEs panic with it.
     fault: OnceLock<String>,
@@ -99,7 +99,7 @@ impl Network {
 
     /// # Panics
     ///
-    /// If the network's own thread found something wrong.
+    /// If the network's own thread found an error.
     pub(super) fn check(&self) {
         if let Some(fault) = self.fault.get() {
             panic!("{fault}");

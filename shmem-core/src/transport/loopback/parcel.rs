@@ -19,7 +19,7 @@ pub(super) struct Parcel {
     /// The key that the sender had for the segment.
     pub(super) key: u64,
     pub(super) errand: Errand,
-    /// Sent to the same PE when this has arrived.
+    /// The next parcel to the PE, sent on arrival.
     pub(super) then: Option<Box<Parcel>>,
 }
 
@@ -56,7 +56,7 @@ pub(super) enum Data {
 unsafe impl Send for Errand {}
 
 impl Parcel {
-    /// Its stream, and its epoch there. Fences do not order gets: all gets of a channel have one epoch.
+    /// The parcel's stream and epoch. Fences do not order gets: all gets of a channel have one epoch.
     pub(super) fn order(&self) -> (Stream, u64) {
         let is_ordered = !matches!(self.errand, Errand::Get { .. });
         ((self.from, self.channel, is_ordered), if is_ordered { self.epoch } else { 0 })
@@ -69,7 +69,7 @@ impl Errand {
         Self::Update { offset: word.offset, width, op, result: None }
     }
 
-    /// Carries it out on the memory of the target.
+    /// Carries out the errand on the target.
     pub(super) fn run(self, target: Target) {
         match self {
             Self::Put { offset, data } => {
@@ -98,7 +98,7 @@ impl Errand {
 /// Parcels that are being delivered to one PE.
 #[derive(Default)]
 pub(super) struct Delivery {
-    /// The stream of each parcel, from which one is drawn.
+    /// The stream of each parcel, to draw from.
     lots: Vec<Stream>,
     /// The parcels of each stream by epoch.
     streams: HashMap<Stream, BTreeMap<u64, Vec<Parcel>>>,
@@ -111,7 +111,7 @@ impl Delivery {
         self.streams.entry(stream).or_default().entry(epoch).or_default().push(parcel);
     }
 
-    /// Whether a fence orders a parcel before one of these.
+    /// Whether a fence orders a parcel before one of `self`.
     pub(super) fn waits_for(&self, parcel: &Parcel) -> bool {
         let (stream, epoch) = parcel.order();
         let last = self.streams.get(&stream).and_then(|epochs| epochs.last_key_value());

@@ -26,7 +26,7 @@ impl Fabric {
         port.wait_for(number, what, |record| result_of(record, width))
     }
 
-    /// Changes a word: if there is room for that now, or, if it `waits`, as soon as there is. Makes no progress unless it waits.
+    /// Changes a word if there is room now, or, if `waits`, as soon as there is. Makes progress only if `waits`.
     ///
     /// # Safety
     ///
@@ -67,7 +67,7 @@ impl Fabric {
             unsafe { target.change(posting, local, None, word, flags) }
         };
         let prepare = |record: &Record| keep(record, word);
-        // SAFETY: one operation; what it reads and writes is its record's, if anything stays.
+        // SAFETY: one operation; memory that it uses after this returns is its record's.
         unsafe { self.port(channel).issue(channel, what, (!injects, waits), prepare, update) }
     }
 
@@ -100,7 +100,7 @@ impl Fabric {
         };
         let (port, prepare) = (self.port(channel), |record: &Record| keep(record, word));
         if described.is_some() {
-            // SAFETY: one operation; what it reads and writes stays until it is complete.
+            // SAFETY: one operation; memory that it uses stays until it is complete.
             unsafe { port.issue(channel, what, (true, true), prepare, fetch) };
         } else {
             self.stream(channel).expect();
@@ -120,7 +120,7 @@ pub(super) fn keep(record: &Record, word: Word) {
     unsafe { record.operands().cast::<[u64; 2]>().write(word.operands) };
 }
 
-/// Hands over an operation whose operands and result are in its record.
+/// Starts an operation whose operands and result are in its record.
 pub(super) fn fetch_to_record(target: RemoteMemory, posting: &Posting<'_>, word: Word) -> isize {
     let result = LocalMemory { from: record_of(posting).result().cast(), description: posting.description };
     // SAFETY: operands and result are the operation's until it is complete.
@@ -129,9 +129,9 @@ pub(super) fn fetch_to_record(target: RemoteMemory, posting: &Posting<'_>, word:
 
 pub(super) fn result_of(record: &Record, width: Width) -> u64 {
     match width {
-        // SAFETY: the operation is complete: the provider has written as many bytes.
+        // SAFETY: the operation is complete: the provider has written the result.
         Width::W4 => u64::from(unsafe { record.result().cast::<u32>().read() }),
-        // SAFETY: the operation is complete: the provider has written as many bytes.
+        // SAFETY: the operation is complete: the provider has written the result.
         Width::W8 => unsafe { record.result().read() },
     }
 }

@@ -15,7 +15,7 @@ const ROUNDS: u32 = 16;
 /// scheduler that suspends jobs), and probably so were the peers.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// One wait of a thread. Reads no clock unless it takes long.
+/// One wait of a thread. A short wait reads no clock.
 pub(super) struct Backoff<'f> {
     fabric: &'f Fabric,
     rounds: u32,
@@ -53,8 +53,8 @@ impl<'f> Backoff<'f> {
         self.rounds % 8 == 7
     }
 
-    /// Pauses after a look in vain. `completed` is a number that changes when the fabric moves; `what` describes the wait for the
-    /// message with which it is given up.
+    /// Pauses after a failed poll. `completed` is a number that changes when the fabric makes progress; `what` describes the wait
+    /// in the message of a timeout.
     #[inline]
     pub(super) fn pause(&mut self, completed: impl FnOnce() -> u64, what: impl FnOnce() -> String) {
         self.rounds = self.rounds.wrapping_add(1);

@@ -1,7 +1,7 @@
-//! What all endpoints of a PE share: the domain of one interface, and the addresses of all PEs.
+//! State that all endpoints of a PE share: one interface's domain, and addresses of all PEs.
 //!
-//! An address is entered in the provider's table when its PE is first addressed: in a large job most pairs of PEs never communicate.
-//! Some providers must know the address of each sender; there all addresses are entered at the start.
+//! An address is entered in the provider's table when its PE is first addressed: in a large job most pairs of PEs never
+//! communicate. Some providers must know the address of each sender: all addresses are then entered at the start.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ pub(super) struct Domain {
     pub(super) job_keys: JobKeys,
 }
 
-/// For each PE its index in the provider's table, plus one; 0: its address is not entered yet.
+/// For each PE, index in the provider's table plus one; 0: its address is not entered yet.
 pub(super) type Entries = Sparse<AtomicU64>;
 
 impl Domain {
@@ -70,8 +70,8 @@ impl Domain {
         if let Some(found) = self.entered(pe) {
             return Ok(Some(found));
         }
-        // SAFETY: as long as the address of an endpoint here (`tell`), and a whole address of the same provider: the caller of
-        // `tell` has promised results of `address_in`.
+        // SAFETY: it has the length of an address here (`tell`), and is an address of the same provider: the caller of `tell` has
+        // promised results of `address_in`.
         let found = unsafe { self.addresses.insert(address) };
         let found = found.map_err(|refused| self.refused(refused))?;
         self.entries.entry(pe).store(found + 1, Ordering::Release);
@@ -98,14 +98,14 @@ impl Domain {
     /// The address in `said`, the result of [`address_of`](Self::address_of) on PE `pe`; `own` is the result here.
     pub(super) fn address_in<'s>(&self, pe: usize, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
         let head = self.provider.len() + 1;
-        // Of equal length: the provider reads as many bytes as its own addresses have.
+        // Lengths must be equal: the provider reads as many bytes as an address of its own has.
         match said.get(head..) {
             Some(address) if said.len() == own.len() && said[..head] == own[..head] => Ok(address),
             _ => Err(elsewhere(pe, &describe(said), own)),
         }
     }
 
-    /// Takes the addresses of all PEs, once. `own` is the result of [`address_of`](Self::address_of) here.
+    /// Stores the addresses of all PEs, once. `own` is the result of [`address_of`](Self::address_of) here.
     ///
     /// # Safety
     ///
@@ -124,9 +124,9 @@ impl Domain {
 
     /// The address of a PE, for reports.
     pub(super) fn place_of(&self, pe: usize) -> String {
-        // ofi_rxm crashes when it is asked for an entry that is not there.
+        // ofi_rxm crashes when asked for an entry that does not exist.
         let found = self.entered(pe).or_else(|| self.enter(pe).ok().flatten());
-        // SAFETY: an entry that the table has given (`enter`).
+        // SAFETY: an entry that the table has returned (`enter`).
         let place = found.and_then(|found| unsafe { self.addresses.describe(found) });
         place.unwrap_or_else(|| "an unknown address".to_owned())
     }
@@ -139,11 +139,11 @@ pub struct AddressTable {
 }
 
 impl AddressTable {
-    /// Addresses of `each` bytes, one behind the other.
+    /// Makes a table of consecutive addresses of `each` bytes.
     ///
     /// # Panics
     ///
-    /// If addresses have no bytes.
+    /// If `each` is 0.
     pub fn new(bytes: Box<dyn AsRef<[u8]> + Send + Sync>, each: usize) -> Self {
         assert!(each > 0, "an address has some bytes");
         Self { bytes, each }

@@ -1,8 +1,8 @@
 //! File descriptors, which endpoints and connections of some providers need.
 //!
-//! A provider makes connections during operations, on both sides, and waits for ever if no descriptor is left. So a unit is opened only if
-//! enough descriptors are left for its connections. Strangers can connect as well, and take all descriptors: the progress thread looks
-//! now and then whether any is left.
+//! A provider makes connections during operations, on both sides, and waits for ever if no descriptor is left. So a unit is opened
+//! only if enough descriptors are left for its connections. Other processes can connect, too, and use up all descriptors: the
+//! progress thread checks periodically for a free one.
 
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::error::OfiError;
 
-/// The warning that this process has no descriptor left, if that is so. Needs none itself.
+/// The warning that this process has no descriptor left, if true. Uses no descriptor.
 pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
     match rustix::io::fcntl_dupfd_cloexec(any, 0) {
         Err(Errno::MFILE) => {}
@@ -26,11 +26,12 @@ pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
     ))
 }
 
-/// Fails if too few descriptors are left for connections of `units` units to `peers` PEs and back, as far as the system reports that.
+/// Fails if too few descriptors are left for connections of `units` units to `peers` PEs and back, as far as the system reports
+/// that.
 pub(super) fn leave_room(units: usize, peers: usize) -> Result<(), OfiError> {
     let (limit, open) = (getrlimit(Resource::Nofile).current, std::fs::read_dir("/proc/self/fd"));
     let (Some(limit), Ok(open)) = (limit, open) else { return Ok(()) };
-    // Reading the list takes one more.
+    // Reading the list uses one itself.
     let open = open.count().saturating_sub(1) as u64;
     let (left, needed) = (limit.saturating_sub(open), 2 * units as u64 * peers as u64);
     if left < needed {
@@ -45,7 +46,7 @@ pub(super) fn leave_room(units: usize, peers: usize) -> Result<(), OfiError> {
 const MOST_LOOKS: u64 = 1 << 16;
 
 fn is_socket(number: RawFd) -> bool {
-    // SAFETY: all zeroes are one.
+    // SAFETY: all zeroes are a valid `stat`.
     let mut stat: libc::stat = unsafe { core::mem::zeroed() };
     // SAFETY: room for the result; a descriptor that is not open is an error.
     let answer = unsafe { libc::fstat(number, &raw mut stat) };

@@ -1,7 +1,7 @@
 //! The choice among interfaces of one network.
 //!
-//! libfabric names the network of each entry: PEs on networks of one name reach each other. So a PE may take any interface of the
-//! best entry's network. It takes the nearest to its CPUs; the PEs of a host take equally near ones in turn.
+//! libfabric names the network of each entry: PEs on networks of one name reach each other. So a PE may choose any interface of the
+//! best entry's network. It chooses the nearest to its CPUs; the PEs of a host share equally near ones in turn.
 
 use core::fmt;
 use core::net::IpAddr;
@@ -18,12 +18,12 @@ pub struct Offer {
     pub interface: String,
     /// The provider's name of the network, or empty.
     pub network: String,
-    /// The IP address, if it has one.
+    /// The IP address, if any.
     pub address: Option<IpAddr>,
     /// The NUMA node that the interface is attached to; `None`: not known, or none.
     pub node: Option<u32>,
-    /// Whether there is no device behind it: a bridge, one end of a pair. In libfabric's order those of containers precede those of
-    /// the machine, and lead to no other host.
+    /// Whether the interface has no device: a bridge, one end of a pair. In libfabric's order, containers' interfaces precede the
+    /// machine's; they reach no other host.
     pub is_virtual: bool,
     /// Whether the provider offers atomic operations.
     pub atomics: bool,
@@ -46,7 +46,7 @@ pub struct Nearness {
 }
 
 impl Nearness {
-    /// The index of the chosen offer, of the same provider and network as offer `best`. If the user `lists` interfaces, these are assumed
+    /// The index of the chosen offer, with the provider and network of offer `best`. Interfaces that the user `lists` are assumed
     /// to reach each other, whatever the names of their networks.
     pub(super) fn choose(&self, offers: &[Offer], best: usize, lists: bool) -> usize {
         let Offer { provider, network, atomics, .. } = &offers[best];
@@ -77,7 +77,7 @@ impl Nearness {
         }
     }
 
-    /// The distance of an offer; the largest if it is not known.
+    /// The distance of an offer; `u32::MAX`: not known.
     fn distance(&self, offer: &Offer) -> u32 {
         offer.node.and_then(|node| self.distances.get(&node)).copied().unwrap_or(u32::MAX)
     }

@@ -1,8 +1,8 @@
 //! Remote keys, and registered memory.
 //!
-//! Where the provider lets us choose, keys follow from the job's [secret](super::Secret), with as many bytes as the provider allows.
-//! The key of a segment is the same on all PEs, and its first byte has address 0: so no PE keeps a table of keys. Otherwise each PE
-//! sends the others its key and address, and there is a table for each segment. Other registered memory has a key of its PE alone.
+//! If the provider allows it, keys follow from the job's [secret](super::Secret), with as many bytes as the provider allows. The
+//! key of a segment is the same on all PEs, and its first byte has address 0: so no PE keeps a table of keys. Otherwise PEs
+//! exchange keys and addresses, and keep a table for each segment. Other registered memory has a key that only its PE uses.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
@@ -19,11 +19,11 @@ use crate::libfabric::{Endpoint, Refused, Registration};
 use crate::segment::MAX_SEGMENTS;
 use crate::transport::Remote;
 
-/// What peers may do with a PE's memory, and the PE itself.
+/// Access of peers, and of the PE itself, to a PE's memory.
 const ACCESS: u32 = FI_REMOTE_READ | FI_REMOTE_WRITE | LOCAL_ACCESS;
 const LOCAL_ACCESS: u32 = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
 
-/// Most keys that are tried for memory that is no segment: a short key may be taken.
+/// Most keys to try for memory that is no segment: a short key may be in use.
 const MOST_KEYS: usize = 1000;
 
 /// The keys that follow from the job's secret.
@@ -41,7 +41,7 @@ impl JobKeys {
         let bits = if (1..size_of::<u64>()).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };
         let mut segments: Vec<u64> = Vec::with_capacity(MAX_SEGMENTS);
         for segment in 0..MAX_SEGMENTS as u32 {
-            // Of equal keys the later segment takes the next one: the same on all PEs.
+            // If keys are equal, the later segment has the next one, on all PEs.
             let mut tries =
                 (0..).map(|attempt| secret.number("the key of a segment", segment, attempt) & bits);
             let key = tries.find(|key| is_key(*key, bits) && !segments.contains(key));
@@ -78,7 +78,7 @@ fn is_key(key: u64, bits: u64) -> bool {
 /// Keys of the segments of all PEs, and the registrations of this PE.
 pub(super) struct Keys {
     segments: Sparse<OfSegment>,
-    /// Segments of this PE, and their addresses.
+    /// This PE's segments, and their addresses.
     own: RwLock<Vec<(u32, Range<usize>, Registration)>>,
     pes: usize,
 }
@@ -87,7 +87,7 @@ pub(super) struct Keys {
 struct OfSegment {
     /// Bytes from the start of a slot.
     start: AtomicUsize,
-    /// By PE, if the provider chooses keys or demands virtual addresses.
+    /// Keys by PE, if the provider chooses them or uses virtual addresses.
     on_wire: OnceLock<Box<[KeyOnWire]>>,
 }
 
@@ -144,7 +144,7 @@ impl Keys {
         Ok([key.to_le_bytes(), address.to_le_bytes()].concat())
     }
 
-    /// Takes the result of [`register`](Self::register) on another PE.
+    /// Stores the result of [`register`](Self::register) on another PE.
     pub(super) fn learn(&self, segment: u32, pe: usize, said: &[u8]) {
         if said.is_empty() {
             return;
@@ -160,7 +160,7 @@ impl Keys {
 
     /// Forgets a segment of this PE. Keys of other PEs stay until the next segment of that number.
     pub(super) fn forget(&self, segment: u32) {
-        // Registrations are closed after the lock is released: puts and gets take it.
+        // Registrations are closed without the lock, which puts and gets take.
         let _gone: Vec<_> = self.own.write().extract_if(.., |(of, ..)| *of == segment).collect();
     }
 
@@ -181,7 +181,7 @@ impl Domain {
     ///
     /// # Safety
     ///
-    /// It must outlive the result.
+    /// `memory` must outlive the result.
     pub(super) unsafe fn register_local(
         &self,
         memory: (*mut u8, usize),
@@ -194,13 +194,13 @@ impl Domain {
         registered.map(Some).map_err(|error| self.refused(Refused::of("fi_mr_reg", error)))
     }
 
-    /// Registers memory under the key of its segment, or, without one, under a key that is free. Memory that other PEs use is bound
-    /// to the endpoint that they address, if the provider demands that. Errors are numbers of libfabric, positive.
+    /// Registers memory under the key of its segment, or, without a segment, under a free key. Memory for other PEs is bound to the
+    /// endpoint that they address, if the provider demands that. Errors are numbers of libfabric, positive.
     ///
     /// # Safety
     ///
-    /// The memory must be mapped for as long as the result lives, and be such that a holder of its key or its description may
-    /// use it so.
+    /// The memory must be mapped for as long as the result lives, and holders of its key or description must be allowed that
+    /// access.
     pub(super) unsafe fn register(
         &self,
         memory: (*mut u8, usize),

@@ -1,6 +1,6 @@
 //! Memory of the bounce buffers that this PE lends to others, for long messages.
 //!
-//! It is mapped and registered when a grant is made: a PE that receives no long messages has none.
+//! The memory is mapped and registered with a grant: a PE without long messages has none.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use crate::libfabric::{Endpoint, Registration};
 /// Most grants of a PE.
 pub(super) const MOST: usize = 32;
 
-/// Entries of a completion queue that writes to all slots need.
+/// Number of completion queue entries for writes to all slots.
 pub(super) const COMPLETIONS: usize = MOST * SLOTS;
 
 const LINE: usize = 128;
@@ -52,9 +52,9 @@ pub(super) struct Landing {
     slot: usize,
 }
 
-/// Fields are closed in order.
+/// Fields drop in this order.
 struct Granted {
-    /// `None` in tests, where nobody writes.
+    /// `None` in tests, without writers.
     registered: Option<Registration>,
     slots: Pool,
     /// The secret number that the borrower sends with each message.
@@ -90,8 +90,8 @@ impl Landing {
         self.slot.next_multiple_of(LINE) * index
     }
 
-    /// The message in a slot, and its token: if there is such a slot, and the write carried its mark. The token is replaced by zeroes, so
-    /// that a second notification does not find the message again.
+    /// The message in a slot, and its token, if the slot exists and the write carried the grant's mark. Zeroes replace the token: a
+    /// second notification does not find the message.
     pub(super) fn message(&self, Written { slot, bytes, mark }: Written) -> Option<(&[u8], u64)> {
         let (grant, index) = (slot as usize / SLOTS, slot as usize % SLOTS);
         let grant = self.grants.get(grant)?.get()?.as_ref()?;
@@ -101,11 +101,11 @@ impl Landing {
         let start = grant.slots.start_of(index, self.offset(1));
         const { assert!(TOKEN.end <= LINE && TOKEN.start.is_multiple_of(8), "each slot has room for a token") };
         let token = start.wrapping_add(TOKEN.start).cast::<u64>();
-        // SAFETY: eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. All threads that take
-        // the same message at a time do it by this instruction.
+        // SAFETY: eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. Threads that take the
+        // same message concurrently use this instruction.
         let token = unsafe { AtomicU64::from_ptr(token) }.swap(0, Ordering::Acquire);
         // SAFETY: bytes of a slot (compared above), zeroed at first, which stay as long as `self`. The borrower writes to a slot
-        // only while it is free, and is notified that it is when its message was carried out. A borrower that breaks this rule
+        // only while it is free, and is notified that it is free when its message was carried out. A borrower that breaks this rule
         // could as well write to any other registered memory, which all PEs promise each other not to do.
         let message = unsafe { core::slice::from_raw_parts(start.cast_const(), bytes) };
         Some((message, u64::from_le(token)))

@@ -1,8 +1,8 @@
 //! PEs of other nodes through libfabric.
 //!
-//! Each PE has units: an endpoint with a completion queue and a counter. Other PEs address unit 0. Puts, gets and atomics are
-//! operations of the provider, each with delivery requested: so an operation that counts as complete is remotely visible. The
-//! provider makes connections when they are first needed. Files by layer:
+//! Each PE has units: endpoints, each with a completion queue and a counter. Other PEs address unit 0. Puts, gets and atomics are
+//! operations of the provider, each with delivery requested: so a complete operation is remotely visible. The provider makes
+//! connections when they are first needed. Files by layer:
 //!
 //! ```text
 //! endpoints and completion
@@ -30,11 +30,11 @@
 //!   landing       bounce buffers that are lent to other PEs, for long messages
 //! ```
 //!
-//! Only lists allocate, and every queue is bounded: where one is full (`-FI_EAGAIN`, no free record) the caller makes progress and
-//! tries again.
+//! Only lists allocate, and every queue is bounded: if it is full (`-FI_EAGAIN`, no free record) the caller makes progress and
+//! retries.
 //!
-//! These files are one type, `Fabric`, and import each other: a thread that waits in one layer makes progress for all layers, and
-//! progress starts operations.
+//! These files implement one type, `Fabric`, and import each other: a thread that waits in one layer makes progress for all layers,
+//! and progress starts operations.
 
 mod amo;
 mod backoff;
@@ -99,20 +99,20 @@ const UNITS: usize = 256;
 /// Ends the job with a message; never returns.
 pub type OnFailure = Box<dyn Fn(String) -> Infallible + Send + Sync>;
 
-/// One PE's way through the fabric.
+/// One PE's access to the fabric.
 pub struct Ofi {
-    /// Ended before what it works on.
+    /// Ends before `fabric` is dropped.
     thread: Mutex<Option<ProgressThread>>,
     fabric: Arc<Fabric>,
 }
 
-/// What all operations share. Fields are closed in order.
+/// State of all operations. Fields drop in this order.
 struct Fabric {
     keys: Keys,
     landing: Landing,
     units: Box<[OnceLock<Box<Unit>>]>,
     making: Mutex<()>,
-    /// One more than the highest number of a unit that was made: a bound for loops over all units.
+    /// One more than the highest number of a made unit: a bound for loops over units.
     bound: AtomicUsize,
     signals: PendingSignals,
     engine: Engine,
@@ -130,8 +130,8 @@ struct Fabric {
     on_failure: OnFailure,
 }
 
-/// Operations of [`tell`](crate::transport::Transport::tell), which nobody waits for: their channel, and their number since the channel
-/// was quiet.
+/// Operations of [`tell`](crate::transport::Transport::tell), for which no thread waits: channel, and number since the channel was
+/// quiet.
 #[derive(Default)]
 struct Asides {
     channel: Option<Channel>,
@@ -144,7 +144,7 @@ impl Ofi {
     ///
     /// # Errors
     ///
-    /// If there is no libfabric, no provider fits, or it refuses.
+    /// If there is no libfabric, no provider fits, or a call fails.
     ///
     /// # Safety
     ///
@@ -163,7 +163,7 @@ impl Ofi {
         if domain.demands.cq_data < size_of::<u64>() {
             limits.grants = 0;
         }
-        // SAFETY: units are the fields that are dropped before them.
+        // SAFETY: units are fields that are dropped before the buffers.
         let buffers = unsafe { Buffers::new(&domain, limits.longest()) }?;
         let fabric = Fabric {
             keys: Keys::new(pes),
@@ -191,8 +191,8 @@ impl Ofi {
         Ok(Arc::new(Self { thread: Mutex::new(Some(thread)), fabric }))
     }
 
-    /// The provider, the interface and the version of libfabric, for reports; and the kind of keys, if they are short or the
-    /// provider's own.
+    /// Names provider, interface and libfabric's version, for reports; and the kind of keys, if they are short or the provider's
+    /// own.
     pub fn describe(&self) -> String {
         let Domain { provider, interface, demands, .. } = &self.fabric.domain;
         let (major, minor) = self.fabric.domain.library().version();
@@ -204,12 +204,12 @@ impl Ofi {
     ///
     /// # Errors
     ///
-    /// If the provider does not say.
+    /// If the provider reports none.
     pub fn address(&self) -> Result<Vec<u8>, OfiError> {
         self.fabric.domain.address_of(&self.fabric.first().unit.endpoint)
     }
 
-    /// The bytes for [`AddressTable`] in `said`, which [`address`](Self::address) has returned on `pe`; `own` is its result here.
+    /// Returns the bytes of `said` for [`AddressTable`]; `said` is the result of [`address`](Self::address) on `pe`, `own` here.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl Ofi {
         self.fabric.domain.address_in(pe.number(), said, own)
     }
 
-    /// Takes the addresses of all PEs, once. An address is entered, and a connection made, when it is first needed.
+    /// Stores the addresses of all PEs, once. An address is entered, and a connection made, when it is first needed.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl Ofi {
     ///
     /// # Safety
     ///
-    /// Each must be a result of [`address_in`](Self::address_in).
+    /// Addresses must be results of [`address_in`](Self::address_in).
     pub unsafe fn connect(&self, all: AddressTable) -> Result<(), OfiError> {
         let own = self.address()?;
         // SAFETY: the caller's promise.
@@ -335,11 +335,11 @@ impl Fabric {
 
     /// Reads the completions of all units. Returns whether there were any.
     fn serve(&self) -> bool {
-        // Not `any`, which stops at the first unit that had some.
+        // Not `any`, which stops at the first unit with completions.
         self.made().filter(|port| port.serve()).count() > 0
     }
 
-    /// Whether a message, a receive or a signal waits for room.
+    /// Whether an answer, a receive or a signal waits for room.
     fn waits_for_room(&self) -> bool {
         self.engine.owes() || self.buffers.wait() || self.signals.any()
     }
@@ -354,12 +354,12 @@ impl Fabric {
         self.is_under_way() || self.engine.unanswered().next().is_some()
     }
 
-    /// Whether more than the [asides](Asides) is not complete.
+    /// Whether operations other than [asides](Asides) are incomplete.
     fn awaits_more(&self) -> bool {
         if !self.awaits() {
             return false;
         }
-        // The holder of the lock is starting one.
+        // The lock's holder is starting an aside.
         let Some(mut asides) = self.asides.try_lock() else { return true };
         if asides.channel.is_some_and(|channel| self.is_quiet(channel)) {
             *asides = Asides::default();
@@ -378,7 +378,7 @@ impl Fabric {
         }
     }
 
-    /// A number that changes when a message has moved or an operation is complete.
+    /// A number that changes when a message is sent or received, or an operation completes.
     fn moved(&self) -> u64 {
         let messages = self.buffers.moved();
         self.made().fold(messages, |moved, port| moved.wrapping_add(port.count()))
@@ -410,7 +410,7 @@ impl Fabric {
         }
     }
 
-    /// Prints a warning if no descriptors are left. Returns whether it has.
+    /// Prints a warning if no descriptors are left. Returns whether it did.
     #[cold]
     fn warn_of_descriptors(&self, any: BorrowedFd<'_>) -> bool {
         let Some(text) = file_descriptors::all_in_use(any) else { return false };

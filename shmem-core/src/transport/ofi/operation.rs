@@ -55,8 +55,8 @@ impl RemoteMemory {
     ///
     /// # Safety
     ///
-    /// The posting must be one of a unit; the local bytes be readable until the operation is complete, or until it
-    /// is handed over if it is injected; the target be registered memory of the peer.
+    /// The posting must be one of a unit; the local bytes be readable until the operation is complete, or, if injected, until this
+    /// returns; the target be registered memory of the peer.
     #[inline(always)]
     pub(super) unsafe fn write(
         self,
@@ -79,7 +79,7 @@ impl RemoteMemory {
     /// As [`write`](Self::write), and the local bytes be writable.
     #[inline(always)]
     pub(super) unsafe fn read(self, posting: &Posting<'_>, local: LocalMemory, bytes: usize) -> isize {
-        // A read that is complete is delivered anyway.
+        // A complete read is always delivered.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         transfer(posting, self, local, bytes, 0, |message| {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
@@ -87,8 +87,8 @@ impl RemoteMemory {
         })
     }
 
-    /// Changes or reads a word, and writes its old value to `result`, if there is one. The local memory has the operand, then the value
-    /// to compare with.
+    /// Changes or reads a word, and writes its old value to `result`, if given. `operands` is the operand, then the value to
+    /// compare with.
     ///
     /// # Safety
     ///
@@ -125,7 +125,7 @@ impl RemoteMemory {
         };
         let (mut before, mut result_description) = (place(result.from), result.description);
         let to = (&mut before, &mut result_description);
-        // An operation whose result is here is delivered; cxi refuses the flag here.
+        // An operation with its result here is delivered; cxi refuses the flag.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
         if word.op != FI_CSWAP {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
@@ -147,7 +147,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// `None` for operations that are left to the target's engine: results of floating-point sums and comparisons, with their NaNs and
+    /// Returns `None` for operations of the target's engine: results of floating-point sums and comparisons, with their NaNs and
     /// zeroes, must be the same over all providers.
     pub(super) fn of(width: Width, op: AtomicOp) -> Option<Self> {
         let datatype = match width {

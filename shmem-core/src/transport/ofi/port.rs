@@ -1,8 +1,8 @@
 //! A unit in use: starting operations, waiting for them, reading completions.
 //!
-//! An operation is counted by its unit, or an event of its stream, as [`Tracking`](crate::transport::Tracking) says. An event keeps a
-//! record until its completion is reported. A read into a record's buffer is always an event: the counter could report it before
-//! the bytes are copied to their destination.
+//! An operation is counted by its unit, or an event of its stream, as [`Tracking`](crate::transport::Tracking) says. An event keeps
+//! a record until its completion is reported. A read into a record's buffer is always an event: the counter could count it before
+//! the bytes are copied to the destination.
 
 use core::ffi::c_void;
 
@@ -27,9 +27,9 @@ struct Failure {
     error: i64,
     /// The operation, if it was to be reported.
     kept: Option<What>,
-    /// The buffer of a message that did not arrive whole.
+    /// The buffer of a message that arrived incompletely.
     arriving: Option<usize>,
-    /// It belongs to no operation.
+    /// The failure is no operation's.
     is_of_none: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct What {
     pub(super) bytes: usize,
 }
 
-/// How an operation is handed to the provider.
+/// Arguments with which an operation starts.
 pub(super) struct Posting<'u> {
     pub(super) endpoint: &'u Endpoint,
     pub(super) record: Option<&'u Record>,
@@ -124,8 +124,8 @@ impl Port<'_> {
         started.unwrap_or_else(|| unreachable!("there was room in the end"))
     }
 
-    /// As [`start`](Self::start), but may fail. `None`: there is no room now, and it does not wait. Errors are answers of libfabric,
-    /// negative.
+    /// As [`start`](Self::start), but may fail. `None`: there is no room now, and `waits` is false. Errors are answers of
+    /// libfabric, negative.
     ///
     /// # Safety
     ///
@@ -158,7 +158,7 @@ impl Port<'_> {
         posted.map(|posted| posted.map(|()| number))
     }
 
-    /// Makes attempts until one succeeds, or a single attempt.
+    /// If `waits`, repeats `attempt` until it succeeds.
     #[inline]
     fn until_done<T>(
         &self,
@@ -172,7 +172,7 @@ impl Port<'_> {
         self.wait_until(|| attempt().transpose(), || self.describe(what)).map(Some)
     }
 
-    /// Makes progress until `attempt` gives something; no lock is held meanwhile.
+    /// Makes progress until `attempt` returns a value; holds no lock meanwhile.
     #[inline]
     fn wait_until<T>(&self, mut attempt: impl FnMut() -> Option<T>, what: impl Fn() -> String) -> T {
         let mut backoff = Backoff::new(self.fabric);
@@ -185,8 +185,8 @@ impl Port<'_> {
         }
     }
 
-    /// Has `attempt` hand one operation to the provider, and counts it; `None`: there is no room for it now. Errors are answers of
-    /// libfabric, negative.
+    /// Starts one operation by `attempt`, and counts it; `None`: there is no room for it now. Errors are answers of libfabric,
+    /// negative.
     #[inline]
     pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<Option<()>, isize> {
         let _held = self.unit.lock();
@@ -221,7 +221,7 @@ impl Port<'_> {
         result
     }
 
-    /// Waits until the first `operations` operations of the unit are complete. Reads no counter if that is known.
+    /// Waits until the first `operations` operations of the unit are complete. Reads no counter if they are known to be.
     #[inline]
     pub(super) fn quiet(&self, operations: u64) {
         if self.unit.counter.is_settled(operations) {
@@ -262,11 +262,11 @@ impl Port<'_> {
 
     /// Whether a counted operation with a PE may be in flight.
     pub(super) fn may_have(&self, pe: usize) -> bool {
-        // Under the lock: the list means nothing while another thread changes it.
+        // Under the lock: another thread may be changing the list.
         self.unit.exclusively(|| self.unit.addressed.may_have(pe))
     }
 
-    /// The number of complete operations. Makes progress, and counts as a look of the program.
+    /// The number of complete operations. Makes progress, and counts as a poll of the program.
     #[inline(always)]
     pub(super) fn completed(&self) -> u64 {
         self.unit.looked();
@@ -376,11 +376,10 @@ impl Port<'_> {
         Failure { error, kept, arriving, is_of_none }
     }
 
-    /// Ends the job because of a failure, unless the failure may be a stranger's.
+    /// Ends the job because of a failure, unless another process may have caused it.
     ///
-    /// A message that does not arrive whole (too long, or its sender died) may be a stranger's. If it was of a PE of the job, that PE
-    /// waits for the answer, and reports it. An error that belongs to no operation is of a connection; while nothing is in flight, of
-    /// a stranger's.
+    /// A message that arrives incompletely (too long, or its sender died) may be no PE's. If it was a PE's, that PE waits for the
+    /// answer, and reports the loss. An error without operation is a connection's; while nothing is in flight, no PE's.
     #[cold]
     fn report(&self, failure: Failure) {
         let Failure { error, kept, arriving, is_of_none } = failure;
@@ -395,7 +394,7 @@ impl Port<'_> {
         self.fabric.fail(&what, &self.fabric.domain.library().describe(error))
     }
 
-    /// The PEs whose operation may have failed, for reports.
+    /// Names PEs whose operation may have failed, for reports.
     fn suspects(&self) -> String {
         let (addressed, others) = self.unit.addressed.list();
         let mut pes: Vec<_> = addressed.chain(self.fabric.engine.unanswered().map(|(pe, _)| pe)).collect();
@@ -422,8 +421,8 @@ impl Port<'_> {
 }
 
 impl Fabric {
-    /// Waits for the operations and messages of a stream. Events first: the last write of a signal's data starts the update of the
-    /// signal, which is counted, or a message.
+    /// Waits for the operations and messages of a stream. Events first: at its end, a signal's last write starts the signal's
+    /// update, a counted operation or a message.
     pub(super) fn quiet(&self, channel: Channel) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);
@@ -431,8 +430,8 @@ impl Fabric {
         self.wait_while(|| !self.engine.is_quiet(channel));
     }
 
-    /// Whether a stream is quiet. Makes progress, and asks in the order in which [`quiet`](Self::quiet) waits, so that an earlier
-    /// answer stays true.
+    /// Whether a stream is quiet. Makes progress, then checks in the order in which [`quiet`](Self::quiet) waits, so that earlier
+    /// results stay true.
     pub(super) fn is_quiet(&self, channel: Channel) -> bool {
         let (stream, port) = (self.stream(channel), self.port(channel));
         port.progress();
@@ -440,7 +439,7 @@ impl Fabric {
         stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
     }
 
-    /// Waits for the operations and messages of a stream for one PE; for more, if the PEs of operations are not known.
+    /// Waits for the operations and messages of a stream for one PE; for all, if the PEs of operations are not known.
     pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
         let (stream, port) = (self.stream(channel), self.port(channel));
         let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel, pe));

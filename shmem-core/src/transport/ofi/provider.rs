@@ -1,7 +1,7 @@
 //! The choice of the provider, and its demands.
 //!
-//! libfabric offers an entry for each provider, interface and form of address. The first provider of [`KNOWN`] that fits is taken. Its
-//! demands are data that the rest of the transport follows ([`Demands`]), so no provider has code of its own.
+//! libfabric offers an entry for each provider, interface and form of address. The first provider of [`KNOWN`] that fits is chosen.
+//! Its demands are stored in [`Demands`], which the transport follows; so no provider has code of its own.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -30,30 +30,30 @@ pub struct Options {
     pub timeout: Option<core::time::Duration>,
     /// Whether there is a core for each thread that waits, so that it may spin.
     pub spins: bool,
-    /// The place of the PE, for the choice among interfaces of one network.
+    /// Location of the PE, to choose among interfaces of one network.
     pub near: Nearness,
 }
 
-/// Properties of a provider that it does not report. docs/fabrics.md shows them.
+/// Properties that a provider does not report; docs/fabrics.md has a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     name: &'static str,
-    /// It has a connection, which is a file descriptor, between each two endpoints that communicate.
+    /// Any two endpoints that communicate have a connection, which needs a file descriptor.
     pub(super) connects: bool,
-    /// It accepts messages of a PE whose address was not entered; so addresses are entered when a PE is first addressed. `udp;ofi_rxd`
-    /// crashes on such messages, and for others it is not known.
+    /// Messages of a PE whose address was not entered are accepted, so addresses are entered on first use. `udp;ofi_rxd` crashes on
+    /// such messages; other providers are untested.
     pub(super) late: bool,
-    /// All atomics must have a result: `shm` frees the operand's buffer twice if delivery is requested of an atomic without one, and two
-    /// operations then share it.
+    /// All atomics must have a result: `shm` frees the operand's buffer twice if an atomic without result requests delivery, and
+    /// two operations then share the buffer.
     pub(super) results: bool,
-    /// Its atomics are not tried: `udp;ofi_rxd` crashes on an atomic with a result while it connects.
+    /// The trial of atomics is skipped: `udp;ofi_rxd` crashes on an atomic with a result while it connects.
     is_untried: bool,
     pub(super) limits: Limits,
     pub(super) row: Row,
 }
 
-/// Known providers. The first of these that is offered is taken. All others are taken only by name: they reach no other host, do not keep
-/// their promises (`net` offers atomics and refuses each), or are unknown.
+/// Known providers. The first that is offered is chosen. Other providers are chosen only by name: they reach no other host, break
+/// promises (`net` offers atomics and refuses each), or are unknown.
 const KNOWN: [Known; 9] = [
     Known::of("cxi", Row { byte: 40, ..Row::HARDWARE }),
     Known::of("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
@@ -79,7 +79,7 @@ const SHM: Known = Known {
     ..Known::of("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP })
 };
 
-/// ofi_rxm sends messages of at most 16 KiB at once, and has the receiver read longer ones. That takes one more round trip, and over tcp
+/// ofi_rxm sends messages of at most 16 KiB at once; the receiver reads longer ones. A read takes one more round trip, and over tcp
 /// the keys for these reads are consecutive numbers of ofi_rxm's own, which anybody can guess.
 const OF_RXM: Limits = Limits { message: 16 << 10, ..Limits::DEFAULT };
 
@@ -104,7 +104,7 @@ impl Known {
     pub(super) fn about(provider: &str) -> Self {
         let mut all = KNOWN.into_iter().chain([SHM, Known { name: "sm2", ..SHM }]);
         all.find(|known| known.name == provider).unwrap_or_else(|| {
-            // Another layer over a known provider has its costs.
+            // A layer over a known provider has that provider's costs.
             let core = provider.split(';').next();
             let like = KNOWN.into_iter().find(|known| known.name.split(';').next() == core);
             let name = if provider.ends_with("ofi_rxm") { "ofi_rxm" } else { "" };
@@ -136,9 +136,9 @@ pub(super) struct Demands {
     pub(super) key: usize,
     /// Bytes of data that a write may carry to the target's queue.
     pub(super) cq_data: usize,
-    /// Properties that it does not report.
+    /// Properties that are not reported.
     pub(super) known: Known,
-    /// Whether it offers atomics that may be tried.
+    /// Whether it offers atomics for the trial.
     pub(super) atomics: bool,
 }
 
@@ -163,7 +163,7 @@ impl Demands {
         }
     }
 
-    /// The kind of keys, if they are not of eight bytes and derived from the job's secret.
+    /// The kind of keys, unless they have eight bytes and follow from the job's secret.
     pub(super) fn describe_keys(&self) -> Option<String> {
         match self.key {
             _ if self.provider_keys => Some("keys of the provider's own".to_owned()),
@@ -208,7 +208,7 @@ impl Chosen {
     }
 }
 
-/// All offers of libfabric, once each, and the one that a PE takes, if any fits.
+/// Returns all offers of libfabric, and the offer that a PE chooses, if any fits.
 ///
 /// # Errors
 ///
@@ -233,7 +233,7 @@ pub unsafe fn offers(options: &Options) -> Result<(Vec<Offer>, Option<Offer>), O
     Ok((offers, chosen))
 }
 
-/// The entry that a PE takes, if any fits.
+/// The entry that a PE chooses, if any fits.
 fn choose<'e, 'l>(entries: &'e [Offered<'l>], options: &Options) -> Option<&'e Offered<'l>> {
     let wanted: Vec<_> = entries.iter().filter(|entry| entry.is_wanted(options)).collect();
     let best = (0..wanted.len()).min_by_key(|number| wanted[*number].rank())?;
@@ -312,7 +312,7 @@ impl<'l> Offered<'l> {
     }
 }
 
-/// The IP address in a socket address, if it has one.
+/// The IP address in a socket address, if any.
 fn address(bytes: &[u8]) -> Option<IpAddr> {
     let family = u16::from_ne_bytes(*bytes.first_chunk()?);
     match i32::from(family) {

@@ -1,8 +1,8 @@
-//! Records: what operations keep until their completion is reported.
+//! Records: state of operations until their completion is reported.
 //!
-//! A unit has a fixed number of records: nothing is allocated per operation, and a thread that finds none free makes progress first. A
-//! record starts with the context that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`). Its address is the operation's context, which
-//! the completion returns.
+//! A unit has a fixed number of records: nothing is allocated per operation, and a thread without a free record makes progress
+//! first. A record starts with the context that providers ask for (`FI_CONTEXT`, `FI_CONTEXT2`). Its address is the operation's
+//! context, which the completion returns.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -15,13 +15,13 @@ use crate::libfabric::bindings::fi_context2;
 use crate::shared;
 use crate::transport::Channel;
 
-/// Bytes of a record's buffer. Blocking puts of at most as many bytes are copied, longer ones are waited for.
+/// Bytes of a record's buffer. Blocking puts of at most that size are copied; longer ones wait for completion.
 pub(super) const BUFFER_BYTES: usize = 16 << 10;
 
 /// The actions when an operation is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// None: a thread waits for it and frees the record.
+    /// None: a thread waits for the operation and frees the record.
     Awaited,
     /// Free the record: the operation is counted.
     Counted,
@@ -42,7 +42,7 @@ unsafe impl Send for Wanted {}
 
 #[repr(C, align(128))]
 pub(super) struct Record {
-    /// The provider's. First, so that its address is the record's.
+    /// The provider's; first, so that it has the record's address.
     context: UnsafeCell<fi_context2>,
     operands: UnsafeCell<[u64; 2]>,
     result: UnsafeCell<u64>,
@@ -85,7 +85,7 @@ impl Records {
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &Record {
-        // SAFETY: a record, aligned as its pages are, and initialised by zeroes; all that changes in it is in cells.
+        // SAFETY: a record, aligned since pages are, and initialised by zeroes; all mutable fields are cells.
         unsafe { &*self.0.start_of(number as usize, size_of::<Record>()).cast() }
     }
 
@@ -137,7 +137,7 @@ impl Free {
         })
     }
 
-    /// The operation of a record is complete: frees the record, unless a thread waits for it. Returns its purpose.
+    /// Completes a record's operation: frees the record, unless a thread waits for it. Returns its purpose.
     #[inline]
     pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<Purpose> {
         let (purpose, what) = self.used[number as usize]?;
@@ -145,8 +145,8 @@ impl Free {
         match purpose {
             Purpose::Awaited => record.done.store(true, Ordering::Release),
             Purpose::Landing(_, Wanted(into)) => {
-                // SAFETY: the operation is complete, and has read as many bytes to the buffer; the destination is writable until
-                // a quiet returns, which waits until the caller has counted the event as ended.
+                // SAFETY: the operation is complete, and has read `what.bytes` bytes to the buffer; the destination is writable
+                // until a quiet returns, which waits until the caller has counted the event as ended.
                 unsafe { shared::copy(into, record.buffer(), what.bytes) };
             }
             Purpose::Counted | Purpose::Event(_) | Purpose::Signalled(_) => {}

@@ -1,7 +1,7 @@
 //! The operations of the transport.
 //!
-//! A PE that sees the **signal of a put** must see the data, over networks that keep no order between operations, or within one. There
-//! are two ways. In neither does the caller wait for a round trip between data and signal, if the source may stay:
+//! A PE that sees the **signal of a put** must see the data, also on networks that order neither operations nor their bytes. There
+//! are two ways. If the source may stay in use, the caller waits for no round trip between data and signal:
 //!
 //! * **One message**: the target's [engine](super::engine) copies the data to its place, then changes the signal.
 //! * **Delivered, then signalled**: the signal is sent [when all data is delivered](super::signals), a round trip later.
@@ -28,7 +28,7 @@ use crate::transport::{
     AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
 };
 
-/// Longest sleep of a waiter. The progress thread wakes it, but not when a thread of the program has read a completion meanwhile.
+/// Longest sleep of a waiter. The progress thread wakes it, unless a thread of the program has read the completion.
 const SLEEP: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy)]
@@ -44,16 +44,16 @@ impl Fabric {
         RemoteMemory { peer: self.peer(to.pe.number()), address, key }
     }
 
-    /// Moves bytes between this PE and another, in pieces that an operation may have.
+    /// Moves bytes between this PE and another, in pieces of allowed size.
     ///
-    /// A put whose source may change on return is injected if the provider allows it, copied if it is short, and waited for otherwise. A
-    /// get that must be complete on return is waited for. If local memory must be registered and is not, pieces go through the
-    /// buffers of records.
+    /// A put whose source may change on return is injected if the provider allows it, copied if it is short, and otherwise awaited,
+    /// as is a get that must be complete on return. If local memory must be registered and is not, pieces go through the buffers of
+    /// records.
     ///
     /// # Safety
     ///
-    /// As [`Transport::put`] or [`Transport::get`]. Before a signal there is at least one byte, and the bytes may stay until quiet, or
-    /// are so few that they are copied.
+    /// As [`Transport::put`] or [`Transport::get`]. Before a signal there is at least one byte, and the bytes stay unchanged until
+    /// quiet, or are few enough to be copied.
     unsafe fn transfer(
         &self,
         channel: Channel,
@@ -112,8 +112,8 @@ impl Fabric {
                 };
                 if is_put {
                     let flags = posting.flags | if injects { u64::from(FI_INJECT) } else { 0 };
-                    // SAFETY: the record's buffer, which is the operation's until it is complete; or the source, which the
-                    // provider copies (FI_INJECT), or which stays: it is waited for below, or by quiet (caller).
+                    // SAFETY: the record's buffer, which is the operation's until it is complete; or the source, which the provider
+                    // copies (FI_INJECT), or which stays: the wait is below, or in quiet (caller).
                     return unsafe { at.write(posting, local, bytes, flags, 0) };
                 }
                 // SAFETY: the record's buffer, likewise; or the destination, which is writable (caller) until it has been waited
@@ -122,14 +122,14 @@ impl Fabric {
             };
             let Some(purpose) = purpose else {
                 let keeps = described.is_none() && !injects;
-                // SAFETY: one operation; what it uses stays, as said.
+                // SAFETY: one operation; memory that it uses stays, as said.
                 unsafe { port.issue(channel, what, (keeps, true), prepare, attempt) };
                 continue;
             };
             if matches!(purpose, Purpose::Landing(..)) {
                 stream.expect();
             }
-            // SAFETY: one operation; what it uses stays, as said.
+            // SAFETY: one operation; memory that it uses stays, as said.
             let number = unsafe { port.start(what, purpose, prepare, attempt) };
             if purpose == Purpose::Awaited {
                 port.wait_for(number, what, |record| {
@@ -159,9 +159,9 @@ impl Fabric {
         self.row.get_or_init(|| strided::row_of(&self.domain.provider))
     }
 
-    /// Whether to pack blocks into messages, each of at least `message` bytes.
+    /// Whether to pack blocks into messages with room for `message` bytes.
     fn packs(&self, pattern: &Pattern, message: usize) -> bool {
-        // Algorithm 1 is a put for each block, wherever it goes.
+        // Algorithm 1 is a put for each block, on all transports.
         let is_split = pattern.levels().is_empty() || settings().algorithm == Algorithm::One;
         let blocks = Blocks { count: pattern.count(), bytes: pattern.block() };
         !is_split && self.row().choose(blocks, message) == Way::Messages
@@ -174,7 +174,7 @@ impl Fabric {
             _ if elements.len() < 2 => return false,
             Deed::Pick(_) => limits.picks(elements.size),
             Deed::Place(_) => limits.places(elements.size),
-            // Without a list, the engine would get a message for each word.
+            // Without a list, each word would be a message to the engine.
             Deed::Change(change, _) if self.word(change.width, change.at(0)).is_none() => return true,
             Deed::Change(..) => true,
         };
@@ -189,9 +189,9 @@ fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
 }
 
-// SAFETY: the provider touches the bytes that an operation names, and is done with them when it says so: sources
-// that must be free on return are copied, injected or waited for, and `quiet` waits until all that the unit (or,
-// of events, the stream) has started is complete, which is asked to mean delivered.
+// SAFETY: the provider touches only the bytes that an operation names, until it reports completion: sources that must be free on
+// return are copied, injected or awaited, and `quiet` waits until all operations of the unit (or events of the stream) are
+// complete; completion is requested to mean delivery.
 unsafe impl Transport for Ofi {
     fn name(&self) -> &'static str {
         "ofi"
@@ -240,12 +240,12 @@ unsafe impl Transport for Ofi {
             // SAFETY: the caller's promise.
             return unsafe { initiator.put_signal(to, source, bytes, (signal, op), patient) };
         }
-        // The signal of a put that is waited for is changed right after the put.
+        // If the put waits for its data, its signal is changed right after.
         let is_known = fabric.keys.describe(&fabric.domain, source, bytes).is_some();
         let waits = until == Until::Return && is_known && bytes > BUFFER_BYTES;
         let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
         if bytes > 0 {
-            // SAFETY: the caller's promise, of bytes that are waited for, are copied, or may stay.
+            // SAFETY: the caller's promise; the bytes are awaited, copied, or may stay.
             unsafe { fabric.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
         }
         if bytes == 0 || waits {
@@ -323,7 +323,7 @@ unsafe impl Transport for Ofi {
     }
 
     fn fence(&self, channel: Channel) {
-        // Providers do not keep writes in order, so the earlier ones are waited for.
+        // Providers do not order writes, so a fence waits for earlier ones.
         self.fabric.quiet(channel);
     }
 

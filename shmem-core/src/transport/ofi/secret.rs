@@ -8,7 +8,7 @@ use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The secret of a job. Only the bootstrap carries it: never the fabric, nor anything that other users of a host can read.
+/// The secret of a job. Only the bootstrap sends it: never over the fabric, nor where other users of a host can read it.
 #[derive(Clone)]
 pub struct Secret([u8; Secret::BYTES]);
 
@@ -20,7 +20,7 @@ impl Secret {
     ///
     /// # Errors
     ///
-    /// If the system has none.
+    /// If the system returns none.
     pub fn throw() -> io::Result<Self> {
         let mut bytes = [0; Self::BYTES];
         let mut filled = 0;
@@ -35,7 +35,7 @@ impl Secret {
         Self(bytes)
     }
 
-    /// Its bytes, for other PEs.
+    /// The bytes, for other PEs.
     pub fn bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Signals behind puts, until the data before them is delivered.
+//! Signals of puts, kept until the data is delivered.
 //!
 //! A put with a signal registers the signal here, with the number of its writes. The completion of the last write makes the signal
 //! due, and the next thread that makes progress sends it. A signal is an event of its stream until it is sent: so a quiet waits for
@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, Remote, SignalOp};
 
-/// A signal, and the channel that it is changed on.
+/// A signal's change, and its channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SignalUpdate {
     pub(super) channel: Channel,
@@ -23,7 +23,7 @@ pub(super) struct SignalUpdate {
 #[derive(Default)]
 pub(super) struct PendingSignals {
     table: Mutex<SignalTable>,
-    /// The number of signals in the table, so that a look at it needs no lock.
+    /// The number of signals in the table, readable without the lock.
     pending: AtomicUsize,
 }
 
@@ -49,7 +49,7 @@ impl PendingSignals {
         number
     }
 
-    /// One write of a signal's data is delivered.
+    /// Counts a write of a signal's data as delivered.
     pub(super) fn delivered(&self, number: u32) {
         let table = &mut *self.table.lock();
         let Some((_, writes)) = &mut table.signals[number as usize] else {
@@ -84,8 +84,8 @@ impl PendingSignals {
         self.pending.load(Ordering::Acquire) > 0
     }
 
-    /// Whether there is a signal of a channel for a PE, or an operation of theirs, as `operation` says. The table is read first: a
-    /// signal that is sent between the two is an operation before it leaves the table.
+    /// Whether a signal of a channel for a PE is in the table, or `operation` says that one is in flight. The table is read first:
+    /// a signal is an operation before it leaves the table.
     pub(super) fn has_or(&self, channel: Channel, pe: usize, operation: impl FnOnce() -> bool) -> bool {
         let is_one = |(update, _): &(SignalUpdate, usize)| {
             update.channel == channel && update.signal.pe.number() == pe

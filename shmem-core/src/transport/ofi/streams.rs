@@ -1,7 +1,7 @@
 //! Streams: the completion state of each channel, by its number.
 //!
-//! A stream counts its events and messages in flight. Of its counted operations it keeps one number: the number of operations that its
-//! unit had started with the last of them.
+//! A stream counts its events and messages in flight. For its counted operations it keeps one number: how many operations its unit
+//! had started after the last of these.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -32,7 +32,7 @@ pub(super) struct Stream {
     tracking: AtomicU32,
     patient: AtomicBool,
     events: AtomicU64,
-    /// The number of operations that its unit had started with the last counted one of the stream.
+    /// How many operations the unit had started after the last counted one of the stream.
     counted: AtomicU64,
     /// Unanswered messages, by the kind of their answer ([`Due`]).
     messages: [AtomicU64; 2],
@@ -72,7 +72,7 @@ impl Streams {
         Some(Channel(number))
     }
 
-    /// Frees the number of a channel, which is quiet.
+    /// Frees the number of a quiet channel.
     pub(super) fn close(&self, Channel(number): Channel) {
         self.open.lock().free.push(number);
     }
@@ -82,8 +82,8 @@ impl Streams {
         self.streams.entry(number as usize)
     }
 
-    /// Counts `count` messages of a channel as answered, or as not sent. `None`: there are fewer. The number comes from another PE, and
-    /// may be that of no channel.
+    /// Counts `count` messages of a channel as answered, or as not sent. `None`: fewer are unanswered. The channel comes from
+    /// another PE, and may not exist.
     pub(super) fn answered(&self, Channel(number): Channel, due: Due, count: u64) -> Option<()> {
         let Some(stream) = self.streams.get(number as usize) else { return (count == 0).then_some(()) };
         let messages = &stream.messages[due as usize];
@@ -101,7 +101,7 @@ impl Stream {
         self.unit.load(Ordering::Relaxed) as usize
     }
 
-    /// Whether acknowledgements may come late: it is quieted at its end alone.
+    /// Whether acknowledgements may be late: only its end quiets the stream.
     #[inline(always)]
     pub(super) fn is_patient(&self) -> bool {
         self.patient.load(Ordering::Relaxed)
@@ -135,14 +135,14 @@ impl Stream {
         self.events.load(Ordering::Acquire)
     }
 
-    /// A counted operation was started, the `started`th of its unit.
+    /// Notes a counted operation, the `started`th of its unit.
     #[inline(always)]
     pub(super) fn count(&self, started: u64) {
         // Threads that share a stream call this in any order.
         self.counted.fetch_max(started, Ordering::Relaxed);
     }
 
-    /// The number of operations of the unit with whose completion the counted ones of the stream are complete.
+    /// The number of operations of the unit that must complete for the stream's counted ones to be complete.
     #[inline(always)]
     pub(super) fn counted(&self) -> u64 {
         self.counted.load(Ordering::Relaxed)

@@ -1,8 +1,8 @@
-//! The cost model for blocks: packed in messages that the target's engine carries out, or one operation for each.
+//! The cost model for blocks: packed in messages to the target's engine, or one operation for each block.
 //!
-//! A message is one operation for any number of blocks, but every byte is copied once more on both sides, by the target's
-//! processor, too. A [cost model](Row) predicts the faster way, after LogGP (Alexandrov et al., 1995), with terms for packing. Its numbers
-//! are compiled in for known providers; `shmem-perf ofi --costs` measures them.
+//! A message is one operation for any number of blocks, but processors copy every byte once more, on both sides. A [cost
+//! model](Row) predicts the faster way, after LogGP (Alexandrov et al., 1995), with terms for packing. Its numbers are compiled in
+//! for known providers; `shmem-perf ofi --costs` measures them.
 
 use std::sync::OnceLock;
 
@@ -10,16 +10,16 @@ use super::engine::Limits;
 use super::provider::Known;
 use crate::text::named;
 
-/// The limits of the engine over a provider, before those that the provider reports.
+/// The engine's limits for a provider; the provider may report lower ones.
 pub fn limits_of(provider: &str) -> Limits {
     Known::about(provider).limits
 }
 
 static FORCED: OnceLock<Row> = OnceLock::new();
 
-/// Uses a row for all providers from now on: for measures of one way alone. Called before the first transfer.
+/// Uses a row for all providers from now on, to measure one way alone. Called before the first transfer.
 pub fn force(row: Row) {
-    // PEs that are threads all bring the same row.
+    // PEs that are threads all pass the same row.
     _ = FORCED.set(row);
 }
 
@@ -31,19 +31,19 @@ pub fn row_of(provider: &str) -> Row {
 /// Blocks of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// How many.
+    /// Number of blocks.
     pub count: usize,
-    /// Bytes of each.
+    /// Bytes of each block.
     pub bytes: usize,
 }
 
 named! {
-    /// The ways of blocks. Of ways that take equally long the last is chosen.
+    /// Ways to transfer blocks. Among equally fast ones, the last is chosen.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Way {
         /// Packed into messages.
         Messages = "messages",
-        /// An operation for each.
+        /// An operation per block.
         Each = "each",
     }
 }
@@ -51,7 +51,7 @@ named! {
 /// Costs of a provider's operations, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// From the start of the last operation to the completion of all: `a`.
+    /// Time from the last operation's start to completion of all: `a`.
     pub latency: u64,
     /// The additional time of a message, for which the target's engine wakes up and answers: `e`.
     pub engine: u64,
@@ -96,8 +96,8 @@ impl Row {
         Known::about(provider).row
     }
 
-    /// Time until blocks are remotely visible, in picoseconds, if `message` bytes of them fit one message; `None` for messages if none
-    /// do.
+    /// Time until blocks are remotely visible, in picoseconds; a message has room for `message` bytes. `None` for messages without
+    /// room.
     ///
     /// ```text
     /// each:      a + n o                      + n b G
@@ -130,8 +130,7 @@ impl Row {
         Way::ALL.into_iter().rev().min_by_key(time).unwrap_or(Way::Each)
     }
 
-    /// Whether bytes and their signal take less time in one message than as a write that is followed by the signal when it is
-    /// delivered.
+    /// Whether one message with bytes and signal is faster than a write, then, when that is delivered, the signal.
     pub fn prefers_one_message(&self, bytes: usize) -> bool {
         let apart = self.latency.saturating_add(self.operation);
         let copies = (bytes as u64).saturating_mul(self.copy.saturating_mul(2));

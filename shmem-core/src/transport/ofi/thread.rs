@@ -1,12 +1,12 @@
 //! The progress thread: serves other PEs while the program computes.
 //!
-//! Providers move data only in calls of the library. So one thread sleeps on the queue of the unit that other PEs address. A target is not
-//! notified when its memory is written: after each wake the thread rings the bell of its slot, and waiters that sleep look at their
-//! words. If threads cannot sleep on the provider's queue, the thread looks at it at growing intervals.
+//! Providers move data only in calls of the library. So one thread sleeps on the queue of the unit that other PEs address. A target
+//! is not notified when its memory is written: after each wake the thread rings the bell of the PE's slot, and sleeping waiters
+//! check their words. If threads cannot sleep on the queue, the thread polls it at growing intervals.
 //!
-//! While threads of the program poll, the thread would be woken for each of their completions and take a core from them. So it parks for
-//! a while after each wake, or until a waiter is about to sleep ([`Handover`]): the waiter counts, then looks whether the thread is
-//! parked; the thread notes that it is parked, then looks at the count. One of the two sees the other.
+//! While threads of the program poll, the thread would be woken for each of their completions and take a core from them. So it
+//! parks for a while after each wake, or until a waiter is about to sleep ([`Handover`]): the waiter increments a count, then reads
+//! a flag; the thread sets the flag "parked", then reads the count. At least one of the two sees the other.
 //!
 //! The thread also ends the job when operations in flight make no progress.
 
@@ -23,28 +23,28 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use super::Fabric;
 use super::backoff::Waited;
 
-/// Time for which the thread parks while the program's threads poll: at first, since they may be about to stop, and at most.
+/// Shortest and longest time for which the thread parks while the program's threads poll. They may soon stop: it starts short.
 const FIRST_PARK: Duration = Duration::from_micros(200);
 const LAST_PARK: Duration = Duration::from_millis(1);
 
-/// Longest time between two looks of a thread that polls. A look that moves data takes longer, so one look keeps the thread parked.
+/// Longest time between two polls of a polling thread. A poll that moves data takes longer, so one poll keeps the thread parked.
 const POLLING: Duration = Duration::from_micros(50);
 
 /// Time for which the thread polls after a completion, if there is a core for it: parts of long messages arrive at shorter intervals
 /// than a thread takes to wake up.
 const LINGER: Duration = Duration::from_micros(20);
 
-/// Longest sleep while an operation of this PE is in flight: moving its data may need a call.
+/// Longest sleep while an operation of this PE is in flight: its data may move only in calls.
 const UNDER_WAY: Duration = Duration::from_millis(1);
 
-/// Interval between two looks at a queue on which threads cannot sleep, at first and at most.
+/// First and longest interval between two polls of a queue on which threads cannot sleep.
 const FIRST_LOOK: Duration = Duration::from_micros(20);
 const LAST_LOOK: Duration = Duration::from_millis(1);
 
-/// Interval between two looks whether operations in flight make progress.
+/// Interval between two checks that operations in flight make progress.
 const WATCH: Duration = Duration::from_millis(100);
 
-/// Looks whether operations make progress, between two looks whether descriptors are left.
+/// Number of progress checks for each check that descriptors are left.
 const DESCRIPTORS: u32 = 10;
 
 pub(super) struct ProgressThread {
@@ -67,7 +67,7 @@ impl Drop for ProgressThread {
     fn drop(&mut self) {
         self.fabric.handover.end();
         if let Some(thread) = self.thread.take() {
-            // A thread that has panicked has said so.
+            // A thread that panicked has printed why.
             let _ = thread.join();
         }
     }
@@ -127,7 +127,7 @@ impl Watch {
         Self { looked: now, waited: Waited::from(now), moved: 0, looks: 0, has_warned: false }
     }
 
-    /// Ends the job if something was in flight for the timeout, and nothing has moved.
+    /// Ends the job if operations in flight made no progress for the timeout.
     fn look(&mut self, fabric: &Fabric) {
         let now = Instant::now();
         if now.duration_since(self.looked) < WATCH {
@@ -150,7 +150,7 @@ impl Watch {
     }
 }
 
-/// Whether threads of the program poll, judged by their looks since the last time: at this moment this thread may occupy their core.
+/// Whether threads of the program poll, by their number of polls since the last check: now, this thread may occupy their core.
 struct Polling {
     looked: Instant,
     activity: u64,
@@ -163,7 +163,7 @@ impl Polling {
         Self { looked: Instant::now(), activity: 0, sleeps: 0, park: None }
     }
 
-    /// Time to park, if threads of the program poll. If a thread has fallen asleep since the last time, the looks were those before its
+    /// Time to park, if threads of the program poll. If a thread has fallen asleep since the last call, the polls were before its
     /// sleep, or after a wake.
     fn park(&mut self, activity: u64, sleeps: u64) -> Option<Duration> {
         let now = Instant::now();
@@ -180,11 +180,11 @@ impl Polling {
     }
 }
 
-/// Wakes the progress thread of a PE: at the end, and when a waiter is about to sleep.
+/// Wakes a PE's progress thread: at the end of the job, and when a waiter is about to sleep.
 #[derive(Debug)]
 pub(super) struct Handover {
     is_over: AtomicBool,
-    /// Counts sleeps of waiters.
+    /// Number of waiters' sleeps.
     sleeps: AtomicU64,
     parked: AtomicBool,
     /// Readable when the thread has to wake up.
@@ -230,8 +230,8 @@ impl Handover {
         let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
     }
 
-    /// Sleeps until the thread is woken, something arrives, or the time is over. A late wake ends the next sleep early: the thread looks
-    /// again after each sleep.
+    /// Sleeps until the thread is woken, something arrives, or the time is over. A late wake ends the next sleep early, which is
+    /// harmless: the thread polls after each.
     fn sleep(&self, arrival: Option<BorrowedFd<'_>>, limit: Duration) {
         let seconds = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
         let limit = Timespec { tv_sec: seconds, tv_nsec: limit.subsec_nanos().into() };

@@ -1,9 +1,9 @@
 //! The trial of the provider's atomics.
 //!
-//! A provider may offer atomics and refuse each, and atomics of a network card need not be atomic against the processor's. So at the
+//! A provider may offer atomics and refuse each, and a network card's atomics need not be atomic with the processor's. So at the
 //! start one PE of each host changes words of the next host's through the fabric, while a thread there changes the same words by
-//! instructions of the processor. If no change is lost on any host, and every operation has the right result, the provider's atomics
-//! are used; otherwise the target's engine changes words.
+//! processor instructions. If no change is lost on any host, and every operation has the right result, the provider's atomics are
+//! used; otherwise the target's engine changes words.
 
 use core::mem::offset_of;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::transport::{AtomicOp, Remote, Width};
 /// Additions through the fabric to each word.
 const ADDITIONS: u64 = 50;
 
-/// One operation of each kind and the value that it leaves, from the value 0 to 0.
+/// Operations of each kind with the value after each; the first and last values are 0.
 const SEQUENCE: [(AtomicOp, u64); 10] = [
     (AtomicOp::Set(0b1100), 0b1100),
     (AtomicOp::Swap(0b1010), 0b1010),
@@ -40,7 +40,7 @@ const SEQUENCE: [(AtomicOp, u64); 10] = [
 /// The words of a trial. They are in the scratch memory of the last team, which does not exist yet.
 #[repr(C)]
 struct Words {
-    /// For operations one by one, by width; changed through the fabric alone.
+    /// For single operations, by width; only the fabric changes these words.
     alone: [AtomicU64; 2],
     /// For additions from both sides, by width.
     narrow: AtomicU32,
@@ -63,8 +63,8 @@ pub struct Trial {
 }
 
 impl Ofi {
-    /// Begins a trial: starts a thread that adds to words of this PE, and tries atomics on words of `next`. Called by one PE of each
-    /// host, where `next` is that of the next host; [ended](Trial::end) when all have begun theirs.
+    /// Begins a trial: starts a thread that adds to words of this PE, and tries atomics on words of `next`. One PE of each host
+    /// calls this; `next` is the caller on the next host. [Ended](Trial::end) when all trials have begun.
     ///
     /// # Safety
     ///
@@ -92,14 +92,14 @@ impl Ofi {
         Trial { found, adds, adding: adding.ok(), words }
     }
 
-    /// Has words changed by the provider from now on, no longer by the engines of their PEs. Called by all PEs, or by none.
+    /// From now on the provider changes words, no longer the engines of their PEs. Called by all PEs, or by none.
     pub fn trust_atomics(&self) {
         self.fabric.atomics.store(true, Ordering::Relaxed);
     }
 }
 
 impl Trial {
-    /// Ends a trial that all have begun.
+    /// Ends a trial; all trials have begun.
     ///
     /// # Errors
     ///
@@ -139,8 +139,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Each operation once with its result, then once without, if the provider allows that. Each must find the value that the one
-    /// before it has left.
+    /// Tries each operation with result, then without, if the provider allows that. Each must find the value after the previous
+    /// one.
     fn try_each(&self, at: Remote, width: Width) -> Result<(), String> {
         let forms: &[bool] = if self.domain.demands.known.results { &[true] } else { &[true, false] };
         let mut before = 0;

@@ -16,7 +16,7 @@ use super::operation::{LocalMemory, RemoteMemory};
 use super::port::Posting;
 use crate::libfabric::bindings::*;
 
-/// Most bytes that are injected.
+/// Most bytes of injected messages.
 const SHORT: usize = 256;
 
 /// A message that has arrived, for [`Fabric::take`].
@@ -24,7 +24,7 @@ const SHORT: usize = 256;
 pub(super) enum Arrival {
     /// In a buffer.
     Sent { number: usize, bytes: usize },
-    /// In a slot, if the data of the write is right.
+    /// In a slot, if the write's data is valid.
     Written(Written),
 }
 
@@ -45,7 +45,7 @@ impl Fabric {
         buffers.waiting.store(unposted.len(), Ordering::Relaxed);
     }
 
-    /// Whether a buffer was posted; otherwise there is no room now.
+    /// Posts a buffer as a receive. Returns whether there was room.
     fn post(&self, number: usize) -> bool {
         let (buffers, unit) = (&self.buffers, self.first().unit);
         let (context, to) = (buffers.context(number), (buffers.bytes(number), buffers.message));
@@ -68,8 +68,7 @@ impl Fabric {
             let carried_out = match arrival {
                 Arrival::Sent { number, bytes } => {
                     let start = self.buffers.bytes(number).cast_const();
-                    // SAFETY: the provider has written so many bytes, and is done with the buffer until it is posted
-                    // again.
+                    // SAFETY: the provider has written `bytes` bytes, and does not use the buffer until it is posted again.
                     let message = unsafe { core::slice::from_raw_parts(start, bytes) };
                     let carried_out = self.engine.arrived(&wire, message);
                     self.buffers.keep(number);
@@ -167,7 +166,7 @@ impl Fabric {
 /// The wire, for one operation of a thread that may wait for room or for an answer.
 pub(super) struct FabricWire<'f> {
     fabric: &'f Fabric,
-    /// Used inside [`progress`](Wire::progress) alone, which does not call itself.
+    /// Used only inside [`progress`](Wire::progress), which does not call itself.
     backoff: UnsafeCell<Backoff<'f>>,
 }
 
@@ -205,7 +204,7 @@ impl Wire for FabricWire<'_> {
         fabric.send_buffer(bytes, write, |local, context| {
             let port = fabric.first();
             let (endpoint, description) = (&port.unit.endpoint, core::ptr::null_mut());
-            // No delivery is asked for: the target, which is notified, answers.
+            // Delivery is not requested: the notified target answers.
             let flags = u64::from(FI_COMPLETION | FI_REMOTE_CQ_DATA);
             let posting = Posting { endpoint, record: None, description, context, flags };
             // SAFETY: the buffer is given back when the provider reports the operation; the slot is ours until the target
@@ -228,7 +227,7 @@ impl Wire for FabricWire<'_> {
 }
 
 impl Fabric {
-    /// The PEs that have not answered, for reports.
+    /// Describes unanswered messages, for reports.
     pub(super) fn unanswered(&self) -> String {
         let list: Vec<_> =
             self.engine.unanswered().map(|(pe, count)| format!("{count} of PE {pe}")).collect();
