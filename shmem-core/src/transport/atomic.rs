@@ -18,7 +18,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Bytes.
+    /// Size in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::W4 => 4,

@@ -253,7 +253,7 @@ unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) 
     }
     // Without a reference: others may write to symmetric memory.
     let mut data = vec![0; bytes].into_boxed_slice();
-    // SAFETY: readable (caller), and `data` has as many bytes.
+    // SAFETY: readable (caller), and `data` has `bytes` bytes.
     unsafe { super::shm::get(data.as_mut_ptr(), source, bytes) };
     Errand::Put { offset: to.offset, data: Data::Copied(data) }
 }

@@ -50,7 +50,7 @@ pub struct Channel(pub u32);
 /// [`atomic_nbi`](Self::atomic_nbi), which may be written until such a quiet. `quiet` must mean remotely visible: exclusive access in
 /// `World::local` rests on it. All of this holds for all threads: a thread may wait for operations of another.
 pub unsafe trait Transport: Send + Sync {
-    /// Its name, for reports.
+    /// The name, for reports.
     fn name(&self) -> &'static str;
 
     /// Operation costs, as far as known; equal on all PEs.

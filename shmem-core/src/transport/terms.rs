@@ -72,7 +72,7 @@ impl Tracking {
         }
     }
 
-    /// Its name, for reports.
+    /// The name, for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Events => "events of each context",

@@ -26,8 +26,7 @@ pub(super) fn all_in_use(any: BorrowedFd<'_>) -> Option<String> {
     ))
 }
 
-/// Fails if too few descriptors are left for connections of `units` units to `peers` PEs and back, as far as the system reports
-/// that.
+/// Fails if too few descriptors are left for connections of `units` units to `peers` PEs and back, if the system reports that.
 pub(super) fn leave_room(units: usize, peers: usize) -> Result<(), OfiError> {
     let (limit, open) = (getrlimit(Resource::Nofile).current, std::fs::read_dir("/proc/self/fd"));
     let (Some(limit), Ok(open)) = (limit, open) else { return Ok(()) };

@@ -41,7 +41,7 @@ impl JobKeys {
         let bits = if (1..size_of::<u64>()).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };
         let mut segments: Vec<u64> = Vec::with_capacity(MAX_SEGMENTS);
         for segment in 0..MAX_SEGMENTS as u32 {
-            // If keys are equal, the later segment has the next one, on all PEs.
+            // If keys are equal, the later segment uses the next key, on all PEs.
             let mut tries =
                 (0..).map(|attempt| secret.number("the key of a segment", segment, attempt) & bits);
             let key = tries.find(|key| is_key(*key, bits) && !segments.contains(key));

@@ -101,8 +101,8 @@ impl Landing {
         let start = grant.slots.start_of(index, self.offset(1));
         const { assert!(TOKEN.end <= LINE && TOKEN.start.is_multiple_of(8), "each slot has room for a token") };
         let token = start.wrapping_add(TOKEN.start).cast::<u64>();
-        // SAFETY: eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. Threads that take the
-        // same message concurrently use this instruction.
+        // SAFETY: eight bytes of a slot, at a multiple of eight (asserted), which stay as long as `self`. All threads that take the
+        // same message at a time use this instruction.
         let token = unsafe { AtomicU64::from_ptr(token) }.swap(0, Ordering::Acquire);
         // SAFETY: bytes of a slot (compared above), zeroed at first, which stay as long as `self`. The borrower writes to a slot
         // only while it is free, and is notified that it is free when its message was carried out. A borrower that breaks this rule

@@ -378,8 +378,8 @@ impl Port<'_> {
 
     /// Ends the job because of a failure, unless another process may have caused it.
     ///
-    /// A message that arrives incompletely (too long, or its sender died) may be no PE's. If it was a PE's, that PE waits for the
-    /// answer, and reports the loss. An error without operation is a connection's; while nothing is in flight, no PE's.
+    /// A message that arrives incompletely (too long, or its sender died) may be a stranger's. If it was a PE's, that PE waits for
+    /// the answer, and reports the loss. An error without operation is a connection's; while nothing is in flight, a stranger's.
     #[cold]
     fn report(&self, failure: Failure) {
         let Failure { error, kept, arriving, is_of_none } = failure;

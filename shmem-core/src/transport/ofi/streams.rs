@@ -1,7 +1,7 @@
 //! Streams: the completion state of each channel, by its number.
 //!
-//! A stream counts its events and messages in flight. For its counted operations it keeps one number: how many operations its unit
-//! had started after the last of these.
+//! A stream counts its events and messages in flight. For its counted operations it keeps one number: that of its unit's operations
+//! up to the last counted one.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -32,7 +32,7 @@ pub(super) struct Stream {
     tracking: AtomicU32,
     patient: AtomicBool,
     events: AtomicU64,
-    /// How many operations the unit had started after the last counted one of the stream.
+    /// The number of operations of the unit up to the last counted one of the stream.
     counted: AtomicU64,
     /// Unanswered messages, by the kind of their answer ([`Due`]).
     messages: [AtomicU64; 2],
@@ -101,7 +101,7 @@ impl Stream {
         self.unit.load(Ordering::Relaxed) as usize
     }
 
-    /// Whether acknowledgements may be late: only its end quiets the stream.
+    /// Whether acknowledgements may be late: the stream is quieted only at its end.
     #[inline(always)]
     pub(super) fn is_patient(&self) -> bool {
         self.patient.load(Ordering::Relaxed)

@@ -23,7 +23,7 @@ use crate::transport::{AtomicOp, Remote, Width};
 /// Additions through the fabric to each word.
 const ADDITIONS: u64 = 50;
 
-/// Operations of each kind with the value after each; the first and last values are 0.
+/// Operations of each kind and the values after them, from 0 back to 0.
 const SEQUENCE: [(AtomicOp, u64); 10] = [
     (AtomicOp::Set(0b1100), 0b1100),
     (AtomicOp::Swap(0b1010), 0b1010),
