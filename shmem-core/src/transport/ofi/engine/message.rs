@@ -120,7 +120,7 @@ pub(super) enum Task<'a> {
     Pick,
 }
 
-/// The sender of a message, and the proof of it.
+/// The sender of a message, proved by a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sender {
     pub(super) pe: u32,
@@ -157,7 +157,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Bytes of a message for each element of `size` bytes.
+    /// Message bytes for each element of `size` bytes.
     pub(super) fn bytes_of_each(self, size: usize) -> usize {
         let own = self.operands().filter(|operand| matches!(operand, Operand::Own(_))).count();
         INDEX + (own + usize::from(matches!(self, Self::Place))) * size
@@ -184,7 +184,7 @@ impl Message<'static> {
 }
 
 impl<'a> Message<'a> {
-    /// Bytes of data behind the fields.
+    /// Bytes of data after the fields.
     fn data(&self) -> usize {
         match self {
             Self::Put { pattern, .. } => pattern.bytes(),
@@ -201,7 +201,7 @@ impl<'a> Message<'a> {
         bytes
     }
 
-    /// Encodes the message, with the number of its channel or request. Returns the room for the data.
+    /// Encodes the message, with the number of its channel or request. Returns the buffer for data.
     pub(super) fn write<'b>(&self, from: Sender, number: u32, buffer: &'b mut [u8]) -> &'b mut [u8] {
         let mut left = buffer;
         self.encode(from, number, |field| {
