@@ -17,7 +17,7 @@ use crate::rings::Rings;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// What panics call it.
+/// Name in panics.
 const WHAT: &str = "channel";
 
 const MOST: usize = 1 << 31;
@@ -188,7 +188,7 @@ impl<T: PlainData> Channel<T> {
             self.rings.termination.end(world, location);
             return None;
         }
-        // Before the message is taken, so that its holder never rests.
+        // First: a PE that holds a message must not rest.
         self.rings.termination.resume(world);
         self.try_recv(world)
     }

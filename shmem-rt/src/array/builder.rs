@@ -66,32 +66,32 @@ impl<L: ThreadLevel> World<L> {
 }
 
 impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
-    /// With this storage, which becomes part of the array's type: [`Single`](crate::array::Single),
+    /// Sets the storage, which becomes part of the array's type: [`Single`](crate::array::Single),
     /// [`Separate`](crate::array::Separate), [`Cyclic`](crate::array::Cyclic) or [`Multi`](crate::array::Multi).
     pub fn storage<N: Storage>(self, storage: N) -> ArrayBuilder<'w, L, D, N> {
         let Self { world, shape, kind, chunks, partition, .. } = self;
         ArrayBuilder { world, shape, storage, kind, chunks, partition }
     }
 
-    /// In `chunks` chunks, which go round the nodes. At most 65536.
+    /// Sets the number of chunks (at most 65536), on nodes in turn.
     pub fn chunks(mut self, chunks: usize) -> Self {
         self.chunks = Some(chunks);
         self
     }
 
-    /// In memory of a partition's kind, policy and page size; with storage `single`, in its heap.
+    /// Uses memory of a partition's kind, policy and page size; with storage `single`, its heap.
     pub fn partition<P: Partition>(mut self) -> Self {
         self.partition = Home::Named(P::DECLARATION);
         self
     }
 
-    /// As [`partition`](Self::partition), for one that has an ID only.
+    /// As [`partition`](Self::partition), by the partition's ID.
     pub fn partition_id(mut self, id: u32) -> Self {
         self.partition = Home::Numbered(id);
         self
     }
 
-    /// Makes the array, of zero bytes. Collective.
+    /// Makes the array, zero-filled. Collective.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         self.build(Some(&|run, _| run.write_each(|| value)))
     }
 
-    /// Makes the array, each element `element` of its index. One thread per node writes its chunks. Collective.
+    /// Makes the array of `element(index)`. One thread per node writes the node's chunks. Collective.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let fill = |parts: &[_], zero| {
             let fresh = Fresh { chunking: &chunking, kind, parts, nodes: &nodes, zero };
             let writing = Writing { world, location };
-            // SAFETY: whoever calls it has just made the parts, in this PE's slot, aligned, and unknown to all.
+            // SAFETY: `fill`'s caller has just made the parts, aligned, in this PE's slot, unknown to others.
             unsafe { fresh.write(world.endpoint().mine(0), contents, job.site.topology()) };
             std::mem::forget(writing);
         };
@@ -211,14 +211,14 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         let memory = maker.make(kind)?;
         job.describe(&memory.ids, "array", true, location);
         let (Memory { kind, parts, ids }, released) = (memory, Arc::clone(&job.memory.released));
-        // SAFETY: the ledger has reserved the parts under these numbers on every PE until they are queued, and all PEs
-        // have agreed that theirs are written; `kind` is what `S` says, or chosen for `Chosen`.
+        // SAFETY: the ledger has reserved the parts under `ids` on every PE until `ids` are queued, and all PEs have
+        // agreed that their parts are written; `kind` is that of `S`, or chosen for `Chosen`.
         Ok(unsafe { NumaArray::__new(chunking, kind, parts, nodes.clone(), ids, released) })
     }
 }
 
 impl<L: ThreadLevel, const D: usize> ArrayBuilder<'_, L, D, Chosen> {
-    /// With this storage, given as a value.
+    /// Sets the storage by a value.
     pub fn storage_kind(mut self, kind: StorageKind) -> Self {
         self.kind = Some(kind);
         self
@@ -235,7 +235,7 @@ impl std::fmt::Display for Home {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// The nodes of this PE, and the number of nodes that arrays are laid out on, the same on all PEs.
+    /// Returns this PE's nodes, and the node count that arrays are laid out on, the same on all PEs.
     fn homes(&self, agreed: &Agreed<'_>) -> Homes {
         let job = self.job();
         let own = job.site.topology().homes();
@@ -248,7 +248,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// Guards the writing of first elements: a panic of the program drops it, and ends the job.
+/// Ends the job when dropped: by a panic of the program while it writes first elements.
 struct Writing<'w, L: ThreadLevel> {
     world: &'w World<L>,
     location: &'static Location<'static>,
@@ -270,15 +270,15 @@ impl<L: ThreadLevel, const D: usize, S: Storage> std::fmt::Debug for ArrayBuilde
     }
 }
 
-/// Whether an array does not fill a page for each chunk.
+/// Whether an array has less than a page for each chunk.
 fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
     bytes < chunks.saturating_mul(page)
 }
 
 /// The default storage of `bytes` bytes in `chunks` chunks, where the heap has `room` contiguous bytes.
 ///
-/// Making and freeing a segment costs ten to twenty times as much as memory of the heap, so an array is in the heap if there is
-/// room. One that does not fill a page for each chunk cannot be placed by pages. Huge pages cannot be split among nodes, so it is in pools.
+/// An array is in the heap if there is room: making and freeing a segment costs ten to twenty times as much. An array of less
+/// than a page for each chunk cannot be placed by pages. An array on huge pages is in pools: such pages cannot be split.
 fn default_storage(bytes: usize, chunks: usize, page: usize, huge: bool, room: usize) -> StorageKind {
     // Alignment, slide and rounding each take less than a page.
     let whole = bytes.saturating_add(3 * page);

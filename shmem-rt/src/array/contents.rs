@@ -5,7 +5,7 @@ use shmem_core::shared;
 use shmem_core::topology::Topology;
 use shmem_launch::cpus;
 
-/// Least bytes for which threads are started: starting one takes about as long as writing these.
+/// Least bytes for which threads are started: starting a thread takes as long as writing these.
 const ALONE: usize = 256 << 10;
 
 /// Writes contiguous elements, given the number of the first in row-major order.
@@ -20,7 +20,7 @@ pub(super) struct Slots<T> {
 impl<T> Slots<T> {
     pub(super) fn write_each(self, mut next: impl FnMut() -> T) {
         for i in 0..self.count {
-            // SAFETY: `write_chunk` made it of as many slots that are aligned and writable.
+            // SAFETY: `write_chunk` has made `self` of `count` aligned, writable slots.
             unsafe { shared::write(self.start.wrapping_add(i), next()) };
         }
     }
@@ -81,12 +81,12 @@ impl<const D: usize> Fresh<'_, D> {
                 // SAFETY: the caller's promise, for each chunk once: it has one home.
                 let work = move |chunk| unsafe { self.write_chunk(mine, chunk, contents) };
                 let on_node = move || {
-                    // If that is not allowed it runs anywhere: its pages are placed already.
+                    // Unbound, the thread runs anywhere: its pages are placed already.
                     _ = cpus::bind(&own_cpus);
                     own.for_each(work);
                 };
                 if std::thread::Builder::new().spawn_scoped(scope, on_node).is_err() {
-                    // Without another thread, this one writes them.
+                    // No thread: the calling one writes the chunks.
                     again.for_each(work);
                 }
             }
@@ -105,7 +105,7 @@ impl<const D: usize> Fresh<'_, D> {
             };
             let to = mine.0.wrapping_add(part.offset).cast::<T>().wrapping_add(first);
             match contents {
-                // SAFETY: the run lies in the part (caller).
+                // SAFETY: the run is in the part (caller).
                 None => unsafe { shared::zero(to.cast(), run.len() * size_of::<T>()) },
                 Some(write) => write(Slots { start: to, count: run.len() }, run.start),
             }

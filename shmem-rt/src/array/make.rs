@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::segments;
 
-/// Writes the first elements to new parts of the own slot; the flag says whether these are zero.
+/// Writes first elements to new parts of this PE's slot; the flag: whether the parts are zero.
 pub(super) type Fill<'a> = &'a dyn Fn(&[ArrayRange], bool);
 
 /// The arguments of making an array.
@@ -32,7 +32,7 @@ pub(super) struct Maker<'a, const D: usize> {
     pub(super) page: u64,
     /// Whether any PE has huge pages in the partition.
     pub(super) huge: bool,
-    /// Whether it is too small for pages on each node, and no storage was named.
+    /// Whether the array has less than a page per chunk, and no named storage.
     pub(super) too_small: bool,
     /// The array's name in messages, and the call that makes it.
     pub(super) what: String,
@@ -56,7 +56,7 @@ impl<const D: usize> Maker<'_, D> {
     ///
     /// # Errors
     ///
-    /// The same on every PE; nothing is left.
+    /// The same on every PE; memory is freed.
     #[track_caller]
     pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
         match kind {
@@ -117,7 +117,7 @@ impl<const D: usize> Maker<'_, D> {
         Request { what, bytes, traits, placement, populate: false }
     }
 
-    /// Agrees that bound memory fits on its nodes, before any of it is taken: a page too many would kill the process.
+    /// Checks on all PEs that bound memory fits its nodes, before it is taken: a page too many kills the process.
     /// `demands` returns the missing memory.
     pub(super) fn agree_on_room(&self, demands: impl FnOnce() -> Result<Vec<Request>>) -> Result<()> {
         if self.spread != Spread::Bound {
@@ -130,13 +130,13 @@ impl<const D: usize> Maker<'_, D> {
         self.agreed.settle(fits).map(drop)
     }
 
-    /// Frees what was made on this PE, if not on every PE.
+    /// Frees this PE's part of an array that was not made.
     pub(super) fn undo(&self, ids: &[u64]) {
         let freed: Result<Vec<Allocation>, _> =
             ids.iter().map(|id| self.job.memory.ledger.lock().free(*id)).collect();
         let freed = freed.unwrap_or_else(|_| unreachable!("they were allocated just now"));
-        // SAFETY: the array was made on no PE, as all have told each other (`Agreed::settle`) or come to by
-        // themselves, so there is no handle and no address of them.
+        // SAFETY: the array was made on no PE: all have agreed on that (`Agreed::settle`), or all have found
+        // the same error. So there is no handle and no address of it.
         unsafe { segments::settle(self.job, &freed) };
     }
 }
@@ -150,19 +150,19 @@ pub(super) fn strictness(spec: &PartitionSpec) -> Spread {
 }
 
 /// Whether pages of a partition are not placed by chunk: the system places them, or the partition is a file, in which a
-/// page that is given back leaves a hole.
+/// discarded page leaves a hole.
 pub(super) fn is_elsewhere(spec: &PartitionSpec) -> bool {
     let systems =
         spec.traits.kind == Some(Kind::SysDefault) || spec.traits.policy == Some(Policy::SysDefault);
     systems || spec.is_in_file()
 }
 
-/// The homes of the chunks on the calling PE.
+/// The nodes of the chunks on the calling PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Homes {
     /// The nodes of this PE's CPUs; empty: not known.
     own: Vec<u32>,
-    /// Most nodes of any PE: the number that arrays are laid out on, the same on every PE.
+    /// Largest node count of any PE, on which arrays are laid out: the same on every PE.
     pub(super) most: usize,
 }
 
@@ -176,7 +176,7 @@ impl Homes {
         chunk % self.most
     }
 
-    /// The node of a class of chunks on this PE; a PE with fewer nodes has several classes on one.
+    /// This PE's node of a class of chunks; with fewer nodes, several classes are on one node.
     pub(super) fn of_class(&self, class: usize) -> Option<u32> {
         self.own.get(class % self.own.len().max(1)).copied()
     }

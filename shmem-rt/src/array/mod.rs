@@ -10,9 +10,9 @@
 //! parallel, threads                  loops on the chunks' nodes
 //! ```
 //!
-//! Making is collective, in the steps of a heap: agree on the arguments, do what is the same on every PE, agree on what
-//! may fail on one. An array is one allocation of the ledger for each of its ranges, so dropping and reclaiming it is
-//! as for any object; `segments` undoes the rest.
+//! Making is collective, as allocation: PEs agree on the arguments, take the same steps, and agree whether a PE has
+//! failed. An array is one allocation of the ledger for each of its ranges: it is dropped and reclaimed as any object.
+//! `segments` undoes the rest.
 //!
 //! With one node that has memory, nothing is placed. The order is always: map, bind, touch, register, announce.
 //!

@@ -2,7 +2,7 @@
 //!
 //! Pools are dynamic segments, each bound to one node. A pool is made when the first chunk needs it, and stays, placed
 //! and registered for all arrays. Its heap is one of the ledger's, so chunks are allocated as other objects are. Pages
-//! are made when a chunk first takes them.
+//! are made when they are first in a chunk.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Multi-ddata".
 
@@ -22,7 +22,7 @@ use crate::state::later::Pool;
 /// Bytes of a pool, unless a chunk needs more or there is little room.
 const POOL_BYTES: usize = 64 << 20;
 
-/// Pools are multiples of it.
+/// Unit of pool sizes.
 const STEP: usize = 2 << 20;
 
 impl<const D: usize> Maker<'_, D> {
@@ -38,7 +38,7 @@ impl<const D: usize> Maker<'_, D> {
         Ok(Memory { kind: StorageKind::Multi, parts, ids })
     }
 
-    /// Takes a block for each chunk and writes its elements.
+    /// Allocates blocks for the chunks, and writes elements.
     fn fill_blocks(&self, blocks: &mut Vec<Allocation>) -> Result<Vec<ArrayRange>> {
         let mut bare = Vec::new();
         for chunk in 0..self.chunking.chunks() {

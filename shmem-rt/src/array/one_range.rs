@@ -1,7 +1,7 @@
 //! Storages of one range: in the heap of a partition, or in a segment.
 //!
-//! In the heap, the block has whole pages, which are placed for it. When it is freed, other arrays take these pages as
-//! they are; other objects do not (`misplaced`). The heap is registered already.
+//! In the heap, the array has whole pages, placed by chunk. After it is freed, arrays reuse these pages as they are;
+//! other objects do not (`misplaced`). The heap is registered already.
 //!
 //! A segment is placed by chunk or by blocks in turn. Its pages are bound to nodes before they exist, and exist before
 //! the segment is registered. Freeing the array removes the segment on every PE.
@@ -45,7 +45,7 @@ impl<const D: usize> Maker<'_, D> {
             segments::renew_pages(job, &range, || self.grant.populated);
         }
         let made = if by_pages && !self.nodes.is_empty() {
-            // The partition still has its first placement.
+            // The placement after the block is freed.
             let request = Request::partition(self.spec, job.site.topology());
             let placement = request.map_or_else(|_| Placement::system(), |request| request.placement);
             let end = End::Pages { range, nodes: placement.nodes, spread: placement.spread };
@@ -78,7 +78,7 @@ impl<const D: usize> Maker<'_, D> {
             return Err(ArrayError::block(&kind.to_string(), &reason).into());
         }
         let slide = if in_turn.is_none() && self.split() { slide(chunking, element, page) } else { 0 };
-        // Blocks that fit the chunks are their runs, rounded to pages.
+        // Block 0: a run of a chunk, rounded to pages.
         let kind = match kind {
             StorageKind::Cyclic { block: 0 } => {
                 StorageKind::Cyclic { block: natural_block(chunking, element, page) }
@@ -96,7 +96,7 @@ impl<const D: usize> Maker<'_, D> {
             false => self.request(room, self.nodes.first().copied()),
         };
         let name = Text::head("array");
-        // A request that populates is checked by itself.
+        // `make` checks a request that populates.
         let base = (!request.populate).then(|| self.demand(None, room));
         let enough = base.iter().try_for_each(|base| segments::check(job, base));
         let wanted = enough.map_err(Into::into).map(|()| {
@@ -112,7 +112,7 @@ impl<const D: usize> Maker<'_, D> {
                 // SAFETY: the segment is being made, nobody knows of it.
                 unsafe { self.place(offset, &bound()) }?;
             }
-            // The segment does not matter for writing.
+            // Writing ignores the segment's number.
             (self.fill)(&[part(0, offset)], true);
             Ok(Vec::new())
         })?;

@@ -1,9 +1,8 @@
 //! Which pages of an array that is one range belong to which chunk.
 //!
-//! Memory is placed by pages, chunks end at elements. A page goes to the chunk that has more of it, and
-//! the array is slid inside its pages so that as little as possible lies on a page of another chunk. With
-//! two chunks there is one boundary, and it then lies between two pages. With more it cannot be had in
-//! general: five pages in four chunks.
+//! Memory is placed by pages, chunks end at elements. A page is placed for the chunk that has more of it.
+//! The array is slid inside its pages, so that few bytes are on a page of another chunk. With two chunks
+//! the boundary then is between two pages. With more, not every boundary can be: five pages in four chunks.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata".
 
@@ -11,7 +10,7 @@ use core::ops::Range;
 
 use shmem_core::array::Chunking;
 
-/// How many boundaries are tried for the slide.
+/// Most boundaries tried for the slide.
 const TRIED: usize = 64;
 
 /// Contiguous pages of one chunk, in bytes from the first page of the array.
@@ -68,7 +67,7 @@ pub(super) fn cyclic(bytes: usize, block: usize, chunks: usize, page: usize) -> 
     bound
 }
 
-/// The block that puts chunks on their nodes in turn: a run of the first, longest chunk, in whole pages.
+/// The block size for chunks on nodes in turn: a run of the first, longest chunk, in whole pages.
 pub(super) fn natural_block<const D: usize>(chunking: &Chunking<D>, element: usize, page: usize) -> usize {
     let run = chunking.span(0).len() * chunking.inner() * element;
     ((run + page / 2) / page * page).max(page)

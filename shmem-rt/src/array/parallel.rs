@@ -1,7 +1,7 @@
 //! Parallel loops over arrays, on the nodes of their chunks. With feature `rayon`.
 //!
-//! [`par_iter`](ParArray::par_iter) and its relatives are parallel iterators of `rayon`. They first cut the array into
-//! chunks, each for the threads of its node, which cut its runs by halves.
+//! [`par_iter`](ParArray::par_iter) and its relatives are parallel iterators of `rayon`. They cut the array into chunks,
+//! each for the threads of its node; these threads halve the chunk's runs.
 
 use rayon::iter::plumbing::{Reducer, UnindexedConsumer};
 use rayon::iter::{IndexedParallelIterator, Once, ParallelIterator, Zip, once};
@@ -59,7 +59,7 @@ fn share<I, C: UnindexedConsumer<I>>(
 }
 
 impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
-    /// These items with those of another array, pair by pair.
+    /// Pairs these items with those of another array.
     ///
     /// ```text
     /// a.par_iter_mut(&pools).zip(b.par_iter(&pools)).for_each(|(a, b)| *a += *b);
@@ -94,7 +94,7 @@ impl<'p, P: IndexedParallelIterator, const D: usize> Chunkwise<'p, P, D> {
         Chunkwise { pools, chunking, chunks: chunks.collect() }
     }
 
-    /// The elements with their indices in the array in front.
+    /// Pairs each element with its index, index first.
     ///
     /// ```text
     /// a.par_iter_mut(&pools).indexed().for_each(|([i], a)| *a = i);
@@ -199,7 +199,7 @@ macro_rules! arrays {
                 let chunking = *self.chunking();
                 let chunks = self.chunks().map(|chunk| {
                     let run = run_of(&chunking, chunk.number());
-                    // Contiguous runs come as one.
+                    // `runs` joins adjacent runs.
                     let runs = chunk.runs().flat_map(|runs| runs.chunks_exact(run));
                     (chunk.node(), runs.map(|run| run.par_iter()).collect())
                 });

@@ -17,7 +17,7 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<const D: usize> Maker<'_, D> {
-    /// Memory that bound pages of chunks take of each node.
+    /// Memory of each node that bound pages of chunks need.
     pub(super) fn taken(&self, bound: impl FnOnce() -> Vec<Bound>) -> Vec<Request> {
         if self.spread != Spread::Bound {
             return Vec::new();
@@ -42,7 +42,7 @@ impl<const D: usize> Maker<'_, D> {
         Ok(self.demands(missing))
     }
 
-    /// Demands of each node, by the bytes of chunks.
+    /// Requests for each node, by bytes of chunks.
     fn demands(&self, chunks: impl IntoIterator<Item = (usize, usize)>) -> Vec<Request> {
         let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
         for (chunk, bytes) in chunks {

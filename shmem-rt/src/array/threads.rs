@@ -28,9 +28,9 @@ struct NodePool {
 }
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes the thread pools for parallel iteration over arrays ([`ParArray`](crate::array::ParArray)), with as many
-    /// threads in all as this PE's share of the CPUs ([`cpus_per_pe`](Self::cpus_per_pe)), or `RAYON_NUM_THREADS`,
-    /// divided by the CPUs of each node, at least one on each. Not collective.
+    /// Makes the thread pools for parallel iteration over arrays ([`ParArray`](crate::array::ParArray)). They have
+    /// this PE's share of the CPUs ([`cpus_per_pe`](Self::cpus_per_pe)), or `RAYON_NUM_THREADS`, as number of
+    /// threads, divided by the CPUs of each node, at least one on each. Not collective.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl NodePools {
         self.pools.iter().map(|pool| pool.threads.current_num_threads()).sum()
     }
 
-    /// Index of the pool for a chunk: that of its node, or, if that is not known, the pools in turn.
+    /// Index of a chunk's pool: its node's, or, for a node without pool, the pools in turn.
     fn of_chunk(&self, chunk: usize, node: Option<u32>) -> usize {
         let own = node.and_then(|node| self.pools.iter().position(|pool| pool.node == Some(node)));
         own.unwrap_or(chunk % self.pools.len())

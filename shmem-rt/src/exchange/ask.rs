@@ -9,7 +9,7 @@ use super::post::Content;
 use super::round::ExchangeRound;
 use super::{Exchange, ExchangeToken};
 
-/// Most messages of queries to one PE that wait for their answers.
+/// Most messages of unanswered queries to one PE.
 const ASKED: usize = 2;
 
 impl<T: PlainData> Exchange<T> {
@@ -72,7 +72,7 @@ impl<T: PlainData> Exchange<T> {
         };
         let mut round = self.begin(token);
         loop {
-            // What has arrived is taken first, which makes room for queries: no PE waits that could go on.
+            // Arrived items are taken first, which makes room for queries: no PE waits that could go on.
             while let Some((from, content)) = round.look() {
                 match content {
                     Content::Answers => {

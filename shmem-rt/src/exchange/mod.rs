@@ -4,11 +4,11 @@
 //! detects that no PE has items left. A [`ExchangeRound`] fills messages and takes them apart. [`run`](Exchange::run),
 //! [`react`](Exchange::react) and [`ask`](Exchange::ask) are loops over a round.
 //!
-//! A sender without room takes what has arrived, so PEs that flood each other go on. The number of unanswered queries is bounded, so
-//! that the PE that is asked can put aside those that it cannot answer yet; answers are always taken.
+//! A sender without room handles arrived items, so PEs that flood each other go on. The number of unanswered queries is bounded:
+//! the receiver keeps queries that it has no room to answer. Answers are always received.
 //!
 //! An exchange may be used in a phase. A phase allows no barrier before its end, so a round uses messages only, and one
-//! word on PE 0 that counts them.
+//! word on PE 0 that counts messages.
 
 mod ask;
 mod post;
@@ -198,7 +198,7 @@ impl<T: PlainData> Exchange<T> {
     }
 }
 
-/// Sends items until there is no room for one. That one is `refused`, and is sent before all others.
+/// Sends items until there is no room for one; that item is `refused`, and is sent before others.
 fn put_all<T: PlainData>(
     round: &mut ExchangeRound<'_, T>,
     refused: &mut Option<(Pe, T)>,
@@ -218,7 +218,7 @@ impl<T> fmt::Debug for Exchange<T> {
     }
 }
 
-/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends. It has no bound, in memory of this PE; its items are sent
+/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends: in memory of this PE, without a bound. They are sent
 /// before further items of the call.
 pub struct Outbox<T> {
     items: VecDeque<(Pe, T)>,

@@ -20,7 +20,7 @@ use crate::world::World;
 /// Slots from one PE to another.
 const SLOTS: usize = 4;
 
-/// Most bytes of a slot: such a message takes about as long to write as it takes to send, and several stay in a cache.
+/// Most bytes of a slot: a message of this size takes as long to write as to send, and several stay in a cache.
 const MOST: usize = 16 << 10;
 
 const FEWEST: usize = 64;
@@ -49,7 +49,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Whether there is room for one more item in a slot of `room` bytes. As many items without bytes fit as items of one byte.
+    /// Whether there is room for one more item in a slot of `room` bytes. An item of 0 bytes counts as 1 byte.
     #[inline(always)]
     pub(super) fn fits<T>(&self, room: usize) -> bool {
         HEAD + (self.count + 1) * size_of::<T>().max(1) <= room
@@ -85,7 +85,7 @@ impl Message {
     }
 }
 
-/// What an [`Exchange`](crate::Exchange) can go through: any token that writes, and a phase that allows it.
+/// A token for an [`Exchange`](crate::Exchange): any token that writes, or a phase that allows exchanges.
 #[diagnostic::on_unimplemented(
     message = "nothing can be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
@@ -118,12 +118,12 @@ pub(super) struct Post {
     room: usize,
     /// For each PE, whether its next message is of the next round.
     early: Vec<bool>,
-    /// The call that made the exchange, for messages.
+    /// The call that made the exchange, for errors.
     made: &'static Location<'static>,
 }
 
 impl Post {
-    /// Collective. For items of `size` bytes.
+    /// For items of `size` bytes. Collective.
     #[track_caller]
     pub(super) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize, size: usize) -> Result<Self> {
         let pes = world.n_pes();
@@ -137,12 +137,12 @@ impl Post {
         self.room * size_of::<u64>()
     }
 
-    /// Items of `size` bytes that a message has room for.
+    /// Number of items of `size` bytes that fit a message.
     pub(super) fn capacity(&self, size: usize) -> usize {
         (self.bytes() - HEAD) / size.max(1)
     }
 
-    /// Sends a message that has items, and empties it, if there is room for it now. Says whether it was sent.
+    /// Sends a message that has items, and empties it, if there is room now. Returns whether it was sent.
     pub(super) fn send(
         &mut self,
         token: Through<'_>,
@@ -176,7 +176,7 @@ impl Post {
         Some((from, content))
     }
 
-    /// The next PE of which a message of this round has arrived. PEs that have sent one of the next round are remembered.
+    /// Finds the next PE with an arrived message of this round. Marks PEs whose message is of the next round.
     fn find(&mut self, token: Through<'_>) -> Option<usize> {
         let Self { rings, room, early, .. } = self;
         rings.find(&token, |rings, from| {
@@ -192,7 +192,7 @@ impl Post {
         self.early.iter().enumerate().any(has)
     }
 
-    /// Waits until a message has arrived, or one of the PEs `rooms` has taken more.
+    /// Waits until a message has arrived, or a PE in `rooms` has freed slots.
     pub(super) fn wait(&self, token: Through<'_>, rooms: &[usize], location: &'static Location<'static>) {
         let subject = || {
             rooms.first().map_or_else(
@@ -207,7 +207,7 @@ impl Post {
         wait_for(token.endpoint(), "exchange", location, None, is_told, subject);
     }
 
-    /// Waits until a message has arrived, or all PEs rest. Says whether a message has arrived.
+    /// Waits until a message has arrived, or all PEs rest; returns whether one has arrived.
     pub(super) fn rest(&mut self, token: Through<'_>, location: &'static Location<'static>) -> bool {
         self.rings.termination.rest(&token, self.rings.pes.iter().copied());
         loop {
@@ -220,7 +220,7 @@ impl Post {
                 self.early.fill(false);
                 return false;
             }
-            // One of the next round is none.
+            // Messages of this round alone.
             if self.find(token).is_some() {
                 self.rings.termination.resume(&token);
                 return true;

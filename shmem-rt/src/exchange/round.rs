@@ -7,8 +7,8 @@ use shmem_core::data::PlainData;
 use super::Exchange;
 use super::post::{Content, Through};
 
-/// A round of an [`Exchange`], in which all PEs take part until [`go_on`](Self::go_on) returns `false`. A round that is dropped before
-/// is given up, and with it the exchange.
+/// A round of an [`Exchange`], in which all PEs take part until [`go_on`](Self::go_on) returns `false`. If a round is dropped
+/// before that, the exchange is unusable.
 pub(super) struct ExchangeRound<'x, T> {
     pub(super) exchange: &'x mut Exchange<T>,
     pub(super) token: Through<'x>,
@@ -16,7 +16,7 @@ pub(super) struct ExchangeRound<'x, T> {
 }
 
 impl<T: PlainData> ExchangeRound<'_, T> {
-    /// Sends an item to a PE, which may be this one, together with others. Returns `false` if there was no room; the other PE makes
+    /// Sends an item, batched with others, to a PE (also to this one). Returns `false` if there was no room; the other PE makes
     /// room when it takes items. Items to one PE arrive in the order in which they were put.
     #[inline]
     pub(super) fn put<A: PlainData>(&mut self, content: Content, to: usize, item: &A) -> bool {
@@ -38,7 +38,7 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         buffers[Content::Answers as usize][to].fits::<A>(post.bytes()) || post.rings.room(&self.token, to) > 0
     }
 
-    /// The sender of the next item that has arrived, and what it is.
+    /// Returns sender and content of the next arrived item.
     #[inline]
     pub(super) fn look(&mut self) -> Option<(usize, Content)> {
         let Exchange { inbox, read, arrived, .. } = &mut *self.exchange;
@@ -49,7 +49,7 @@ impl<T: PlainData> ExchangeRound<'_, T> {
     ///
     /// # Panics
     ///
-    /// If it has another size.
+    /// If its size differs.
     #[inline]
     #[track_caller]
     pub(super) fn read<A: PlainData>(&mut self) -> A {
@@ -81,11 +81,11 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         *arrived
     }
 
-    /// Sends buffered messages, and says whether the round goes on: `false` on all PEs when all rest, and every item was taken. A PE
-    /// that `has_more` returns from here when others have made room, or an item has arrived; any other rests until one does.
+    /// Sends buffered messages; returns whether the round goes on: `false` on all PEs when all rest, and every item was taken. A PE
+    /// that `has_more` returns when another PE has made room, or an item has arrived. Others rest until an item arrives.
     pub(super) fn go_on(&mut self, has_more: bool) -> bool {
         if self.look().is_some() {
-            // A PE that always has something to take would keep what others wait for.
+            // Otherwise a PE with ever new arrived items would not send its own.
             self.send(false);
             return true;
         }
@@ -109,7 +109,7 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         false
     }
 
-    /// Sends messages for which there is room: all, or only those to PEs that have nothing else to take. Says whether any was sent.
+    /// Sends messages for which there is room: all, or those to PEs without an untaken message. Returns whether any was sent.
     fn send(&mut self, all: bool) -> bool {
         let Exchange { post, buffers, .. } = &mut *self.exchange;
         let mut has_sent = false;
@@ -123,7 +123,7 @@ impl<T: PlainData> ExchangeRound<'_, T> {
         has_sent
     }
 
-    /// The PEs for which a message is left.
+    /// The PEs with unsent messages.
     fn unsent(&self) -> Vec<usize> {
         let has = |to: &usize| self.exchange.buffers.iter().any(|messages| messages[*to].count > 0);
         (0..self.exchange.post.rings.pes.len()).filter(has).collect()
