@@ -33,7 +33,7 @@ impl Observers {
         !Self::wanted(settings).is_empty()
     }
 
-    /// The variables that ask for one, for messages. All PEs must agree on them, because their results are combined.
+    /// The variables that request an observer, for messages. All PEs must set the same ones: results are combined.
     pub(crate) fn asked(settings: &Settings) -> String {
         match Self::wanted(settings).as_slice() {
             [] => "nothing".to_owned(),
@@ -50,7 +50,7 @@ impl Observers {
         asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, variable)| variable.name).collect()
     }
 
-    /// Creates what the environment asks for, if anything. All PEs call this together, before any operation.
+    /// Creates the requested observers, if any. All PEs call this together, before any operation.
     ///
     /// # Errors
     ///

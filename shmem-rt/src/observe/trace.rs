@@ -30,7 +30,7 @@ pub(super) struct Trace {
     /// Whether this PE begins and ends the file.
     ends: bool,
     path: PathBuf,
-    /// Other PEs open it when they first write, after it was begun.
+    /// The file, which other PEs open at their first write.
     file: OnceLock<Option<File>>,
     buffer: Mutex<Vec<u8>>,
 }
@@ -138,7 +138,7 @@ fn begin(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether an error says that there is no such file.
+/// Ignores the error that there is no such file.
 fn absent(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }

@@ -2,10 +2,10 @@
 
 use shmem_core::strided::{Level, Pattern};
 
-/// Loops of one value; a pattern with more loops becomes several values.
+/// Most loops of a [`Blocks`]; a pattern with more becomes several.
 const LOOPS: usize = 3;
 
-/// Blocks that a comparison looks at; patterns with more blocks count as disjoint.
+/// Most blocks in a comparison; patterns with more blocks count as disjoint.
 const MOST: u64 = 1 << 16;
 
 /// Blocks of bytes, at offsets or addresses.

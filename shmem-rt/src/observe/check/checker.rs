@@ -1,4 +1,4 @@
-//! One PE's part of the checks: what each call means for them, and what the PE passes on and learns through words and at
+//! One PE's part of the checks: the effect of each call, and the clocks that the PE publishes and learns through words,
 //! barriers and other collectives.
 
 use std::collections::HashMap;
@@ -26,9 +26,9 @@ use crate::caller::{self, CallSite};
 pub(crate) struct NodePes {
     /// Their numbers, in the order of their slots.
     pub(crate) numbers: Vec<usize>,
-    /// The slot of the first.
+    /// The slot of the first PE.
     pub(crate) first_slot: usize,
-    /// Which of them is the calling PE.
+    /// The calling PE's position.
     pub(crate) index: usize,
     /// The addresses of its slot.
     pub(crate) place: std::ops::Range<usize>,
@@ -46,7 +46,7 @@ pub(in crate::observe) struct Checker {
 struct CheckState {
     own: Own,
     flights: Flights,
-    /// The flag of each PE that this one has seen last.
+    /// The last flag of each PE that this PE has seen.
     seen: [Seen; MOST_PES],
     /// Numbers of lines: by the address of the file's name, the line, and the operation.
     sites: HashMap<(usize, u32, Family), u32>,
@@ -132,7 +132,7 @@ impl Checker {
         check(Checked { of: self, state, call });
     }
 
-    /// Works on what other PEs see of this PE.
+    /// Runs `work` on this PE's shadow.
     fn mine<R>(&self, work: impl FnOnce(&mut Body) -> R) -> R {
         self.shadows.with(self.node.index, work)
     }
@@ -157,7 +157,7 @@ struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Checks each element that the call lists, as a call of its own without a side of the caller; or the call, if it lists none.
+    /// Checks each element that the call lists, as a call of its own without a local buffer; without a list, the call itself.
     fn elements(&mut self, check: impl Fn(&mut Checked<'_>)) {
         let Some(listed) = self.call.listed else {
             return check(&mut Checked { of: self.of, state: self.state, call: self.call });
@@ -203,7 +203,7 @@ impl Checked<'_> {
             (Effect::Barrier | Effect::Collective | Effect::Finish, _) => self.leave(),
             (Effect::Order, Family::Fence) => self.state.own.fence(endpoint),
             (Effect::Order, _) => {
-                // Of one PE, or of all.
+                // A quiet of one PE, or of all PEs.
                 let pe = self.call.pe.map(|pe| (pe.number(), self.of.index_of(pe)));
                 let CheckState { own, flights, .. } = &mut *self.state;
                 own.quiet(|of, to| of == endpoint && pe.is_none_or(|(_, index)| index == Some(to)));
@@ -225,7 +225,7 @@ impl Checked<'_> {
         }
     }
 
-    /// A put; returns what its signal announces to another PE.
+    /// Checks a put; returns what its signal announces to another PE.
     fn put(&mut self, is_signalled: bool) -> Option<Announced> {
         self.own_side(false);
         let (me, to, endpoint) = (self.of.node.index, self.target()?, self.call.endpoint);
@@ -250,7 +250,7 @@ impl Checked<'_> {
         }
     }
 
-    /// The side of a transfer that belongs to this PE: its buffer, or symmetric memory.
+    /// Checks this PE's side of a transfer: a private buffer, or symmetric memory.
     fn own_side(&mut self, writes: bool) {
         let (call, place) = (self.call, &self.of.node.place);
         if call.local == 0 {
@@ -273,7 +273,7 @@ impl Checked<'_> {
         self.touch(self.of.node.index, blocks, Class::REST, writes);
     }
 
-    /// An access to memory of the PE in slot `to`.
+    /// Checks an access to memory of the PE in slot `to`.
     fn touch(&mut self, to: usize, blocks: Blocks, class: Class, writes: bool) {
         if to == self.of.node.index {
             self.refuse_reuse(&blocks.moved(self.of.node.place.start), writes);
@@ -344,12 +344,12 @@ impl Checked<'_> {
         });
     }
 
-    /// Learns what the PEs knew that have changed the words which the call looks at.
+    /// Joins the clocks of the PEs that have changed the words that the call reads.
     fn learn(&mut self) {
         let Some(of) = self.target() else { return };
         let (call, CheckState { own, seen, .. }) = (self.call, &mut *self.state);
         let (mut open, shadows) = (None, &self.of.shadows);
-        // Only what the condition of the wait needs counts: on another network the wait may see no more.
+        // The value that ends the wait counts, not the one read: on another network the wait may end earlier.
         let is_beyond =
             |wait: Wait| wait.number.load(Ordering::Relaxed).wrapping_sub(wait.least).cast_signed() > 0;
         let is_short = of == self.of.node.index && call.wait.is_some_and(is_beyond);
@@ -372,8 +372,8 @@ impl Checked<'_> {
         }
     }
 
-    /// A wait for signals that are added to a word. `open`: a PE and its line whose signals may not all have arrived. Loads of a C
-    /// program are not observed; but a program that waits for n signals, and then for more, has read the data of the first n.
+    /// Checks a wait for signals that are added to a word. `open`: a PE and line with signals that may not have arrived. Loads of
+    /// a C program are not observed. But if it waits for n signals, and then for more, it has read the data of the first n.
     fn step(&mut self, least: u64, open: Option<(usize, u32)>) {
         let before = self.state.step.filter(|(offset, _)| *offset == self.call.offset);
         match open {
@@ -388,7 +388,7 @@ impl Checked<'_> {
         }
     }
 
-    /// Shows the others what this PE knows when it comes to a meeting, or starts one that is waited for later.
+    /// Publishes this PE's clock when it enters a collective, or starts one that it finishes later.
     fn arrive(&mut self) {
         let (of, Some(meeting), effect) = (self.of, self.call.meeting, self.call.family.effect()) else {
             return;
@@ -400,7 +400,7 @@ impl Checked<'_> {
         of.mine(|body| *body.meeting(&meeting, effect == Effect::Start) = published);
     }
 
-    /// Learns what the other members of this node knew when they entered the collective.
+    /// Joins the clocks that members on this node published when they entered the collective.
     fn leave(&mut self) {
         let (of, Some(meeting)) = (self.of, self.call.meeting) else { return };
         let (is_started, pes) = (self.call.family.effect() == Effect::Finish, of.shadows.pes);
@@ -446,7 +446,7 @@ impl Checked<'_> {
         Where { pe: self.of.node.numbers[self.of.node.index], site }
     }
 
-    /// The number of that line, by which other PEs look it up.
+    /// The index of the call's line in this PE's `Body::sites`.
     fn site(&mut self) -> u32 {
         if let Some(site) = self.state.site {
             return site;

@@ -9,7 +9,7 @@
 /// Most PEs of a node that are checked together.
 pub(super) const MOST_PES: usize = 16;
 
-/// Contexts of a PE that are distinguished.
+/// Number of a PE's contexts told apart.
 const STREAMS: usize = 4;
 
 /// A set of known epochs, with gaps. All zeroes: empty.
@@ -36,7 +36,7 @@ impl Known {
         }
     }
 
-    /// Adds an epoch. Epochs more than 32 before it count as known from then on: a doubt is not reported.
+    /// Adds an epoch. Epochs more than 32 before this one count as known then: a doubt is not reported.
     fn add(&mut self, epoch: u32) {
         if self.has(epoch) {
             return;
@@ -78,7 +78,7 @@ impl Known {
     }
 }
 
-/// The accesses that are known to have happened: by PE, by class, by PE whose memory it is. All zeroes: none.
+/// The accesses that are known to have happened: by accessing PE, class and target PE. All zeroes: none.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Clock([[[Known; MOST_PES]; CLASSES]; MOST_PES]);
@@ -125,7 +125,7 @@ impl Clock {
         self.each(other, pes, Known::join);
     }
 
-    /// Keeps what `other` knows as well.
+    /// Keeps only what `other` knows, too.
     pub(super) fn meet(&mut self, other: &Self, pes: usize) {
         self.each(other, pes, Known::meet);
     }

@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 
 use super::blocks::Blocks;
 
-/// Transfers that are kept, of each of the two directions.
+/// Most transfers kept for each direction.
 const MOST: usize = 256;
 
-/// Last transfers with which a new one may be joined.
+/// Number of recent transfers tried for a join.
 const LATEST: usize = 8;
 
 /// This PE's buffer of a transfer in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
-    /// The number of its line.
+    /// Index in `Body::sites`.
     pub(super) site: u32,
     pub(super) endpoint: u32,
     pub(super) pe: usize,

@@ -5,7 +5,7 @@ use super::clock::{Class, Clock, MOST_PES};
 
 const MOST: usize = 4096;
 
-/// Last accesses with which a new one may be joined.
+/// Number of recent accesses tried for a join.
 const LATEST: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Access {
     pub(super) by: u32,
     pub(super) epoch: u32,
     pub(super) class: Class,
-    /// The number of its line.
+    /// Index in `Body::sites`.
     pub(super) site: u32,
     /// 1 or 0.
     pub(super) writes: u32,
@@ -33,8 +33,8 @@ pub(super) struct History {
 }
 
 impl History {
-    /// The first access of another PE to the same bytes, one of the two a write, that is not known to have happened before
-    /// `access`. `to` is the slot of the PE whose memory it is.
+    /// Returns another PE's first access to these bytes that is not known to precede `access`, if either one writes. `to` is
+    /// the slot of the PE whose memory is accessed.
     pub(super) fn race(&self, access: &Access, clock: &Clock, to: usize) -> Option<Access> {
         // Fast path: all accesses are of the same PE.
         if self.counts[access.by as usize] as usize == self.len {

@@ -1,4 +1,4 @@
-//! Checked mode (`SHMEM_CHECK`): mistakes in how PEs follow one another, found while a program runs.
+//! Checked mode (`SHMEM_CHECK`): finds errors in the synchronisation of PEs at run time.
 //!
 //! Races and flags that may overtake their data are found by vector clocks ([`clock`]). A PE passes its clock on when it changes a word
 //! or enters a collective; a PE that waits for the word, fetches it, or takes part in the collective, learns it. Every access to a PE's

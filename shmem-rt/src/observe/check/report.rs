@@ -84,7 +84,7 @@ impl Reports {
         );
     }
 
-    /// Reports waits for one after the other of several puts whose signals are added to one word.
+    /// Reports stepwise waits for several puts whose signals are added to one word.
     pub(super) fn steps(&self, put: &Where, wait: &Where) {
         self.say(
             &format!("steps {} {}", put.site, wait.site),

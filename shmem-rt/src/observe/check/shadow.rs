@@ -18,7 +18,7 @@ use super::history::History;
 use super::words::Words;
 use crate::caller::{self, CallSite};
 
-/// Lines of a PE that are distinguished.
+/// Most source lines that a PE records.
 pub(super) const MOST_SITES: usize = 1024;
 
 /// The shadow of one PE. All zeroes is the initial state.
@@ -33,18 +33,18 @@ pub(super) struct Shadow {
 pub(super) struct Body {
     pub(super) history: History,
     pub(super) words: Words,
-    /// What it knows.
+    /// The PE's clock.
     pub(super) known: Clock,
-    /// What it knew when it entered the last two collectives of each team.
+    /// The clocks with which the PE entered the last two collectives of each team.
     pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
-    /// What it knew when it started collectives of each team: twice as many as can be in flight, because another PE may be ahead by
-    /// as many.
+    /// The clocks with which the PE started collectives of each team: twice `MOST_REQUESTS`, because another PE may be ahead by
+    /// that number.
     pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
     pub(super) sites: [Site; MOST_SITES],
 }
 
 impl Body {
-    /// The entry for a collective that it has entered, or started.
+    /// The entry for a collective that the PE has entered or started.
     pub(super) fn meeting(&mut self, met: &Met<'_>, is_started: bool) -> &mut Meeting {
         let places = match is_started {
             true => &mut self.flights[met.team][..],

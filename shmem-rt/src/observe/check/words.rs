@@ -6,7 +6,7 @@
 
 use super::clock::{Class, Clock, MOST_PES};
 
-/// Words that are distinguished; all others count as one.
+/// Most words with entries; all others share one.
 const MOST: usize = 512;
 
 /// The last change of a word by a PE.
@@ -15,7 +15,7 @@ const MOST: usize = 512;
 pub(super) struct Change {
     /// Epoch in which the PE changed the word; 0: it has not.
     pub(super) epoch: u32,
-    /// Number of the PE's line that did.
+    /// Index of its line in `Body::sites`.
     pub(super) site: u32,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Announced {
     pub(super) class: Class,
 }
 
-/// Announcements that are kept for a word.
+/// Most announcements kept for a word.
 const MOST_ANNOUNCED: usize = 32;
 
 #[derive(Clone, Copy)]
@@ -103,7 +103,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// The entry of the word at an offset, and whether it is of that word alone.
+    /// The entry of the word at an offset, and whether no other word shares it.
     pub(super) fn entry(&mut self, offset: usize) -> (&mut Word, bool) {
         let key = offset as u64 + 1;
         match self.keys.iter().position(|found| [0, key].contains(found)) {
