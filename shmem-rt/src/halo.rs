@@ -1,6 +1,6 @@
 //! Making halos.
 //!
-//! All PEs exchange their edges. So each checks that all fit together, and computes the places of its neighbours'
+//! All PEs exchange their edges. So each PE checks that all edges match, and computes the places of its neighbours'
 //! messages. The memory is a segment that no raw address finds; each PE touches its own pages.
 
 use std::panic::Location;
@@ -25,7 +25,7 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a halo: memory for the ghost cells of all PEs, by their edges, and access to those of the neighbours.
+    /// Makes a halo: memory for the ghost cells of all PEs, by their edges, and access to its neighbours' cells.
     /// Collective; each PE passes its own edges, which are numbered by their position.
     ///
     /// A ring of rods, each of which knows the cell before and the cell behind it:
@@ -120,10 +120,10 @@ impl<L: ThreadLevel> World<L> {
         let memory = memory_of(job, &agreed, &plan, location)?;
         let links = plan.links(memory.segment(), memory.offset(), |number| job.site.pes()[number]);
         // SAFETY: all PEs are in this call for cells of this size and alignment (`Agreed`, 1), and have made the same
-        // plan from the tables that each has told in it (`Agreed`, 2). The segment was made in this call, on all of them,
+        // plan from the tables that each has sent in it (`Agreed`, 2). The segment was made in this call, on all of them,
         // with room for that plan (`segments::make` compares its bytes); it is hidden, fresh, thus zeroed, and starts on a
         // multiple of `MAX_ALIGN`, which the plan's alignment divides. The box keeps it until all PEs have dropped
-        // theirs, and was given to nobody else.
+        // their boxes, and was given to nobody else.
         Ok(unsafe { Halo::__new(memory, me, links) })
     }
 }
@@ -154,7 +154,7 @@ fn memory_of(
     let words = bytes / size_of::<u64>();
     let released = Arc::clone(&job.memory.released);
     // SAFETY: the ledger of this PE has just reserved the words under this number, in fresh memory, which is zeroed.
-    // So have those of all others: they have made the same calls before, each of them agreed on, and are in
-    // this one (`Agreed`, 1 and 2). The number is queued by the box alone.
+    // So have the ledgers of all PEs: these have made the same calls before, each agreed on, and are in
+    // this one (`Agreed`, 1 and 2). Only the box queues the number.
     Ok(unsafe { SymBox::__new(block.id, made.index, block.offset, words, released) })
 }

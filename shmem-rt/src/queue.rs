@@ -26,7 +26,7 @@ use crate::world::World;
 /// Most items in a window: half of a word counts them.
 const MOST: usize = u32::MAX as usize;
 
-/// Most victims before an idle PE sleeps, besides those that call it.
+/// Most victims of an idle PE before it sleeps, besides its lifelines.
 const LOOKS: usize = 16;
 
 impl<L: ThreadLevel> World<L> {
@@ -162,7 +162,7 @@ impl<T: PlainData> WorkQueue<T> {
             let sources: Vec<_> = self.window.sources(world).collect();
             for (step, source) in sources {
                 world.fetch_or(self.window.word(source, Word::Hungry), 1 << step);
-                // It may have filled its window before it was asked.
+                // `source` may have filled its window just before.
                 if self.steal(world, source) {
                     return self.pop(world);
                 }
@@ -183,7 +183,7 @@ impl<T: PlainData> WorkQueue<T> {
         if !self.window.has_any(world, victim) {
             return false;
         }
-        // Before the items are taken, so that their holder never rests.
+        // First: a PE that holds items must not rest.
         self.termination.resume(world);
         let has = self.window.take(world, victim, &mut self.own);
         if !has {
@@ -215,7 +215,7 @@ impl<T> fmt::Debug for WorkQueue<T> {
     }
 }
 
-/// Words from one word to the next: each has a cache line of its own.
+/// Number of words in a cache line: each `Word` has its own line.
 const LINE: usize = 16;
 
 #[derive(Clone, Copy)]
@@ -224,7 +224,7 @@ enum Word {
     Span,
     /// Number of claimed items that other PEs have copied.
     Copied,
-    /// PEs that wait for items of this PE: bit `d` is the PE 2^d steps before it.
+    /// PEs that wait for items of this PE: bit `d` is the PE 2^d steps before this PE.
     Hungry,
     /// Number of calls of this PE by PEs that have filled their windows.
     Calls,
