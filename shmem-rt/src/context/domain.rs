@@ -17,8 +17,8 @@ use crate::job::Job;
 use crate::thread::{Allows, ContextLevel, MemberOf, OneTurn, Serialized, ThreadLevel};
 use crate::world::World;
 
-/// A group of contexts of one level. Dropping it closes it to further contexts; those it has live on, and keep
-/// what they were granted. So domains and contexts may be dropped in any order.
+/// A group of contexts of one level. After its drop it gets no further contexts; its contexts live on, and keep
+/// their units. So domains and contexts may be dropped in any order.
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -46,7 +46,7 @@ pub struct Domain<K: ContextLevel> {
     _level: PhantomData<K>,
 }
 
-/// Most domains that are created together.
+/// Most domains of one call.
 const MOST: usize = 1 << 20;
 
 impl<L: ThreadLevel> World<L> {
@@ -91,7 +91,7 @@ impl<K: ContextLevel> Domain<K> {
 }
 
 impl Domain<Serialized> {
-    /// Begins a turn of this thread: while it lives, only it binds contexts of the domain.
+    /// Begins a turn of this thread: while the turn lives, only it binds contexts of the domain.
     ///
     /// # Panics
     ///

@@ -29,12 +29,12 @@ impl<L: ThreadLevel> World<L> {
     /// # Errors
     ///
     /// [`ContextError::Live`](crate::ContextError::Live) while domains or contexts live besides the world's own;
-    /// it says which. With [`HintScope::Global`] on all PEs, if it is so on any.
+    /// it says which. With [`HintScope::Global`] on all PEs, if any PE has such.
     ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_config`.
     #[track_caller]
     pub fn domain_config(&self, hints: Hints, scope: HintScope) -> Result<()> {
-        // Held until all are decided: what another thread creates meanwhile waits.
+        // Held until all units are divided: other threads' creations wait.
         let mut holdings = self.job().contexts.holdings.lock();
         let idle = holdings.idle();
         if scope == HintScope::Local {

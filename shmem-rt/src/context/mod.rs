@@ -48,7 +48,7 @@ pub struct Ctx<'w, K: ContextKind> {
     /// A copy of the context's endpoint that is never dropped. It is inline, so that the compiler may keep its base and stride in
     /// registers across the stores of a loop.
     endpoint: ManuallyDrop<Endpoint>,
-    /// As a reference to the context: if one thread uses it at a time, no token leaves the thread.
+    /// As a reference to the context: the token is `Send` only if several threads may use the context.
     _kind: PhantomData<&'w K>,
 }
 
@@ -56,13 +56,13 @@ impl<L: ThreadLevel> World<L> {
     /// Creates a context that `K` allows to be used by one thread (`Private`), by one at a time
     /// (`Serialized`), or by any (`Multiple`); as `NoStore<K>` one that only reads. Not collective.
     ///
-    /// A context of the world's own level belongs to the default domain, that of the world. Another one is a
-    /// domain by itself.
+    /// A context of the world's own level belongs to the default domain, that of the world. Another one has
+    /// a domain of its own.
     ///
     /// # Errors
     ///
-    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no unit is left that it may have; the message says
-    /// who has them.
+    /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if no unit is left for the context; the message says
+    /// who has the units.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_create`.
     #[track_caller]
@@ -73,7 +73,7 @@ impl<L: ThreadLevel> World<L> {
         Context::at_level(self, None, <K::Level as ContextLevel>::LEVEL, Location::caller())
     }
 
-    /// The units that this PE has for contexts, and what was granted of them.
+    /// Returns this PE's units for contexts, and the grants.
     pub fn resources(&self) -> Resources {
         self.job().contexts.holdings.lock().report()
     }
@@ -95,19 +95,19 @@ impl<K: ContextKind> Context<K> {
     ///
     /// # Panics
     ///
-    /// If the world is that of another PE. Only PEs that are threads of one process can come to that.
+    /// If the world is another PE's, which is possible only where PEs are threads of one process.
     #[track_caller]
     pub fn bind<'w, L: ThreadLevel>(&'w self, world: &'w World<L>) -> Ctx<'w, K>
     where
         K: OutOfTurn,
     {
-        // A phase of the world quiets the contexts of its own PE only: this one would write into it.
+        // A phase quiets the contexts of its own PE only: another PE's would write into the phase.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a context of another PE: create one here");
         world.endpoint().require_open(Location::caller());
         self.token()
     }
 
-    /// Its unit, alone or with other contexts.
+    /// Returns the context's unit and its sharing.
     pub fn grant(&self) -> Granted {
         self.job.contexts.holdings.lock().granted(self.held.assignment)
     }
@@ -157,7 +157,7 @@ impl<K: ContextKind> Drop for Context<K> {
     fn drop(&mut self) {
         self.token().quiet();
         if let Some(endpoint) = self.endpoint.take() {
-            // SAFETY: opened there (`open`), and quieted just now; tokens of it borrow the context, which is dropped.
+            // SAFETY: `endpoints` has opened it (`open`), it is quiet, and its tokens borrow the context, which is dropped.
             unsafe { self.job.network.endpoints.close(endpoint) };
             self.job.contexts.holdings.lock().remove(self.held);
         }

@@ -41,7 +41,7 @@ use crate::world::World;
 /// ```
 pub struct Registration {
     context: Context<Private>,
-    /// The last field: released when the context is quiet.
+    /// The last field: dropped after the context.
     number: Number,
 }
 
@@ -57,7 +57,7 @@ impl World<Multiple> {
     ///
     /// [`ContextError::Threads`] if `SHMEM_MAX_NUM_THREADS` are registered, [`ContextError::Registered`] if
     /// this thread is, and [`ContextError::Exhausted`] if there is no unit for its context: with
-    /// `SHMEM_CONTEXT_SHARING=efficient` it shares one instead, at last that of the world.
+    /// `SHMEM_CONTEXT_SHARING=efficient` it shares one instead, if need be the world's.
     ///
     /// [`ContextError::Threads`]: crate::ContextError::Threads
     /// [`ContextError::Registered`]: crate::ContextError::Registered
@@ -89,7 +89,7 @@ impl Registration {
         self.context.bind(world)
     }
 
-    /// What the thread was granted.
+    /// Returns the thread's unit.
     pub fn grant(&self) -> Granted {
         self.context.grant()
     }

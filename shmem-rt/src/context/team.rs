@@ -19,7 +19,7 @@ impl Team {
     ///
     /// # Errors
     ///
-    /// [`TeamError::Contexts`](crate::TeamError::Contexts) if the team was made for no more
+    /// [`TeamError::Contexts`](crate::TeamError::Contexts) if its contexts are all in use
     /// ([`TeamConfig::contexts`](crate::TeamConfig::contexts)), and otherwise as [`World::create_ctx`].
     ///
     /// # Panics
