@@ -1,4 +1,4 @@
-//! Reports of what contexts and PEs were granted.
+//! Reports of granted units.
 
 use std::fmt;
 
@@ -34,11 +34,11 @@ impl fmt::Display for Granted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
-    /// Units of the node, if limited.
+    /// Number of units of the node, if limited.
     pub node: Option<usize>,
-    /// Units of this PE, if limited.
+    /// Number of units of this PE, if limited.
     pub limit: Option<usize>,
-    /// Units in use.
+    /// Number of units in use.
     pub used: usize,
     /// How contexts are mapped.
     pub mapping: Design,
@@ -46,7 +46,7 @@ pub struct Resources {
     pub sharing: Sharing,
     /// The hints in effect.
     pub hints: Option<Hints>,
-    /// The units of the world and of each context, in the order in which they were created.
+    /// The grants of the world and of each context, in order of creation.
     pub grants: Vec<Granted>,
 }
 

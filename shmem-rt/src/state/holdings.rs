@@ -13,7 +13,7 @@ use crate::error::{ContextError, ErrorKind, Result};
 
 pub(crate) struct Holdings {
     mapping: Mapping,
-    /// Units of the whole node, if limited.
+    /// Number of units of the node, if limited.
     pub(crate) node: Option<usize>,
     /// Whether the node has more units than `SHMEM_MAX_RESOURCES` allows.
     can_rise: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Holdings {
 /// A domain, as the program created it.
 struct Created {
     level: Level,
-    /// The call that created it, or the context that has it alone; `None` for the world's domain.
+    /// The call that created the domain, or its only context; `None` for the world's domain.
     at: Option<&'static Location<'static>>,
     /// Whether the program created it as a domain.
     is_named: bool,
@@ -41,8 +41,8 @@ pub(crate) struct Held {
 }
 
 impl Holdings {
-    /// A PE's units at the start: its part of the node's units, one of them for the world, whose stream is used at `level`. The PE
-    /// is at position `place` among the `pes` of its node.
+    /// Divides the node's units among its `pes` PEs, and takes one of this PE's units for the world, which is used at `level`.
+    /// `place` is this PE's position on the node.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl Holdings {
     ///
     /// # Errors
     ///
-    /// If one lives: the error names them.
+    /// If any lives; the error names all.
     pub(crate) fn idle(&self) -> Result<(), ContextError> {
         let places = |sites: Vec<&'static Location<'static>>| {
             let mut places: Vec<String> = sites.into_iter().map(place).collect();

@@ -1,8 +1,8 @@
 //! The teams of the calling PE, by their indexes.
 //!
-//! An index is free again when no member has any use of its team. Members tell each other which teams they have dropped at the
-//! next split that all of them take part in, of this or a larger team. A PE is in one team of an index at a time, so the index
-//! identifies the team, and all members free it in the same call.
+//! An index is free again when no member has any use of its team. At the next split of this or a larger
+//! team, its members exchange the indexes of teams that they have dropped. A PE is in one team of an index at a time, so
+//! the index identifies the team, and all members free it in the same call.
 
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ impl Indexes {
         self.set(|team| team.as_ref().is_some_and(|uses| uses.is_dropped()))
     }
 
-    /// Frees the indexes of teams that all members have dropped; returns these teams. `dropped` gives what a PE has dropped, if
-    /// that is known.
+    /// Frees the indexes of teams that all members have dropped; returns these teams. `dropped` returns the indexes that a
+    /// PE has dropped, if known.
     pub(crate) fn reclaim(&mut self, dropped: impl Fn(usize) -> Option<Set>) -> Vec<Arc<Uses>> {
         let made = self.teams.iter_mut().enumerate().skip(NODE + 1);
         let gone = made.filter_map(|(index, team)| {
@@ -72,7 +72,7 @@ impl Indexes {
         is_free
     }
 
-    /// Gives an index back that [`take`](Self::take) took for a team that was not made.
+    /// Frees an index that [`take`](Self::take) took for a team that was not made.
     pub(crate) fn give(&mut self, index: usize) {
         self.teams[index] = None;
     }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use shmem_core::memory::{LaterRange, SlotLayout, Spread};
 use shmem_core::partition::Traits;
 
-/// The segments that came after the start, as one PE keeps them.
+/// One PE's segments that were made after the start.
 pub(crate) struct Later {
     pub(crate) range: LaterRange,
     pub(crate) registrations: u64,
-    /// What else to undo when an array's allocation is freed, by its number.
+    /// Further cleanup when an array's allocation is freed, by its number.
     pub(crate) ends: BTreeMap<u64, End>,
-    /// The same on every PE.
+    /// Equal on every PE.
     pub(crate) pools: Vec<Pool>,
     pub(crate) misplaced: Misplaced,
 }
@@ -24,18 +24,18 @@ impl Later {
     }
 }
 
-/// What else to undo when an allocation is freed.
+/// Further cleanup when an allocation is freed.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
-    /// The segment that was made for it.
+    /// The allocation's segment.
     Segment(u32),
-    /// The placement of its pages: these pages of the heap come from the partition's nodes again.
+    /// The placement of its pages: these heap pages are placed on the partition's nodes again.
     Pages {
         /// Bytes from the start of a slot.
         range: Range<usize>,
         /// The partition's nodes.
         nodes: Vec<u32>,
-        /// How the partition uses them.
+        /// How the partition uses these nodes.
         spread: Spread,
     },
 }
@@ -50,7 +50,7 @@ pub(crate) struct Pool {
     pub(crate) populated: bool,
 }
 
-/// Free ranges of heaps whose pages are on nodes that an array wanted: ends by starts, in whole pages.
+/// Free ranges of heaps whose pages are still placed for an array: ends by starts, in whole pages.
 #[derive(Debug, Default)]
 pub(crate) struct Misplaced(BTreeMap<usize, usize>);
 
@@ -69,7 +69,7 @@ impl Misplaced {
         met
     }
 
-    /// Removes a block: one that an array takes, which places each page, or one that is unmapped.
+    /// Removes a block: an array's, which places each page itself, or an unmapped one.
     pub(crate) fn leave_out(&mut self, block: &Range<usize>) {
         for Range { start, end } in self.take(block) {
             for rest in [start..block.start.min(end), block.end.max(start)..end] {

@@ -11,19 +11,19 @@ use shmem_core::shared;
 
 use super::names::{Named, decode, encode, room};
 
-/// A persistent partition, or one that was to be persistent and is in memory instead.
+/// A persistent partition, or memory in place of one.
 pub(crate) struct Shelf {
     pub(crate) segment: u32,
-    /// Its offset in a slot.
+    /// The partition's offset in a slot.
     pub(crate) start: usize,
     pub(crate) title: String,
     /// Its objects with names, in the order in which they were made.
     pub(crate) objects: Vec<Named>,
-    /// Range of their list in a slot.
+    /// Range of the list of names in a slot.
     list: Range<usize>,
-    /// The types with which this job has opened objects, with their names, by the objects' names.
+    /// Type and type name with which this job has opened an object, by the object's name.
     pub(crate) opened: BTreeMap<String, (TypeId, &'static str)>,
-    /// `None`: it is in memory.
+    /// `None`: the partition is in memory.
     pub(crate) file: Option<Box<PmemFile>>,
     /// Whether a persist has failed.
     pub(crate) failed: bool,
@@ -35,7 +35,7 @@ impl Shelf {
     ///
     /// # Errors
     ///
-    /// If the list is damaged, or there is no room for it: in words.
+    /// If the list is damaged, or has no room: a description.
     ///
     /// # Safety
     ///
@@ -89,7 +89,7 @@ impl Shelf {
     ///
     /// # Errors
     ///
-    /// If not: the bytes of the list.
+    /// If not: the list's size in bytes.
     pub(crate) fn has_room_for(&self, object: &Named) -> Result<(), usize> {
         let objects = [&self.objects[..], core::slice::from_ref(object)].concat();
         // The offset of the object takes at most ten bytes.
@@ -108,8 +108,8 @@ impl Shelf {
         // SAFETY: the bytes are part of the list, which the ledger has reserved in the partition that is mapped at `mine` (caller).
         // No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
         unsafe { shared::copy(there.as_mut_ptr(), mine.wrapping_add(self.list.start), names.len()) };
-        // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` (caller), and it has at least as many
-        // bytes (asserted). No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
+        // SAFETY: the ledger has reserved the list in the partition, which is mapped at `mine` (caller), and has at least
+        // `names.len()` bytes (asserted). No reference to the list exists, and a raw transfer meanwhile is no race (`shared`).
         unsafe { shared::copy(mine.wrapping_add(self.list.start), names.as_ptr(), names.len()) };
         there != names
     }

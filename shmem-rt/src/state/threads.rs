@@ -8,7 +8,7 @@ use crate::error::ContextError;
 
 pub(crate) struct Threads {
     limit: Option<usize>,
-    /// Numbers given back, in that order.
+    /// Returned numbers, oldest first.
     free: VecDeque<usize>,
     registered: HashMap<ThreadId, (usize, &'static Location<'static>)>,
 }

@@ -14,7 +14,7 @@ use shmem_core::object::Extent;
 use crate::error::TeamError;
 use crate::members::Members;
 
-/// How a team will be used. All members give the same.
+/// How a team will be used: equal on all members.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_team_config_t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,12 +40,12 @@ pub(crate) struct Uses {
     handle: AtomicBool,
     /// The call of the thread that is in a collective, or null.
     entered: AtomicPtr<Location<'static>>,
-    /// That thread, written by itself; 0: none, or not written yet.
+    /// That thread's number, which it writes itself; 0: none yet.
     thread: AtomicUsize,
     contexts: AtomicUsize,
     /// A bit for each slot of a started collective: whether it is taken.
     requests: AtomicUsize,
-    /// Numbers of objects whose handles this PE has dropped since they were last looked at.
+    /// Numbers of objects whose handles this PE has dropped since the last `lock`.
     pub(crate) released: Arc<Released>,
     objects: Mutex<Objects>,
     /// Range of the window in each member's slot. Not set: not allocated yet. `None`: there was no room.
@@ -54,11 +54,11 @@ pub(crate) struct Uses {
     within: Mutex<Weak<Self>>,
 }
 
-/// The objects of a team, numbered alike on all members.
+/// The objects of a team, with equal numbers on all members.
 #[derive(Debug, Default)]
 struct Objects {
     next: u64,
-    /// The range of each, by its number.
+    /// The range of each object, by number.
     ranges: BTreeMap<u64, Range<usize>>,
     /// Numbers of objects whose handle was dropped on this PE.
     dropped: BTreeSet<u64>,
