@@ -61,7 +61,7 @@ impl Team {
             return Err(HeapError::Alignment { align }.into());
         }
         agreed.reclaim_objects();
-        // An object of no bytes takes some, so that each object has a place of its own.
+        // An object of 0 bytes takes 1, so that each object has a place of its own.
         let range = agreed.place(bytes.max(1), align)?;
         let offset = range.start;
         let kind = core::any::type_name::<<I::Contents as Contents>::Item>();
@@ -70,8 +70,8 @@ impl Team {
         let id = self.uses().insert_object(range);
         // SAFETY: `offset` starts a block of `len` items in this PE's slot: on a multiple of `align` from its start,
         // which is a multiple of `MAX_ALIGN`, and `align` is at most that. This PE's own `room` says that the
-        // block was free. What other PEs had under way to an object that lay there before was complete before they
-        // met this PE to give it up (`reclaim_objects`).
+        // block was free. Transfers of other PEs to an earlier object there were complete before those PEs
+        // agreed with this PE to free it (`reclaim_objects`).
         unsafe { initial.write(endpoint.mine(offset).cast()) };
         agreed.again();
         let released = std::sync::Arc::clone(&self.uses().released);
@@ -96,7 +96,7 @@ impl Agreed<'_> {
         ranges.into_iter().for_each(|range| team.job.teams.room.lock().give(range));
     }
 
-    /// The first place that all members have free, taken on each.
+    /// Takes the first place that is free on all members.
     #[track_caller]
     fn place(&self, bytes: usize, align: usize) -> Result<std::ops::Range<usize>> {
         if let Some(range) = self.collective.place(self.purpose, bytes, align) {

@@ -14,7 +14,7 @@ use crate::state::uses::Uses;
 
 /// An object of a team, at the same offset on every member, and not on other PEs.
 ///
-/// It owns its allocation and is used as a [`SymBox`], but members alone have it, and open it by themselves
+/// It owns its allocation and is used as a [`SymBox`], but only members have it, and a team phase opens it
 /// ([`Team::local`](crate::Team::local)). Dropping it is local: the memory is used again at the next allocation of the team after every
 /// member has dropped its handle.
 pub struct TeamBox<T: ?Sized> {
@@ -34,7 +34,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     ///
     /// # Panics
     ///
-    /// If `pe` is not a member of the team, or, where PEs are threads of one process, another PE's handle of it.
+    /// If `pe` is not a member of the team, or, where PEs are threads of one process, is another PE's [`Pe`].
     #[inline]
     #[track_caller]
     pub fn on(&self, pe: Pe) -> On<'_, T> {
@@ -75,7 +75,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     ///
     /// # Panics
     ///
-    /// As there, and if one of the PEs is not a member of the team that has allocated it.
+    /// As [`SymBox::over`], and if a PE is no member of the team that made the object.
     #[track_caller]
     pub fn over<'a, E: SymmetricData, D: Distribution>(
         &'a self,
@@ -189,7 +189,7 @@ where
     }
 }
 
-// SAFETY: those of the box inside, which only the PE that allocated it opens: a phase asks for `extents` before it opens.
+// SAFETY: the extents are those of the box inside, which only the PE that allocated it opens: a phase calls `extents` first.
 unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for TeamBox<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;

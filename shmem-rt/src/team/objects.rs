@@ -19,7 +19,7 @@ mod sealed {
 
     use crate::team::object::TeamBox;
 
-    /// Objects that some team has allocated; which team, a phase finds out by their places.
+    /// Objects that some team has allocated; a phase checks by their places which one.
     pub trait OfTeam {}
 
     /// A [`TeamBox`], or a reference to one: an element of a slice, array or `Vec`.

@@ -1,19 +1,19 @@
 //! Phases of a team: references into objects of a team, opened by its members alone.
 //!
 //! A phase of the world is sound because no PE has a token while any PE is in it ([`phase`](crate::phase)).
-//! In a phase of a team only its members have none; other PEs go on. It is sound all the same, because they
-//! cannot name what is opened:
+//! In a phase of a team only the members have no token; other PEs go on. It is sound because other PEs
+//! cannot name the opened objects:
 //!
 //! 1. Only objects that this very team has allocated are opened (checked when the phase begins).
-//! 2. These lie in the memory of teams, which belongs to the segment of the system: no address names it
-//!    (`Segments::find` never gives that segment), and there is no handle of it but a [`TeamBox`].
+//! 2. These are in the memory of teams, which belongs to the segment of the system: no address names it
+//!    (`Segments::find` never returns that segment), and there is no handle of it but a [`TeamBox`].
 //! 3. A `TeamBox` is made on members only, and names members only ([`TeamBox::on`] checks). So a PE that
 //!    can name bytes of the memory of teams on PE p, through any box, is in the team of that box together
-//!    with p. Who the members are, and where an object lies and how large it is, is certain: they have stated what
-//!    they came for, word for word, before they told each other the rest ([`Agreed`](crate::collective::Agreed)).
-//! 4. Bytes on p belong to one object at a time: p itself keeps what is free. They come to another object
-//!    only when all members of the first one's team have dropped it, have been quiet since, and have said so to p in
-//!    an agreed collective of that team, or of one in which it lies.
+//!    with p. The members, and an object's place and size, are certain: the members have compared the statements
+//! of their calls, word for word, before they exchanged anything else ([`Agreed`](crate::collective::Agreed)).
+//! 4. Bytes on p belong to one object at a time: p itself keeps the list of free ranges. Another object
+//! gets the bytes only when all members of the first one's team have dropped it, have been quiet since, and have
+//! told p so in an agreed collective of that team, or of a team that contains it.
 //!    So whoever can name the bytes of an object of this team on p has a box of this very object, and is
 //!    a member.
 //!    A collective of a smaller team reads and writes such an object on its own members only, each by its own box.
@@ -22,9 +22,9 @@
 //!    (7) of the argument for the world hold for the members.
 //!
 //! Where PEs are threads of one process, a box can be handed from one to another by other means than this library. A
-//! box and each [`Pe`](shmem_core::pe::Pe) carry whose they are, so a place on a member comes from a box and a `Pe` of
-//! one member, and an operation of another PE refuses that `Pe` (`Endpoint::mapped`): there, no operation uses a slot
-//! without that look. A phase, of a team or of the world, refuses a box of another PE when it asks for the extents.
+//! box and each [`Pe`](shmem_core::pe::Pe) record their PE, so a place on a member comes from a box and a `Pe` of
+//! one member, and an operation of another PE refuses that `Pe` (`Endpoint::mapped`): no operation uses a slot without
+//! that check. A phase, of a team or of the world, refuses a box of another PE when it asks for the extents.
 //!
 //! [`TeamBox`]: super::TeamBox
 //! [`TeamBox::on`]: super::TeamBox::on

@@ -51,7 +51,7 @@ impl Team {
     ///
     /// # Errors
     ///
-    /// If a rank is not in this team, none is, one is in it twice, or no index is left: the same error on
+    /// If `size` is 0, a rank is not in this team or occurs twice, or no index is left: the same error on
     /// every member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_split_strided`.
@@ -73,8 +73,8 @@ impl Team {
     }
 
     /// Makes teams of the rows and the columns of a grid: members with equal quotients of their ranks by `width`, and with equal
-    /// remainders. A member's rank in its row is its column. A larger `width` than the number of members is that number. Collective over
-    /// this team.
+    /// remainders. A member's rank in its row is its column. A `width` above the number of members counts as that number.
+    /// Collective over this team.
     ///
     /// # Errors
     ///
@@ -144,8 +144,8 @@ impl Team {
     ///
     /// # Errors
     ///
-    /// If a member still has contexts or objects of the team: the same error on every member. The handle is gone nevertheless, and the team
-    /// ends when they are dropped.
+    /// If a member still has contexts or objects of the team: the same error on every member. The handle is gone nevertheless,
+    /// and the team ends when these are dropped.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_destroy`.
     #[track_caller]
