@@ -218,8 +218,8 @@ impl<T> fmt::Debug for Exchange<T> {
     }
 }
 
-/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends: in memory of this PE, without a bound. They are sent
-/// before further items of the call.
+/// Items that the handler of [`Exchange::react`](crate::Exchange::react) sends: in memory of this PE, without a bound.
+/// They are sent before further items of the call.
 pub struct Outbox<T> {
     items: VecDeque<(Pe, T)>,
 }

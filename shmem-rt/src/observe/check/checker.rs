@@ -203,7 +203,7 @@ impl Checked<'_> {
             (Effect::Barrier | Effect::Collective | Effect::Finish, _) => self.leave(),
             (Effect::Order, Family::Fence) => self.state.own.fence(endpoint),
             (Effect::Order, _) => {
-                // A quiet of one PE, or of all PEs.
+                // To one PE, or to all PEs.
                 let pe = self.call.pe.map(|pe| (pe.number(), self.of.index_of(pe)));
                 let CheckState { own, flights, .. } = &mut *self.state;
                 own.quiet(|of, to| of == endpoint && pe.is_none_or(|(_, index)| index == Some(to)));

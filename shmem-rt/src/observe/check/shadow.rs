@@ -35,10 +35,10 @@ pub(super) struct Body {
     pub(super) words: Words,
     /// The PE's clock.
     pub(super) known: Clock,
-    /// The clocks with which the PE entered the last two collectives of each team.
+    /// The PE's clocks at its last two collectives of each team.
     pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
-    /// The clocks with which the PE started collectives of each team: twice `MOST_REQUESTS`, because another PE may be ahead by
-    /// that number.
+    /// The PE's clocks at its started collectives of each team: twice `MOST_REQUESTS`, because another PE may be ahead by that
+    /// number.
     pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
     pub(super) sites: [Site; MOST_SITES],
 }
