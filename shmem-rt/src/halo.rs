@@ -25,7 +25,7 @@ use crate::thread::ThreadLevel;
 use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
-    /// Makes a halo: memory for the ghost cells of all PEs, by their edges, and access to its neighbours' cells.
+    /// Makes a halo: memory for the ghost cells of all PEs, by their edges, and access to the neighbours'.
     /// Collective; each PE passes its own edges, which are numbered by their position.
     ///
     /// A ring of rods, each of which knows the cell before and the cell behind it:

@@ -91,8 +91,8 @@ impl<L: ThreadLevel> World<L> {
 
 /// Items of work, each done once, by any PE. From [`World::work_queue`].
 ///
-/// A PE takes its own items youngest first, and others steal its oldest items: if items divide into smaller ones, these are the
-/// large ones. No other order is guaranteed.
+/// A PE takes its own items youngest first, and others steal its oldest items: if items divide into smaller ones, the oldest are
+/// large. No other order is guaranteed.
 ///
 /// An item is plain data, because it is copied to the PE that does it: a number, an index, a range.
 ///
@@ -136,7 +136,7 @@ impl<T: PlainData> WorkQueue<T> {
             self.window.take(world, world.me(), &mut self.own);
         }
         let item = self.own.pop_back()?;
-        // The PE works on the item, and needs no other one now.
+        // The PE works on this item, and offers half of the rest.
         self.offer(world, self.own.len().div_ceil(2));
         Some(item)
     }
@@ -215,7 +215,7 @@ impl<T> fmt::Debug for WorkQueue<T> {
     }
 }
 
-/// Number of words in a cache line: each `Word` has its own line.
+/// Distance between words, in words: each has its own cache line.
 const LINE: usize = 16;
 
 #[derive(Clone, Copy)]

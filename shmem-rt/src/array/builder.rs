@@ -95,7 +95,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
     ///
     /// # Errors
     ///
-    /// If the shape has no elements, the chunks are too many, blocks are no multiple of the page, the partition does
+    /// If the shape has no elements, there are too many chunks, a block is no multiple of the page, the partition does
     /// not exist, or there is no room: the same error on every PE.
     #[track_caller]
     pub fn zeroed<T: SymmetricData>(self) -> Result<NumaArray<T, D, S>> {

@@ -2,7 +2,7 @@
 //!
 //! Pools are dynamic segments, each bound to one node. A pool is made when the first chunk needs it, and stays, placed
 //! and registered for all arrays. Its heap is one of the ledger's, so chunks are allocated as other objects are. Pages
-//! are made when they are first in a chunk.
+//! are made with the first chunk on them.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel), "Multi-ddata".
 

@@ -40,8 +40,8 @@ impl<P: IndexedParallelIterator, const D: usize> ParallelIterator for Chunkwise<
     }
 }
 
-/// Splits one consumer into `count`, in order, with the reducers of neighbours. By halves: some consumers number
-/// positions, and run out of numbers if cut from one end.
+/// Halves a consumer until there are `count`, in order, with the reducers between them. (Cut from one end, some
+/// consumers run out of position numbers.)
 fn share<I, C: UnindexedConsumer<I>>(
     consumer: C,
     count: usize,

@@ -29,7 +29,7 @@ impl<L: ThreadLevel> World<L> {
     /// # Errors
     ///
     /// [`ContextError::Live`](crate::ContextError::Live) while domains or contexts live besides the world's own;
-    /// it says which. With [`HintScope::Global`] on all PEs, if any PE has such.
+    /// it names them. With [`HintScope::Global`] on all PEs, if any PE has such.
     ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_config`.
     #[track_caller]

@@ -134,8 +134,8 @@ impl<K: ContextKind> Context<K> {
     #[inline]
     fn token(&self) -> Ctx<'_, K> {
         let endpoint = self.stream();
-        // SAFETY: the endpoint can be read. What it owns is not owned twice, because the copy is never dropped,
-        // nor used for longer than the context is borrowed, which keeps what it owns.
+        // SAFETY: the endpoint can be read. The copy owns nothing: it is never dropped, and not used for longer
+        // than the context is borrowed, which keeps the endpoint.
         let endpoint = ManuallyDrop::new(unsafe { std::ptr::read(endpoint) });
         Ctx { endpoint, _kind: PhantomData }
     }

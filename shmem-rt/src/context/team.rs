@@ -19,7 +19,7 @@ impl Team {
     ///
     /// # Errors
     ///
-    /// [`TeamError::Contexts`](crate::TeamError::Contexts) if its contexts are all in use
+    /// [`TeamError::Contexts`](crate::TeamError::Contexts) if the team's contexts are all in use
     /// ([`TeamConfig::contexts`](crate::TeamConfig::contexts)), and otherwise as [`World::create_ctx`].
     ///
     /// # Panics
@@ -39,7 +39,7 @@ impl Team {
 }
 
 impl<K: ContextKind> Context<K> {
-    /// The members of the team that created it, in the order of their ranks. A context that the world or a domain created is of all PEs.
+    /// The members of the team that created it, in rank order. A context that the world or a domain created is of all PEs.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_get_team`.
     pub fn team(&self) -> Pes<'_> {

@@ -114,7 +114,7 @@ impl Default for ExchangeOptions {
 /// one PE are handled in the order in which they were sent. All PEs make each call, which returns when no PE has items left; then the
 /// exchange may be used again.
 ///
-/// The token is the world, a context, or, in a phase, the one of [`World::local_with_exchanges`]: then handlers may change symmetric
+/// The token is the world, a context, or, in a phase, that of [`World::local_with_exchanges`]: there handlers may change symmetric
 /// objects as `&mut`, so that any PE can update plain data.
 ///
 /// # Panics

@@ -1,6 +1,6 @@
 //! Statistics, trace and checks of a job's operations.
 //!
-//! All three are one [`Observer`], which exists only if the environment asks for one of them. [`shmem_core::observe`] has how
+//! All three are one [`Observer`], which exists only if the environment asks for one of them. [`shmem_core::observe`] says how
 //! operations notify it.
 
 mod check;

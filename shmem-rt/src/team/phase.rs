@@ -10,10 +10,10 @@
 //! 3. A `TeamBox` is made on members only, and names members only ([`TeamBox::on`] checks). So a PE that
 //!    can name bytes of the memory of teams on PE p, through any box, is in the team of that box together
 //!    with p. The members, and an object's place and size, are certain: the members have compared the statements
-//! of their calls, word for word, before they exchanged anything else ([`Agreed`](crate::collective::Agreed)).
+//!    of their calls, word for word, before they exchanged anything else ([`Agreed`](crate::collective::Agreed)).
 //! 4. Bytes on p belong to one object at a time: p itself keeps the list of free ranges. Another object
-//! gets the bytes only when all members of the first one's team have dropped it, have been quiet since, and have
-//! told p so in an agreed collective of that team, or of a team that contains it.
+//!    gets the bytes only when all members of the first one's team have dropped it, have been quiet since, and have
+//!    told p so in an agreed collective of that team, or of a team that contains it.
 //!    So whoever can name the bytes of an object of this team on p has a box of this very object, and is
 //!    a member.
 //!    A collective of a smaller team reads and writes such an object on its own members only, each by its own box.
@@ -23,8 +23,8 @@
 //!
 //! Where PEs are threads of one process, a box can be handed from one to another by other means than this library. A
 //! box and each [`Pe`](shmem_core::pe::Pe) record their PE, so a place on a member comes from a box and a `Pe` of
-//! one member, and an operation of another PE refuses that `Pe` (`Endpoint::mapped`): no operation uses a slot without
-//! that check. A phase, of a team or of the world, refuses a box of another PE when it asks for the extents.
+//! one member, and an operation of another PE refuses that `Pe` (`Endpoint::mapped`): there, no operation uses a slot
+//! without that check. A phase, of a team or of the world, refuses a box of another PE when it asks for the extents.
 //!
 //! [`TeamBox`]: super::TeamBox
 //! [`TeamBox::on`]: super::TeamBox::on

@@ -1,7 +1,7 @@
 //! Makes and destroys teams, collectively over the team that is split.
 //!
 //! The members of a new team follow from the arguments, on which all agree word for word ([`Agreed`]), and from the members' colours. Then
-//! the members exchange three words to find an index for it:
+//! the members exchange three words to find its index:
 //!
 //! ```text
 //! 1  dropped teams          an index that all members have dropped is free

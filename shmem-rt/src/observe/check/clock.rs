@@ -4,7 +4,7 @@
 //! epoch its accesses are known. A put has not happened when its call returns, but after a fence (for what its context sends to
 //! the same PE afterwards) or a quiet (for everything). So what a PE passes on of its own puts depends on context and receiver,
 //! and a clock counts puts for each PE, context (several may share a number) and target. A put with a signal is announced by
-//! that signal alone: the known ones have gaps ([`Known`]), and [`words`](super::words) has what each signal announces.
+//! that signal alone: known epochs have gaps ([`Known`]), and [`words`](super::words) has what each signal announces.
 
 /// Most PEs of a node that are checked together.
 pub(super) const MOST_PES: usize = 16;
@@ -86,7 +86,7 @@ pub(super) struct Clock([[[Known; MOST_PES]; CLASSES]; MOST_PES]);
 /// Classes: accesses that have happened when their call returns, puts of each context, puts with a signal of each context.
 const CLASSES: usize = 1 + 2 * STREAMS;
 
-/// A class of accesses: when they have happened.
+/// A class of accesses, by what completes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(super) struct Class(u32);

@@ -2,7 +2,7 @@
 //! changed it.
 //!
 //! The signal of a put announces the data of that put alone. Signals that are added to a word cannot be distinguished: a wait for fewer
-//! than were sent proves the arrival of none of their puts, unless only one is not known to have arrived.
+//! signals than were sent proves no put's arrival, unless only one put is not known to have arrived.
 
 use super::clock::{Class, Clock, MOST_PES};
 
@@ -46,7 +46,7 @@ impl Word {
         &self.announced[..self.len as usize]
     }
 
-    /// Adds a put whose signal `adds` to the word, or replaces its value. Puts that the PE of the word knows of (`is_known`) are
+    /// Adds a put, whose signal is added to the word (`adds`) or set. Puts that the PE of the word knows of (`is_known`) are
     /// dropped.
     pub(super) fn announce(
         &mut self,
