@@ -22,11 +22,11 @@ use crate::sync::Doorbell;
 use crate::system::SystemArea;
 use crate::transport::{Channel, Transport};
 
-/// An offset outside of every arena. Added to any user-space address it gives an invalid one, so a use before there is memory, or
-/// while it is lent away, faults. Two bits, because some processors ignore the upper byte of an address (bit 62), but none bit 55.
+/// An offset outside of every arena. Added to a user-space address, it gives an invalid address. So accesses fault before memory
+/// exists, and while the world is lent. Two bits: some processors ignore an address's upper byte (bit 62), none ignores bit 55.
 pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
 
-/// The way to PEs that are not on this node.
+/// The route to PEs on other nodes.
 #[derive(Clone)]
 pub struct Far {
     /// The transport.
@@ -81,14 +81,14 @@ impl Endpoint {
         Self { base, stride, mine, me, slots, far, segments, waiting, number: 0, observer: None, is_plain }
     }
 
-    /// The endpoint with a number other than 0, and an observer of what is issued.
+    /// Sets a number other than 0, and an observer of the operations.
     #[must_use]
     pub fn named(self, number: u32, observer: Option<Arc<dyn Observer>>) -> Self {
         let is_plain = self.far.is_none() && observer.is_none();
         Self { number, observer, is_plain, ..self }
     }
 
-    /// Another endpoint on the same memory, with a number and a way of its own to PEs off this node.
+    /// Returns an endpoint on the same memory, with its own number and route to other nodes.
     ///
     /// # Safety
     ///
@@ -99,8 +99,8 @@ impl Endpoint {
         Self { far, number, is_plain, segments, waiting, observer: self.observer.clone(), ..*self }
     }
 
-    /// A shut endpoint, in place of one that is lent away. `refuses` is notified of each operation, and panics with the reason. It
-    /// reaches no slot and no other node, and addresses in the own slot fault.
+    /// Returns a shut endpoint, to replace a lent one. `refuses` is notified of each operation, and panics with the reason. A shut
+    /// endpoint reaches no slot and no other node. Its own slot's addresses fault.
     #[must_use]
     pub fn shut(&self, refuses: Arc<dyn Observer>) -> Self {
         Self {
@@ -135,7 +135,7 @@ impl Endpoint {
         }
     }
 
-    /// Its number among the endpoints of this PE. The world's is 0.
+    /// The endpoint's number on this PE. The world's is 0.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -160,7 +160,7 @@ impl Endpoint {
         pe.slot_below(self.slots)
     }
 
-    /// The address of `offset` in the slot of `pe`, if it is on this node.
+    /// The address of `offset` in the slot of `pe`, if `pe` is on this node.
     ///
     /// # Panics
     ///
@@ -211,7 +211,7 @@ impl Endpoint {
         operation()
     }
 
-    /// The way to PEs off this node.
+    /// The route to other nodes.
     #[cold]
     pub(crate) fn far(&self) -> &Far {
         self.far
@@ -219,7 +219,7 @@ impl Endpoint {
             .unwrap_or_else(|| unreachable!("a PE has no slot on this node, and there is no transport"))
     }
 
-    /// The way to PEs off this node, if there are any.
+    /// The route to other nodes, if there are any.
     #[inline(always)]
     pub(crate) fn far_if_any(&self) -> Option<&Far> {
         self.far.as_ref()
@@ -335,7 +335,7 @@ impl Drop for Observed<'_> {
 }
 
 /// A token: proof that the job runs, that this thread may issue operations, and that no exclusive
-/// phase is open. Implemented for what borrows the world.
+/// phase is open. Implemented by borrows of the world.
 ///
 /// # Safety
 ///

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use crate::system::{PeRecord, Stage};
 
-/// Time between two looks of a sleeping thread.
+/// Time between checks of a sleeping thread.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
 
 /// The PEs of this node, the neighbouring nodes of the tree, and the action on a standstill.
@@ -30,7 +30,7 @@ pub trait Watch: Send + Sync {
     /// The number of PEs on this node.
     fn pes(&self) -> usize;
 
-    /// Position of the calling PE among them.
+    /// Index of the calling PE on its node.
     fn me(&self) -> usize;
 
     /// The record of a PE.
@@ -74,13 +74,13 @@ pub(super) struct Vigil<'w> {
 #[derive(Clone, Copy)]
 struct Round {
     number: u64,
-    /// How often threads had begun and ended to sleep before it.
+    /// Begins and ends of sleeps before the question.
     turns: u64,
     wave: u64,
 }
 
 impl<'w> Vigil<'w> {
-    /// A thread begins to sleep.
+    /// Begins a thread's sleep.
     pub(super) fn begin(watch: &'w dyn Watch) -> Self {
         watch.record(watch.me()).begin_sleep();
         Self { watch, answered: 0, asks: false, round: None, found: 0, called: 0, before: None }
@@ -98,7 +98,7 @@ impl<'w> Vigil<'w> {
         self.asks && self.watch.record(0).wave() != self.found
     }
 
-    /// Takes part in the detection. `done` says whether the wait is over; `describe` records it.
+    /// Takes part in the detection. `done`: whether the wait is over; `describe` records the wait.
     pub(super) fn look(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         if self.ask() {
             self.watch.stand();
@@ -116,7 +116,7 @@ impl<'w> Vigil<'w> {
 
     fn answer(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         let number = self.watch.record(0).question();
-        // Read after the number, so that all changes before the question are seen.
+        // `done` runs after that read, so it sees all changes before the question.
         if number == self.answered || done() {
             return;
         }

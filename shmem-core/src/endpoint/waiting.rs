@@ -55,7 +55,7 @@ impl Waiting {
         }
     }
 
-    /// The same, with a detector of standstill.
+    /// Sets the detector of standstills.
     #[must_use]
     pub fn watched(self, watch: Option<Box<dyn Watch>>) -> Self {
         Self { watch, ..self }
@@ -66,7 +66,7 @@ impl Waiting {
         (self.name)(offset)
     }
 
-    /// Adds a work, which progresses in every wait until it is over.
+    /// Adds a work. Every wait progresses the work until its end.
     pub fn go_on_with(&self, work: Arc<dyn Work>) {
         self.works.begin(work);
     }
@@ -86,7 +86,7 @@ impl Waiting {
     }
 
     /// Waits until `done`. `sleep` sleeps at most the given time or until something has changed. `activity` describes the wait for
-    /// reports; it is called when the wait is long enough to sleep. `bytes` of other nodes are known to be on their way (0: none).
+    /// reports, and is called only by waits that sleep. `bytes` are known to be in flight from other nodes (0: none).
     #[inline]
     pub fn until(
         &self,
@@ -126,7 +126,7 @@ impl Waiting {
         mut sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
         activity: &dyn Fn() -> Activity,
     ) {
-        // SAFETY: the record of this PE, described here by whoever waits, as it is meant.
+        // SAFETY: only the record changes, by its protocol: a waiter describes its wait.
         let record = &unsafe { endpoint.system() }.record;
         record.describe(&activity());
         record.set_waiting_since(monotonic_now());

@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use crate::exclusion::Mutex;
 
-/// The longest sleep of a thread while the PE has works: the event that a work waits for may wake no thread, and another thread may
-/// have held the list when this one tried.
+/// Longest sleep of a thread while the PE has works: the event that a work waits for may wake no thread, and another thread may
+/// have held the list when this thread tried.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// The result of one look at a work.
+/// The result of one step of a work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkStatus {
     /// No progress was possible.
     Nothing,
-    /// It made progress.
+    /// Progress was made.
     Some,
-    /// It is over.
+    /// The work is over.
     Last,
 }
 
-/// An operation that goes on beside the program, such as a started collective. It never waits.
+/// A background operation, such as a started collective. It never waits.
 ///
 /// # Safety
 ///

@@ -7,9 +7,9 @@
 //! Equal fingerprints always pass. Different ones may pass by chance, since they are hashes; but not if they differ in their low 16
 //! bits, where each PE has 0 or 1: these bits are summed without overflow, so the sum counts the PEs with a 1.
 //!
-//! Where soundness rests on the whole purpose, each PE writes it as a [`Statement`] before it arrives, and compares the statements of
-//! the others with its own when all have arrived. A statement begins with the number of its meeting, which no other meeting of the
-//! same members has: a PE that came for a meeting without statements is found by its old number.
+//! Where soundness rests on the whole purpose, each PE writes its purpose as a [`Statement`] before it arrives. When all have arrived,
+//! each compares the others' statements with its own. A statement begins with the number of its barrier, unique among these members.
+//! So a PE that arrived for a barrier without statements is found by its old number.
 
 use std::time::Duration;
 
@@ -31,20 +31,20 @@ pub struct NodeBarrier {
 /// The result of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// All others are here for the same purpose: the caller must [`open`](NodeBarrier::open).
+    /// All PEs have arrived for one purpose: the caller must [`open`](NodeBarrier::open).
     Last,
-    /// All others are here, but not all for the same purpose. The barrier stays shut.
+    /// All PEs have arrived, but not all for one purpose. The barrier stays shut.
     Mismatch,
     /// Others are missing: wait until [`is_open`](NodeBarrier::is_open) for this generation.
     Early(u32),
 }
 
 impl NodeBarrier {
-    /// Most PEs of a barrier.
+    /// Maximum number of PEs.
     pub const MAX_PES: usize = COUNT as usize;
 
-    /// Arrives as one of `pes`, for the purpose `fingerprint`: in its low 16 bits 0 or 1, on which all
-    /// must agree for certain, and above them 32 bits of a hash.
+    /// Arrives as one of `pes` PEs. The low 16 bits of `fingerprint` are 0 or 1: a mismatch of these is
+    /// always found. The 32 bits above are a hash.
     #[inline]
     pub fn arrive(&self, pes: usize, fingerprint: u64) -> Arrival {
         let generation = self.generation.0.load(Ordering::Acquire);
@@ -61,7 +61,7 @@ impl NodeBarrier {
         }
     }
 
-    /// Releases all PEs. Called by the last one.
+    /// Releases all PEs. Called by the last PE.
     #[inline]
     pub fn open(&self) {
         let early = mutant("barrier-early-look").then(|| self.sleepers.0.load(Ordering::Relaxed));
@@ -109,26 +109,26 @@ impl Default for NodeBarrier {
 /// Words of a statement.
 pub const STATEMENT_WORDS: usize = 16;
 
-/// Words that one PE writes before a meeting, and others read after it. All zeroes states nothing.
+/// Words that a PE writes before a barrier, and others read after it. All zeroes states nothing.
 ///
-/// The meeting orders the accesses, so the words are relaxed. They are atomic because a PE that came for another purpose may write
+/// The barrier orders the accesses, so the words are relaxed. The words are atomic because a PE with another purpose may write
 /// them at any time, and must be found without a data race.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Statement([AtomicU64; STATEMENT_WORDS]);
 
 impl Statement {
-    /// Writes it, before the meeting.
+    /// Called before the barrier.
     pub fn write(&self, words: &[u64; STATEMENT_WORDS]) {
         self.0.iter().zip(words).for_each(|(there, word)| there.store(*word, Ordering::Relaxed));
     }
 
-    /// Whether exactly these words were written. Called after the meeting.
+    /// Whether exactly these words were written. Called after the barrier.
     pub fn says(&self, words: &[u64; STATEMENT_WORDS]) -> bool {
         self.0.iter().zip(words).all(|(there, word)| there.load(Ordering::Relaxed) == *word)
     }
 
-    /// Makes it state nothing, before the first meeting of new members.
+    /// Clears the statement, before the first barrier of new members.
     pub fn clear(&self) {
         self.write(&[0; STATEMENT_WORDS]);
     }

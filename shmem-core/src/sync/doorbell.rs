@@ -27,18 +27,18 @@ use crate::primitive::{AtomicU32, FutexWord, Ordering, fence_after_rmw, fence_af
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Doorbell {
-    /// Sleepers that wait for words of the program.
+    /// Number of sleepers on words of the program.
     watchers: AtomicU32,
     epoch: FutexWord,
-    /// All sleepers.
+    /// Total sleepers.
     sleepers: AtomicU32,
 }
 
 impl Doorbell {
-    /// To be called after a read-modify-write of a word that the bell's owner may wait for.
+    /// Wakes sleepers, after a read-modify-write of a word that the bell's owner may wait for.
     #[inline(always)]
     pub fn ring(&self) {
-        // On x86-64 it is no instruction, and would not order a plain store.
+        // On x86-64 the fence is empty, and would not order a plain store.
         if !mutant("doorbell-no-fence") && !mutant("exchange-unsettled") {
             fence_after_rmw();
         }
@@ -54,7 +54,7 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// To be called after a store with release ordering to a word of the program that the bell's owner may wait for.
+    /// Wakes watchers, after a store with release ordering to a word of the program that the bell's owner may wait for.
     #[inline(always)]
     pub fn ring_behind_store(&self) {
         if !mutant("doorbell-no-fence-behind-store") {
@@ -63,8 +63,8 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// To be called after any store of the program, without a fence: a sleeper has made this thread execute one before its last check,
-    /// or sleeps a short time only (`context::untyped`).
+    /// Wakes watchers, after any store of the program. Needs no fence: a sleeper made this thread execute a fence before the sleeper's
+    /// last check, or sleeps only briefly (`context::untyped`).
     #[inline(always)]
     pub(crate) fn ring_behind_any_store(&self) {
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);

@@ -14,13 +14,13 @@
 //! So the data of k does not change from the moment when its signal is seen until the next `begin`: references to it are sound for
 //! that long.
 //!
-//! In shared memory signals are plain stores, so that a PE does not wait for the cache lines of its neighbours. A waiter may miss such
-//! a store and go to sleep; so a sender calls [`settle`](Turn::settle) and rings before it waits for an exchange itself, or gives up.
-//! Until then it may wait otherwise for a PE that sleeps, so sleeps are short.
+//! In shared memory signals are plain stores, so that a PE does not wait for its neighbours' cache lines. A waiter may miss such a
+//! store and sleep. So a sender calls [`settle`](Turn::settle) and rings before it waits for an exchange itself, or gives up. Sleeps
+//! are short, because earlier the sender may wait in another operation for a sleeping PE.
 
 use crate::primitive::{fence_after_store, mutant};
 
-/// A PE's progress in a series of exchanges. They are numbered from 1: a signal of zero shows no exchange.
+/// A PE's progress in a series of exchanges. Exchanges are numbered from 1: a signal of 0 shows none.
 #[derive(Debug, Default)]
 pub struct Turns {
     last: u64,
@@ -32,7 +32,7 @@ pub struct Turns {
 pub struct Turn(u64);
 
 impl Turns {
-    /// Begins the next exchange. `None`: the previous one was never finished, and its data may still arrive.
+    /// Begins the next exchange. `None`: the previous exchange is unfinished, and its data may still arrive.
     #[inline]
     pub fn begin(&mut self) -> Option<Turn> {
         if self.open {
@@ -57,7 +57,7 @@ impl Turn {
         self.0
     }
 
-    /// The buffer that it uses.
+    /// Index of the buffer.
     #[inline(always)]
     pub fn message(self) -> usize {
         if mutant("exchange-one-message") { 0 } else { (self.0 % 2) as usize }
@@ -74,7 +74,7 @@ impl Turn {
         self.behind_data(&signal);
     }
 
-    /// Called before the data. Does nothing but in a test with a planted fault.
+    /// Called before the data. Does nothing except in tests of a planted fault.
     #[inline(always)]
     pub fn before_data(self, signal: impl FnOnce(u64)) {
         if mutant("exchange-signal-first") {
@@ -98,7 +98,7 @@ impl Turn {
         }
     }
 
-    /// Whether the data has arrived, by the signal, which was read with acquire ordering.
+    /// Whether the data has arrived. `signal` must be read with acquire ordering.
     #[inline(always)]
     pub fn has_come(self, signal: u64) -> bool {
         if mutant("exchange-old-signal") && self.0 > 2 {

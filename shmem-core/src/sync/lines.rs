@@ -1,22 +1,22 @@
 //! A checked barrier of few PEs of one node, each of which reads the flags of all others.
 //!
-//! Every PE has cache lines of its own. It writes a small contribution to a line, then shows one word: the number of the meeting, and
-//! the fingerprint of its purpose. It has met the others when it has seen that number in a line of each. If PEs arrive at the same
+//! Every PE has cache lines of its own. To arrive, a PE writes a small contribution to a line, then one word: the number of the
+//! barrier, and the fingerprint of its purpose. A PE passes when a line of each other PE shows that number. If PEs arrive at the same
 //! time, this takes one transfer of a line in each direction, contribution included; a [counter](super::NodeBarrier) takes two
 //! transfers in sequence, without a contribution.
 //!
-//! A PE uses its lines in turn. A PE that has passed a meeting knows that all others have arrived at it, and so have read the lines of
-//! the previous one. Two lines would be enough. With more, the owner can [take](MeetingLines::take_next) the line of the next meeting
-//! from the caches of its readers while it waits for this one: then showing it costs no transfer.
+//! A PE uses its lines in turn. A PE that has passed a barrier knows that all others have arrived, so have read the previous barrier's
+//! lines. Two lines would be enough. With more, the owner can [fetch](MeetingLines::take_next) the next barrier's line from the
+//! readers' caches while it waits for this barrier. Then its next arrival costs no transfer.
 
 use core::cell::UnsafeCell;
 
 use crate::primitive::{AtomicU64, Ordering, mutant};
 
-/// Bytes of a line besides its word: with it, one cache line.
+/// Bytes of a line besides its word. Both fill a cache line.
 pub const LINE_BYTES: usize = 56;
 
-/// One line that is shown, one that late PEs read, and the next; a power of two, for a fast modulo.
+/// The current line, the previous for late PEs, and the next; rounded up to a power of two.
 const LINES: usize = 4;
 
 const FINGERPRINT_BITS: u32 = 48;
@@ -31,33 +31,33 @@ pub struct MeetingLines([MeetingLine; LINES]);
 #[repr(C, align(128))]
 struct MeetingLine {
     word: AtomicU64,
-    /// Reached through raw pointers only, in the order that meetings give.
+    /// Accessed through raw pointers only, in an order given by barriers.
     data: UnsafeCell<[u8; LINE_BYTES]>,
 }
 
 // SAFETY: `data` is not reached through a line.
 unsafe impl Sync for MeetingLine {}
 
-/// The state of a PE, as the others see it.
+/// A PE's state, as the other PEs see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// It has not arrived.
+    /// Not arrived.
     Nothing,
-    /// It has arrived for the same purpose.
+    /// Arrived for the same purpose.
     Equal,
-    /// It has arrived for another purpose.
+    /// Arrived for another purpose.
     Different,
 }
 
 impl MeetingLines {
-    /// Offset of the contribution of [`LINE_BYTES`] to a meeting, from the start of the lines. The owner writes it before it
-    /// [`show`](Self::show)s its arrival; the others read it after they have seen that.
+    /// Offset of the contribution of [`LINE_BYTES`] to a barrier, from the start of the lines. The owner writes there before it
+    /// [`show`](Self::show)s its arrival; others read after they see the arrival.
     #[inline(always)]
     pub const fn room(count: u64) -> usize {
         Self::turn(count) * size_of::<MeetingLine>() + core::mem::offset_of!(MeetingLine, data)
     }
 
-    /// Shows that the owner is in meeting `count`, numbered from 1, for the purpose `fingerprint` of 48 bits. The caller then rings
+    /// Shows that the owner is in barrier `count`, numbered from 1, for the purpose `fingerprint` of 48 bits. The caller then rings
     /// [`Doorbell`](super::Doorbell)s, for which this is a read-modify-write.
     #[inline(always)]
     pub fn show(&self, count: u64, fingerprint: u64) {
@@ -65,15 +65,15 @@ impl MeetingLines {
         self.0[Self::turn(count)].word.swap(word(count, fingerprint), order);
     }
 
-    /// Takes the line of the meeting after `count` into the cache of the owner, which is in meeting `count` and has passed the one
-    /// before: no PE reads the old value of the line any more.
+    /// Fetches the line of barrier `count + 1` into the cache of the owner. The owner is in barrier `count`, so has passed barrier
+    /// `count - 1`: no PE still reads the line's old value.
     #[inline(always)]
     pub fn take_next(&self, count: u64) {
         let next = if mutant("lines-taken-early") { count + LINES as u64 - 1 } else { count + 1 };
         self.0[Self::turn(next)].word.store(0, Ordering::Relaxed);
     }
 
-    /// The state of the owner for a PE that is in meeting `count` for the purpose `fingerprint`.
+    /// The state of the owner for a PE that is in barrier `count` for the purpose `fingerprint`.
     #[inline(always)]
     pub fn shown(&self, count: u64, fingerprint: u64) -> Shown {
         let there = self.0[Self::turn(count)].word.load(Ordering::Acquire);
@@ -86,7 +86,7 @@ impl MeetingLines {
         }
     }
 
-    /// Makes them show nothing, before the first meeting of a new team.
+    /// Clears all lines, before the first barrier of a new team.
     pub fn clear(&self) {
         self.0.iter().for_each(|line| line.word.store(0, Ordering::Release));
     }
@@ -97,7 +97,7 @@ impl MeetingLines {
     }
 }
 
-/// Numbers wrap, and 0 is none; the old values of the same line differ.
+/// Numbers wrap, and skip 0. The old values of the same line differ.
 #[inline(always)]
 fn word(count: u64, fingerprint: u64) -> u64 {
     let number = 1 + count % u64::from(u16::MAX - 1);

@@ -4,7 +4,7 @@
 //! * [`NodeBarrier`]: a checked barrier of the PEs of one node.
 //! * [`MeetingLines`]: a checked barrier of few PEs, each of which reads the flags of all others.
 //! * [`RingWords`]: counters of a ring buffer between one PE and the others.
-//! * [`Statement`]: the purpose of a PE in a meeting, word for word.
+//! * [`Statement`]: the purpose of a PE in a barrier, word for word.
 //! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
 //! * [`Patience`]: how long to spin or yield before sleeping.
 //!

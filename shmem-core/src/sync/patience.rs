@@ -23,7 +23,7 @@ const FIRST_LOOKS: u32 = 32;
 const LOOKS: u32 = 256;
 
 impl Patience {
-    /// For `pes` on this node sharing `cores`.
+    /// For `pes` PEs on a node of `cores`.
     pub fn for_node(pes: usize, cores: usize) -> Self {
         Self { spin: SPIN, outnumbered: pes > cores }
     }
@@ -45,8 +45,8 @@ impl Patience {
 
     /// Polls until `done`, or until patience ends; returns whether it is done.
     ///
-    /// Between polls it spins; it yields the CPU if PEs outnumber cores, or `shares_cpu` says that another PE runs on this CPU. With
-    /// `expects_sharing` that is checked before the first spin.
+    /// Between polls it spins; it yields the CPU if PEs outnumber cores, or `shares_cpu` says that another PE runs on this CPU.
+    /// `expects_sharing` calls `shares_cpu` before the first spin.
     #[inline]
     pub fn look_until(
         self,

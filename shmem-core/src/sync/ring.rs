@@ -70,7 +70,7 @@ impl RingWords {
         chunk.checked_sub(slots).is_none_or(|before| self.has_taken(before))
     }
 
-    /// Forgets all chunks, before the first meeting of a new team.
+    /// Forgets all chunks, before the first barrier of a new team.
     pub fn clear(&self) {
         self.filled.0.store(0, Ordering::Release);
         self.taken.0.store(0, Ordering::Release);
