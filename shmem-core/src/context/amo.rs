@@ -9,8 +9,8 @@ use crate::observe::{Call, Effect, Family};
 use crate::pe::Pe;
 use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
 
-/// The operations that change a word, for a macro that makes methods of them: `update` returns nothing, `fetch` returns the previous
-/// value. In brackets: what a value must be besides.
+/// The operations that change a word, for a macro that defines their methods: `update` returns nothing, `fetch` returns the previous
+/// value. In brackets: further bounds of the value.
 macro_rules! changes {
     ($then:ident) => {
         $then! {
@@ -96,7 +96,7 @@ macro_rules! methods {
 ///
 /// Operations without a result (`set`, `add`, ...) are visible to every PE after `quiet`; the others are complete on return.
 ///
-/// Source: OpenSHMEM 1.6, `shmem_atomic_add` and the other routines of the same names. Minimum and maximum are additions.
+/// Source: OpenSHMEM 1.6, `shmem_atomic_add` and the other routines of the same names. Minimum and maximum are extensions.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }

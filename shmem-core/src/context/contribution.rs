@@ -20,9 +20,9 @@ use crate::object::{Extent, Here, SymBox, Symmetric};
 /// | `(x, y)`, also of three and four values of any types | nothing | a tuple of the same types |
 /// | `&OBJECT`: a symmetric static, `SymBox`, or object of a team; a part of one, `OBJECT.here(world).index(1..4)` | the calling PE's own copy | `()` |
 ///
-/// All PEs give the same form, of the same length; symmetric objects are the same object. Small objects are copied to memory
+/// All PEs must pass the same form and length, and the same symmetric object. Small objects are copied to memory
 /// of the program; PEs of a node read and write each other's copies of larger objects in place, without another copy.
-/// Other PEs may use the copies before the call begins on them and after the next barrier; reads and writes in between
+/// Other PEs may use the copies before they begin the call and after the next barrier; reads and writes in between
 /// may see or leave either value.
 ///
 /// # Safety
@@ -39,7 +39,7 @@ pub unsafe trait Contribution<R>: Sized {
     /// Type of the items.
     type Item: PlainData;
 
-    /// Its extent, if it is in symmetric memory.
+    /// The extent, if in symmetric memory.
     #[doc(hidden)]
     #[track_caller]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
@@ -166,7 +166,7 @@ symmetric! {
 pub struct Both<A, B>(A, B);
 
 impl<A: Copy, B: Copy> Both<A, B> {
-    /// Two values together.
+    /// Makes a pair.
     pub const fn new(one: A, other: B) -> Self {
         Self(one, other)
     }

@@ -1,10 +1,10 @@
 //! Batches: updates and reads that a loop issues one by one, buffered and carried out as lists.
 //!
-//! A buffer holds as many elements as stay in the nearest cache if all words are on the node, where a list only hides the latency of
-//! memory. Otherwise, and if a list would be [combined](super::combined), it holds a fixed number of bytes, for any number of PEs.
+//! A buffer holds a fixed number of bytes, for any number of PEs. If all words are on this node and are not
+//! [combined](super::combined), a list only hides the latency of memory: then the buffer fits the nearest cache.
 //!
-//! Buffers are carried out when the body returns, and dropped if it panics. The destination of a read is borrowed for longer than the
-//! loop runs, so it cannot be used before the element has arrived.
+//! Buffers are carried out when the body returns, and dropped if the body panics. The destination of a read is borrowed beyond the
+//! end of the loop, so it cannot be used before the element has arrived.
 
 use std::panic::Location;
 
@@ -21,10 +21,10 @@ use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::observe::Family;
 use crate::transport::Until;
 
-/// Bytes that a batch buffers.
+/// Bytes of a batch's buffer.
 const BUDGET: usize = 1 << 20;
 
-/// Most elements that a batch buffers of an object on the node.
+/// Most buffered elements, if the object is on this node.
 const NEAR: usize = 1 << 10;
 
 /// Runs `body` with a batch of words, and completes the batch.
@@ -54,7 +54,7 @@ where
     result
 }
 
-/// Most elements of an object that a batch buffers, at `bytes` bytes each.
+/// Most elements of a batch's buffer, at `bytes` bytes each.
 pub(super) fn most<P: Spread>(endpoint: &Endpoint, place: P, bytes: usize) -> usize {
     let is_near = Near::<_, usize>::find(endpoint, place, &[]).is_some();
     (BUDGET / bytes).clamp(1, if is_near { NEAR } else { BUDGET })
@@ -64,7 +64,7 @@ type Carry<'b, V> = &'b mut dyn FnMut(Update, &[usize], &[V]);
 
 /// Buffers updates of words, and sends them as lists: from [`Indexed::batch`](super::Indexed::batch).
 ///
-/// There is no order between updates until a [`flush`](Self::flush). Each is applied exactly once.
+/// Updates have no order until a [`flush`](Self::flush). Each update is applied exactly once.
 pub struct Batch<'b, V: AmoValue> {
     len: usize,
     offset: usize,
@@ -119,7 +119,7 @@ impl<'b, V: AmoValue> Batch<'b, V> {
     }
 }
 
-/// Changes words, each by its value; if all values are the same, only one is sent.
+/// Changes each word by its value. If all values are equal, sends one value.
 fn change<K: Verb<V>, V: AmoValue, P: Spread<Item: AtomicWord<Value = V>>>(
     list: Elements<'_, P, usize>,
     values: &[V],
@@ -171,13 +171,13 @@ macro_rules! updates {
     };
 }
 updates! {
-    /// Writes a word. Of several values for one word, one remains.
+    /// Writes a word. Of several writes to a word, one remains.
     set [AmoValue] = Set;
     /// Adds to a word; see [`Indexed::add_each`](super::Indexed::add_each).
     add [AmoValue] = Add;
-    /// Leaves the smaller one of a word and the value.
+    /// Sets a word to the minimum with the value.
     min [AmoValue] = Min;
-    /// Leaves the larger one of a word and the value.
+    /// Sets a word to the maximum with the value.
     max [AmoValue] = Max;
     /// Bitwise and.
     and [BitValue] = And;
@@ -187,7 +187,7 @@ updates! {
     xor [BitValue] = Xor;
 }
 
-/// Runs `body` with reads of elements, which have arrived when this returns.
+/// Runs `body`, and completes its reads of elements before the return.
 #[track_caller]
 pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
     token: &(impl Initiator + ?Sized),
@@ -197,7 +197,7 @@ pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
     let (endpoint, place, location) = (token.endpoint(), from.__spread(), Location::caller());
     let mut carry = |indices: &[usize], found: &mut [P::Item]| {
         let list = Elements { endpoint, place, indices, location };
-        // SAFETY: borrowed exclusively, for a call that is over when it returns.
+        // SAFETY: `found` is borrowed exclusively, and `Until::Return` ends its use.
         unsafe {
             let deed = Deed::Pick(found.as_mut_ptr().cast());
             list.transfer(deed, found.len(), "places", Family::Gather, Until::Return)

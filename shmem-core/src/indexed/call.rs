@@ -41,11 +41,11 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
     }
 
     /// Reads or writes the elements, as the deed says. `len` is the number of local elements, which messages call `what`. Panics if
-    /// there is not one for each index, or an index is beyond the end.
+    /// `len` is not the number of indices, or an index is beyond the end.
     ///
     /// # Safety
     ///
-    /// As many elements must be writable, and nobody else's, or readable, and unchanged, for as long as `until` says.
+    /// `len` elements must be writable and nobody else's, or readable and unchanged, for as long as `until` says.
     #[inline(always)]
     #[track_caller]
     pub(super) unsafe fn transfer(self, deed: Deed<'_>, len: usize, what: &str, family: Family, until: Until)
@@ -55,12 +55,12 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         let Self { endpoint, place, indices, location } = self;
         check_len(indices.len(), len, what);
         self.require(match (Near::find(endpoint, place, indices), deed) {
-            // SAFETY: as many elements as there are indices (caller, and compared just now).
+            // SAFETY: local memory has an element for each index (caller, and checked above).
             (Some(near), Deed::Pick(into)) => unsafe { near.gather(into.cast()) },
-            // SAFETY: as many elements as there are indices (caller, and compared just now).
+            // SAFETY: local memory has an element for each index (caller, and checked above).
             (Some(near), Deed::Place(values)) => unsafe { near.scatter(values.cast()) },
             (_, deed) => self.told(Call::new(family.form(until), location).with(deed.local()), || {
-                // SAFETY: as many elements as there are indices (caller, and compared above).
+                // SAFETY: local memory has an element for each index (caller, and checked above).
                 unsafe { carry_out(endpoint, place, indices, deed, until) }
             }),
         });
@@ -96,7 +96,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
 }
 
 impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
-    /// Changes the words. Panics if there are values, and not one for each index, or an index is beyond the end.
+    /// Changes the words. Panics if a slice of values has not the indices' length, or an index is beyond the end.
     #[inline(always)]
     #[track_caller]
     pub(super) fn change<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) {
@@ -104,13 +104,13 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         self.require(if combined::pays::<_, K>(self.indices.len(), self.place.span().len) {
             self.change_combined::<K>(values)
         } else {
-            // SAFETY: nothing comes back.
+            // SAFETY: no `before`.
             unsafe { self.change_each::<K>(None, values, Value::<P>::zeroed(), Until::Return) }
         });
     }
 
     /// Changes the words, and writes their previous values to `before`. Only [`CompareSwap`](crate::transport::EachOp::CompareSwap)
-    /// uses the expected values. Panics as [`change`](Self::change), and if there is not one place for each index.
+    /// uses the expected values. Panics as [`change`](Self::change), and if `len` is not the number of indices.
     ///
     /// # Safety
     ///
@@ -127,7 +127,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         check_len(self.indices.len(), len, "places for what was there before");
         check_values(self.indices.len(), values);
         check_values(self.indices.len(), expected);
-        // SAFETY: as many values as there are indices (caller, and compared above).
+        // SAFETY: `before` has a value for each index (caller, and checked above).
         self.require(unsafe { self.change_each::<K>(Some(before), values, expected, until) });
     }
 
@@ -147,7 +147,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     ) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;
         if let Some(near) = Near::find(endpoint, place, indices) {
-            // SAFETY: words are laid out as their numbers (`AtomicWord` is sealed to such); the rest is the caller's promise.
+            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to such words); the rest is the caller's promise.
             return unsafe { near.change::<_, K>(before, values, expected) };
         }
         let width = Width::of::<Value<P>>();
@@ -156,12 +156,12 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         let call =
             Call::new(K::FAMILY.form(until), location).with(deed.local()).word(width, K::OP.with(0, 0));
         self.told(call, || {
-            // SAFETY: words are laid out as their numbers (`AtomicWord` is sealed to such); the rest is the caller's promise.
+            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to such words); the rest is the caller's promise.
             unsafe { carry_out(endpoint, place, indices, deed, until) }
         })
     }
 
-    /// Combines the updates of each word first.
+    /// Changes words; first combines each word's updates.
     #[inline(never)]
     fn change_combined<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;
@@ -170,7 +170,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
             with_kept(&COPIES, |copies| {
                 let (indices, values) = combined::combine::<_, K>(copies, indices, place.span().len, values)?;
                 let once = Elements { endpoint, place, indices, location };
-                // SAFETY: nothing comes back.
+                // SAFETY: no `before`.
                 unsafe { once.change_each::<K>(None, values, Value::<P>::zeroed(), Until::Return) }
             })
         })
@@ -179,7 +179,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
 
 /// # Panics
 ///
-/// If the index is beyond the end of an object of so many elements at an offset.
+/// If `index` is beyond the end of the object of `len` elements at `offset`.
 #[inline(always)]
 #[track_caller]
 pub(super) fn check_index(index: usize, len: usize, offset: usize) {

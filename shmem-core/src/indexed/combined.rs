@@ -2,7 +2,7 @@
 //!
 //! If a list has several updates for each word of a small object, the operands of each word are combined in a private copy first,
 //! without locked instructions and without cache lines of other PEs. Then each changed word is updated once. Only commutative
-//! operations are combined, so the result is that of single updates (floating-point sums as in some order).
+//! operations are combined, so the result is that of single updates (of floating-point sums, in some order).
 
 use core::cell::Cell;
 
@@ -13,10 +13,10 @@ use crate::object::AmoValue;
 use crate::primitive::mutant;
 use crate::transport::Width;
 
-/// Fewest updates for each word of the object for which combining pays.
+/// Fewest updates per word of the object for which combining pays.
 pub(super) const TIMES: usize = 4;
 
-/// Most words of an object that is copied.
+/// Most words of a copied object.
 const MOST: usize = 128 << 10;
 
 /// Whether a list of `count` elements of an object of `len` words is combined.
@@ -25,8 +25,8 @@ pub(super) fn pays<V: AmoValue, K: Verb<V>>(count: usize, len: usize) -> bool {
     K::OP.neutral(Width::of::<V>()).is_some() && len <= MOST && count >= TIMES * len && len > 0
 }
 
-/// Combines a list of updates. Returns the changed words, and the operand of each. Changes nothing if an index is beyond the end, and
-/// returns the first such one.
+/// Combines a list of updates. Returns the indices of the changed words, and an operand for each. If an index is beyond the end,
+/// returns the first such index.
 pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     copies: &'c mut Copies,
     list: &[impl ListIndex],
@@ -52,7 +52,7 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
     indices.clear();
     let mut changed = 0;
     for index in 0..len {
-        // By bits: a NaN is not equal to itself, and 0 equals -0.
+        // Compared by bits: a NaN is unequal to itself; 0 == -0.
         if copy[index].to_bits64() != neutral.to_bits64() {
             copy[changed] = copy[index];
             changed += 1;
@@ -65,7 +65,7 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
 /// A private copy of an object.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// The bits of the words.
+    /// Each word's bits.
     words: Vec<u64>,
     /// Indices of the changed words.
     indices: Vec<u32>,

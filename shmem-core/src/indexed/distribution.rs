@@ -15,7 +15,7 @@ pub trait Distribution: Copy + sealed::Sealed {
     ///
     /// # Panics
     ///
-    /// If the members have too few elements, or no whole blocks.
+    /// If `share` is too small, or is not a multiple of the block.
     #[doc(hidden)]
     #[track_caller]
     fn map(self, share: usize, members: usize) -> Self::Map;
@@ -25,7 +25,7 @@ pub(super) mod sealed {
     /// Types that are distributions.
     pub trait Sealed {}
 
-    /// From an index to a member and to an element there, and back.
+    /// Maps an index to a member and its element, and back.
     ///
     /// # Safety
     ///
@@ -38,13 +38,13 @@ pub(super) mod sealed {
         /// The rank of the member, and the number of the element there. Unspecified for an index beyond the end.
         fn locate(&self, index: usize) -> (usize, usize);
 
-        /// Most elements of a member that have an index.
+        /// The most elements with an index on any member.
         fn depth(&self) -> usize;
 
-        /// Number of contiguous elements of one member from an index on, at least 1; the last ones may have no index.
+        /// Number of contiguous elements of one member from an index on, at least 1. The last elements may have no index.
         fn run(&self, index: usize) -> usize;
 
-        /// The index of an element of a member, which grows with the element. It may be beyond the end.
+        /// The index of a member's element. Grows with `element`, and may be beyond the end.
         fn index_of(&self, rank: usize, element: usize) -> usize;
     }
 }
@@ -54,7 +54,7 @@ pub(super) mod sealed {
 pub struct Block;
 
 impl Block {
-    /// The same for `length` elements in all. Each member has `length` divided by the number of members, rounded up; the last
+    /// Blocks for `length` elements in all. Each member has `length` divided by the number of members, rounded up; the last
     /// members may have fewer. The object must be large enough.
     pub const fn of(length: usize) -> BlockOf {
         BlockOf(length)
@@ -138,7 +138,7 @@ pub struct Blocks {
 }
 
 // SAFETY: an index below `len` is below `members * block`, so its quotient by `block` is below `members`, and the remainder
-// below `block`, which is no more than the share. (Of blocks of nothing `len` is 0.)
+// below `block`, which is at most the share. (If `block` is 0, `len` is 0.)
 unsafe impl sealed::Map for Blocks {
     #[inline(always)]
     fn len(&self) -> usize {
@@ -170,12 +170,12 @@ pub struct Turns<const B: usize> {
     turns: usize,
     members: usize,
     by: Reciprocal,
-    /// Elements of all members.
+    /// Total elements.
     len: usize,
 }
 
-// SAFETY: an index below `len`, which is `members * turns * B`, is in a block below `members * turns`. The remainder
-// of that by `members` is below `members` (there is an index only where there are members), and the quotient below `turns`: so
+// SAFETY: an index below `len`, which is `members * turns * B`, is in a block below `members * turns`. The block's remainder
+// by `members` is below `members` (not 0, since `len` is not), and the quotient below `turns`: so
 // the element is below `turns * B`, which is the share of a member in elements.
 unsafe impl<const B: usize> sealed::Map for Turns<B> {
     #[inline(always)]
@@ -203,7 +203,7 @@ unsafe impl<const B: usize> sealed::Map for Turns<B> {
     }
 }
 
-/// A divisor, and its reciprocal, by which numbers are multiplied instead.
+/// A divisor, and its reciprocal for division by multiplication.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reciprocal {
     divisor: u64,

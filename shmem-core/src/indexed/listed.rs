@@ -14,7 +14,7 @@ use crate::text::counted;
     note = "numbers that are written down without a type are taken for `i32`: `&[1_usize, 5]`"
 )]
 pub trait ListIndex: Copy + sealed::Sealed {
-    /// The index; `usize::MAX` if it is larger than that.
+    /// The index, or `usize::MAX` if the index is larger.
     #[doc(hidden)]
     fn index(self) -> usize;
 }
@@ -56,7 +56,7 @@ impl<'i, P, X> Listed<'i, P, X> {
 }
 
 impl<'a, T: Contents + ?Sized> On<'a, T> {
-    /// The elements whose indices are in a list, in its order; an index may repeat. The verbs of
+    /// The elements with the listed indices, in the list's order; an index may repeat. The verbs of
     /// [`Indexed`](crate::indexed::Indexed) check each index.
     #[inline(always)]
     pub fn at<'i, E: SymmetricData, X: ListIndex>(self, indices: &'i [X]) -> Listed<'i, On<'a, [E]>, X>
@@ -73,7 +73,7 @@ pub(super) mod sealed {
     /// Types of indices.
     pub trait Sealed {}
 
-    /// The same part of a slot on several PEs, and the number of elements that have an index.
+    /// A part of the slots of several PEs, and the number of elements that have an index.
     #[derive(Clone, Copy, Debug)]
     pub struct Span {
         /// Number of elements.
@@ -103,10 +103,10 @@ pub(super) mod sealed {
 
         /// Location of the elements in a slot.
         fn span(self) -> Span;
-        /// The PEs that have them.
+        /// The elements' PEs.
         fn pes(&self) -> &[Pe];
-        /// A function from an index to the position of a PE, and an element there. It holds all by value: for the compiler, a loop's
-        /// stores could change anything that has an address.
+        /// A function from an index to a position in `pes`, and an element there. The function owns its data: for the compiler, a
+        /// loop's stores could change borrowed data.
         fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy;
     }
 }
@@ -142,7 +142,7 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    /// Panics at the caller, for an object of `len` elements at an offset.
+    /// Panics at the caller's line, for the object of `len` elements at `offset`.
     #[cold]
     #[inline(never)]
     #[track_caller]

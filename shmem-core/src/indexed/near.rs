@@ -12,7 +12,7 @@ use crate::transport::atomic::apply;
 use crate::transport::indexed::kernel::{NEAR, RING, led};
 use crate::transport::{EachOp, Width, shm};
 
-/// Most PEs that are checked one by one to be on this node.
+/// Most PEs of which each is checked to be on this node.
 const FEW: usize = 64;
 
 /// A list whose elements are all on this node.
@@ -75,7 +75,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     ///
     /// # Safety
     ///
-    /// `into` must be writable for as many elements as there are in the list, and nobody else's.
+    /// `into` must be writable for an element per index, and nobody else's.
     #[inline(always)]
     pub(super) unsafe fn gather(&self, into: *mut P::Item) -> Result<(), Wrong>
     where
@@ -92,7 +92,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
                     // SAFETY: `k` is below the length of the list (caller).
                     unsafe { to.write(value) };
                 } else {
-                    // SAFETY: an element of the object (`addresses`), and one of as many that are writable (caller).
+                    // SAFETY: `from` is an element of the object (`addresses`), and `to` is writable (caller).
                     unsafe { shm::get(to.cast(), from, size_of::<P::Item>()) };
                 }
             },
@@ -103,7 +103,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     ///
     /// # Safety
     ///
-    /// `values` must be readable for as many elements as there are in the list.
+    /// `values` must be readable for an element per index.
     #[inline(always)]
     pub(super) unsafe fn scatter(&self, values: *const P::Item) -> Result<(), Wrong>
     where
@@ -118,7 +118,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
                 // SAFETY: an element of the object (`addresses`), aligned.
                 unsafe { shm::store(to.cast::<P::Item>(), value, is_named) };
             } else {
-                // SAFETY: an element of the object (`addresses`), and one of as many that are readable (caller).
+                // SAFETY: `to` is an element of the object (`addresses`), and `from` is readable (caller).
                 unsafe { shm::put(to, from.cast(), size_of::<P::Item>()) };
             }
         })
@@ -128,8 +128,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     ///
     /// # Safety
     ///
-    /// Elements must be words of `V`. `before`, if it is given, must be writable for as many values as there are in the
-    /// list, and nobody else's.
+    /// Elements must be words of `V`. `before`, if given, must be writable for a value per index, and nobody else's.
     #[inline(always)]
     pub(super) unsafe fn change<V: AmoValue, K: Verb<V>>(
         &self,
@@ -138,7 +137,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         expected: impl OneOrEach<V>,
     ) -> Result<(), Wrong> {
         let count = self.indices.len();
-        // Also if an index is wrong: the words before it are changed.
+        // Rings also after a wrong index: earlier words changed.
         let bells = Bells { list: self, are_silent: K::OP == EachOp::Fetch };
         let changed = |k: usize, word: *mut u8| {
             let op = K::OP.with(values.value(k).to_bits64(), expected.value(k).to_bits64());
@@ -188,7 +187,7 @@ impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
         }
         let ring = |slot: Option<usize>| {
             let Some(slot) = slot else { return };
-            // SAFETY: the start of the slot of a PE that is here.
+            // SAFETY: the start of the slot of a PE on this node.
             unsafe { Endpoint::bell_at(endpoint.start_of(slot)) }.ring_watchers();
         };
         let pes = place.pes();

@@ -26,9 +26,9 @@ pub trait Ranked {
     fn ranked(&self) -> Cow<'_, [Pe]>;
 }
 
-/// The elements that several PEs have of one object, with one numbering: from [`Symmetric::over`] and [`SymBox::over`].
+/// One object's elements on several PEs, with one numbering: from [`Symmetric::over`] and [`SymBox::over`].
 ///
-/// It is a view: making one sends nothing, and other PEs may use another distribution. [`at`](Self::at) lists elements for a verb
+/// A view: its creation sends nothing, and other PEs may use another distribution. [`at`](Self::at) lists elements for a verb
 /// of [`Indexed`](super::Indexed); [`locate`](Self::locate) is the place of one element, for single operations.
 pub struct Over<'a, T: SymmetricData, D: Distribution> {
     pes: Cow<'a, [Pe]>,
@@ -56,7 +56,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         }
     }
 
-    /// Number of elements, those of all PEs together.
+    /// Total number of elements on all PEs.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.map.len()
@@ -101,7 +101,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         (self.pes[rank], element)
     }
 
-    /// The elements of the PE with a rank. The first ones are [`owned`](Self::owned), in that order; the others have no index.
+    /// All elements of the PE with a rank. The first have the indices [`owned`](Self::owned), in order; the others have none.
     ///
     /// # Panics
     ///
@@ -125,7 +125,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
         self.pes[rank]
     }
 
-    /// The indices of the elements of the PE with a rank, in their order there, from its first element on.
+    /// The indices of the elements of the PE with a rank, in the order of that PE's memory.
     ///
     /// # Panics
     ///
@@ -139,7 +139,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
             .take_while(move |index| *index < map.len())
     }
 
-    /// The elements whose indices are in a list, in its order; an index may repeat.
+    /// The elements with the listed indices, in the list's order; an index may repeat.
     #[inline(always)]
     pub fn at<'i, X: ListIndex>(&self, indices: &'i [X]) -> Listed<'i, &Self, X> {
         Listed::new(self, indices)
@@ -184,11 +184,11 @@ unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
 }
 
 impl<T: SymmetricData> Symmetric<T> {
-    /// The elements that the members of a team have of the array, with one numbering.
+    /// The array's elements on all members of a team, with one numbering.
     ///
     /// # Panics
     ///
-    /// If the distribution asks for more elements than there are, or for whole blocks where there are none.
+    /// If the distribution needs more elements than exist, or whole blocks and a member's part has none.
     #[track_caller]
     pub fn over<'a, E: SymmetricData, D: Distribution>(
         &'a self,
@@ -203,11 +203,11 @@ impl<T: SymmetricData> Symmetric<T> {
 }
 
 impl<T: Contents + ?Sized> SymBox<T> {
-    /// The elements that the members of a team have of the object, with one numbering.
+    /// The object's elements on all members of a team, with one numbering.
     ///
     /// # Panics
     ///
-    /// If the distribution asks for more elements than there are, or for whole blocks where there are none.
+    /// If the distribution needs more elements than exist, or whole blocks and a member's part has none.
     #[track_caller]
     pub fn over<'a, E: SymmetricData, D: Distribution>(
         &'a self,

@@ -12,7 +12,7 @@ use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, object_at};
 use crate::text::counted;
 
-/// Fewest contiguous bytes on one PE that are a transfer of their own; shorter runs are elements of a list.
+/// Fewest contiguous bytes on one PE for a separate transfer; shorter runs become elements of a list.
 const TOGETHER: usize = 256;
 
 /// Elements in one list.
@@ -45,7 +45,7 @@ impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
 }
 
 impl<T: PlainData, D: Distribution> Over<'_, T, D> {
-    /// Reads consecutive elements: `into[k]` becomes element `first + k`. They have arrived on return.
+    /// Reads consecutive elements: `into[k]` becomes element `first + k`. Complete on return.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
@@ -61,7 +61,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
     ///
     /// # Panics
     ///
-    /// If there are fewer elements.
+    /// If the range is too long.
     #[track_caller]
     pub fn read(&self, token: &(impl Initiator + ?Sized), first: usize, into: &mut [T]) {
         let range = self.range(first, into.len());
@@ -81,12 +81,12 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
         });
     }
 
-    /// Writes consecutive elements: element `first + k` becomes `values[k]`. They are visible as those of
-    /// [`put`](crate::context::Rma::put) are.
+    /// Writes consecutive elements: element `first + k` becomes `values[k]`. Becomes visible as after a
+    /// [`put`](crate::context::Rma::put).
     ///
     /// # Panics
     ///
-    /// If there are fewer elements.
+    /// If the range is too long.
     #[track_caller]
     pub fn write(&self, token: &(impl Stores + ?Sized), first: usize, values: &[T]) {
         let range = self.range(first, values.len());
@@ -104,7 +104,7 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
         }
     }
 
-    /// Whether runs are so short that elements are listed.
+    /// Whether runs are short, so elements are listed.
     fn is_listed(&self) -> bool {
         !self.is_empty()
             && self.map().run(0).saturating_mul(size_of::<T>()) < TOGETHER.min(self.len() * size_of::<T>())

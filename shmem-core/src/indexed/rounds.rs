@@ -2,7 +2,7 @@
 //!
 //! The first pass over a round checks every index and counts the elements of each PE. The second pass is a counting sort: it writes
 //! 32-bit element numbers in the order of the PEs. Then each PE's part is carried out by the [kernel](Near) or by the transport.
-//! Elements of a PE beyond 2^32 are a group of their own.
+//! Every 2^32 elements of a PE are a separate group.
 
 use core::cell::Cell;
 use std::thread::LocalKey;
@@ -18,10 +18,10 @@ use crate::transport::{Change, Completes, Deed, Elements, Operand, Remote, Until
 /// Most elements of a round.
 const ROUND: usize = 128 << 10;
 
-/// Most bytes of values in a round, which has one value at least.
+/// Most bytes of values in a round, or one value if that is larger.
 const VALUES: usize = 1 << 20;
 
-/// Elements of a group, whose numbers have 32 bits.
+/// Most elements of a group: numbers have 32 bits.
 const GROUP: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 31 };
 
 /// Most elements of a round of this deed.
@@ -42,28 +42,28 @@ struct Group<'g> {
     size: usize,
     /// Numbers of the listed elements.
     indices: &'g [u32],
-    /// Position of each in the deed's memory; `None`: in that order.
+    /// Each index's position in the deed's memory; `None`: in order.
     positions: Option<&'g [u32]>,
 }
 
 impl Group<'_> {
     /// # Safety
     ///
-    /// Its elements must lie there, aligned, in the slot of the PE, and every index be below `length`. The deed must be given
-    /// as much memory as it takes at all positions: to be read until this returns, and to be written for as long as
-    /// `until` says; if it changes them, they must be words of its width.
+    /// The PE's slot must hold `length` aligned elements at `offset`, and every index be below `length`. The deed's memory
+    /// must cover all positions: readable until the return, writable for as long as `until` says. If the deed changes
+    /// elements, they must be words of its width.
     unsafe fn carry_out(&self, endpoint: &Endpoint, deed: Deed<'_>, until: Until) {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
             let near = Near { first: slot.wrapping_add(offset), size, indices };
             // SAFETY: the start of a slot of this node.
             let bell = unsafe { Endpoint::bell_at(slot) };
-            // SAFETY: elements in a slot of this node, and as much local memory as the deed takes (caller).
+            // SAFETY: elements in a slot of this node, and sufficient local memory for the deed (caller).
             return unsafe { near.carry_out(deed, positions, || bell.ring_watchers()) };
         }
         let Far { transport, channel } = endpoint.far();
         let elements = Elements { first: Remote { pe, segment, offset }, size, length, indices };
-        // SAFETY: elements in a segment of the PE, and as much local memory as the deed takes (caller).
+        // SAFETY: elements in a segment of the PE, and sufficient local memory for the deed (caller).
         unsafe { transport.list(*channel, elements, deed, positions, until) };
     }
 }
@@ -72,12 +72,12 @@ impl Group<'_> {
 ///
 /// # Errors
 ///
-/// The first index of a round beyond the end. Earlier rounds are complete then.
+/// The first index beyond the end. Earlier rounds are complete then.
 ///
 /// # Safety
 ///
-/// The deed must be given as much memory as it takes for as many elements as there are in the list: to be read, and to be
-/// written, for as long as `until` says. If it changes them, they must be words of its width.
+/// The deed's memory must cover an element per index, readable or writable for as long as `until` says. If the deed changes
+/// elements, they must be words of its width.
 pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     endpoint: &Endpoint,
     place: P,
@@ -105,14 +105,14 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
                 return unsafe { straight(endpoint, place, list, deed, until, buffers) }.map_err(told);
             }
             let is_only = list.len() == indices.len();
-            // SAFETY: the caller's promise, for a part of the list; what goes on beyond it is completed by `answers`.
+            // SAFETY: the caller's promise, for a part of the list; `answers` completes later transfers.
             unsafe { sorted(endpoint, place, list, deed, until, groups, is_only, &mut answers, buffers) }
                 .map_err(told)
         })
     })
 }
 
-/// Completes transfers that were started as non-blocking here, when it is dropped by return or by unwinding.
+/// Completes this list's non-blocking transfers when dropped, by return or by unwinding.
 struct Answers<'e> {
     far: Option<&'e Far>,
 }
@@ -144,7 +144,7 @@ fn group<'g, P: Spread>(
     Group { pe: place.pes()[rank], segment, offset, length, size, indices, positions }
 }
 
-/// A round of a list of one group, which needs no sort.
+/// Carries out a round of one group, without sorting.
 ///
 /// # Safety
 ///
@@ -167,7 +167,7 @@ unsafe fn straight<P: Spread, X: ListIndex>(
     Ok(())
 }
 
-/// A round of a list of several groups. `is_only`: there is no other round.
+/// Carries out a round of several groups. `is_only`: the only round.
 ///
 /// # Safety
 ///
@@ -205,8 +205,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
         positions[*at as usize] = k as u32;
         *at += 1;
     }
-    // Sources are copied in the order of the groups, and are free again when they are sent; results arrive from several PEs at a
-    // time.
+    // Sources are copied in the order of the groups, and are reusable once sent. Results arrive from several PEs concurrently.
     let size = size_of::<P::Item>();
     let deed = match deed {
         Deed::Pick(_) => deed,
@@ -214,7 +213,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
             values.clear();
             for position in &*positions {
                 let from = source.wrapping_add(*position as usize * size);
-                // SAFETY: one of as many elements as the round has, which are readable (caller), in private memory.
+                // SAFETY: `position` is below the round's length, so readable (caller), in private memory.
                 values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, size) });
             }
             Deed::Place(values.as_ptr())
@@ -250,14 +249,14 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
         };
         let group = group(&place, number / groups, number % groups, indices, positions);
         // SAFETY: every index was checked, and is an element of this PE and part; positions are below the length of the
-        // round, for which the deed has memory (caller), or values that were put in order here; what comes beyond this call is completed
-        // by `answers`, where the caller does not complete it.
+        // round, for which the deed has memory (caller), or values that were sorted above; `answers` or the caller completes
+        // later transfers.
         unsafe { group.carry_out(endpoint, deed, until) };
     }
     Ok(())
 }
 
-/// Operands in the order of positions.
+/// Returns operands in `positions`' order.
 fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o mut Vec<u8>) -> Operand<'o> {
     let Operand::Own(packed) = operand else { return operand };
     into.clear();
@@ -271,15 +270,15 @@ fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o
 /// Buffers for one round. They grow to 3 MiB at most, or to one element if that is larger.
 #[derive(Default)]
 struct Buffers {
-    /// Number of elements of each group, and then the position of its next element.
+    /// First each group's number of elements, then the position of its next one.
     counts: Vec<u32>,
     /// Numbers of elements, group by group.
     indices: Vec<u32>,
-    /// Position of each in the round.
+    /// Position in the round per index.
     positions: Vec<u32>,
-    /// Values, or operands, in the same order.
+    /// Values, or operands, by group.
     values: Vec<u8>,
-    /// Expected values, in the same order.
+    /// Expected values, by group.
     expected: Vec<u8>,
 }
 
@@ -287,9 +286,9 @@ thread_local! {
     static BUFFERS: Cell<Buffers> = Cell::default();
 }
 
-/// Calls `body` with the buffers of the calling thread. A nested call gets new ones.
+/// Calls `body` with the buffers of the calling thread. A nested call gets new buffers.
 pub(super) fn with_kept<T: Default, R>(key: &'static LocalKey<Cell<T>>, body: impl FnOnce(&mut T) -> R) -> R {
-    // A thread that is ending has none.
+    // An ending thread has no buffers.
     let mut kept = key.try_with(Cell::take).unwrap_or_default();
     let result = body(&mut kept);
     _ = key.try_with(|cell| cell.set(kept));

@@ -1,4 +1,4 @@
-//! Verbs: the operations on each word of a list, as types for which loops are compiled; their operands; and the methods of tokens
+//! Verbs: the operations on each word of a list, as types that specialise loops; the operands of verbs; and the methods of tokens
 //! and scopes.
 
 use crate::object::AmoValue;
@@ -45,11 +45,11 @@ const fn addition(number: Number) -> EachOp {
     }
 }
 
-/// One value for all words of a list, or one for each: `1`, `&values`.
+/// A value for all words of a list, or a value per word: `1`, `&values`.
 ///
 /// # Safety
 ///
-/// `operand` must have as many values as `count` says.
+/// `operand` must have `count` values, or one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no value for words of `{V}`",
     label = "neither one `{V}` nor a slice of them",
@@ -71,7 +71,7 @@ pub unsafe trait OneOrEach<V: AmoValue>: Copy {
         Self: 'a;
 }
 
-// SAFETY: one for all.
+// SAFETY: one value.
 unsafe impl<V: AmoValue> OneOrEach<V> for V {
     #[inline(always)]
     fn count(self) -> Option<usize> {
@@ -93,7 +93,7 @@ unsafe impl<V: AmoValue> OneOrEach<V> for V {
 
 macro_rules! slices {
     ($([$($length:tt)*] $slice:ty;)*) => {$(
-        // SAFETY: as many as the slice has.
+        // SAFETY: the slice's values.
         unsafe impl<V: AmoValue, $($length)*> OneOrEach<V> for &$slice {
             #[inline(always)]
             fn count(self) -> Option<usize> {
@@ -131,18 +131,18 @@ macro_rules! verbs {
     ($visible:tt $borrow:tt $bound:tt $until:ident) => {
         verbs! {
             @ $visible $borrow $bound $until
-            /// Reads elements: `into[k]` becomes that of index `k` of the list.
+            /// Reads elements: `into[k]` becomes the element at list index `k`.
             gather: gather;
-            /// Writes elements: that of index `k` of the list becomes `values[k]`.
+            /// Writes elements: the element at list index `k` becomes `values[k]`.
             scatter: scatter;
-            /// Writes words. Of several values for one word, one remains.
+            /// Writes words. Of several writes to a word, one remains.
             set_each: change Set [AmoValue];
             /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
             /// digits from run to run; a sum that is not a number is `NAN`.
             add_each: change Add [AmoValue];
-            /// Leaves the smaller one of each word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
+            /// Sets each word to the minimum with its value; see [`Amo::set_min`](crate::context::Amo::set_min).
             min_each: change Min [AmoValue];
-            /// Leaves the larger one of each word and its value; see [`Amo::set_max`](crate::context::Amo::set_max).
+            /// Sets each word to the maximum with its value; see [`Amo::set_max`](crate::context::Amo::set_max).
             max_each: change Max [AmoValue];
             /// Bitwise and.
             and_each: change And [BitValue];

@@ -8,7 +8,7 @@ use crate::primitive::mutant;
 /// same byte on every PE.
 ///
 /// From `Here::addr`, `World::malloc`, or `World::address` for a pointer that came from elsewhere.
-/// A pointer from `On::ptr` is another PE's memory and is not one of these.
+/// A pointer from `On::ptr` is to another PE's memory, so not symmetric.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct SymAddr(*mut u8);
@@ -42,12 +42,12 @@ impl fmt::Debug for SymAddr {
     }
 }
 
-/// Bytes of one object in every PE's slot.
+/// The range of an object in each PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Bytes from the start of a PE's slot.
     pub offset: usize,
-    /// Bytes.
+    /// Size.
     pub bytes: usize,
 }
 

@@ -29,8 +29,8 @@ impl<T: Contents + ?Sized> SymBox<T> {
     ///
     /// Allocation `id` must have reserved `len` items of `T`, aligned for them, at `offset` in
     /// `segment` of every PE's slot, initialised, and must not be released before `id` is queued
-    /// on `released`. There must be one box per allocation; only one with a name may have several, each of
-    /// which the ledger has counted.
+    /// on `released`. There must be one box per allocation; only a named allocation may have several, each
+    /// counted by the ledger.
     #[doc(hidden)]
     pub unsafe fn __new(id: u64, segment: u32, offset: usize, len: usize, released: Arc<Released>) -> Self {
         Self { id, segment, offset, len, released, _contents: PhantomData }

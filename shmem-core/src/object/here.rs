@@ -1,6 +1,6 @@
 //! The calling PE's own copy of an object, outside phases: by value.
 //!
-//! Other PEs and threads may write it at any time, so there is no reference to it. Numbers of up to 8 bytes are read
+//! Other PEs and threads may write the copy at any time, so no reference exists. Numbers of up to 8 bytes are read
 //! and written in one access, never torn; larger values and slices may mix bytes of two writers, and every bit pattern
 //! is a value. That is no data race: see [`shared`](crate::shared).
 
@@ -115,7 +115,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
         self.token
     }
 
-    /// Carries out an access, and reports it to the observer, if there is one.
+    /// Carries out an access, and notifies the observer, if there is one.
     #[inline(always)]
     fn tell<R>(self, family: Family, location: &'static Location<'static>, access: impl FnOnce() -> R) -> R {
         if self.token.observer().is_none() {
@@ -148,7 +148,7 @@ impl<T: PlainData> Here<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn load(self) -> T {
-        // An optimised build does not observe it: it stays one instruction.
+        // Optimised builds do not observe loads: a load is one instruction.
         if cfg!(debug_assertions) {
             self.tell(Family::HereLoad, Location::caller(), || ());
         }
@@ -202,7 +202,7 @@ impl<T: PlainData> Here<'_, [T]> {
     /// Writes `value` to every element.
     #[track_caller]
     pub fn fill(self, value: T) {
-        // Elements without bytes may be too many for a loop.
+        // Zero-sized elements may be too many for a loop.
         let written = if size_of::<T>() == 0 { 0 } else { self.len };
         self.tell(Family::HereStore, Location::caller(), || {
             for i in 0..written {
@@ -215,7 +215,7 @@ impl<T: PlainData> Here<'_, [T]> {
 }
 
 impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
-    /// Copies the items out; `to` has as many.
+    /// Copies the items out; `to` has `len`.
     #[track_caller]
     pub(crate) fn read_items(self, to: &mut [T::Item]) {
         self.require_len(to.len(), "the destination");
@@ -231,7 +231,7 @@ impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
         assert_eq!(own, len, "{} has {own} elements, {other} {len}", place_at(self.offset()));
     }
 
-    /// Copies items in; `from` has as many.
+    /// Copies items in; `from` has `len`.
     #[track_caller]
     pub(crate) fn write_items(self, from: &[T::Item]) {
         self.require_len(from.len(), "the source");

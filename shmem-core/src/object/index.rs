@@ -31,7 +31,7 @@ type Names = Box<dyn Fn(usize) -> Option<String> + Send + Sync>;
 
 static NAMES: OnceLock<Names> = OnceLock::new();
 
-/// Sets the names of places in messages. Only the first call does: PEs that are threads have equal names.
+/// Sets the names of places in messages. Later calls do nothing: PEs that are threads have equal names.
 pub fn call_by(names: impl Fn(usize) -> Option<String> + Send + Sync + 'static) {
     _ = NAMES.set(Box::new(names));
 }
@@ -65,7 +65,7 @@ fn range_beyond(from: usize, to: usize, len: usize, offset: usize) -> ! {
     panic!("range {from}..{to} does not fit: {} has {} (0..{len})", place_at(offset), counted(len, "element"))
 }
 
-/// An element of `len`: first and number.
+/// Returns an element: its index, and 1.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn one(index: usize, len: usize, offset: usize) -> (usize, usize) {
@@ -75,7 +75,7 @@ pub(crate) fn one(index: usize, len: usize, offset: usize) -> (usize, usize) {
     (index, 1)
 }
 
-/// A range of `len` elements: first and number.
+/// Returns a range's first index and its length.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) -> (usize, usize) {

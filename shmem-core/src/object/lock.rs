@@ -10,7 +10,7 @@ pub const LOCK_FILE_BYTES: usize = 64;
 
 /// A lock of the job: `#[symmetric] static LOCK: Lock;` and then `world.lock(&LOCK)`.
 ///
-/// It is fair: PEs, and threads of one PE, get it in the order of their calls. All zeroes is an open lock, so it needs
+/// Locks are fair: PEs, and threads of one PE, acquire a lock in the order of their calls. All zeroes is an open lock:
 /// no initial value.
 ///
 /// Source: OpenSHMEM 1.6, `shmem_set_lock`.
@@ -25,7 +25,7 @@ pub struct Lock {
 // SAFETY: numbers without padding.
 unsafe impl SymmetricData for Lock {}
 
-// SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
+// SAFETY: one element, the value itself. (No transfer moves locks: all need plain data.)
 unsafe impl Shaped for Lock {
     type Element = Self;
     type Names = ();
@@ -34,22 +34,22 @@ unsafe impl Shaped for Lock {
 
 const _: () = assert!(size_of::<Lock>() == 8 * 8 + LOCK_FILE_BYTES, "a lock has no padding");
 
-/// A word of a lock. All but the first are used by each PE in its own copy.
+/// A word of a lock. Except for `Last`, each PE uses its own copy's words.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum LockWord {
     /// The last PE in the queue; in the copy of the lock's home.
     Last,
-    /// The PE behind this one.
+    /// The next PE in the queue.
     Behind,
-    /// The PE before this one.
+    /// The previous PE.
     Before,
-    /// 1: the PE before has passed the lock to this one.
+    /// 1: the previous PE has passed the lock to this PE.
     Granted,
-    /// Number of threads of this PE that have asked.
+    /// Number of requests by this PE's threads.
     Tickets,
-    /// Number of them that have left.
+    /// Number of ended requests.
     Served,
     /// The thread of this PE that holds the lock.
     Thread,
@@ -75,11 +75,11 @@ impl<'a> On<'a, Lock> {
     ///
     /// # Safety
     ///
-    /// The PE must have the lock: those outside a team have none of its objects.
+    /// `pe` must have the lock: a team's objects exist on its members only.
     #[doc(hidden)]
     pub unsafe fn __word(self, pe: Pe, word: LockWord) -> On<'a, Atomic<u64>> {
         let offset = self.offset() + core::mem::offset_of!(Lock, words) + word as usize * 8;
-        // SAFETY: the lock lies at this offset on the PE for `'a` (caller), and the word is one of its eight,
+        // SAFETY: the lock is at this offset on the PE for `'a` (caller), and the word is one of its eight,
         // laid out as its number.
         unsafe { On::new(pe, self.segment(), offset, 1) }
     }
@@ -92,7 +92,7 @@ impl<'a> On<'a, Lock> {
     #[doc(hidden)]
     pub unsafe fn __file(self, pe: Pe) -> On<'a, [u8; LOCK_FILE_BYTES]> {
         let offset = self.offset() + core::mem::offset_of!(Lock, file);
-        // SAFETY: the lock lies at this offset on the PE for `'a` (caller), and the name is its field.
+        // SAFETY: the lock is at this offset on the PE for `'a` (caller), and the name is its field.
         unsafe { On::new(pe, self.segment(), offset, 1) }
     }
 }

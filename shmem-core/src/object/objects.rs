@@ -26,7 +26,7 @@ pub unsafe trait Objects: Copy {
     /// The shared references.
     type Ref<'x>;
 
-    /// The extent of each object. The token proves that positions have been written.
+    /// Appends the extent of each object. The token proves that positions are set.
     fn extents(self, token: &Endpoint, list: &mut Vec<Extent>);
 
     /// # Safety
@@ -181,7 +181,7 @@ pub unsafe trait SymmetricObject {
     /// The shared references.
     type Ref<'x>;
 
-    /// The extent of each object. The token stands for positions that have been written.
+    /// Appends the extent of each object. The token proves that positions are set.
     #[doc(hidden)]
     fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>);
 

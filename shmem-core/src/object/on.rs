@@ -15,7 +15,7 @@ use crate::endpoint::Initiator;
 use crate::pe::Pe;
 use crate::text::counted;
 
-/// A symmetric object, or a part of one, on one PE: what put, get and the atomics take.
+/// A symmetric object, or a part of one, on one PE: an argument of put, get and atomics.
 ///
 /// ```text
 /// GRID.on(right)                 the whole object
@@ -28,14 +28,14 @@ use crate::text::counted;
 pub struct On<'a, T: Contents + ?Sized> {
     pe: Pe,
     segment: u32,
-    /// A closure has named the part, and may have changed its type. Apart from the segment, so that it is a constant.
+    /// Whether a closure named the part, perhaps of another type. A separate field, so that its value is a constant.
     is_named: bool,
     offset: usize,
     len: usize,
     _object: PhantomData<Borrowed<'a, T>>,
 }
 
-/// Beside a segment: [`On::is_named`].
+/// Tag bit for [`On::is_named`].
 const NAMED: u32 = 1 << 31;
 
 /// Borrows the handle, and neither owns nor shares a `T`.
@@ -46,7 +46,7 @@ copied! { [T: Contents + ?Sized] On<'_, T>; }
 impl<'a, T: Contents + ?Sized> On<'a, T> {
     /// # Safety
     ///
-    /// `len` items of `T` must lie at `offset` in segment `segment` of every PE's slot, aligned
+    /// `len` items of `T` must be at `offset` in segment `segment` of every PE's slot, aligned
     /// for the item, reserved for it for all of `'a`.
     #[doc(hidden)]
     #[inline(always)]
@@ -83,7 +83,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         if self.is_named { self.segment | NAMED } else { self.segment }
     }
 
-    /// Segment and `is_named` of such a word.
+    /// Inverse of `tagged_segment`.
     #[inline(always)]
     pub(crate) fn untagged(segment: u32) -> (u32, bool) {
         (segment & !NAMED, segment & NAMED != 0)
@@ -163,8 +163,8 @@ impl<'a, T: SymmetricData> On<'a, T> {
         let part = NamedPart::of(name);
         let offset = self.offset + part.offset;
         part.require_alignment::<T, F>(offset);
-        // SAFETY: as many items lie inside a value of `T`, and so inside this place on every PE, aligned, as was just
-        // required; of their type every bit pattern is a value. What `new` was promised of the place holds of them.
+        // SAFETY: `part.len` items are inside a value of `T`, so inside this place on every PE, and aligned, as just
+        // required. Every bit pattern is an item. The promises to `new` for this place hold for the items.
         let part = unsafe { On::new(self.pe, self.segment, offset, part.len) };
         On { is_named: true, ..part }
     }
@@ -211,7 +211,7 @@ impl NamedPart {
     fn far<T: SymmetricData, F: Contents + ?Sized>(name: impl for<'x> FnOnce(&'x T) -> &'x F) -> Self {
         let layout = Layout::new::<MaybeUninit<T>>();
         assert!(layout.size() > ON_STACK, "what is short lies on the stack");
-        // SAFETY: it has more than no bytes, as just seen.
+        // SAFETY: the layout has bytes, as just asserted.
         let memory = unsafe { alloc_zeroed(layout) };
         if memory.is_null() {
             handle_alloc_error(layout);

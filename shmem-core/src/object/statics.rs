@@ -37,7 +37,7 @@ impl Position {
     ///
     /// # Safety
     ///
-    /// Before any thread of this process has a token or a [`Pe`], and the bytes of the object there
+    /// No thread of this process may have a token or a [`Pe`] yet. The object's bytes there
     /// must be reserved for it in every PE's slot and hold its initial image.
     #[doc(hidden)]
     pub unsafe fn place(&self, segment: u32, offset: usize) {
@@ -90,7 +90,7 @@ impl<T> Symmetric<T> {
     ///
     /// # Safety
     ///
-    /// The value must be a static, which `descriptor` describes, and no other descriptor; that must stand in the section
+    /// The value must be a static that only `descriptor` describes. The descriptor must be in the section
     /// `shmem_sym`.
     #[doc(hidden)]
     pub const unsafe fn __described(descriptor: &'static Descriptor) -> Self {
@@ -117,7 +117,7 @@ impl<T: SymmetricData> Symmetric<T> {
     }
 }
 
-/// Identifies this copy of the library by its address: another version or build in the program has another one.
+/// Identifies this copy of the library by its address: another version or build has another address.
 ///
 /// It can be named only inside the file (program or shared library) that holds the library: statics in the section of
 /// another file would never get memory. The linker's error shows its name.
@@ -126,15 +126,15 @@ impl<T: SymmetricData> Symmetric<T> {
 pub struct Library(u8);
 
 impl Library {
-    /// This copy. Private to this crate: a record that has it was written by [`Descriptor::new`].
+    /// This copy. Private to this crate: only [`Descriptor::new`] writes it into records.
     pub(crate) const fn this() -> &'static Self {
-        // SAFETY: a byte that lies there for as long as the program, and is never written.
+        // SAFETY: a byte that exists for as long as the program, and is never written.
         unsafe {
             &here::symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib
         }
     }
 
-    /// Its address, which no other copy has.
+    /// The address, unique to this copy.
     pub fn address(&self) -> usize {
         core::ptr::from_ref(self).addr()
     }
@@ -142,7 +142,7 @@ impl Library {
 
 #[cfg(not(miri))]
 mod here {
-    // Rust has no word for a symbol that ends at the file.
+    // Rust cannot declare a hidden symbol.
     core::arch::global_asm!(
         ".pushsection .rodata.shmem_library, \"a\", %progbits",
         ".globl symmetric_statics_and_one_copy_of_the_library_must_be_linked_into_one_file__not_into_a_dylib",
@@ -173,13 +173,13 @@ mod here {
 pub struct Descriptor {
     /// [`Descriptor::MAGIC`].
     pub magic: u64,
-    /// The library that wrote it. It follows the magic word in all versions; only that library reads the rest.
+    /// The library that wrote the record: in all versions after the magic word. Only that library reads the rest.
     pub(crate) library: &'static Library,
     /// The static in numbers and texts.
     pub entry: StaticEntry,
     /// The static.
     pub position: &'static Position,
-    /// As many bytes of initial contents as the static has; null: zeroes.
+    /// The initial contents, of the static's size; null: zeroes.
     pub image: ImagePointer,
 }
 

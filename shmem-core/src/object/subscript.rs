@@ -29,7 +29,7 @@ pub trait Nowhere: sealed::Sealed {
     type Output;
 }
 
-/// A PE that reaches private memory of another one. There is none.
+/// A PE that reaches another PE's private memory. There is none.
 #[diagnostic::on_unimplemented(
     message = "only a symmetric object has a place on a PE: `OBJECT.on(pe)`",
     label = "this PE has no copy of it",
@@ -42,7 +42,7 @@ pub trait Reach: sealed::Sealed {
 
 /// Private memory: slices, and with them `Vec` and arrays.
 pub trait Placeless {
-    /// Refused: it is on no other PE.
+    /// Refused: private to this PE.
     #[doc(hidden)]
     fn on<P: Reach>(&self, pe: P) -> P::Output;
 }
@@ -59,11 +59,11 @@ mod sealed {
     }
 }
 
-/// Refuses both for objects.
+/// Refuses `[..]` and `index`.
 macro_rules! no_subscripts {
     ($([$($parameter:tt)*] $object:ty;)*) => {$(
         impl<$($parameter)*> $object {
-            /// Refused: it has parts on a PE.
+            /// Refused: no PE is named.
             #[doc(hidden)]
             pub fn index<I: $crate::object::Nowhere>(&self, index: I) -> I::Output {
                 index.never()

@@ -53,8 +53,8 @@ macro_rules! words {
 
             /// The values of an array of words, exclusively.
             pub fn values_mut(words: &mut [Self]) -> &mut [$value] {
-                // SAFETY: a word is transparent over its value, of which every one may stand in a word: as many values lie where
-                // the words lie, borrowed exclusively as those are.
+                // SAFETY: a word is transparent over its value, and any value is valid in a word. So the words' memory holds
+                // `len` values, borrowed exclusively as `words`.
                 unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
             }
         }
@@ -62,7 +62,7 @@ macro_rules! words {
         // SAFETY: transparent over a number (`AmoValue` is sealed to them).
         unsafe impl<$($parameter)*> SymmetricData for $word {}
 
-        // SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
+        // SAFETY: one element, the value itself. (No transfer moves words: all need plain data.)
         unsafe impl<$($parameter)*> Shaped for $word {
             type Element = Self;
             type Names = ();
@@ -82,7 +82,7 @@ words! {
 }
 
 mod sealed {
-    /// Numbers of 4 or 8 bytes, aligned to their size where they stand in a place.
+    /// Numbers of 4 or 8 bytes, aligned to their size in every place.
     pub trait Sealed {}
 
     /// A word that is laid out as its value.

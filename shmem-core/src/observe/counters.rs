@@ -1,4 +1,4 @@
-//! How often operations were called, and what they moved.
+//! Counts of the calls, bytes and time of operations.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,7 +34,7 @@ impl Counters {
         }
     }
 
-    /// What has been counted so far.
+    /// Returns the counts so far.
     pub fn now(&self) -> Statistics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Statistics {
@@ -47,18 +47,18 @@ impl Counters {
     }
 }
 
-/// What one operation did, all its calls together.
+/// Totals over all calls of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Calls.
     pub calls: u64,
-    /// Bytes read or written; of collectives, those that the PE gave to them.
+    /// Bytes read or written; of collectives, bytes of this PE's arguments.
     pub bytes: u64,
-    /// Nanoseconds that they took, as seen by the caller.
+    /// Nanoseconds in calls, as seen by the caller.
     pub nanoseconds: u64,
 }
 
-/// What the operations of one PE did.
+/// Totals of one PE's operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statistics {
     families: [Tally; FAMILIES],
@@ -66,12 +66,12 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// What one operation did.
+    /// Totals of one operation.
     pub fn of(&self, family: Family) -> Tally {
         self.families[family as usize]
     }
 
-    /// Operations that were called, in the order of the table.
+    /// The called operations, in the order of [`Family::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Family, Tally)> {
         Family::ALL.iter().map(|family| (*family, self.of(*family))).filter(|(_, tally)| tally.calls > 0)
     }
@@ -82,13 +82,13 @@ impl Statistics {
         Method::WAYS.into_iter().zip(self.ways).filter(|(_, transfers)| *transfers > 0)
     }
 
-    /// As numbers, for another PE's [`from_words`](Self::from_words).
+    /// Encodes `self` for another PE's [`from_words`](Self::from_words).
     pub fn to_words(&self) -> Vec<u64> {
         let families = self.families.iter().flat_map(|tally| [tally.calls, tally.bytes, tally.nanoseconds]);
         families.chain(self.ways).collect()
     }
 
-    /// What [`to_words`](Self::to_words) made numbers of; nothing, if these are not such.
+    /// Decodes words of [`to_words`](Self::to_words); `None` if their number is wrong.
     pub fn from_words(words: &[u64]) -> Option<Self> {
         let (families, ways) = words.split_at_checked(3 * FAMILIES)?;
         let (families, _) = families.as_chunks();

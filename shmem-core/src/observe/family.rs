@@ -38,7 +38,7 @@ effects! {
     Finish = "finish", "Waits until a meeting that was started is over.";
 }
 
-/// Writes the table down: operations on memory of a PE, of which many have a form that goes on, with its routine; and all others.
+/// Defines the table: operations on memory of a PE, many with a non-blocking form and its routine; then all others.
 macro_rules! families {
     (
         { $(
@@ -47,7 +47,7 @@ macro_rules! families {
         )* }
         { $($other:ident = $other_name:literal, $other_effect:ident, $other_routine:literal, $other_doc:literal;)* }
     ) => {
-        /// An operation, in all the forms that types and sizes give it.
+        /// An operation, for all types and sizes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
@@ -58,11 +58,11 @@ macro_rules! families {
         }
 
         impl Family {
-            /// All of them, in the order of the table.
+            /// All operations, in the order of the table.
             pub const ALL: &'static [Self] =
                 &[$(Self::$family,)* $($(Self::$nbi,)?)* $(Self::$other),*];
 
-            /// What it is called: the method, or the macro.
+            /// The name of the method or macro.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$family => $name, $(Self::$nbi => concat!($name, "_nbi"),)?)*
@@ -70,7 +70,7 @@ macro_rules! families {
                 }
             }
 
-            /// What it does.
+            /// Its effect.
             pub const fn effect(self) -> Effect {
                 match self {
                     $(Self::$family $(| Self::$nbi)? => Effect::$effect,)*
@@ -78,7 +78,7 @@ macro_rules! families {
                 }
             }
 
-            /// Whether it may still be under way when the call has returned, its local side included.
+            /// Whether the operation may continue after the call's return, its local side included.
             pub const fn is_nonblocking(self) -> bool {
                 match self {
                     $($(Self::$nbi => true,)?)*
@@ -86,7 +86,7 @@ macro_rules! families {
                 }
             }
 
-            /// The form of the operation in which a transport may use local memory for that long; itself, if it has no other.
+            /// The form in which a transport may use local memory for as long as `until`; `self` if there is no such form.
             pub const fn form(self, until: Until) -> Self {
                 match (self, until) {
                     $($((Self::$family, Until::Quiet) => Self::$nbi,)?)*
@@ -94,12 +94,12 @@ macro_rules! families {
                 }
             }
 
-            /// How long a transport may use its local memory.
+            /// How long a transport may use the local memory.
             pub const fn until(self) -> Until {
                 if self.is_nonblocking() { Until::Quiet } else { Until::Return }
             }
 
-            /// The routine of OpenSHMEM that it stands for; empty, if it has none.
+            /// The equivalent routine of OpenSHMEM; empty if there is none.
             pub const fn routine(self) -> &'static str {
                 match self {
                     $(Self::$family => $routine, $(Self::$nbi => $nbi_routine,)?)*

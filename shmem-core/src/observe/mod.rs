@@ -1,9 +1,9 @@
 //! Observation of operations: for statistics, traces and checks.
 //!
 //! An [`Observer`] is notified of every [`Call`] before and after it. One table of [families](Family) has all operations and their
-//! effects on memory. A job is observed or not from its start on. If it is, every [`Pe`] carries a mark that sends operations to the cold
-//! side of their branch to the network: there the observer is notified, and the PE is located again. So an unobserved operation has
-//! no additional instruction.
+//! effects on memory. A job is observed or not from its start on. In an observed job, every [`Pe`] carries a mark: operations take
+//! the cold branch, as for the network, which notifies the observer and locates the PE again. So an unobserved operation has no
+//! additional instruction.
 
 mod counters;
 mod family;
@@ -23,15 +23,15 @@ use crate::transport::{AtomicOp, Width};
 pub struct Call<'a> {
     /// The operation.
     pub family: Family,
-    /// The program's call.
+    /// The program's line.
     pub location: &'static Location<'static>,
-    /// Number of the endpoint it goes through.
+    /// Number of the operation's endpoint.
     pub endpoint: u32,
-    /// The PE whose memory it accesses, if any.
+    /// The PE whose memory is accessed, if any.
     pub pe: Option<Pe>,
     /// Index of the segment that the operation accesses on that PE.
     pub segment: u32,
-    /// Bytes from the start of the PE's slot to the first that is accessed.
+    /// Bytes from the start of the PE's slot to the first accessed byte.
     pub offset: usize,
     /// Bytes moved: from `offset` on, unless there is a plan. For a collective, the bytes of the PE's argument.
     pub bytes: usize,
@@ -45,7 +45,7 @@ pub struct Call<'a> {
     pub word: Option<Word>,
     /// Bytes from the start of the PE's slot to the signal that follows the data.
     pub signal: Option<usize>,
-    /// The number that a wait waits for, and the least value that ends it; `None` if it has not 64 bits.
+    /// The number that a wait polls, and the least value that ends the wait; `None` if not 64 bits.
     pub wait: Option<Wait<'a>>,
     /// The PEs of a collective.
     pub meeting: Option<Meeting<'a>>,
@@ -54,14 +54,14 @@ pub struct Call<'a> {
 /// Elements of an object that are moved or changed one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
-    /// Bytes of each.
+    /// Element size.
     pub size: usize,
-    /// PE, and bytes from the start of its slot, of each.
+    /// Each element's PE, and offset in the PE's slot.
     pub places: &'a [(Pe, usize)],
 }
 
 impl Listed<'_> {
-    /// Most elements of a call of which observers are notified.
+    /// Most elements in a call that observers see.
     pub const MOST: usize = 4096;
 }
 
@@ -83,14 +83,14 @@ pub struct Wait<'a> {
     pub least: u64,
 }
 
-/// A meeting of the PEs of a team.
+/// A barrier of a team's PEs.
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting<'a> {
     /// Index of the team. Indices are reused.
     pub team: usize,
     /// The members on the node of the calling PE.
     pub members: &'a [Pe],
-    /// Number of the meeting in the team, from 1.
+    /// Number of the barrier in the team, from 1.
     pub count: u64,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Call<'a> {
         Self { word: Some(Word { width, op }), ..self }
     }
 
-    /// The call, with a meeting.
+    /// The call, with a barrier.
     #[must_use]
     pub fn meets(self, meeting: Meeting<'a>) -> Self {
         Self { meeting: Some(meeting), ..self }
@@ -151,6 +151,6 @@ pub trait Observer: Send + Sync {
     /// A call begins. Returns a number of the observer's choice, which is passed to [`end`](Self::end).
     fn begin(&self, call: &Call<'_>) -> u64;
 
-    /// The call has returned, or was unwound. On the same thread, with the same call; calls that began in between have ended.
+    /// The call has returned, or was unwound. Runs on the thread of `begin`, with an equal call; calls begun since have ended.
     fn end(&self, call: &Call<'_>, begun: u64);
 }

@@ -7,9 +7,9 @@
 //! Equal fingerprints always pass. Different ones may pass by chance, since they are hashes; but not if they differ in their low 16
 //! bits, where each PE has 0 or 1: these bits are summed without overflow, so the sum counts the PEs with a 1.
 //!
-//! Where soundness rests on the whole purpose, each PE writes its purpose as a [`Statement`] before it arrives. When all have arrived,
-//! each compares the others' statements with its own. A statement begins with the number of its barrier, unique among these members.
-//! So a PE that arrived for a barrier without statements is found by its old number.
+//! Where soundness rests on the whole purpose, each PE writes its purpose as a [`Statement`] before it arrives. When all have
+//! arrived, each compares the others' statements with its own. A statement begins with the number of its barrier, unique for
+//! these members. So a PE that arrived for a barrier without statements is found by its old number.
 
 use std::time::Duration;
 

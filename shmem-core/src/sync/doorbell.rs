@@ -63,8 +63,8 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// Wakes watchers, after any store of the program. Needs no fence: a sleeper made this thread execute a fence before the sleeper's
-    /// last check, or sleeps only briefly (`context::untyped`).
+    /// Wakes watchers, after any store of the program. Needs no fence: a sleeper makes this thread execute a fence before its
+    /// own last check, or sleeps only briefly (`context::untyped`).
     #[inline(always)]
     pub(crate) fn ring_behind_any_store(&self) {
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);

@@ -15,8 +15,8 @@
 //! that long.
 //!
 //! In shared memory signals are plain stores, so that a PE does not wait for its neighbours' cache lines. A waiter may miss such a
-//! store and sleep. So a sender calls [`settle`](Turn::settle) and rings before it waits for an exchange itself, or gives up. Sleeps
-//! are short, because earlier the sender may wait in another operation for a sleeping PE.
+//! store and sleep. So a sender calls [`settle`](Turn::settle) and rings before it waits for an exchange itself, or gives up.
+//! Sleeps are short, because before that a sender may wait for a sleeping PE elsewhere.
 
 use crate::primitive::{fence_after_store, mutant};
 

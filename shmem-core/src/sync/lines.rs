@@ -1,13 +1,13 @@
 //! A checked barrier of few PEs of one node, each of which reads the flags of all others.
 //!
 //! Every PE has cache lines of its own. To arrive, a PE writes a small contribution to a line, then one word: the number of the
-//! barrier, and the fingerprint of its purpose. A PE passes when a line of each other PE shows that number. If PEs arrive at the same
-//! time, this takes one transfer of a line in each direction, contribution included; a [counter](super::NodeBarrier) takes two
+//! barrier, and the fingerprint of its purpose. A PE passes when a line of each other PE shows that number. If PEs arrive at the
+//! same time, this takes one transfer of a line in each direction, contribution included; a [counter](super::NodeBarrier) takes two
 //! transfers in sequence, without a contribution.
 //!
-//! A PE uses its lines in turn. A PE that has passed a barrier knows that all others have arrived, so have read the previous barrier's
-//! lines. Two lines would be enough. With more, the owner can [fetch](MeetingLines::take_next) the next barrier's line from the
-//! readers' caches while it waits for this barrier. Then its next arrival costs no transfer.
+//! A PE uses its lines in turn. A PE that has passed a barrier knows that all others have arrived, so have read the previous
+//! barrier's lines. Two lines would be enough. With more, the owner can [fetch](MeetingLines::take_next) the next barrier's line
+//! from the readers' caches while it waits for this barrier. Then its next arrival costs no transfer.
 
 use core::cell::UnsafeCell;
 
