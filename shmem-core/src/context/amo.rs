@@ -9,7 +9,7 @@ use crate::observe::{Call, Effect, Family};
 use crate::pe::Pe;
 use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
 
-/// The operations that change a word, for a macro that defines their methods: `update` returns nothing, `fetch` returns the previous
+/// The operations that change a word, for a macro that defines methods: `update` returns nothing, `fetch` returns the previous
 /// value. In brackets: further bounds of the value.
 macro_rules! changes {
     ($then:ident) => {

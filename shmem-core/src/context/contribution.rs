@@ -248,19 +248,19 @@ made! {
 pub struct Truth(u8);
 
 impl Truth {
-    /// Both are true.
+    /// Logical and.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.is_true() as u8 & other.is_true() as u8)
     }
 
-    /// One of them is true, or both are.
+    /// Logical or.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self(self.is_true() as u8 | other.is_true() as u8)
     }
 
-    /// One of them is true.
+    /// Exclusive or.
     #[must_use]
     pub const fn xor(self, other: Self) -> Self {
         Self(self.is_true() as u8 ^ other.is_true() as u8)

@@ -1,4 +1,4 @@
-//! Gives out endpoints, on the units of the transport.
+//! Opens endpoints, on the units of the transport.
 //!
 //! The [mapping](super::mapping) decides on which unit an endpoint is opened. Endpoints of one unit share its queues and
 //! counters, behind a lock where the [`Assignment`] says so.
@@ -16,12 +16,12 @@ use crate::segment::Segments;
 use crate::transport::{Channel, Lane, Transport};
 
 /// All endpoints of a PE: stores to shared memory, and a channel on the transport to other nodes, if there are any.
-/// Stores take no lock, whatever the assignment says; the transport has its own.
+/// Stores take no lock, whatever the assignment says; the transport has locks.
 pub struct Endpoints {
-    /// All that endpoints have in common. Nothing is reached through it.
+    /// The common part of all endpoints. Issues no operation.
     template: Endpoint,
     transport: Option<Arc<dyn Transport>>,
-    /// Endpoints given out so far.
+    /// Number of opened endpoints.
     opened: AtomicU32,
     channels: Mutex<Channels>,
 }
@@ -29,14 +29,14 @@ pub struct Endpoints {
 /// The channels in use, those of forgotten endpoints included.
 #[derive(Default)]
 struct Channels {
-    /// How many endpoints are on each.
+    /// Number of endpoints on each.
     used: BTreeMap<u32, usize>,
-    /// The one that all endpoints of a unit are counted on.
+    /// Each unit's channel for counted operations.
     of_unit: BTreeMap<u32, u32>,
 }
 
 impl Channels {
-    /// The channel for an endpoint: where operations are only counted, those of a unit have one together.
+    /// Returns an endpoint's channel. If operations are only counted, each unit has one channel.
     fn open(
         &mut self,
         assignment: Assignment,
@@ -55,7 +55,7 @@ impl Channels {
         Ok(Channel(channel))
     }
 
-    /// Says whether that was the last endpoint on it.
+    /// Returns whether the channel is unused now.
     fn close(&mut self, Channel(channel): Channel) -> bool {
         let used = self.used.entry(channel).and_modify(|used| *used -= 1);
         let is_last = *used.or_insert(0) == 0;
@@ -70,7 +70,7 @@ impl Channels {
 impl Endpoints {
     /// # Safety
     ///
-    /// As [`Endpoint::new`]; `transport` must be given if any PE has no slot, and reach it.
+    /// As [`Endpoint::new`]; if a PE has no slot, `transport` must reach that PE.
     pub unsafe fn new(
         base: *mut u8,
         stride: usize,
@@ -85,7 +85,7 @@ impl Endpoints {
         Self { template, transport, opened: AtomicU32::new(0), channels: Mutex::default() }
     }
 
-    /// The same, with an observer of all operations. The job's PEs must be marked ([`Pe::observed`]), or it sees few.
+    /// Sets an observer of all operations. The job's PEs must be marked ([`Pe::observed`]), or most are unobserved.
     #[must_use]
     pub fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
         Self { template: self.template.named(0, observer), ..self }
@@ -128,13 +128,13 @@ impl Endpoints {
         }
     }
 
-    /// Waits until all that any endpoint has started is visible to every PE, forgotten endpoints included. From any
-    /// thread, whatever others do.
+    /// Waits until all operations of all endpoints, forgotten ones included, are visible to every PE. Any thread
+    /// may call this at any time.
     #[inline]
     pub fn quiet_all(&self) {
         fence(Ordering::SeqCst);
         if let Some(transport) = &self.transport {
-            // Not behind the lock: a quiet takes its time.
+            // Without the lock: a quiet may take long.
             let channels: Vec<_> = self.channels.lock().used.keys().copied().collect();
             for channel in channels {
                 transport.quiet(Channel(channel));

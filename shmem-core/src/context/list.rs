@@ -19,7 +19,7 @@ use crate::object::{Extent, Here, SymBox, Symmetric};
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
 )]
 pub unsafe trait Source<I> {
-    /// Its extent, if it is in symmetric memory.
+    /// The extent, if in symmetric memory.
     #[doc(hidden)]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
@@ -48,7 +48,7 @@ pub unsafe trait Source<I> {
     note = "a `values` that is a `&mut [..]` already is lent: `&mut *values`"
 )]
 pub unsafe trait Destination<I>: Sized {
-    /// Its extent, if it is in symmetric memory.
+    /// The extent, if in symmetric memory.
     #[doc(hidden)]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
@@ -64,7 +64,7 @@ pub unsafe trait Destination<I>: Sized {
     fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R;
 }
 
-// Written out, and not for all that is `Matching`: a program can implement that, with another length each time it is asked.
+// Not implemented for all `Matching` types: a program's own `Matching` could return another length at each call.
 macro_rules! private_lists {
     ($([$($const:tt)*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -153,7 +153,7 @@ symmetric_lists! {
 }
 
 /// An argument of `collect` and `fcollect`, by reference: a value, a slice, a `Vec` or a `Box` of a slice, or the calling PE's
-/// own copy of a symmetric object. It consists of `I`s: a value is one of them.
+/// own copy of a symmetric object. Items are `I`s: a value is one item.
 ///
 /// # Safety
 ///
@@ -165,7 +165,7 @@ symmetric_lists! {
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
 )]
 pub unsafe trait Collected<I> {
-    /// Its extent, if it is in symmetric memory.
+    /// The extent, if in symmetric memory.
     #[doc(hidden)]
     #[track_caller]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
@@ -190,9 +190,9 @@ unsafe impl<M: Movable + ?Sized> Collected<M::Item> for M {
 /// Bytes on the stack.
 const FEW: usize = 1 << 10;
 
-/// Items, zeroes at first. A few bytes are on the stack, which needs no allocation.
+/// Items, initially zero. A few bytes are on the stack, without an allocation.
 pub(super) struct Items<T> {
-    /// Uninitialised behind the bytes of the items.
+    /// Uninitialised after the items' bytes.
     few: MaybeUninit<[u128; FEW / size_of::<u128>()]>,
     many: Vec<T>,
     count: usize,
@@ -207,7 +207,7 @@ impl<T: PlainData> Items<T> {
             return Self { few: MaybeUninit::uninit(), many: zeroed_items(count), count };
         }
         let mut few = MaybeUninit::<[u128; FEW / size_of::<u128>()]>::uninit();
-        // SAFETY: the room has that many bytes, as just checked, and is our own.
+        // SAFETY: `few` has that many bytes, as just checked, and is a local.
         unsafe { few.as_mut_ptr().cast::<u8>().write_bytes(0, count * size_of::<T>()) };
         Self { few, many: Vec::new(), count }
     }
@@ -217,8 +217,8 @@ impl<T: PlainData> Items<T> {
         if self.many.len() == self.count {
             return &mut self.many;
         }
-        // SAFETY: `zeroed` has put `count` items there, which are aligned for them and fewer than there is room for; zeroes are
-        // items, and so is whatever was written since (`PlainData`). They are borrowed as `self` is.
+        // SAFETY: `zeroed` has put `count` items into `few`, which is aligned and large enough for them. Zeroes are
+        // items, and so is whatever was written since (`PlainData`). The items are borrowed as `self` is.
         unsafe { core::slice::from_raw_parts_mut(self.few.as_mut_ptr().cast(), self.count) }
     }
 }

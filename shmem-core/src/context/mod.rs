@@ -1,7 +1,7 @@
-//! What operations are issued through.
+//! Contexts: streams of operations.
 //!
-//! An [`Endpoint`] is one stream of operations. It is opened by [`Endpoints`], of which a node may
-//! have few. The operation families are traits over tokens ([`Initiator`]), so each exists once:
+//! An [`Endpoint`] is one stream of operations, opened by [`Endpoints`] on one of the node's few
+//! units. The operation families are traits over tokens ([`Initiator`]), so each exists once:
 //! [`Rma`], [`PutSignal`], [`Strided`], [`Amo`], [`Raw`], [`Order`]. A PE waits for a word, or for several
 //! ([`Words`]), by [`Condition`]s on its own copy.
 

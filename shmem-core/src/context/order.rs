@@ -10,7 +10,7 @@ use crate::primitive::mutant;
 
 /// Ordering and completion of the operations of a token.
 pub trait Order: Initiator {
-    /// Orders puts and updates to each PE: those issued before are delivered before those after.
+    /// Orders puts and updates to each PE: earlier ones are delivered before later ones.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fence`.
     #[inline(always)]

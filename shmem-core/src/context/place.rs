@@ -19,8 +19,8 @@ use crate::transport::{SignalOp, shm};
 ///
 /// # Safety
 ///
-/// `put_from` and `put_signal_from` must read `len_of` items and no more, and `get_into` write as many: before they return, or before
-/// the endpoint is quiet, as the family of the operation says.
+/// `put_from` and `put_signal_from` must read at most `len_of` items, and `get_into` must write `len_of` items: before they return,
+/// or before the endpoint is quiet, as the family of the operation says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a place that put and get can reach",
     label = "not a place",
@@ -179,15 +179,15 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     unsafe fn put_from(self, endpoint: &Endpoint, source: *const T::Item, family: Family) {
         let (from, bytes) = (source.cast(), self.bytes());
         if !T::IS_SLICE && bytes <= 8 {
-            // Not a plain read: it may be symmetric memory of this PE.
+            // Not a plain read: `source` may be symmetric memory.
             // SAFETY: the caller's promise, for one item.
             store(self, endpoint, || unsafe { shared::read(source) }, family);
         } else if let Some(to) = endpoint.address(self.pe(), self.offset()) {
-            // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable (caller).
+            // SAFETY: `bytes` bytes are reserved at the place on every PE, and readable (caller).
             unsafe { shm::put(to, from, bytes) };
         } else {
             let (pe, segment, offset) = (self.pe(), self.segment(), self.offset());
-            // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable for as long as the family
+            // SAFETY: `bytes` bytes are reserved at the place on every PE, and readable for as long as the family
             // says (caller).
             unsafe { put_slow(endpoint, pe, segment, offset, from, bytes, family, Location::caller()) };
         }
@@ -197,11 +197,11 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T::Item, family: Family) {
         let (to, bytes) = (into.cast(), self.bytes());
         if let Some(from) = endpoint.address(self.pe(), self.offset()) {
-            // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable (caller).
+            // SAFETY: the place holds `bytes` bytes on every PE, and `to` is writable (caller).
             unsafe { shm::get(to, from, bytes) };
         } else {
             let (pe, segment, offset) = (self.pe(), self.segment(), self.offset());
-            // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable for as long as the family
+            // SAFETY: the place holds `bytes` bytes on every PE, and `to` is writable for as long as the family
             // says (caller).
             unsafe { get_slow(endpoint, pe, segment, offset, to, bytes, family, Location::caller()) };
         }
@@ -222,7 +222,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         family: Family,
     ) {
         if let Some(slot) = endpoint.slot_of(self.pe()) {
-            // It releases the stores before it, and wakes a waiter.
+            // The change releases earlier stores, and wakes a waiter.
             let slot = endpoint.start_of(slot);
             // SAFETY: a signal is an aligned word of 8 bytes in every slot.
             let change = || unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) };
@@ -235,11 +235,11 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
                 change();
             }
         } else {
-            // In pieces: as structs they would be written to memory before the branch.
+            // Passed in pieces: structs would be written to memory before the branch.
             let (pe, segment, offset, from) = (self.pe(), self.segment(), self.offset(), source.cast());
             let (bytes, location) = (self.bytes(), Location::caller());
             let (at_segment, at) = (signal.segment(), signal.offset());
-            // SAFETY: the caller's promise, for as many bytes as the place has.
+            // SAFETY: the caller's promise, for the place's number of bytes.
             unsafe {
                 put_signal_slow(
                     endpoint, pe, segment, offset, from, bytes, at_segment, at, op, family, location,
@@ -293,7 +293,7 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
     ) {
         // SAFETY: the caller's promise.
         unsafe { self.put_from(endpoint, source, family) };
-        // A signal is ordered behind the last piece only.
+        // The fence orders the signal after all pieces.
         fence_through(endpoint);
         update_signal(endpoint, signal, op);
     }

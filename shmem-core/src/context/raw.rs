@@ -24,8 +24,8 @@ pub trait Raw: Initiator {
     ///
     /// # Panics
     ///
-    /// If the range does not lie in one partition; the message lists the segments. Arrays and halos with memory of their
-    /// own lie in none.
+    /// If the range is not inside one partition; the message lists the segments. Arrays and halos with their own memory
+    /// are in none.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_putmem`.
     #[inline]
@@ -41,8 +41,8 @@ pub trait Raw: Initiator {
     ///
     /// # Panics
     ///
-    /// If the range does not lie in one partition; the message lists the segments. Arrays and halos with memory of their
-    /// own lie in none.
+    /// If the range is not inside one partition; the message lists the segments. Arrays and halos with their own memory
+    /// are in none.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_getmem`.
     #[inline]
@@ -51,12 +51,12 @@ pub trait Raw: Initiator {
         get_bytes(self.endpoint(), into, from, pe, Family::Getmem);
     }
 
-    /// A pointer as a symmetric address. Memory that goes when a handle is dropped (that of arrays whose storage is not
+    /// Returns a pointer as a symmetric address. Memory freed with its handle (of arrays whose storage is not
     /// `Single`, and of halos) has none.
     ///
     /// # Errors
     ///
-    /// [`Miss`], which lists the segments, if it does not point into symmetric memory of this PE.
+    /// [`Miss`], which lists the segments, if `pointer` is not to symmetric memory of this PE.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_addr_accessible`.
     fn address<T>(&self, pointer: *const T) -> Result<SymAddr, Miss> {

@@ -106,8 +106,8 @@ impl<I: Initiator + ?Sized> Rma for I {}
 /// ```
 pub trait PutSignal: Initiator {
     /// Writes `source` to a place, then changes `signal` on the same PE: a PE that sees the change, by
-    /// `wait_until` or `test`, sees the data. `source` may be reused on return. Of no elements, the signal
-    /// alone is changed. Signals are ordered with what other operations write by fence and quiet only.
+    /// `wait_until` or `test`, sees the data. `source` may be reused on return. Without elements, only the
+    /// signal is changed. Only fence and quiet order a signal after other operations' writes.
     ///
     /// # Panics
     ///
@@ -128,7 +128,7 @@ pub trait PutSignal: Initiator {
         let source = source.source();
         check_len(place, source.len_of());
         check_pe(place.pe_of(), signal.pe());
-        // SAFETY: `source` is a reference to as many items as the place has; the signal is on its PE.
+        // SAFETY: `source` refers to the place's number of items; the signal is on the place's PE.
         unsafe { place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignal) };
     }
 }
@@ -191,8 +191,8 @@ matching! {
     (T: PlainData, const N: usize) [T; N]: [T];
 }
 
-/// A type that no place has. Every type matches it, so that rustc does not infer the type of a place from the data, and reports
-/// for a mistake that the two do not match.
+/// A type that no place has. Every type matches `Nothing`, so rustc does not infer the type of a place from the data, and reports
+/// a mistake as a mismatch.
 #[derive(Debug)]
 pub enum Nothing {}
 

@@ -1,6 +1,6 @@
 //! Sessions: hints about the operations to come.
 //!
-//! A [`Session`] is a token for the same operations as the one it was begun on, until it is dropped. No transport here uses
+//! A [`Session`] is a token for the same operations as its parent token, until it is dropped. No transport here uses
 //! the hint: operations are sent as soon as they are started. Several sessions may be open on one token.
 
 use crate::endpoint::{Endpoint, Initiator, Stores};
@@ -31,7 +31,7 @@ impl SessionOptions {
         Self { batch: true, total_ops: None }
     }
 
-    /// The same with at most `operations` operations.
+    /// Sets the largest number of operations.
     #[must_use]
     pub const fn total_ops(self, operations: usize) -> Self {
         Self { total_ops: Some(operations), ..self }

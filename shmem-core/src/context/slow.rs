@@ -10,7 +10,7 @@ use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::transport::{Remote, SignalOp, Until, Width, shm};
 
-/// Writes one value. It is passed by value: a reference would keep it in memory also on the fast path.
+/// Writes one value, passed by value: a reference would keep it in memory also on the fast path.
 ///
 /// # Safety
 ///
@@ -108,7 +108,7 @@ slow! {
 /// # Safety
 ///
 /// `bytes` bytes must be readable from `from` on for as long as the family says, and lie at `offset` in the segment of every
-/// PE; the signal must be one on the same PE.
+/// PE; the signal must be on the same PE.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]

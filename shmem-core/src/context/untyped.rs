@@ -44,7 +44,7 @@ const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
 #[inline(always)]
 pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
     // C programs may use other sizes at the same place, and need no alignment where their compiler needs none.
-    // SAFETY: the caller's promise; named, it needs no alignment for its numbers.
+    // SAFETY: the caller's promise; a named place needs no alignment.
     unsafe { shm::store(to, value, true) };
 }
 
@@ -59,11 +59,11 @@ pub unsafe fn load<T: Pod>(from: *const T) -> T {
     unsafe { shm::load(from, true) }
 }
 
-/// Copies bytes, which others may change meanwhile, and which may overlap.
+/// Copies bytes. Ranges may overlap, and other PEs may change them.
 ///
 /// # Safety
 ///
-/// `from` must be readable and `to` writable for as many bytes.
+/// `from` must be readable and `to` writable for `bytes` bytes.
 #[inline(always)]
 pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: the caller's promise.
@@ -102,7 +102,7 @@ pub unsafe fn get(endpoint: &Endpoint, to: *mut u8, from: Remote, bytes: usize, 
     unsafe { get_slow(endpoint, from.pe, from.segment, from.offset, to, bytes, family, Location::caller()) };
 }
 
-/// Writes bytes, and changes a signal behind them.
+/// Writes bytes, then changes a signal.
 ///
 /// # Safety
 ///
@@ -155,11 +155,11 @@ pub unsafe fn atomic(
     unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, before, family, location) }
 }
 
-/// Writes blocks of `block` bytes. `align` is what all addresses and strides are multiples of.
+/// Writes blocks of `block` bytes. All addresses and strides must be multiples of `align`.
 ///
 /// # Safety
 ///
-/// As [`put`], for every block; those of the destination do not overlap.
+/// As [`put`], for every block; destination blocks must not overlap.
 #[inline]
 #[track_caller]
 pub unsafe fn put_blocks(
@@ -176,7 +176,7 @@ pub unsafe fn put_blocks(
     wake(endpoint, to.pe);
 }
 
-/// Completes what an endpoint has issued.
+/// Completes an endpoint's operations.
 #[inline]
 #[track_caller]
 pub fn quiet(endpoint: &Endpoint) {
@@ -219,7 +219,7 @@ pub fn expect_fences() {
     membarrier(REGISTER_GLOBAL_EXPEDITED);
 }
 
-/// Calls membarrier. On a kernel without it, a put may be seen a short sleep later.
+/// Calls membarrier. On kernels without it, waiters see a put a short sleep later.
 fn membarrier(command: libc::c_int) {
     // SAFETY: these commands take no memory.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };

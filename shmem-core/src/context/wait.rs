@@ -37,8 +37,8 @@ impl<'a, T: Waitable> Here<'a, T> {
         look(self.endpoint(), || self.call(Family::Test, location, condition), || condition.holds(self.now()))
     }
 
-    /// Waits until the word satisfies `condition`, and returns its value. All that the PE that changed it did before its last
-    /// fence is visible on return.
+    /// Waits until the word satisfies `condition`, and returns its value. Operations that the changing PE issued before its
+    /// last fence are visible.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_wait_until`, `shmem_signal_wait_until`.
     #[inline]
@@ -105,7 +105,7 @@ impl<'a, T: Waitable> Here<'a, T> {
     }
 }
 
-/// Waits until `done`, which looks at words of the calling PE. Sleeps at most `nap` between two looks, if that is given.
+/// Waits until `done`, which reads words of the calling PE. Sleeps at most `nap` between two checks, if `nap` is given.
 /// `subject` describes the wait in reports.
 #[inline]
 pub fn wait_for(
@@ -131,7 +131,7 @@ pub fn wait_for(
     );
 }
 
-/// Looks at words of the calling PE once, after progress of the transport.
+/// Checks words of the calling PE once, after progress of the transport.
 #[inline]
 pub fn look<'c, R>(endpoint: &Endpoint, call: impl FnOnce() -> Call<'c>, look: impl FnOnce() -> R) -> R {
     if endpoint.is_plain() {
@@ -227,7 +227,7 @@ conditions! {
 }
 
 impl Relation {
-    /// The least word of 64 bits that satisfies it, for words that only grow.
+    /// The least 64-bit word that satisfies `self`, for words that only grow.
     pub fn least(self, value: u64) -> Option<u64> {
         match self {
             Self::Eq | Self::Ge => Some(value),
@@ -238,13 +238,13 @@ impl Relation {
 }
 
 impl<V: AmoValue> Condition<V> {
-    /// Whether `value` satisfies it.
+    /// Whether `value` satisfies `self`.
     #[inline(always)]
     pub fn holds(self, value: V) -> bool {
         self.relation.holds(&value, &self.value)
     }
 
-    /// The least value that satisfies it, as a word of 64 bits; `None` for floating-point numbers.
+    /// The least value that satisfies `self`, as 64 bits; `None` for floating-point numbers.
     pub(super) fn least(self) -> Option<u64> {
         if V::NUMBER == Number::Float { None } else { self.relation.least(self.value.to_bits64()) }
     }

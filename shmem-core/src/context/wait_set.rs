@@ -1,8 +1,8 @@
 //! Waiting for several words: for all of them, for any, for some.
 //!
-//! A program may call `wait_until_any` repeatedly and leave the words set. It must be shown all of them, so each search begins
-//! behind the last word that was found (round robin). A thread that alternates between several sets begins at a random word:
-//! from a fixed one it could find the same words for ever.
+//! A program may call `wait_until_any` repeatedly and leave the words set. The calls must return all set words, so each search
+//! begins after the last found word (round robin). A thread that alternates between several sets begins at a random word:
+//! from a fixed word it could find the same words for ever.
 
 use core::cell::Cell;
 use core::panic::Location;
@@ -73,10 +73,10 @@ pub trait Words<'a>: Copy {
     /// Type of the words.
     type Word: Waitable;
 
-    /// The words that are looked at.
+    /// The words that are checked.
     fn wait_set(self) -> WaitSet<'a, Self::Word>;
 
-    /// The words without those whose number is `true` in `excluded`.
+    /// Excludes the words whose index is `true` in `excluded`.
     ///
     /// # Panics
     ///
@@ -93,7 +93,7 @@ pub trait Words<'a>: Copy {
         WaitSet { excluded, ..self.wait_set() }
     }
 
-    /// The values of the words now, without those that are excluded. Each is read atomically, all of them together are not.
+    /// The current values of the words that are not excluded. Each value is read atomically, but not all together.
     #[track_caller]
     fn values(self) -> Vec<Value<'a, Self>> {
         self.wait_set().values_now()
@@ -146,7 +146,7 @@ impl<'a, T: Waitable, const N: usize> Words<'a> for Here<'a, [T; N]> {
 /// Words of the calling PE of which some are left out, see [`excluding`](Self::excluding).
 pub struct WaitSet<'a, T: Waitable> {
     words: Here<'a, [T]>,
-    /// Which are left out; empty: none.
+    /// Excluded words; empty: none.
     excluded: &'a [bool],
 }
 
@@ -361,7 +361,7 @@ fn find_in_turn(words: usize, count: usize, mut holds: impl FnMut(usize) -> bool
     let mut turn = TURN.get();
     if turn.words != words {
         let next = (turn.anywhere >> 32) as usize % count.max(1);
-        // The multiplier of Knuth's MMIX, as any that is 5 modulo 8.
+        // Knuth's multiplier for MMIX; any that is 5 modulo 8 works.
         let anywhere = turn.anywhere.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         turn = Turn { words, next, anywhere };
     }

@@ -1,4 +1,4 @@
-//! Which unit a domain or a context gets.
+//! Chooses the unit of a domain or context.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,7 +21,7 @@ pub struct Assignment {
     pub tracking: Tracking,
 }
 
-/// No unit is left that may serve.
+/// No suitable unit is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
     /// Level of the domain or context.
@@ -30,9 +30,9 @@ pub struct Shortage {
     pub used: usize,
     /// Units of this PE.
     pub limit: usize,
-    /// Units reserved by hints for others.
+    /// Units that are reserved by hints.
     pub kept: usize,
-    /// Whether there is a unit that has a lock, and could be shared with it.
+    /// Whether a unit with a lock exists, which could be shared.
     pub could_share: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Mapping {
 struct Domain {
     level: Level,
     of_the_world: bool,
-    /// Whether further contexts can be created in it.
+    /// Whether contexts can still be created.
     open: bool,
     /// The unit of the domain itself.
     unit: Option<u32>,
@@ -107,12 +107,12 @@ impl Mapping {
         self.domains.values().filter_map(|domain| domain.contexts.get(&unit)).sum()
     }
 
-    /// Sets hints, and another number of units if one is given. Only while no domain and no context lives but the world's own:
-    /// units are granted under the hints of that time.
+    /// Sets hints, and `limit` if given. No domain or context may exist except the world's own, because earlier units
+    /// were granted under the previous hints.
     ///
     /// # Panics
     ///
-    /// If anything else lives, or the limit is 0.
+    /// If others exist, or the limit is 0.
     pub fn configure(&mut self, hints: Hints, limit: Option<usize>) {
         let is_idle = |domain: &Domain| domain.of_the_world && domain.contexts.values().sum::<usize>() <= 1;
         assert!(self.domains.values().all(is_idle), "hints were changed while domains or contexts live");
@@ -121,7 +121,7 @@ impl Mapping {
         self.units.limit = limit.or(self.units.limit);
     }
 
-    /// The domain of the world, whose level is the world's, with the world's own context in it.
+    /// Creates the domain of the world, at the world's level, with the world's own context.
     ///
     /// # Errors
     ///
@@ -138,11 +138,11 @@ impl Mapping {
         Ok((id, self.give(id, unit)))
     }
 
-    /// Creates domains of one level, all or none. They are mapped as if their number had been hinted.
+    /// Creates `number` domains of one level, or none. Maps them as if `number` had been hinted.
     ///
     /// # Errors
     ///
-    /// [`Shortage`] if one of them can have no unit.
+    /// [`Shortage`] if a domain gets no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
         // Otherwise the first domains would take all units, and leave none to share.
         let is_hint = self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1;
@@ -179,7 +179,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`Shortage`] if it can have no unit.
+    /// [`Shortage`] if no unit is left.
     ///
     /// # Panics
     ///
@@ -191,7 +191,7 @@ impl Mapping {
             panic!("a context was asked for of a domain that is destroyed")
         };
         let level = *level;
-        // The domain's own unit serves the first context, and later contexts that find no better one.
+        // The domain's own unit serves the first context, and later contexts without a better unit.
         let idle = unit.filter(|unit| !contexts.contains_key(unit));
         let emptiest = || contexts.iter().min_by_key(|(_, contexts)| **contexts).map(|(unit, _)| *unit);
         let shares = match self.design {
@@ -213,7 +213,7 @@ impl Mapping {
         Ok(self.give(domain, unit))
     }
 
-    /// Destroys a context of a domain that is on a unit.
+    /// Destroys a context of `domain` on `unit`.
     ///
     /// # Panics
     ///
@@ -253,7 +253,7 @@ impl Mapping {
         }
     }
 
-    /// A unit for a domain, or a context, of a level.
+    /// Takes a unit for a domain or a context.
     fn place(&mut self, level: Level, expected: Option<Hints>) -> Result<u32, Shortage> {
         let kept = self.kept(expected).iter().sum();
         let unit = match self.way(level, expected) {
@@ -265,7 +265,7 @@ impl Mapping {
         unit.ok_or_else(|| self.shortage(level, kept))
     }
 
-    /// Decides by the first row that holds.
+    /// The first row that matches decides.
     fn way(&self, level: Level, expected: Option<Hints>) -> Way {
         let ([unlocked, locked], free) = (self.kept(expected), self.units.free());
         let (is_spare, is_expected) =
@@ -289,7 +289,7 @@ impl Mapping {
         self.domains.values().filter(move |domain| domain.level == level && !domain.of_the_world)
     }
 
-    /// Whether hints announce one more of a level.
+    /// Whether hints exceed the existing number.
     fn is_expected(&self, level: Level, expected: Option<Hints>) -> bool {
         let live = || match self.design {
             Design::Context => {
@@ -300,8 +300,8 @@ impl Mapping {
         expected.is_some_and(|hints| live() < hints.of(level))
     }
 
-    /// Number of units, without a lock and with one, that are reserved for hinted domains not yet created. Where there are too few
-    /// units for all, domains without a lock come first, and the others share the rest, one unit at least.
+    /// Number of units, without a lock and with one, that are reserved for hinted domains not yet created. If units are too few,
+    /// domains without a lock have priority. The other domains share the rest, at least one unit.
     fn kept(&self, expected: Option<Hints>) -> [usize; 2] {
         let Some(hints) = expected else { return [0; 2] };
         let units = self.units.limit.unwrap_or(usize::MAX) - usize::from(self.units.world.is_some());

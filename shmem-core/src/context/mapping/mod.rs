@@ -1,11 +1,11 @@
 //! Decides which contexts get which units of the node's network interface.
 //!
-//! A **unit** is what a network interface needs to inject operations and to see them complete (endpoint, completion queue, counter);
-//! a node has few. A program makes **domains**, groups of contexts of one thread level, and contexts in them. A [`Mapping`] is called
-//! for each domain and context that is created or destroyed, and returns unit numbers. It does no I/O.
+//! A **unit** is a hardware queue that issues operations and reports their completion (endpoint, completion queue, counter);
+//! a node has few. A program makes **domains**, groups of contexts of one thread level, and contexts in domains. A [`Mapping`] is
+//! called for each domain and context that is created or destroyed, and returns unit numbers. It does no I/O.
 //!
-//! A unit is **locked** or not for as long as it is in use. A unit without a lock serves one domain whose contexts are never used at
-//! the same time, and no other domain joins it: a unit that was granted alone stays so.
+//! A unit is **locked** or not for as long as it is in use. A unit without a lock serves one domain, whose contexts are never used
+//! concurrently. No other domain ever joins that unit.
 //!
 //! Source: contexts and domains in Cray SHMEM (2016): Design-0, its hybrid, Design-1 and Design-2 are [`Design`]s.
 
@@ -35,17 +35,17 @@ named! {
 }
 
 impl Level {
-    /// Whether its contexts are used at the same time, so that their unit has a lock.
+    /// Whether contexts are used concurrently, so that their unit has a lock.
     pub const fn is_concurrent(self) -> bool {
         matches!(self, Self::Multiple)
     }
 }
 
 named! {
-    /// Whether domains or contexts get units, and how operations are tracked to completion. The name is that of the environment.
+    /// Whether domains or contexts get units, and how operations are tracked. The name is the environment variable's value.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Design {
-        /// A unit per domain, and one for each further context while there are enough.
+        /// A unit per domain, and per further context while units suffice.
         Auto = "auto",
         /// A unit per domain; every operation is an event of its context (Design-0).
         Events = "events",
@@ -70,21 +70,21 @@ impl Design {
 }
 
 named! {
-    /// How units are shared while no hints say what the program will create. Where units are unlimited, each domain gets one. The
-    /// name is that of the environment.
+    /// How units are shared without hints of the program. If units are unlimited, each domain gets a unit. The
+    /// name is the environment variable's value.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Sharing {
-        /// Units are saved for domains without a lock: domains of level Multiple share one from the start. The other levels get a
+        /// Saves units for domains without a lock: domains of level Multiple share a unit from the start. Other levels get a
         /// unit without a lock, or are refused.
         Conservative = "conservative",
-        /// Units are used: domains of level Multiple take free ones while there are any. The other levels share a unit with a lock
-        /// when none is free, and are refused only where there is none to share.
+        /// Uses all units: domains of level Multiple take free units first. Other levels share a unit with a lock if no unit is
+        /// free, and are refused only if no unit with a lock exists.
         Efficient = "efficient",
     }
 }
 
-/// How many domains a program expects to have at a time, by level; with [`Design::Context`], how many
-/// contexts. A hint: more can be created, and fewer.
+/// The number of domains that a program expects to have at a time, by level; with [`Design::Context`],
+/// of contexts. More or fewer can be created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Hints {
     /// Of level Private.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, Debug)]
 struct Unit {
-    /// For as long as it is in use.
+    /// Whether the unit has a lock.
     locked: bool,
-    /// Whether it counts against hints: it was taken for a domain, or for a context where contexts have units.
+    /// Whether the unit counts against hints: taken for a domain, or for a context if contexts have units.
     is_hinted: bool,
-    /// Domains and contexts that hold it.
+    /// Number of domains and contexts.
     holders: usize,
 }
 
@@ -16,7 +16,7 @@ struct Unit {
 pub(super) struct Units {
     pub(super) limit: Option<usize>,
     pub(super) world: Option<u32>,
-    /// Units that count against hints: without a lock, and with one.
+    /// Number of hinted units: without a lock, and with a lock.
     pub(super) hinted: [usize; 2],
     used: BTreeMap<u32, Unit>,
     /// Free numbers below the highest number that was ever in use.
@@ -74,14 +74,14 @@ impl Units {
     }
 }
 
-/// The share of the PE in slot `slot` when `limit` units are divided evenly among `pes` PEs. The first PEs get one of the remainder
-/// each.
+/// The share of the PE in slot `slot` when `limit` units are divided evenly among `pes` PEs. The remainder goes to the first PEs,
+/// one each.
 pub const fn evenly(limit: usize, pes: usize, slot: usize) -> usize {
     limit / pes + (slot < limit % pes) as usize
 }
 
-/// The shares of PEs by the number of units that each wants (max-min fairness). Where there are enough, each PE gets what it wants, and
-/// the rest is divided evenly; where there are not, no PE gets more than another that wants more than it has.
+/// The shares of PEs by the number of units that each wants (max-min fairness). If units suffice, each PE gets that number, and the
+/// rest is divided evenly. Otherwise no PE gets more units than a PE that wants more than its share.
 pub fn by_need(limit: usize, wants: &[usize]) -> Vec<usize> {
     let mut parts = vec![0; wants.len()];
     let mut left = limit;
@@ -90,7 +90,7 @@ pub fn by_need(limit: usize, wants: &[usize]) -> Vec<usize> {
         if wanting.is_empty() || left == 0 {
             break;
         }
-        // Equal parts, until there is less than one unit for each.
+        // Equal parts, until fewer units than PEs are left.
         let each = (left / wanting.len()).max(1);
         for pe in wanting {
             let part = each.min(wants[pe] - parts[pe]).min(left);

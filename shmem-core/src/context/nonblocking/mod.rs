@@ -1,11 +1,11 @@
 //! Non-blocking transfers.
 //!
-//! A transfer needs its buffer until it is complete, and no destructor can be trusted to wait for it: a value can be forgotten. There are
-//! three forms, which keep the buffer alive in other ways:
+//! A transfer needs its buffer until the transfer is complete. No destructor can guarantee that: a value can be forgotten. Three
+//! forms keep the buffer alive in other ways:
 //!
-//! * A [`Scope`] borrows buffers for longer than it runs, and it ends in a quiet, also when it unwinds or the process exits
-//!   ([`under_way`](crate::transport::under_way)). It is a closure, so there is nothing to forget.
-//! * A [`Pending`] transfer owns its buffer. Forgotten, it keeps the buffer for ever.
+//! * A [`Scope`] borrows buffers beyond its own end, and ends in a quiet, also when it unwinds or the process exits
+//!   ([`under_way`](crate::transport::under_way)). A scope is a closure, so cannot be forgotten.
+//! * A [`Pending`] transfer owns its buffer. A forgotten transfer leaks the buffer.
 //! * Symmetric memory lives as long as the token: [`put_from`](NonBlocking::put_from) and
 //!   [`get_into`](NonBlocking::get_into) are complete after the token's quiet.
 //!
@@ -48,8 +48,8 @@ pub trait NonBlocking: Initiator {
     /// Runs `body`, which starts operations on the scope; all of them are complete when this returns, also
     /// when `body` panics. Their buffers are borrowed from the environment of the closure until then.
     ///
-    /// Other operations of the token are completed as well. If completing fails, the process is aborted: others may still write to
-    /// memory that is about to be used again.
+    /// Other operations of the token are completed as well. If completion fails, the process is aborted: other PEs may still write
+    /// to memory that is about to be reused.
     ///
     /// Source: OpenSHMEM 1.6, the routines named `_nbi`, and `shmem_quiet`.
     #[track_caller]
@@ -87,8 +87,8 @@ pub trait NonBlocking: Initiator {
         Pending::get(self.endpoint(), buffer, place)
     }
 
-    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. The copy is read at some time before the token is
-    /// quiet; the data is visible to every PE after that.
+    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. The copy is read before the token's next quiet
+    /// returns; then the data is visible to every PE.
     ///
     /// # Panics
     ///
@@ -103,7 +103,7 @@ pub trait NonBlocking: Initiator {
     {
         check_len(place, source.len());
         let from = source.as_ptr().cast::<<P::Contents as Contents>::Item>();
-        // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is.
+        // SAFETY: `source` has the place's number of items, and exists for as long as an endpoint.
         unsafe { place.put_from(self.endpoint(), from, Family::PutNbi) };
     }
 
@@ -119,8 +119,8 @@ pub trait NonBlocking: Initiator {
     fn get_into<P: Place>(&self, into: Here<'_, P::Contents>, place: P) {
         check_len(place, into.len());
         let to = into.as_ptr().cast::<<P::Contents as Contents>::Item>();
-        // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is;
-        // outside phases anybody may write there.
+        // SAFETY: `into` has the place's number of items, and exists for as long as an endpoint;
+        // outside phases any PE may write there.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
     }
 }

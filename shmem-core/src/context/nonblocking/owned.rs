@@ -12,9 +12,9 @@ use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::observe::Family;
 
-/// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`. (A box made of its vector is no copy: that has no more capacity.)
+/// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`. (`Box` to `Vec` and back copies nothing: no spare capacity.)
 pub trait Buffer: sealed::Sealed + Into<Vec<Self::Item>> + From<Vec<Self::Item>> {
-    /// What it holds.
+    /// Type of items.
     type Item: PlainData;
 }
 
@@ -32,8 +32,8 @@ impl<T: PlainData> Buffer for Box<[T]> {
     type Item = T;
 }
 
-/// The raw parts of a vector. While others may use its memory, no value claims to own it; parts that are never reassembled are never
-/// freed.
+/// The raw parts of a vector. While other PEs may use its memory, no value owns that memory. Parts that are not reassembled are
+/// leaked.
 struct Parts<T> {
     start: *mut T,
     len: usize,
@@ -42,8 +42,8 @@ struct Parts<T> {
 
 /// A transfer that owns its buffer until it is complete.
 ///
-/// Dropping it waits, as [`wait`](Self::wait) does, and frees the buffer. Forgetting it leaks the buffer. It stays on the thread that has
-/// started it.
+/// A drop waits, as [`wait`](Self::wait) does, and frees the buffer. Forgetting the transfer leaks the buffer. A transfer cannot
+/// leave its thread.
 ///
 /// It is also a future of the buffer, for any executor. On the node a transfer is complete at the first poll. No thread of the library
 /// waits for completions, so a poll of an unfinished transfer makes progress, and wakes its own task at once: other tasks run in
@@ -75,7 +75,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
     pub(super) fn put<P: Place<Contents = [B::Item]>>(endpoint: &'t Endpoint, place: P, buffer: B) -> Self {
         let pending = Self::of(endpoint, place, buffer);
         let source = pending.start();
-        // SAFETY: as many items as the place has, which are there and unchanged until a quiet, or for ever.
+        // SAFETY: the place's number of items, readable and unchanged until a quiet, or for ever.
         unsafe { place.put_from(endpoint, source, Family::PutNbi) };
         pending
     }
@@ -84,7 +84,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
     pub(super) fn get<P: Place<Contents = [B::Item]>>(endpoint: &'t Endpoint, buffer: B, place: P) -> Self {
         let pending = Self::of(endpoint, place, buffer);
         let into = pending.start();
-        // SAFETY: as many items as the place has, which are nobody else's until a quiet, or for ever.
+        // SAFETY: the place's number of items, used by no one else until a quiet, or for ever.
         unsafe { place.get_into(endpoint, into, Family::GetNbi) };
         pending
     }
@@ -109,7 +109,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
     ///
     /// # Panics
     ///
-    /// If a poll has given the buffer back.
+    /// If a poll has returned the buffer.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_quiet`.
     #[track_caller]
@@ -133,11 +133,11 @@ impl<'t, B: Buffer> Pending<'t, B> {
     }
 
     fn complete(&mut self) -> Option<B> {
-        // If this unwinds, the parts are forgotten, and the buffer is there for ever.
+        // If the quiet unwinds, the parts are forgotten, so the buffer is leaked.
         let Parts { start, len, capacity } = self.parts.take()?;
         quiet_through(self.endpoint, self.location);
-        // SAFETY: the parts of a vector (`of`), taken out once, whose items are values whatever was written to them; after quiet
-        // nobody uses it.
+        // SAFETY: the parts of a vector (`of`), taken out once; any written bytes are items. After the quiet, no transfer
+        // uses the vector.
         Some(B::from(unsafe { Vec::from_raw_parts(start, len, capacity) }))
     }
 }
@@ -149,14 +149,14 @@ fn given_back() -> ! {
     panic!("the transfer is complete, and a poll has given its buffer back already: it is given back once")
 }
 
-/// Moving it moves a pointer to the buffer.
+/// A move leaves the buffer in place.
 impl<B: Buffer> Unpin for Pending<'_, B> {}
 
 /// See [`Pending`] for wake-ups.
 ///
 /// # Panics
 ///
-/// A poll, if one before it has given the buffer back.
+/// A poll, if an earlier poll has returned the buffer.
 impl<B: Buffer> Future for Pending<'_, B> {
     type Output = B;
 

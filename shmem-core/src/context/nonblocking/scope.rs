@@ -22,7 +22,7 @@ use crate::transport::{AtomicOp, Completes, SignalOp, under_way};
 /// blocking operations are issued through the token itself. Scopes of other contexts can be nested.
 pub struct Scope<'scope, 'env: 'scope, I: ?Sized> {
     token: &'scope I,
-    /// Neither lifetime can be taken for a shorter or longer one.
+    /// Both lifetimes are invariant.
     _scope: PhantomData<&'scope mut &'scope ()>,
     _env: PhantomData<&'env mut &'env ()>,
 }
@@ -54,7 +54,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token.endpoint()
     }
 
-    /// Starts [`Rma::put`], and panics as that.
+    /// Starts [`Rma::put`], with its panics.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
@@ -68,11 +68,11 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     {
         let source: &'env C = source.source();
         check_len(place, source.len_of());
-        // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a quiet.
+        // SAFETY: `source` has the place's number of items, borrowed until the scope has ended in a quiet.
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
     }
 
-    /// Starts [`Rma::get`], and panics as that.
+    /// Starts [`Rma::get`], with its panics.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
     #[inline(always)]
@@ -85,7 +85,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         let into: &'env mut C = into.destination();
         check_len(place, into.len_of());
         let to: *mut C::Item = core::ptr::from_mut(into).cast();
-        // SAFETY: `into` is as many items as the place has, and borrowed exclusively until the scope has ended in
+        // SAFETY: `into` has the place's number of items, borrowed exclusively until the scope has ended in
         // a quiet.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
     }
@@ -102,7 +102,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token.p(place, value);
     }
 
-    /// Starts [`PutSignal::put_signal`](crate::context::PutSignal::put_signal), and panics as that.
+    /// Starts [`PutSignal::put_signal`](crate::context::PutSignal::put_signal), with its panics.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_signal_nbi`.
     #[inline(always)]
@@ -119,14 +119,14 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         let source: &'env C = source.source();
         check_len(place, source.len_of());
         check_pe(place.pe_of(), signal.pe());
-        // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a
+        // SAFETY: `source` has the place's number of items, borrowed until the scope has ended in a
         // quiet; the signal is on the place's PE.
         unsafe {
             place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignalNbi);
         }
     }
 
-    /// Starts [`Raw::putmem`](crate::context::Raw::putmem), and panics as that.
+    /// Starts [`Raw::putmem`](crate::context::Raw::putmem), with its panics.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_putmem_nbi`.
     #[inline]
@@ -138,7 +138,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         put_bytes(self.endpoint(), to, source, pe, Family::PutmemNbi);
     }
 
-    /// Starts [`Raw::getmem`](crate::context::Raw::getmem), and panics as that.
+    /// Starts [`Raw::getmem`](crate::context::Raw::getmem), with its panics.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_getmem_nbi`.
     #[inline]
@@ -147,7 +147,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         get_bytes(self.endpoint(), into, from, pe, Family::GetmemNbi);
     }
 
-    /// Orders puts and updates to each PE: those started before are delivered before those after. Only
+    /// Orders puts and updates to each PE: earlier ones are delivered before later ones. Only
     /// [`quiet`](Self::quiet) orders gets and results.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_fence`.
@@ -182,7 +182,7 @@ macro_rules! methods {
         $(#[$doc:meta])*
         $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident;
     )*) => {
-        /// Atomic operations, as those of [`Amo`]. A result is there when the scope has ended, or a
+        /// Atomic operations, as in [`Amo`]. A result is valid when the scope has ended, or a
         /// [`quiet`](Self::quiet) has returned.
         impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
             $(methods! { @$kind $name($($value),*) [$($bound)*] = $op, $family })*

@@ -51,7 +51,7 @@ pub(crate) fn put_part<T: PlainData>(
 ///
 /// # Safety
 ///
-/// As [`execute`]. If both are one number, both sides must be made of it, aligned.
+/// As [`execute`]. If `To` is `From`, both sides must consist of it, aligned.
 #[inline(always)]
 unsafe fn execute_as<To: Pod, From: 'static>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     if TypeId::of::<To>() == TypeId::of::<From>() {
@@ -63,7 +63,7 @@ unsafe fn execute_as<To: Pod, From: 'static>(plan: &TransferPlan, to: *mut u8, f
     }
 }
 
-/// Put and get of blocks: the side `$place` is on a PE, and `$local` is memory of this one.
+/// Put and get of blocks: the side `$place` is on a PE, and `$local` is this PE's memory.
 macro_rules! directions {
     ($(
         $planned:ident, $blocks:ident, $slow:ident = $method:ident, $safety:literal:
@@ -74,8 +74,8 @@ macro_rules! directions {
         /// # Safety
         ///
         #[doc = $safety]
-        /// No block of the destination may overlap another of either side. If `To` and `From` are one number, both sides must be
-        /// made of it, aligned.
+        /// No block of the destination may overlap another block of either side. If `To` is `From`, both sides must consist of
+        /// it, aligned.
         #[inline(always)]
         pub(super) unsafe fn $planned<To: Pod, From: 'static>(
             endpoint: &Endpoint,

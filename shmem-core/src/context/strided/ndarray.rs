@@ -25,7 +25,7 @@ fn shape_of<A: Shaped, D: Dimension>(array: ArrayView<'_, A, D>) -> Shape {
 
 macro_rules! readable {
     ($($array:ty)*) => {$(
-        // SAFETY: `shape_of` has found all elements one behind the other, each with those of an `A`.
+        // SAFETY: `shape_of` has found all items contiguous, each with the elements of an `A`.
         unsafe impl<A: Shaped, D: Dimension> Object for $array {
             type Element = A::Element;
             const SHAPE: Shape = A::SHAPE;
@@ -43,7 +43,7 @@ macro_rules! readable {
             }
         }
 
-        // SAFETY: the first element of what the reference lends.
+        // SAFETY: the first element of the borrowed array.
         unsafe impl<A: Shaped, D: Dimension> Readable for $array {
             fn first(&self) -> *const u8 {
                 self.as_ptr().cast()
@@ -55,7 +55,7 @@ readable!(Array<A, D> ArrayView<'_, A, D> ArrayViewMut<'_, A, D>);
 
 macro_rules! writable {
     ($($array:ty)*) => {$(
-        // SAFETY: the first element of what the reference lends exclusively.
+        // SAFETY: the first element of the exclusively borrowed array.
         unsafe impl<A: Shaped, D: Dimension> Writable for $array {
             fn first_mut(&mut self) -> *mut u8 {
                 self.as_mut_ptr().cast()

@@ -31,7 +31,7 @@ pub unsafe trait Object {
     /// Type of the elements.
     type Element;
 
-    /// Its dimensions, the outermost with [`Dim::DYNAMIC`] if only the run knows its length.
+    /// The dimensions; the outermost is [`Dim::DYNAMIC`] if its length is known at run time.
     const SHAPE: Shape;
 
     /// The fields of an element that is a struct.
@@ -40,7 +40,7 @@ pub unsafe trait Object {
     /// Its alignment.
     const ALIGN: usize;
 
-    /// Whether its dimensions and location are known at run time only: then its regions are planned when they are moved, and `SHAPE`
+    /// Whether dimensions and location are known at run time only: then regions are planned for each transfer, and `SHAPE`
     /// is not used.
     const IS_DYNAMIC: bool = false;
 
@@ -53,7 +53,7 @@ pub unsafe trait Object {
         Self::SHAPE.with_len(self.outermost_len())
     }
 
-    /// Its pieces in a PE's slot, if it is not one range. Only if [`IS_DYNAMIC`](Self::IS_DYNAMIC).
+    /// Its pieces in a PE's slot, if not one range. Only if [`IS_DYNAMIC`](Self::IS_DYNAMIC).
     #[inline(always)]
     fn pieces(&self) -> Option<&[Piece]> {
         None
@@ -70,7 +70,7 @@ pub unsafe trait Object {
 ///
 /// # Safety
 ///
-/// `place_on` must be that of the object on every PE, and [`place`](Object::place) that on this one.
+/// `place_on` must be the object's position on every PE, and [`place`](Object::place) that on this PE.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not exist on other PEs",
     label = "not a symmetric object",
@@ -85,8 +85,8 @@ pub unsafe trait Remote: Object {
 ///
 /// # Safety
 ///
-/// Where the object has a [`place`](Object::place), this PE has it there; else `first` must be its start, readable for as long as
-/// the reference lives.
+/// If [`place`](Object::place) returns an offset, the object must be there; else `first` must be its start, readable for as long
+/// as the reference lives.
 #[diagnostic::on_unimplemented(
     message = "nothing can be read from `{Self}`",
     label = "neither a symmetric object nor an array or a slice",
@@ -110,7 +110,7 @@ pub unsafe trait Readable: Object {
 ///
 /// # Safety
 ///
-/// As [`Readable`], of `first_mut`, which must be writable.
+/// As [`Readable`], for `first_mut`, which must be writable.
 #[diagnostic::on_unimplemented(
     message = "nothing can be written to `{Self}`",
     label = "neither a symmetric object nor an array or a slice that can be changed",
@@ -144,7 +144,7 @@ macro_rules! dimensions {
     };
 }
 
-/// An object that forwards to another one, `$of`.
+/// An object that forwards to the object `$of`.
 macro_rules! as_object {
     ($self:ident: $object:ty => $of:expr) => {
         type Element = <$object as Object>::Element;
@@ -220,7 +220,7 @@ symmetric! {
 
 macro_rules! objects {
     ($($handle:ty, [$($dimensions:tt)*], $self:ident => $len:expr;)*) => {$(
-        // SAFETY: a symmetric object is a `T`, or as many as the handle says, on lines of their own.
+        // SAFETY: a symmetric object is a `T`, or the handle's `$len` `T`s, on its own cache lines.
         unsafe impl<T: Shaped> Object for $handle {
             dimensions!($($dimensions)*);
             own_place!();
@@ -275,7 +275,7 @@ pub(super) fn row_major<T: Shaped>(lengths: &[usize]) -> Shape {
 /// Arrays and slices: memory of this PE alone.
 macro_rules! private {
     ([$($parameters:tt)*] $memory:ty, [$($dimensions:tt)*]) => {
-        // SAFETY: items one behind the other, each with its elements.
+        // SAFETY: contiguous items, each with its elements.
         unsafe impl<$($parameters)*> Object for $memory {
             dimensions!($($dimensions)*);
             const ALIGN: usize = align_of::<T>();
@@ -286,7 +286,7 @@ macro_rules! private {
             }
         }
 
-        // SAFETY: the first item of what the reference lends.
+        // SAFETY: the first item of the borrowed memory.
         unsafe impl<$($parameters)*> Readable for $memory {
             #[inline(always)]
             fn first(&self) -> *const u8 {
@@ -294,7 +294,7 @@ macro_rules! private {
             }
         }
 
-        // SAFETY: the first item of what the reference lends exclusively.
+        // SAFETY: the first item of the exclusively borrowed memory.
         unsafe impl<$($parameters)*> Writable for $memory {
             #[inline(always)]
             fn first_mut(&mut self) -> *mut u8 {
@@ -348,7 +348,7 @@ macro_rules! exclusive_lenders {
 }
 exclusive_lenders!(&mut O Box<O>);
 
-/// A borrowed destination, which lives for as long as its type does.
+/// A borrowed destination, valid for the lifetime of its type.
 ///
 /// # Safety
 ///
@@ -356,9 +356,9 @@ exclusive_lenders!(&mut O Box<O>);
 /// lifetime that the type outlives, even if the value is dropped or forgotten.
 pub unsafe trait Lent {}
 
-// SAFETY: what is borrowed exclusively for a lifetime is there, and is nobody else's, until it ends.
+// SAFETY: an exclusive borrow is valid, and nobody else uses its memory, until its lifetime ends.
 unsafe impl<O: ?Sized> Lent for &mut O {}
-// SAFETY: symmetric memory is there for as long as there is an endpoint.
+// SAFETY: symmetric memory exists for as long as an endpoint does.
 unsafe impl<O: ?Sized> Lent for Own<'_, O> {}
 
 /// This PE's own copy of a symmetric object, as the destination of a get, by a shared reference to the handle.
@@ -386,7 +386,7 @@ pub trait Lend {
 
 impl<O: ?Sized> Lend for O {}
 
-/// Elements that may be moved to `To`: the same type, or several fields of one type opposite that type.
+/// Elements that may be moved to `To`: the same type, or several fields to or from their one type.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `{Self}`",
     label = "the elements of the source are `{Self}`, those of the destination `{To}`",
@@ -413,7 +413,7 @@ pub fn run<R: Run>(_: R) -> PhantomData<R::Elements> {
 
 /// The types of several fields.
 pub trait Run {
-    /// The types as one.
+    /// A tuple of them.
     type Elements;
 }
 

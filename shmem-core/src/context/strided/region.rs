@@ -28,7 +28,7 @@ impl<'a> Region<'a> {
         Self { fields: &[], ..*self }
     }
 
-    /// Whether it names several fields of each element.
+    /// Whether the region names several fields.
     const fn is_run(&self) -> bool {
         match self.fields {
             [.., last] => last.len() > 1,
@@ -36,7 +36,7 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Number of its run-time indices.
+    /// Number of run-time indices.
     pub(super) const fn open_indices(&self) -> usize {
         let (mut found, mut i) = (0, 0);
         while i < self.axes.len() {
@@ -46,13 +46,13 @@ impl<'a> Region<'a> {
         found
     }
 
-    /// Panics unless `given` is the number of its run-time indices.
+    /// Panics unless `given` is the number of run-time indices.
     #[track_caller]
     pub(super) const fn require_indices(&self, given: usize) {
         assert!(self.open_indices() == given, "an index that only the run knows is not given");
     }
 
-    /// Its layout in an object of these dimensions. Omitted innermost axes are whole.
+    /// Layout in an object of these dimensions. Omitted innermost axes are whole.
     #[track_caller]
     const fn layout(&self, shape: &Shape, fields: &[Field], align: usize) -> Layout {
         let rank = shape.dims().len();
@@ -84,13 +84,13 @@ impl Side {
         Self { layout: region.layout(shape, fields, align), is_run: region.is_run() }
     }
 
-    /// In the dimensions of `O`.
+    /// The side for an `O`.
     #[track_caller]
     pub(super) const fn of<O: Object + ?Sized>(region: &Region<'_>) -> Self {
         Self::new(region, &O::SHAPE, O::FIELDS, O::ALIGN)
     }
 
-    /// In the dimensions of `object`, with its length.
+    /// The side for `object`, at its length.
     #[track_caller]
     pub(super) fn of_object<O: Object + ?Sized>(region: &Region<'_>, object: &O) -> Self {
         Self::new(region, &object.shape(), O::FIELDS, O::ALIGN)

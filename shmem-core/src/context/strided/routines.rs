@@ -13,12 +13,11 @@ use crate::transport::Remote;
 /// Strided remote memory access with strides as arguments. `strided!` takes regions of arrays, and plans constant ones
 /// at compile time.
 ///
-/// Blocks of `iput` and `iget` are single elements. Those of `ibput` and `ibget` are several, those of
-/// `iputmem` and `igetmem` bytes. A stride is the distance from the start of a block to that of the next,
-/// in elements or bytes as the blocks are. How a transfer is carried out is chosen when it runs, as
-/// `SHMEM_STRIDED_ALGORITHM` says.
+/// Blocks of `iput` and `iget` are single elements; of `ibput` and `ibget`, several elements; of `iputmem`
+/// and `igetmem`, bytes. A stride is the distance between the starts of consecutive blocks, in elements,
+/// or in bytes for `iputmem` and `igetmem`. `SHMEM_STRIDED_ALGORITHM` selects the algorithm at run time.
 ///
-/// The routines of the specification that are named after the size of their elements, such as `shmem_iput64`, are those of any
+/// The specification's routines that are named after an element size, such as `shmem_iput64`, are these routines for any
 /// elements of that size.
 ///
 /// ```
@@ -107,7 +106,7 @@ pub trait Strided: Initiator {
         put_elements(endpoint, to, source, (to_stride, source_stride), block, count, Family::Iputmem);
     }
 
-    /// Reads `count` elements; they are there on return.
+    /// Reads `count` elements; complete on return.
     ///
     /// # Panics
     ///
@@ -127,7 +126,7 @@ pub trait Strided: Initiator {
         get_elements(self.endpoint(), into, from, (into_stride, from_stride), 1, count, Family::Iget);
     }
 
-    /// Reads `count` blocks of `block` elements; they are there on return.
+    /// Reads `count` blocks of `block` elements; complete on return.
     ///
     /// # Panics
     ///
@@ -148,8 +147,8 @@ pub trait Strided: Initiator {
         get_elements(self.endpoint(), into, from, (into_stride, from_stride), block, count, Family::Ibget);
     }
 
-    /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
-    /// are there on return.
+    /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here;
+    /// complete on return.
     ///
     /// # Panics
     ///
@@ -234,14 +233,14 @@ struct Walk {
 }
 
 impl Blocks {
-    /// One loop over blocks of elements of `T`, in bytes. Panics unless all blocks lie inside both sides, one behind the other.
+    /// One loop over blocks of elements of `T`, in bytes. Panics unless all blocks are inside both sides, without overlap.
     ///
-    /// Products that overflow are never used: length and strides of no blocks, strides of one block. For more, all are
-    /// at most the length of a slice.
+    /// Overflowed products are never used: length and strides of no blocks, strides of one block. For more blocks, all
+    /// products are at most a slice's length.
     #[inline(always)]
     #[track_caller]
     fn in_bytes<T>(self, to: Walk, from: Walk) -> (usize, Level) {
-        // One by one: as an array they would be written to memory.
+        // Checked one by one: an array would be written to memory.
         self.check_side::<T>(to);
         self.check_side::<T>(from);
         let bytes = |elements: usize| elements.wrapping_mul(size_of::<T>());
@@ -254,12 +253,12 @@ impl Blocks {
         let Self { block, count } = self;
         if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
             let unit = if size_of::<T>() == 1 { "bytes" } else { "elements" };
-            // In pieces: as a whole it would be written to memory before the test.
+            // In pieces: a struct would be written to memory before the test.
             refuse(unit, block, count, name, len, stride);
         }
     }
 
-    /// Elements from the first block to behind the last; saturates.
+    /// Number of elements that the blocks span; saturates.
     #[inline(always)]
     fn hull(self, stride: usize) -> usize {
         match self.count {

@@ -31,7 +31,7 @@ pub trait StoringToken<'b> {
     fn storing(&self) -> Through<'_, 'b>;
 }
 
-/// An endpoint, and the family of the transfer. Buffers are borrowed for exactly `'b`. It stays on the thread that has the token.
+/// An endpoint, and the family of the transfer. Buffers are borrowed for exactly `'b`. Cannot leave the token's thread.
 #[derive(Clone, Copy)]
 pub struct Through<'t, 'b> {
     pub(super) endpoint: &'t Endpoint,
@@ -47,7 +47,7 @@ impl<'t> Through<'t, '_> {
     }
 }
 
-/// The trait, for tokens and for scopes of them.
+/// Implements `$trait` for tokens and scopes.
 macro_rules! tokens {
     ($($trait:ident, $method:ident: $bound:ident = $family:ident / $nbi:ident;)*) => {$(
         #[diagnostic::do_not_recommend]

@@ -1,12 +1,12 @@
 //! The expansion of `strided!`.
 //!
-//! The expansion gives the regions of both sides to [`Constant::new`] in a `const` block, and calls [`put`] or [`get`] with that
-//! and the objects. So the compiler computes the plan, and the call folds to a loop. Where bounds or strides are marked `dyn`,
-//! the same functions run with the transfer.
+//! The expansion passes the regions of both sides to [`Constant::new`] in a `const` block, and calls [`put`] or [`get`] with the
+//! result and the objects. So the compiler computes the plan, and the call folds to a loop. If bounds or strides are marked
+//! `dyn`, the same functions run at run time.
 //!
 //! A `const` block is evaluated in a full build only. For statics, the expansion also has a constant by [`region`] and
-//! [`agree`], by which `cargo check` reports errors. Soundness does not rest on it: [`Constant::new`] checks regions
-//! against the types of the objects, and `put` and `get` check lengths of slices.
+//! [`agree`], so that `cargo check` reports errors. Soundness needs no such constant: [`Constant::new`] checks regions
+//! against the types of the objects, and `put` and `get` check slice lengths.
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -95,7 +95,7 @@ macro_rules! roles {
         }
     )*};
 }
-// Bounded as `put` and `get` are: a type that is no such object is refused once.
+// The bounds of `put` and `get`, so that rustc reports a wrong type once.
 roles! {
     /// Checks a region of the remote side.
     remote: Remote;
@@ -110,9 +110,9 @@ roles! {
 ///
 /// # Panics
 ///
-/// If an index is beyond its dimension, if a slice has another length than the other side wants, or if
-/// the regions are of one object, on this PE, and overlap. For regions that only the run knows, for all that the compiler
-/// refuses a constant region for.
+/// If an index is beyond its dimension, if a slice has another length than the other side needs, or if
+/// the regions overlap in one object on this PE. For run-time regions, also for each error that the compiler
+/// reports for constant regions.
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
@@ -234,13 +234,13 @@ struct Computed {
     to: Layout,
     from: Layout,
     plan: TransferPlan,
-    /// The length of neither side is known at compile time.
+    /// Whether no side's length is known at compile time.
     is_open: bool,
     /// Blocks along the outermost axis of the destination, if the source determines them.
     to_count: usize,
     /// Blocks along the outermost axis of the source, if the destination determines them.
     from_count: usize,
-    /// The regions are disjoint even if they are of one object on one PE.
+    /// Whether the regions are disjoint even in one object on one PE.
     is_disjoint: bool,
 }
 
@@ -275,7 +275,7 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
     }
 
-    /// For regions that are known at run time only: its indices are the regions.
+    /// For run-time regions, which are passed in place of indices.
     pub const fn dynamic(algorithm: Option<Algorithm>) -> Self {
         let region = Region::new("", &[], &[]);
         Self { to: region, from: region, algorithm, computed: Computed::DYNAMIC, of: PhantomData }
@@ -326,7 +326,7 @@ impl Computed {
         }
     };
 
-    /// From two layouts; `is_known`: they have no run-time index.
+    /// From two layouts; `is_known`: without run-time indices.
     #[track_caller]
     const fn new((to, from): (Layout, Layout), algorithm: Option<Algorithm>, is_known: bool) -> Self {
         let algorithm = match algorithm {
@@ -387,7 +387,7 @@ struct Planned {
 type Lies<'a> = (Option<&'a [Piece]>, Piece);
 
 impl Planned {
-    /// Calls `each` to move the blocks, in parts that lie in one piece on either side.
+    /// Calls `each` to move the blocks, in parts that are in one piece on each side.
     #[inline(always)]
     fn run(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &TransferPlan)) {
         if to.0.is_none() && from.0.is_none() {
@@ -404,7 +404,7 @@ impl Planned {
         let to = Pieced { pieces: to.0.unwrap_or(&whole_to), at: self.to };
         let from = Pieced { pieces: from.0.unwrap_or(&whole_from), at: self.from };
         each_part(self.plan.pattern(), to, from, |to, from, pattern| {
-            // Slots start at multiples of all that matters.
+            // Slots have all relevant alignments.
             let align = 1 << (to.offset | from.offset).trailing_zeros().min(usize::BITS - 1);
             each(to, from, &TransferPlan::of(pattern, align, self.algorithm, &settings().thresholds));
         });
