@@ -96,7 +96,7 @@ macro_rules! methods {
 ///
 /// Operations without a result (`set`, `add`, ...) are visible to every PE after `quiet`; the others are complete on return.
 ///
-/// Source: OpenSHMEM 1.6, `shmem_atomic_add` and the other routines of the same names. Minimum and maximum are extensions.
+/// Source: OpenSHMEM 1.6, `shmem_atomic_add` and other routines of the same names. Minimum and maximum are extensions.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }

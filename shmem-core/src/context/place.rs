@@ -19,8 +19,8 @@ use crate::transport::{SignalOp, shm};
 ///
 /// # Safety
 ///
-/// `put_from` and `put_signal_from` must read at most `len_of` items, and `get_into` must write `len_of` items: before they return,
-/// or before the endpoint is quiet, as the family of the operation says.
+/// `put_from` and `put_signal_from` must read at most `len_of` items, and `get_into` write `len_of` items: before the return, or
+/// before the endpoint is quiet, as the operation's family says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a place that put and get can reach",
     label = "not a place",
@@ -222,7 +222,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         family: Family,
     ) {
         if let Some(slot) = endpoint.slot_of(self.pe()) {
-            // The change releases earlier stores, and wakes a waiter.
+            // Releases earlier stores, and wakes a waiter.
             let slot = endpoint.start_of(slot);
             // SAFETY: a signal is an aligned word of 8 bytes in every slot.
             let change = || unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) };

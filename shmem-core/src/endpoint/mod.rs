@@ -99,8 +99,8 @@ impl Endpoint {
         Self { far, number, is_plain, segments, waiting, observer: self.observer.clone(), ..*self }
     }
 
-    /// Returns a shut endpoint, to replace a lent one. `refuses` is notified of each operation, and panics with the reason. A shut
-    /// endpoint reaches no slot and no other node. Its own slot's addresses fault.
+    /// Returns a shut endpoint, to replace a lent one. `refuses` is notified of each operation, and panics with the reason. A
+    /// shut endpoint reaches no slot and no node. Its own slot's addresses fault.
     #[must_use]
     pub fn shut(&self, refuses: Arc<dyn Observer>) -> Self {
         Self {
@@ -160,7 +160,7 @@ impl Endpoint {
         pe.slot_below(self.slots)
     }
 
-    /// The address of `offset` in the slot of `pe`, if `pe` is on this node.
+    /// The address of `offset` in `pe`'s slot, if `pe` is on this node.
     ///
     /// # Panics
     ///

@@ -98,7 +98,7 @@ impl<'w> Vigil<'w> {
         self.asks && self.watch.record(0).wave() != self.found
     }
 
-    /// Takes part in the detection. `done`: whether the wait is over; `describe` records the wait.
+    /// Takes part in detection. `done`: whether the wait is over; `describe` records the wait.
     pub(super) fn look(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         if self.ask() {
             self.watch.stand();

@@ -15,9 +15,9 @@ pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 pub enum WorkStatus {
     /// No progress was possible.
     Nothing,
-    /// Progress was made.
+    /// Made progress.
     Some,
-    /// The work is over.
+    /// Work over.
     Last,
 }
 

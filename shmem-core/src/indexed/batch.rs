@@ -3,8 +3,8 @@
 //! A buffer holds a fixed number of bytes, for any number of PEs. If all words are on this node and are not
 //! [combined](super::combined), a list only hides the latency of memory: then the buffer fits the nearest cache.
 //!
-//! Buffers are carried out when the body returns, and dropped if the body panics. The destination of a read is borrowed beyond the
-//! end of the loop, so it cannot be used before the element has arrived.
+//! Buffers are carried out when the body returns, and dropped if the body panics. The destination of a read is borrowed beyond
+//! the loop, so it cannot be used before the element has arrived.
 
 use std::panic::Location;
 
@@ -197,7 +197,7 @@ pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
     let (endpoint, place, location) = (token.endpoint(), from.__spread(), Location::caller());
     let mut carry = |indices: &[usize], found: &mut [P::Item]| {
         let list = Elements { endpoint, place, indices, location };
-        // SAFETY: `found` is borrowed exclusively, and `Until::Return` ends its use.
+        // SAFETY: `found` is borrowed exclusively, and unused after the return.
         unsafe {
             let deed = Deed::Pick(found.as_mut_ptr().cast());
             list.transfer(deed, found.len(), "places", Family::Gather, Until::Return)

@@ -40,7 +40,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         Self { endpoint, place, indices, location: Location::caller() }
     }
 
-    /// Reads or writes the elements, as the deed says. `len` is the number of local elements, which messages call `what`. Panics if
+    /// Reads or writes the elements, as the deed says. `len` is the number of local elements, called `what` in messages. Panics if
     /// `len` is not the number of indices, or an index is beyond the end.
     ///
     /// # Safety
@@ -55,12 +55,12 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         let Self { endpoint, place, indices, location } = self;
         check_len(indices.len(), len, what);
         self.require(match (Near::find(endpoint, place, indices), deed) {
-            // SAFETY: local memory has an element for each index (caller, and checked above).
+            // SAFETY: local memory has an element per index (caller, and checked above).
             (Some(near), Deed::Pick(into)) => unsafe { near.gather(into.cast()) },
-            // SAFETY: local memory has an element for each index (caller, and checked above).
+            // SAFETY: local memory has an element per index (caller, and checked above).
             (Some(near), Deed::Place(values)) => unsafe { near.scatter(values.cast()) },
             (_, deed) => self.told(Call::new(family.form(until), location).with(deed.local()), || {
-                // SAFETY: local memory has an element for each index (caller, and checked above).
+                // SAFETY: local memory has an element per index (caller, and checked above).
                 unsafe { carry_out(endpoint, place, indices, deed, until) }
             }),
         });
@@ -96,7 +96,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
 }
 
 impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
-    /// Changes the words. Panics if a slice of values has not the indices' length, or an index is beyond the end.
+    /// Changes the words. Panics if a slice of values has another length, or an index is beyond the end.
     #[inline(always)]
     #[track_caller]
     pub(super) fn change<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) {
@@ -147,7 +147,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
     ) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;
         if let Some(near) = Near::find(endpoint, place, indices) {
-            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to such words); the rest is the caller's promise.
+            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to those); the rest is the caller's promise.
             return unsafe { near.change::<_, K>(before, values, expected) };
         }
         let width = Width::of::<Value<P>>();
@@ -156,12 +156,12 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         let call =
             Call::new(K::FAMILY.form(until), location).with(deed.local()).word(width, K::OP.with(0, 0));
         self.told(call, || {
-            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to such words); the rest is the caller's promise.
+            // SAFETY: a word has its number's layout (`AtomicWord` is sealed to those); the rest is the caller's promise.
             unsafe { carry_out(endpoint, place, indices, deed, until) }
         })
     }
 
-    /// Changes words; first combines each word's updates.
+    /// Combines each word's updates first.
     #[inline(never)]
     fn change_combined<K: Verb<Value<P>>>(self, values: impl OneOrEach<Value<P>>) -> Result<(), Wrong> {
         let Self { endpoint, place, indices, location } = self;

@@ -2,7 +2,7 @@
 //!
 //! If a list has several updates for each word of a small object, the operands of each word are combined in a private copy first,
 //! without locked instructions and without cache lines of other PEs. Then each changed word is updated once. Only commutative
-//! operations are combined, so the result is that of single updates (of floating-point sums, in some order).
+//! operations are combined, so the result is that of single updates (floating-point sums: in some order).
 
 use core::cell::Cell;
 

@@ -15,7 +15,7 @@ pub trait Distribution: Copy + sealed::Sealed {
     ///
     /// # Panics
     ///
-    /// If `share` is too small, or is not a multiple of the block.
+    /// If `share` is too small, or no multiple of the block.
     #[doc(hidden)]
     #[track_caller]
     fn map(self, share: usize, members: usize) -> Self::Map;
@@ -38,10 +38,10 @@ pub(super) mod sealed {
         /// The rank of the member, and the number of the element there. Unspecified for an index beyond the end.
         fn locate(&self, index: usize) -> (usize, usize);
 
-        /// The most elements with an index on any member.
+        /// Most elements with an index on any member.
         fn depth(&self) -> usize;
 
-        /// Number of contiguous elements of one member from an index on, at least 1. The last elements may have no index.
+        /// Number of contiguous elements on one member from an index on, at least 1. The last may have no index.
         fn run(&self, index: usize) -> usize;
 
         /// The index of a member's element. Grows with `element`, and may be beyond the end.

@@ -56,7 +56,7 @@ impl<'i, P, X> Listed<'i, P, X> {
 }
 
 impl<'a, T: Contents + ?Sized> On<'a, T> {
-    /// The elements with the listed indices, in the list's order; an index may repeat. The verbs of
+    /// The elements with these indices, in the list's order; an index may repeat. The verbs of
     /// [`Indexed`](crate::indexed::Indexed) check each index.
     #[inline(always)]
     pub fn at<'i, E: SymmetricData, X: ListIndex>(self, indices: &'i [X]) -> Listed<'i, On<'a, [E]>, X>
@@ -142,7 +142,7 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    /// Panics at the caller's line, for the object of `len` elements at `offset`.
+    /// Panics at the caller, for the object of `len` items at `offset`.
     #[cold]
     #[inline(never)]
     #[track_caller]

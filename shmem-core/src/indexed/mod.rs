@@ -1,14 +1,14 @@
 //! Single elements of symmetric objects by lists of their indices: the irregular counterpart of `strided!`.
 //!
 //! [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of one PE, or of an object [over](Over) several PEs, whose elements
-//! a [`Distribution`] numbers. The verbs of [`Indexed`] take both. [`Batch`] and [`Gathers`] are for loops that compute indices
+//! a [`Distribution`] numbers. The verbs of [`Indexed`] take both. [`Batch`] and [`Gathers`] are for loops that find indices
 //! one by one.
 //!
 //! `call` checks lengths and chooses one of three algorithms: `near` for PEs of this node, unsorted, with prefetching; `combined`, a
 //! private copy, for several updates of each word; `rounds`, sorted by PE, for the kernel or the transport.
 //!
 //! Every index is compared with the length once, before its element is used. A wrong index is reported with its position. Earlier
-//! elements may have been moved, but none after its round.
+//! elements may have been moved, none after its round.
 
 mod batch;
 mod call;

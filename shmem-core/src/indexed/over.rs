@@ -139,7 +139,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
             .take_while(move |index| *index < map.len())
     }
 
-    /// The elements with the listed indices, in the list's order; an index may repeat.
+    /// The elements with these indices, in the list's order; an index may repeat.
     #[inline(always)]
     pub fn at<'i, X: ListIndex>(&self, indices: &'i [X]) -> Listed<'i, &Self, X> {
         Listed::new(self, indices)

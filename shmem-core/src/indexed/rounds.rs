@@ -18,7 +18,7 @@ use crate::transport::{Change, Completes, Deed, Elements, Operand, Remote, Until
 /// Most elements of a round.
 const ROUND: usize = 128 << 10;
 
-/// Most bytes of values in a round, or one value if that is larger.
+/// Most bytes of values in a round, except for one large value.
 const VALUES: usize = 1 << 20;
 
 /// Most elements of a group: numbers have 32 bits.
@@ -256,7 +256,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
     Ok(())
 }
 
-/// Returns operands in `positions`' order.
+/// Sorts operands by `positions`.
 fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o mut Vec<u8>) -> Operand<'o> {
     let Operand::Own(packed) = operand else { return operand };
     into.clear();
@@ -274,7 +274,7 @@ struct Buffers {
     counts: Vec<u32>,
     /// Numbers of elements, group by group.
     indices: Vec<u32>,
-    /// Position in the round per index.
+    /// Each index's round position.
     positions: Vec<u32>,
     /// Values, or operands, by group.
     values: Vec<u8>,
@@ -286,7 +286,7 @@ thread_local! {
     static BUFFERS: Cell<Buffers> = Cell::default();
 }
 
-/// Calls `body` with the buffers of the calling thread. A nested call gets new buffers.
+/// Calls `body` with the calling thread's buffers. A nested call gets new buffers.
 pub(super) fn with_kept<T: Default, R>(key: &'static LocalKey<Cell<T>>, body: impl FnOnce(&mut T) -> R) -> R {
     // An ending thread has no buffers.
     let mut kept = key.try_with(Cell::take).unwrap_or_default();

@@ -45,7 +45,7 @@ const fn addition(number: Number) -> EachOp {
     }
 }
 
-/// A value for all words of a list, or a value per word: `1`, `&values`.
+/// One value for a list's words, or a value per word: `1`, `&values`.
 ///
 /// # Safety
 ///

@@ -42,7 +42,7 @@ impl fmt::Debug for SymAddr {
     }
 }
 
-/// The range of an object in each PE's slot.
+/// An object's range in every PE's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Bytes from the start of a PE's slot.

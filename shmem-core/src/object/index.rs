@@ -75,7 +75,7 @@ pub(crate) fn one(index: usize, len: usize, offset: usize) -> (usize, usize) {
     (index, 1)
 }
 
-/// Returns a range's first index and its length.
+/// Returns a range's first index and length.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) -> (usize, usize) {

@@ -41,11 +41,11 @@ const _: () = assert!(size_of::<Lock>() == 8 * 8 + LOCK_FILE_BYTES, "a lock has 
 pub enum LockWord {
     /// The last PE in the queue; in the copy of the lock's home.
     Last,
-    /// The next PE in the queue.
+    /// The next queued PE.
     Behind,
     /// The previous PE.
     Before,
-    /// 1: the previous PE has passed the lock to this PE.
+    /// 1: the previous PE passed the lock to this PE.
     Granted,
     /// Number of requests by this PE's threads.
     Tickets,

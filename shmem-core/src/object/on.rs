@@ -15,7 +15,7 @@ use crate::endpoint::Initiator;
 use crate::pe::Pe;
 use crate::text::counted;
 
-/// A symmetric object, or a part of one, on one PE: an argument of put, get and atomics.
+/// A symmetric object, or a part of one, on one PE: argument of put, get and atomics.
 ///
 /// ```text
 /// GRID.on(right)                 the whole object

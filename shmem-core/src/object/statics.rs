@@ -173,7 +173,7 @@ mod here {
 pub struct Descriptor {
     /// [`Descriptor::MAGIC`].
     pub magic: u64,
-    /// The library that wrote the record: in all versions after the magic word. Only that library reads the rest.
+    /// The library that wrote the record, at this place in all versions. Only that library reads the rest.
     pub(crate) library: &'static Library,
     /// The static in numbers and texts.
     pub entry: StaticEntry,

@@ -59,7 +59,7 @@ mod sealed {
     }
 }
 
-/// Refuses `[..]` and `index`.
+/// Refuses `[..]`, `index`.
 macro_rules! no_subscripts {
     ($([$($parameter:tt)*] $object:ty;)*) => {$(
         impl<$($parameter)*> $object {

@@ -66,7 +66,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Totals of one operation.
+    /// Totals of an operation.
     pub fn of(&self, family: Family) -> Tally {
         self.families[family as usize]
     }
@@ -82,7 +82,7 @@ impl Statistics {
         Method::WAYS.into_iter().zip(self.ways).filter(|(_, transfers)| *transfers > 0)
     }
 
-    /// Encodes `self` for another PE's [`from_words`](Self::from_words).
+    /// Encodes for another PE's [`from_words`](Self::from_words).
     pub fn to_words(&self) -> Vec<u64> {
         let families = self.families.iter().flat_map(|tally| [tally.calls, tally.bytes, tally.nanoseconds]);
         families.chain(self.ways).collect()

@@ -58,7 +58,7 @@ macro_rules! families {
         }
 
         impl Family {
-            /// All operations, in the order of the table.
+            /// All operations, in table order.
             pub const ALL: &'static [Self] =
                 &[$(Self::$family,)* $($(Self::$nbi,)?)* $(Self::$other),*];
 

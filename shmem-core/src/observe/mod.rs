@@ -151,6 +151,6 @@ pub trait Observer: Send + Sync {
     /// A call begins. Returns a number of the observer's choice, which is passed to [`end`](Self::end).
     fn begin(&self, call: &Call<'_>) -> u64;
 
-    /// The call has returned, or was unwound. Runs on the thread of `begin`, with an equal call; calls begun since have ended.
+    /// The call has returned, or was unwound. Same thread and call as for `begin`; calls begun since have ended.
     fn end(&self, call: &Call<'_>, begun: u64);
 }

@@ -30,12 +30,12 @@ pub struct Doorbell {
     /// Number of sleepers on words of the program.
     watchers: AtomicU32,
     epoch: FutexWord,
-    /// Total sleepers.
+    /// All sleepers.
     sleepers: AtomicU32,
 }
 
 impl Doorbell {
-    /// Wakes sleepers, after a read-modify-write of a word that the bell's owner may wait for.
+    /// Wakes sleepers, after a read-modify-write of a word that the owner may wait for.
     #[inline(always)]
     pub fn ring(&self) {
         // On x86-64 the fence is empty, and would not order a plain store.
@@ -54,7 +54,7 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// Wakes watchers, after a store with release ordering to a word of the program that the bell's owner may wait for.
+    /// Wakes watchers, after a store with release ordering to a word of the program that the owner may wait for.
     #[inline(always)]
     pub fn ring_behind_store(&self) {
         if !mutant("doorbell-no-fence-behind-store") {
@@ -63,7 +63,7 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
-    /// Wakes watchers, after any store of the program. Needs no fence: a sleeper makes this thread execute a fence before its
+    /// Wakes watchers, after any store of the program. Needs no fence: a sleeper makes this thread execute one before its
     /// own last check, or sleeps only briefly (`context::untyped`).
     #[inline(always)]
     pub(crate) fn ring_behind_any_store(&self) {

@@ -1,4 +1,4 @@
-//! Chooses the unit of a domain or context.
+//! Chooses units of domains and contexts.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

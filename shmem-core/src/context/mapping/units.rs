@@ -74,7 +74,7 @@ impl Units {
     }
 }
 
-/// The share of the PE in slot `slot` when `limit` units are divided evenly among `pes` PEs. The remainder goes to the first PEs,
+/// The share of the PE in slot `slot` when `limit` units are divided evenly among `pes` PEs. The first PEs share the remainder,
 /// one each.
 pub const fn evenly(limit: usize, pes: usize, slot: usize) -> usize {
     limit / pes + (slot < limit % pes) as usize

@@ -87,8 +87,8 @@ pub trait NonBlocking: Initiator {
         Pending::get(self.endpoint(), buffer, place)
     }
 
-    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. The copy is read before the token's next quiet
-    /// returns; then the data is visible to every PE.
+    /// Starts writing the calling PE's copy of an object, or a part of it, to a place. The copy is read before the token's next
+    /// quiet returns; then the data is visible to every PE.
     ///
     /// # Panics
     ///

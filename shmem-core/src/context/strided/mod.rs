@@ -51,7 +51,7 @@ pub(crate) fn put_part<T: PlainData>(
 ///
 /// # Safety
 ///
-/// As [`execute`]. If `To` is `From`, both sides must consist of it, aligned.
+/// As [`execute`]. If both are one number type, both sides must be such numbers.
 #[inline(always)]
 unsafe fn execute_as<To: Pod, From: 'static>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     if TypeId::of::<To>() == TypeId::of::<From>() {
@@ -74,8 +74,8 @@ macro_rules! directions {
         /// # Safety
         ///
         #[doc = $safety]
-        /// No block of the destination may overlap another block of either side. If `To` is `From`, both sides must consist of
-        /// it, aligned.
+        /// No block of the destination may overlap another block of either side. If `To` and `From` are one number type, both
+        /// sides must be such numbers.
         #[inline(always)]
         pub(super) unsafe fn $planned<To: Pod, From: 'static>(
             endpoint: &Endpoint,

@@ -70,7 +70,7 @@ pub unsafe trait Object {
 ///
 /// # Safety
 ///
-/// `place_on` must be the object's position on every PE, and [`place`](Object::place) that on this PE.
+/// `place_on` must give the object's position on every PE, [`place`](Object::place) on this PE.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not exist on other PEs",
     label = "not a symmetric object",
@@ -85,8 +85,8 @@ pub unsafe trait Remote: Object {
 ///
 /// # Safety
 ///
-/// If [`place`](Object::place) returns an offset, the object must be there; else `first` must be its start, readable for as long
-/// as the reference lives.
+/// If [`place`](Object::place) returns an offset, the object is there; else `first` must be its start, readable for as long as
+/// the reference lives.
 #[diagnostic::on_unimplemented(
     message = "nothing can be read from `{Self}`",
     label = "neither a symmetric object nor an array or a slice",
@@ -110,7 +110,7 @@ pub unsafe trait Readable: Object {
 ///
 /// # Safety
 ///
-/// As [`Readable`], for `first_mut`, which must be writable.
+/// As [`Readable`]; `first_mut` must also be writable.
 #[diagnostic::on_unimplemented(
     message = "nothing can be written to `{Self}`",
     label = "neither a symmetric object nor an array or a slice that can be changed",

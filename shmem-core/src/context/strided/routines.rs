@@ -235,8 +235,8 @@ struct Walk {
 impl Blocks {
     /// One loop over blocks of elements of `T`, in bytes. Panics unless all blocks are inside both sides, without overlap.
     ///
-    /// Overflowed products are never used: length and strides of no blocks, strides of one block. For more blocks, all
-    /// products are at most a slice's length.
+    /// Overflowed products are never used: length and strides of no blocks, strides of one block. With more blocks,
+    /// all are at most a slice's length.
     #[inline(always)]
     #[track_caller]
     fn in_bytes<T>(self, to: Walk, from: Walk) -> (usize, Level) {
