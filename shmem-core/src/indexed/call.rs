@@ -40,7 +40,7 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         Self { endpoint, place, indices, location: Location::caller() }
     }
 
-    /// Reads or writes the elements, as the deed says. `len` is the number of local elements, called `what` in messages. Panics if
+    /// Reads or writes the elements, as `deed` says. `len` is the number of local elements, called `what` in messages. Panics if
     /// `len` is not the number of indices, or an index is beyond the end.
     ///
     /// # Safety

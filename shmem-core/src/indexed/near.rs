@@ -164,7 +164,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     }
 }
 
-/// Rings the bells of the PEs whose words a list changes, when it is dropped.
+/// When dropped, rings the bells of the PEs whose words a list changes.
 struct Bells<'l, 'e, 'i, P: Spread, X: ListIndex> {
     list: &'l Near<'e, 'i, P, X>,
     are_silent: bool,

@@ -246,7 +246,7 @@ pub trait Numbered {
     /// Type of the elements.
     type Item: SymmetricData;
 
-    /// Their location.
+    /// The elements.
     #[doc(hidden)]
     fn __spread(&self) -> impl Spread<Item = Self::Item> + '_;
 }

@@ -93,7 +93,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     let is_sorted = place.pes().len() * groups == 1;
     let round = round(deed, size);
     let begin = |number: usize| number * round;
-    // Dropped last, after all that it completes.
+    // Dropped last: completes all transfers.
     let mut answers = Answers { far: None };
     with_kept(&BUFFERS, |buffers| {
         (0..indices.len().div_ceil(round)).try_for_each(|number| {

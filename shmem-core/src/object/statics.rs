@@ -175,7 +175,7 @@ pub struct Descriptor {
     pub magic: u64,
     /// The library that wrote the record, at this place in all versions. Only that library reads the rest.
     pub(crate) library: &'static Library,
-    /// The static in numbers and texts.
+    /// The static's metadata.
     pub entry: StaticEntry,
     /// The static.
     pub position: &'static Position,

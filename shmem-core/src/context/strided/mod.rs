@@ -42,8 +42,8 @@ pub(crate) fn put_part<T: PlainData>(
     assert_eq!(to.len(), part.elements());
     let (start, plan) = part.pack(from);
     let to = transport::Remote { pe: to.pe(), segment: to.segment(), offset: to.offset() };
-    // SAFETY: the blocks lie in `from`, which is borrowed (`pack`); one behind the other they are the elements of the place,
-    // which every PE has.
+    // SAFETY: the blocks are in `from`, which is borrowed (`pack`), and have the place's number of elements. Every PE has
+    // the place.
     unsafe { put_planned::<(), ()>(endpoint, to, start, &plan, Family::StridedPut, Location::caller()) };
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn put_part<T: PlainData>(
 ///
 /// # Safety
 ///
-/// As [`execute`]. If both are one number type, both sides must be such numbers.
+/// As [`execute`]. If both are one number, both sides must be made of it, aligned.
 #[inline(always)]
 unsafe fn execute_as<To: Pod, From: 'static>(plan: &TransferPlan, to: *mut u8, from: *const u8) {
     if TypeId::of::<To>() == TypeId::of::<From>() {
@@ -74,8 +74,8 @@ macro_rules! directions {
         /// # Safety
         ///
         #[doc = $safety]
-        /// No block of the destination may overlap another block of either side. If `To` and `From` are one number type, both
-        /// sides must be such numbers.
+        /// No block of the destination may overlap another of either side. If `To` and `From` are one number, both sides must be
+        /// made of it, aligned.
         #[inline(always)]
         pub(super) unsafe fn $planned<To: Pod, From: 'static>(
             endpoint: &Endpoint,

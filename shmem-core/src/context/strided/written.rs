@@ -142,7 +142,7 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
         Some(Found::Constant(a, b)) => {
             let (plan, to) = (&constant.computed.plan, transport::Remote { pe, segment, offset: offset + a });
             // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `to` in the object that every PE
-            // has, that of `from` in the source, and that they do not overlap. Where both are made of one type, none is a field.
+            // has, that of `from` in the source, and that they do not overlap. If both are of one type, none is a field.
             unsafe { put_planned::<To, From>(endpoint, to, start.wrapping_add(b), plan, family, location) };
         }
         Some(Found::Planned(run)) => {
@@ -150,8 +150,8 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
             run.run((to.pieces(), Piece::whole(segment, offset)), lies, |to, from, plan| {
                 let to = transport::Remote { pe, segment: to.segment, offset: to.offset };
                 let from = origin.wrapping_add(from.offset);
-                // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`), of which every PE has
-                // the remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
+                // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`). Every PE has the
+                // remote object, and the regions are disjoint (`is_apart`); the pieces are the objects'.
                 unsafe { put_planned::<(), ()>(endpoint, to, from, plan, family, location) };
             });
         }
@@ -195,7 +195,7 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
                 (&constant.computed.plan, transport::Remote { pe, segment, offset: offset + b });
             let to = to.start_mut(endpoint).wrapping_add(a);
             // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `from` in the object that every PE
-            // has, that of `to` in the destination, and that they do not overlap. Where both are made of one type, none is a field.
+            // has, that of `to` in the destination, and that they do not overlap. If both are of one type, none is a field.
             unsafe { get_planned::<To, From>(endpoint, to, from, plan, family, location) };
         }
         Some(Found::Planned(run)) => {
@@ -204,8 +204,8 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
             run.run(lies, (from.pieces(), Piece::whole(segment, offset)), |to, from, plan| {
                 let from = transport::Remote { pe, segment: from.segment, offset: from.offset };
                 let to = origin.wrapping_add(to.offset);
-                // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`), of which every PE has
-                // the remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
+                // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`). Every PE has the
+                // remote object, and the regions are disjoint (`is_apart`); the pieces are the objects'.
                 unsafe { get_planned::<(), ()>(endpoint, to, from, plan, family, location) };
             });
         }
