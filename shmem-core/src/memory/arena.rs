@@ -1,4 +1,4 @@
-//! The addresses in which every PE of the node has its slot.
+//! The addresses of the slots of all PEs of the node.
 //!
 //! The memory of PE `slot` starts at `base + slot * stride`, in every process of the node. All addresses are reserved at once. A PE maps
 //! memory there when it creates its own or attaches a peer's; other addresses fault.
@@ -21,7 +21,7 @@ use super::provide::{OwnMemory, SlotArea, adopt, provide, system};
 use super::request::Request;
 use crate::exclusion::Mutex;
 
-/// The slots of all PEs of the node. Methods panic if their slot does not exist, or if they map memory where some is mapped.
+/// The slots of all PEs of the node. Methods panic if the slot does not exist, or they map memory over mapped memory.
 #[derive(Debug)]
 pub struct Arena {
     layout: SlotLayout,
@@ -33,13 +33,13 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Reserves addresses for `slots` PEs, and checks that the machine has what they ask for. No memory is used yet. The slot
-    /// of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
+    /// Reserves addresses for `slots` PEs, and checks that the machine has the requested memory. Uses no memory yet. The
+    /// slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
-    /// Memory to be populated is compared with what is left on the node. `alike` of the PEs, this one included, may have
-    /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]). So each PE of a
-    /// node calls this before any of them calls [`create`](Self::create).
-    /// Fails if a limit is too low, or the machine does not have what is mandatory.
+    /// Memory to be populated is compared with the node's available memory. So all PEs of the node call this
+    /// before any of them calls [`create`](Self::create). `alike` PEs, this one included, may have
+    /// memory of the same NUMA nodes ([`SlotLayout::allowed_nodes`]).
+    /// Fails if a limit is too low, or the machine lacks mandatory memory.
     pub fn reserve(
         own: usize,
         layout: SlotLayout,
@@ -48,7 +48,7 @@ impl Arena {
         machine: Machine,
     ) -> Result<Self, MemoryError> {
         limits::check_each(&layout, &machine)?;
-        // Strides are multiples of the unit, so all slots start at a multiple of it.
+        // Strides are multiples of the unit, so all slots are aligned to the unit.
         let align = layout.unit().max(OWN_ALIGN);
         let reservation = layout
             .stride()
@@ -87,12 +87,12 @@ impl Arena {
     }
 
     /// Makes the system area and the partitions of the PE in `slot`, and maps them. Only partitions
-    /// for which kind, policy or page size was asked have all their pages afterwards. `files` says where the partitions are
-    /// that shall survive the job, by their position in the order of IDs.
+    /// with a requested kind, policy or page size have all their pages afterwards. `files` has the files of the partitions
+    /// that survive the job, by their position in the order of IDs.
     ///
     /// A process whose threads are the PEs calls this for several slots.
-    /// Fails if the machine does not give what is asked.
-    /// Panics if the partitions that are to survive are not those that have a [`Backing`].
+    /// Fails if the machine does not provide the memory.
+    /// Panics unless exactly the partitions that survive have a [`Backing`].
     pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<OwnMemory, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
@@ -107,9 +107,9 @@ impl Arena {
         })
     }
 
-    /// Maps the memory that the PE in `slot` made: all of its partitions, or its `later` segment at
-    /// that offset, made by [`create_later`](Self::create_later) with the same request. The peer is not trusted.
-    /// Fails with [`MemoryError::Peer`] if it does not fit the layout, or could change its size.
+    /// Maps memory that the PE in `slot` made: all its partitions, or a `later` segment, which the peer made by
+    /// [`create_later`](Self::create_later) with this offset and request. The peer is not trusted.
+    /// Fails with [`MemoryError::Peer`] if the memory does not fit the layout, or is resizable.
     /// Panics if the later segment is not in [`SlotLayout::later`].
     pub fn attach(
         &self,
@@ -135,17 +135,17 @@ impl Arena {
                 // SAFETY: the range is inside the area (`check_parts`), in which nothing was mapped (`mapping`), so nothing refers to it.
                 unsafe { self.reservation.map(range.clone(), &descriptors[part.file as usize], part.at) }
                     .map_err(system("mmap", "mapping the memory of a peer"))?;
-                // The peer's own core dump has it.
+                // The peer's core dump has it.
                 self.reservation.leave_out_of_dumps(range);
             }
             Ok(())
         })
     }
 
-    /// Checks that every PE of the node can have what a later segment asks for. All of them call this
-    /// before any of them calls [`create_later`](Self::create_later), since memory to be populated is
-    /// compared with what is left. `alike` of them, this one included, may have theirs on the same
-    /// NUMA nodes. Fails if the machine does not have what is asked.
+    /// Checks that every PE of the node can have a later segment. All PEs of the node call this
+    /// before any of them calls [`create_later`](Self::create_later): memory to be populated is
+    /// compared with available memory. `alike` PEs, this one included, may have memory of the same
+    /// NUMA nodes. Fails if the machine does not have the memory.
     pub fn check_later(&self, request: &Request, alike: usize) -> Result<(), MemoryError> {
         limits::check_later(request, self.slots, alike, &self.machine)
     }
@@ -153,9 +153,9 @@ impl Arena {
     /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its slot, and maps it. The offset
     /// comes from a [`LaterRange`](super::LaterRange).
     ///
-    /// With a memfd `given`, maps that a second time, from its start on, in whole pages, and seals its size. The process keeps its
-    /// first mapping. Fails if the machine does not give what is asked, or the memfd cannot be sealed or mapped.
-    /// Panics if the range is not in [`SlotLayout::later`], or what is given has no whole pages.
+    /// With a memfd `given`, seals its size and maps its first `request.bytes` bytes, whole pages, once more. The process keeps
+    /// its first mapping. Fails if the machine has no memory, or the memfd cannot be sealed or mapped.
+    /// Panics if the range is not in [`SlotLayout::later`], or a memfd is given for no whole pages.
     pub fn create_later(
         &self,
         slot: usize,
@@ -174,19 +174,19 @@ impl Arena {
         })
     }
 
-    /// Unmaps a later segment, created or attached. Its memory is free when all processes have unmapped it.
-    /// Panics if there is none.
+    /// Unmaps a later segment. Its memory is free when all processes have unmapped it.
+    /// Panics if `offset` has no later segment.
     ///
     /// # Safety
     ///
-    /// Nothing refers to it any more.
+    /// Nothing refers to the segment.
     pub unsafe fn remove_later(&self, slot: usize, offset: usize) {
         assert!(offset >= self.layout.later().start, "{offset:#x} is not a later segment");
         let mut mapped = self.mapped.lock();
         let end = mapped.remove(&(slot, offset));
         let end = end.unwrap_or_else(|| panic!("slot {slot} has no later segment at {offset:#x}"));
         let origin = slot * self.stride();
-        // SAFETY: the range is one segment's (it was in `mapped`), to which nothing refers (caller).
+        // SAFETY: the range is a segment (it was in `mapped`) to which nothing refers (caller).
         unsafe { self.reservation.clear(origin + offset..origin + end) };
     }
 
@@ -211,7 +211,7 @@ impl Arena {
         offset..end.unwrap_or(later.end)
     }
 
-    /// Maps an unmapped area of a slot by `work`; after an error it is unmapped again.
+    /// Maps an unmapped area of a slot by `work`; after an error, unmaps the area.
     fn mapping<R>(
         &self,
         slot: usize,
@@ -231,7 +231,7 @@ impl Arena {
         let origin = slot * self.stride();
         let result = work(SlotArea { arena: self, origin, area: area.clone() });
         if result.is_err() {
-            // SAFETY: the area was empty when we took it, and nobody was told of what came there.
+            // SAFETY: the area was unmapped before `work`, which failed and gave out no pointer.
             unsafe { self.reservation.clear(origin + area.start..origin + area.end) };
             self.mapped.lock().remove(&(slot, area.start));
         }
@@ -239,14 +239,14 @@ impl Arena {
     }
 }
 
-/// Placement of base pages on NUMA nodes. Ranges are in bytes from the start of a slot, of whole pages; others panic.
+/// Placement of base pages on NUMA nodes. Ranges are bytes from the slot's start; methods panic unless in whole pages.
 impl Arena {
-    /// Sets the nodes from which pages of each range will come, the first node before the others, whoever touches the pages
-    /// first. The ranges are ascending, and of base pages. [`Spread::System`] or no nodes: the system decides. All stays one
-    /// mapping.
+    /// Sets the nodes of each range's future pages, whichever process touches them first. The first node is preferred. The
+    /// ranges are ascending, of base pages. With [`Spread::System`] or no nodes, the system decides. The mapping is not
+    /// split.
     ///
-    /// Pages that exist stay where they are, unless the range is [given back](Self::discard) beforehand.
-    /// Fails as the kernel says; see [`MemoryError::no_nodes`].
+    /// Existing pages do not move; [`discard`](Self::discard) the range beforehand to place it anew.
+    /// Fails if the kernel does; see [`MemoryError::no_nodes`].
     pub fn place_ranges(
         &self,
         slot: usize,
@@ -260,8 +260,8 @@ impl Arena {
         numa::bind_file(start, ranges, spread).map_err(system("mbind", "placing memory on nodes"))
     }
 
-    /// The node of each page of `page` bytes in a range of a slot; `None`: it does not exist. Pages touched by peers count.
-    /// Fails as the kernel says; see [`MemoryError::no_nodes`].
+    /// The node of each page of `page` bytes in a range of a slot; `None`: no such page. Pages that peers made count.
+    /// Fails if the kernel does; see [`MemoryError::no_nodes`].
     pub fn nodes_of(
         &self,
         slot: usize,
@@ -275,7 +275,7 @@ impl Arena {
             .map_err(system("move_pages", "asking for the nodes of pages"))
     }
 
-    /// Existing pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers.
+    /// Number of existing pages of `page` bytes on each node in a range of a slot, by node number.
     /// Fails as [`nodes_of`](Self::nodes_of) does.
     pub fn pages_per_node(
         &self,
@@ -286,15 +286,15 @@ impl Arena {
         self.nodes_of(slot, range, page).map(numa::count)
     }
 
-    /// Allocates the pages of a range of a slot, from several threads if it is large. Their contents stay.
-    /// Fails if no memory is left on the nodes from which they must come.
+    /// Allocates the pages of a range of a slot, in several threads if it is large. Contents stay.
+    /// Fails if no memory is left on the nodes to which the range is bound.
     pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         let page = self.machine.base_page() as usize;
         self.reservation.populate(inside, page).map_err(system("madvise", "populating memory"))
     }
 
-    /// Gives the pages of a range of a slot back to the system: it is zero afterwards. Fails as the kernel says.
+    /// Frees the pages of a range of a slot: the range is zero afterwards. Fails if the kernel does.
     ///
     /// # Safety
     ///

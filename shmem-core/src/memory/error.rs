@@ -6,15 +6,15 @@ use super::numa;
 use super::pmem::PmemError;
 use crate::topology;
 
-/// Memory could not be reserved, mapped or populated. Messages name the memory and who asked for it, what there is, and what to do.
+/// Memory could not be reserved, mapped or populated. Messages name the memory, the source of its request, the limit, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// More is asked for than the machine has, or this process may have: addresses, memory, files.
+    /// More addresses, memory or files are requested than the machine or a limit allows.
     #[error("{0}")]
     Limit(String),
-    /// Pages of a size, or of a kind of memory, cannot be had that must be.
+    /// A mandatory page size or kind of memory is not available.
     #[error("{0}")]
     Mandatory(String),
     #[error(
@@ -23,10 +23,10 @@ pub enum MemoryError {
     NoMemfd { errno: Errno },
     #[error(transparent)]
     Pmem(#[from] Box<PmemError>),
-    /// A system call failed for no reason of its own.
+    /// A system call failed, for another reason.
     #[error("{call} failed while {what}: {errno}")]
     System { call: &'static str, what: &'static str, errno: Errno },
-    /// A peer's memory is not what it has to be.
+    /// A peer's memory does not fit the layout.
     #[error(
         "the memory that the PE in slot {slot} of this node handed over is refused: {reason}; all PEs must run the same program with the same partitions"
     )]
@@ -34,13 +34,13 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// Whether a kernel without NUMA, or a container, does not let this process place memory on nodes.
+    /// Whether this process cannot place memory on nodes: no NUMA kernel, or a container forbids it.
     pub fn no_nodes(&self) -> bool {
         matches!(self, Self::System { errno, .. } if numa::unknown(*errno))
     }
 }
 
-/// Nodes with a word in front; nothing if there are none.
+/// `word` and the nodes; empty if there are no nodes.
 pub(super) fn node_list(word: &str, nodes: &[u32]) -> String {
     if nodes.is_empty() { String::new() } else { format!("{word} {}", topology::numbers(nodes)) }
 }

@@ -1,7 +1,7 @@
-//! File parts: which bytes of a PE's slot are in which file, as the PE tells its peers.
+//! File parts: which bytes of a slot are in which file. Each PE sends its own to its peers.
 //!
-//! Peers do not trust them: parts that do not fit the layout, or a file that could shrink under a
-//! mapping (a later access would kill the reader), are refused before anything is mapped.
+//! Peers check file parts before they map anything. They refuse parts that do not fit the layout, and
+//! files that could shrink: an access behind the new end would kill the reader.
 
 use core::ops::{Range, RangeInclusive};
 use std::os::fd::OwnedFd;
@@ -18,7 +18,7 @@ pub struct FilePart {
     /// Bytes from the start of the slot.
     pub(super) offset: u64,
     pub(super) bytes: u64,
-    /// Index of the file among those handed over.
+    /// Index of the file among the sent ones.
     pub(super) file: u64,
     /// Bytes from the start of the file.
     pub(super) at: u64,
@@ -32,7 +32,7 @@ impl FilePart {
     }
 }
 
-/// Adds a part, to the last one if it continues it in the slot and in the file.
+/// Appends a part, or extends the last part if they are adjacent in slot and file.
 pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     match parts.last_mut() {
         _ if part.bytes == 0 => {}
@@ -45,7 +45,7 @@ pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     }
 }
 
-/// Checks that parts cover a range from `offset` without gaps up to an end in `ends`, with files below `files`.
+/// Checks that parts cover a range from `offset` to an end in `ends` without gaps, with file indices below `files`.
 pub(super) fn check_parts(
     parts: &[FilePart],
     offset: u64,
@@ -79,8 +79,8 @@ pub(super) fn check_parts(
     Ok(())
 }
 
-/// Checks that a file is what the parts in it say: a memfd, or in the ranges `named` of a slot a file that
-/// survives the job. That file cannot be sealed: its lock and its owner prevent that somebody cuts it short.
+/// Checks that a file fits its parts: a memfd or, in the ranges `named` of a slot, a file that
+/// survives the job. Such a file cannot be sealed: its lock and its owner prevent truncation.
 pub(super) fn check_file(
     number: usize,
     file: &OwnedFd,
@@ -105,7 +105,7 @@ pub(super) fn check_file(
     Ok(())
 }
 
-/// The size of a file that survives the job, and bytes of its pages.
+/// The size and page size of a file that survives the job.
 fn pages_of_named(file: &OwnedFd) -> Result<(u64, u64), String> {
     let stat = rustix::fs::fstat(file).map_err(|errno| format!("has no size ({errno})"))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -117,7 +117,7 @@ fn pages_of_named(file: &OwnedFd) -> Result<(u64, u64), String> {
     Ok((stat.st_size as u64, rustix::param::page_size() as u64))
 }
 
-/// The size of a memfd that keeps it, and bytes of its pages.
+/// The size and page size of a memfd of sealed size.
 fn pages_of_memfd(file: &OwnedFd) -> Result<(u64, u64), String> {
     let seals = rustix::fs::fcntl_get_seals(file).map_err(|errno| format!("is not a memfd ({errno})"))?;
     if !seals.contains(SEALS) {

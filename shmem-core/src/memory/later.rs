@@ -1,4 +1,4 @@
-//! Allocation of addresses of a slot for segments that are made after init.
+//! Allocation of addresses in a slot for segments made after init.
 //!
 //! First fit, on granules, with the lowest free segment index: the same calls in the same order give the
 //! same results, so all PEs agree without a message.
@@ -36,8 +36,8 @@ impl LaterRange {
         Self { range: layout.later(), granule: layout.granule(), used: Vec::new() }
     }
 
-    /// Finds room for `bytes` bytes, at a multiple of `room` ([`Request::room`](super::Request::room)).
-    /// Fails if there is none, or all segments are in use. Panics if `bytes` is 0 or `room` is not a power of two.
+    /// Allocates `bytes` bytes, at a multiple of `room` ([`Request::room`](super::Request::room)).
+    /// Fails without a large enough gap or a free index. Panics if `bytes` is 0 or `room` is not a power of two.
     pub fn allocate(&mut self, bytes: usize, room: usize) -> Result<LaterSegment, MemoryError> {
         assert!(bytes > 0, "a segment has bytes");
         assert!(room.is_power_of_two(), "pages have sizes that are powers of two");
@@ -66,7 +66,7 @@ impl LaterRange {
         self.gaps().map(|gap| gap.len()).max().unwrap_or(0)
     }
 
-    /// Gives a segment back. Panics if it is not in use.
+    /// Frees a segment. Panics if it is not in use.
     pub fn release(&mut self, segment: LaterSegment) {
         let LaterSegment { index, offset } = segment;
         let at = self.used.iter().position(|(range, used)| (range.start, *used) == (offset, index));
@@ -74,7 +74,7 @@ impl LaterRange {
         self.used.remove(at);
     }
 
-    /// The free ranges in the order of their offsets; gap number `i` lies in front of `used[i]`.
+    /// The free ranges in the order of their offsets; gap `i` is in front of `used[i]`.
     fn gaps(&self) -> impl Iterator<Item = Range<usize>> {
         let starts = core::iter::once(self.range.start).chain(self.used.iter().map(|(range, _)| range.end));
         let ends = self.used.iter().map(|(range, _)| range.start).chain(core::iter::once(self.range.end));

@@ -7,9 +7,9 @@
 //! stride     the next PE's slot
 //! ```
 //!
-//! The layout follows from the requests alone, never from what a machine grants, so every PE computes the same one. Starts are
-//! multiples of 2 MiB, or of a larger page size: otherwise merging pages fails silently. The stride is an *odd* multiple of that, so
-//! that equal offsets of different PEs are in different cache sets. The granule grows with the slot, which bounds the table of
+//! The layout follows from the requests alone, not from what a machine grants, so every PE computes equal layouts. Starts are
+//! multiples of 2 MiB, or of a larger page size: otherwise merging pages fails silently. The stride is an *odd* multiple of it, so
+//! equal offsets of different PEs are in different cache sets. The granule grows with the slot, to bound the table of
 //! [`Segments`].
 
 use core::ops::Range;
@@ -24,10 +24,10 @@ use crate::system::SYSTEM_BYTES;
 use crate::text::Text;
 use crate::topology::Topology;
 
-/// Most entries of the table that finds segments.
+/// Most entries of the table of segments.
 const MOST_GRANULES: usize = 1024;
 
-/// Bytes of addresses that a process has at most, for the slots of all PEs of its node.
+/// Most bytes of addresses in a process, for the slots of all PEs of its node.
 pub(super) const ADDRESSES: u64 = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
 
 /// The layout of a PE's slot.
@@ -42,17 +42,17 @@ pub struct SlotLayout {
     bytes: usize,
     slot_bytes: usize,
     stride: usize,
-    /// Bytes of addresses that were asked for later segments.
+    /// Requested bytes of addresses for later segments.
     later: usize,
-    /// NUMA nodes of which this process may have memory.
+    /// NUMA nodes that this process may use.
     allowed: Vec<u32>,
 }
 
 impl SlotLayout {
     /// The layout of a slot for `partitions` in the order of their IDs, with at least `team_bytes` bytes for allocations of teams
     /// and `later_bytes` bytes of addresses for later segments. `topology` decides the placement on nodes, but no offset.
-    /// Fails if it does not fit into an address space, or a partition must have a kind of memory that cannot be placed.
-    /// Panics if there are more than [`MAX_PARTITIONS`], or they are not in the order of their IDs.
+    /// Fails if the slot does not fit into an address space, or a mandatory kind of memory is not available.
+    /// Panics if there are more than [`MAX_PARTITIONS`] partitions, or in another order.
     pub fn new(
         partitions: &[PartitionSpec],
         team_bytes: usize,
@@ -106,7 +106,7 @@ impl SlotLayout {
         }
     }
 
-    /// NUMA nodes of which this process may have memory.
+    /// NUMA nodes that this process may use.
     pub fn allowed_nodes(&self) -> &[u32] {
         &self.allowed
     }
@@ -115,19 +115,19 @@ impl SlotLayout {
     pub fn segments(&self) -> Segments {
         let segments = Segments::new(self.slot_bytes, self.granule.trailing_zeros());
         let system = Segment { start: 0, bytes: self.system, partition: 0, name: Text::head("system") };
-        // SAFETY: the arena maps it in every slot before anybody can issue operations, and the lookup of raw
+        // SAFETY: the arena maps the system area in every slot before any operation, and the lookup of raw
         // addresses never finds this segment.
         unsafe { segments.insert(SYSTEM, system) };
         for (k, (&(partition, name), request)) in self.names.iter().zip(&self.requests).enumerate() {
             let segment = Segment { start: self.starts[k], bytes: request.bytes, partition, name };
-            // SAFETY: the arena maps every partition in every slot before anybody can issue operations, and
-            // references into them are lent by phases alone.
+            // SAFETY: the arena maps every partition in every slot before any operation, and only phases
+            // lend references into partitions.
             unsafe { segments.insert(1 + k as u32, segment) };
         }
         segments
     }
 
-    /// What is asked of the partitions, in the order of their IDs.
+    /// The requests for the partitions, in the order of their IDs.
     pub fn requests(&self) -> &[Request] {
         &self.requests
     }
@@ -158,7 +158,7 @@ impl SlotLayout {
         self.slot_bytes
     }
 
-    /// The part of a slot that asks for the most addresses, in words, and how many it asks for.
+    /// The largest consumer of a slot's addresses, in words, and its number of bytes.
     pub(super) fn largest_claim(&self) -> (String, u64) {
         largest_claim(&self.requests, self.system - SYSTEM_BYTES, self.later)
     }
@@ -173,7 +173,7 @@ impl SlotLayout {
         self.granule
     }
 
-    /// Alignment of slots, in addresses: 2 MiB, or the largest page size asked for.
+    /// Alignment of slots in addresses: 2 MiB, or the largest requested page size.
     pub fn unit(&self) -> usize {
         self.unit
     }
@@ -196,7 +196,7 @@ fn arrange(
             .and_then(|end| end.checked_next_multiple_of(room));
         starts.push(start?);
     }
-    // A later segment may have pages as large as any.
+    // A later segment may have the largest pages.
     let room = requests.iter().map(Request::room).max().unwrap_or(HUGE).max(granule);
     let bytes = end?.checked_next_multiple_of(room)?;
     let slot_bytes = bytes.checked_add(later)?.checked_next_multiple_of(granule)?;
@@ -207,7 +207,7 @@ fn odd_multiple(bytes: usize, unit: usize) -> Option<usize> {
     (bytes.div_ceil(unit) | 1).checked_mul(unit)
 }
 
-/// The largest consumer of addresses, in words with the variable that sizes it, and its bytes.
+/// The largest consumer of addresses, in words with its variable, and its number of bytes.
 fn largest_claim(requests: &[Request], teams: usize, later: usize) -> (String, u64) {
     let claims = requests.iter().map(|request| (request.what.as_str(), request.bytes)).chain([
         ("SHMEM_TEAM_SIZE, the memory of teams", teams),

@@ -1,7 +1,7 @@
-//! Checks before anything is reserved. Each has one message: what was asked, what is allowed, what to do.
+//! Checks before any reservation. Each check has one message: the request, the limit, the remedy.
 //!
-//! The sum of all sizes may exceed the memory, since pages come when they are touched. One partition alone may not, since
-//! it could never be used up, nor may the sum of what is populated at start.
+//! The sum of all sizes may exceed the memory, since pages are made at their first touch. A single partition may not, nor
+//! the sum of all partitions that are populated at start.
 
 use core::iter::repeat_n;
 use std::collections::BTreeMap;
@@ -17,15 +17,15 @@ use super::request::Request;
 use super::size::Size;
 use crate::partition::Pages;
 
-/// Checks what each partition alone asks of the machine.
+/// Checks each partition's size against the memory.
 pub(super) fn check_each(layout: &SlotLayout, machine: &Machine) -> Result<(), MemoryError> {
     let memory = machine.memory();
     let mut in_memory = layout.requests().iter().filter(|request| !request.is_in_file());
     in_memory.try_for_each(|request| fits(request, &memory))
 }
 
-/// Checks what all PEs of the node ask of the machine together. They have the same partitions, and `alike` of them, this one
-/// included, may have memory of the same NUMA nodes. The others count only for the memory of all.
+/// Checks the sum of the requests of all PEs of the node, which have equal partitions. `alike` PEs, this one included, may
+/// have memory of the same NUMA nodes. The other PEs count for the node's total memory only.
 pub(super) fn check_all(
     layout: &SlotLayout,
     slots: usize,
@@ -37,8 +37,8 @@ pub(super) fn check_all(
     descriptors(layout.requests(), slots, machine)
 }
 
-/// Checks one segment that `slots` running PEs ask for at the same time: `alike` of them place theirs as this
-/// one does. Where the others do is not known here, only that it takes of the memory of all.
+/// Checks one segment that `slots` running PEs request at once. `alike` PEs, this one included, place it on
+/// the same NUMA nodes. The other PEs count for the node's total memory only.
 pub(super) fn check_later(
     request: &Request,
     slots: usize,
@@ -62,7 +62,7 @@ fn fits(request: &Request, memory: &Limit) -> Result<(), MemoryError> {
     )))
 }
 
-/// Simulates the page allocations of all PEs, one after the other, on the pages there are now.
+/// Simulates the page allocations of all PEs, one after the other, on the available pages.
 fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine) -> Result<(), MemoryError> {
     let mine: Vec<_> = requests.iter().filter(|request| request.populate).cloned().collect();
     if mine.is_empty() {
@@ -102,7 +102,7 @@ fn populated(requests: &[Request], slots: usize, alike: usize, machine: &Machine
     )))
 }
 
-/// Checks that memory fits on the nodes where it must be: the kernel would kill a process. Memory that prefers them counts as well.
+/// Checks that bound memory fits on its nodes: otherwise the kernel would kill a process. Memory that prefers these nodes counts.
 fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), MemoryError> {
     let bound = |request: &Request| request.placement.spread == Spread::Bound;
     if !demands.iter().any(|(request, _)| bound(request)) {
@@ -146,7 +146,7 @@ fn on_nodes(demands: &[(&Request, u64)], machine: &Machine) -> Result<(), Memory
     Ok(())
 }
 
-/// The error for a mandatory page size that cannot be had.
+/// The error for an unavailable mandatory page size.
 pub(super) fn no_pages(request: &Request, slots: usize, has: &str) -> MemoryError {
     let (asked, nodes) = (Size(request.traits.pgsize.unwrap_or(0)), request.only_on().unwrap_or_default());
     let variable = match nodes {
@@ -172,7 +172,7 @@ fn file_size(asked: u64) -> Result<(), MemoryError> {
     }
 }
 
-/// Each PE hands over a descriptor per class of page sizes; all of them may be open at once.
+/// Checks the limit on open files: each PE sends a descriptor per file, all open at once.
 fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<(), MemoryError> {
     let base = machine.base_page();
     let huge = requests.iter().filter(|request| request.traits.pgsize.is_some_and(|p| p > base)).count();

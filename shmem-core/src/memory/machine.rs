@@ -1,4 +1,4 @@
-//! Memory, control groups and page sizes of the machine, as `/proc` and `/sys` say.
+//! Memory, control groups and page sizes of the machine, from `/proc` and `/sys`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::size::Size;
 use crate::root::Root;
 use crate::topology::Topology;
 
-/// The machine, by the root of its `proc` and `sys`. Tests invent machines by giving another root.
+/// The machine, by the root of its `proc` and `sys`. Tests simulate machines with another root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     root: Root,
@@ -19,7 +19,7 @@ pub struct Machine {
 pub struct Limit {
     /// Bytes.
     pub bytes: u64,
-    /// Its source, as messages begin: `this node has`, `the control group /x allows`.
+    /// The beginning of messages: `this node has`, `the control group /x allows`.
     pub source: String,
 }
 
@@ -44,7 +44,7 @@ impl Machine {
         Self { root: Root::at(root), base: rustix::param::page_size() as u64 }
     }
 
-    /// Its NUMA nodes, as this process sees them.
+    /// The NUMA nodes, as this process sees them.
     pub fn topology(&self) -> Topology {
         Topology::read(&self.root)
     }
@@ -58,17 +58,17 @@ impl Machine {
         self.base
     }
 
-    /// The memory this process may ever have: the node's, or the control group's.
+    /// The smallest of the node's memory and the control groups' limits.
     pub(super) fn memory(&self) -> Limit {
         self.least("MemTotal:", ["has", "allows"], |group| group.limit)
     }
 
-    /// The memory that can be had now. Cached pages of files on disk can be dropped, and do not count as used.
+    /// The available memory. Cached pages of files on disk can be dropped, and do not count as used.
     pub fn available(&self) -> Limit {
         self.least("MemAvailable:", ["has left"; 2], |group| group.limit.saturating_sub(group.used))
     }
 
-    /// The least of what the node and its control groups have; `says` are the verbs of both.
+    /// The smallest limit of node and control groups; `says` has the verb for each.
     fn least(&self, key: &str, says: [&str; 2], of: impl Fn(&ControlGroup) -> u64) -> Limit {
         let [node_has, group_has] = says;
         let node = self.bytes("proc/meminfo", key);
@@ -84,8 +84,8 @@ impl Machine {
         node.into_iter().chain(groups).min_by_key(|limit| limit.bytes).unwrap_or(none)
     }
 
-    /// The memory of a NUMA node that can be had now: free memory, and half of the cache of files
-    /// on disk, without the reserve of the kernel. If it is not known: no limit.
+    /// The available memory of a NUMA node: free memory and half of the cache of files
+    /// on disk, without the kernel's reserve. `u64::MAX` if unknown.
     pub(super) fn left_on(&self, node: u32) -> u64 {
         let bytes = |key| self.bytes(&format!("sys/devices/system/node/node{node}/meminfo"), key);
         let (Some(total), Some(free)) = (bytes("MemTotal:"), bytes("MemFree:")) else { return u64::MAX };
@@ -97,7 +97,7 @@ impl Machine {
         self.root.field(path, key)?.checked_mul(1024)
     }
 
-    /// The control groups that limit memory of this process: its own, if the path is visible, and all above it.
+    /// The control groups that limit this process's memory: its own, if the path is visible, and its ancestors.
     fn groups(&self) -> Vec<ControlGroup> {
         let (root, mut groups) = (&self.root, Vec::new());
         for line in root.text("proc/self/cgroup").unwrap_or_default().lines() {
@@ -106,7 +106,7 @@ impl Machine {
             else {
                 continue;
             };
-            // The files with the limit, the use, and the part of it that caches files: in version 2, and in version 1.
+            // Files with the limit, the use, and the part that caches files: in version 2, and in version 1.
             let (mounts, [limit, used, files]): (&[&str], _) = if number == "0" && controllers.is_empty() {
                 let files = ["memory.max", "memory.current", "inactive_file"];
                 (&["sys/fs/cgroup", "sys/fs/cgroup/unified"], files)
@@ -119,8 +119,8 @@ impl Machine {
             let above = || Path::new(path.trim_start_matches('/')).ancestors().map(Path::display);
             for (mount, path) in mounts.iter().flat_map(|mount| above().map(move |path| (mount, path))) {
                 let file = |name| format!("{mount}/{path}/{name}");
-                // `max`, its number in version 1, and files that do not exist are no limit. The use of such a group is not read:
-                // the kernel adds it up for each reader, which takes milliseconds.
+                // `max`, its number in version 1, and missing files are no limit. Without a limit, the use is not read:
+                // the kernel sums it up at each read, which takes milliseconds.
                 let Some(limit) = root.number(&file(limit)).filter(|limit| *limit < UNLIMITED) else {
                     continue;
                 };
@@ -133,10 +133,10 @@ impl Machine {
     }
 }
 
-/// More than any machine has: version 1 writes the largest number of whole pages.
+/// From here on, no limit: version 1 writes the largest number of whole pages.
 const UNLIMITED: u64 = 1 << 60;
 
-/// A control group: bytes that it allows, and those that are used and cannot be dropped.
+/// A control group: its limit in bytes, and used bytes that cannot be dropped.
 struct ControlGroup {
     path: String,
     limit: u64,

@@ -14,20 +14,20 @@ use super::size::Size;
 /// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
 const COLLAPSE: libc::c_int = 25;
 
-/// The seals of a memfd of symmetric memory: against another size.
+/// The seals of a memfd of symmetric memory: no resizing.
 pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// Bytes that one thread populates before another one is worth starting.
+/// Fewest bytes to populate per thread.
 const PER_THREAD: usize = 8 << 20;
 
-/// A memfd of base pages, or of pages of `huge` bytes from their pool.
+/// Makes a memfd of base pages, or of `huge`-byte pages from their pool.
 pub(super) fn memfd(huge: Option<u64>) -> Result<OwnedFd, Errno> {
     let mut flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     if let Some(size) = huge {
         // The size is given as its logarithm in the upper bits.
         flags |= MemfdFlags::HUGETLB | MemfdFlags::from_bits_retain(size.trailing_zeros() << 26);
     }
-    // Nobody executes symmetric memory. Kernels before 6.3 do not know the flag.
+    // Symmetric memory is never executed. Kernels before 6.3 lack the flag.
     match rustix::fs::memfd_create("shmem", flags | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => rustix::fs::memfd_create("shmem", flags),
         result => result,
@@ -38,7 +38,7 @@ pub(super) fn resize(memfd: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     rustix::fs::ftruncate(memfd, bytes)
 }
 
-/// Fixes the size of a memfd, if it is not fixed yet.
+/// Seals the size of a memfd, unless it is sealed.
 pub(super) fn seal(memfd: &OwnedFd) -> Result<(), Errno> {
     match rustix::fs::fcntl_get_seals(memfd) {
         Ok(seals) if seals.contains(SEALS) => Ok(()),
@@ -57,11 +57,11 @@ pub(super) struct Reservation {
     bytes: usize,
 }
 
-// SAFETY: a reservation is a range of addresses; whoever reads or writes there goes through raw
-// pointers and answers for it.
+// SAFETY: a reservation is a range of addresses; reads and writes there use raw pointers,
+// and each has its own proof.
 unsafe impl Send for Reservation {}
-// SAFETY: a reservation is a range of addresses; whoever reads or writes there goes through raw pointers and
-// answers for it; the methods that change mappings are system calls on disjoint ranges.
+// SAFETY: a reservation is a range of addresses; reads and writes there go through raw pointers, each with
+// its own proof; methods that change mappings are system calls on disjoint ranges.
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
@@ -71,20 +71,20 @@ impl Reservation {
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start = unsafe { rustix::mm::mmap_anonymous(null_mut(), all, ProtFlags::empty(), flags) }?;
-        // Less than `align`, so `bytes` are left behind it.
+        // `head` < `align`, so `bytes` bytes follow.
         let head = start.cast::<u8>().wrapping_add(origin).align_offset(align);
         let (first, tail) = (start.wrapping_byte_add(head), align - head);
-        // Addresses before and behind are given back: they may be limited.
+        // Addresses before and behind are unmapped: they may be limited.
         for (rest, length) in [(start, head), (first.wrapping_byte_add(bytes), tail)] {
             if length > 0 {
-                // SAFETY: the mapping made just now, before and behind its aligned range; nobody knows of it.
+                // SAFETY: parts of the new mapping, outside its aligned range; nothing refers to them.
                 unsafe { rustix::mm::munmap(rest, length) }?;
             }
         }
         Ok(Self { start: not_null(first)?, bytes })
     }
 
-    /// A second mapping of shared memory that is mapped at an address.
+    /// Maps the shared memory at `address` a second time.
     pub(super) fn again(address: *mut u8, bytes: usize) -> Result<Self, Errno> {
         // A length of 0 leaves the old mapping as it is.
         // SAFETY: the new mapping is at an address that the kernel chooses, and nothing is unmapped.
@@ -92,7 +92,7 @@ impl Reservation {
         Ok(Self { start: not_null(start)?, bytes })
     }
 
-    /// A mapping of a memfd at an address that the kernel chooses.
+    /// Maps a memfd at an address that the kernel chooses.
     pub(super) fn of(memfd: &OwnedFd, offset: u64, bytes: usize) -> Result<Self, Errno> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
@@ -110,7 +110,7 @@ impl Reservation {
 
     fn at(&self, range: &Range<usize>) -> *mut c_void {
         assert!(range.start <= range.end && range.end <= self.bytes, "{range:x?} is outside the reservation");
-        // SAFETY: `range.start` lies in the reservation, as just checked.
+        // SAFETY: `range.start` is in the reservation, as just checked.
         unsafe { self.start.as_ptr().add(range.start) }.cast()
     }
 
@@ -123,18 +123,18 @@ impl Reservation {
         let start = self.at(&range);
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
         let flags = flags | MapFlags::NORESERVE;
-        // SAFETY: the range is ours (`at`), and nothing refers to what was there (caller).
+        // SAFETY: the reservation has the range (`at`), and nothing refers to it (caller).
         let result = unsafe { rustix::mm::mmap(start, range.len(), protection, flags, memfd, offset) };
         if result.is_err() {
             // The kernel may have removed what was there before it failed.
-            // SAFETY: the range is ours (`at`), and nothing refers to what was there (caller).
+            // SAFETY: the reservation has the range (`at`), and nothing refers to it (caller).
             unsafe { self.clear(range) };
         }
         result.map(drop)
     }
 
-    /// Unmaps a range and keeps its addresses.
-    /// Panics if the kernel does not allow it: then the addresses are lost, and could be given to others.
+    /// Unmaps a range and keeps its addresses reserved.
+    /// Panics if the kernel fails: the addresses may then be mapped by other code.
     ///
     /// # Safety
     ///
@@ -142,7 +142,7 @@ impl Reservation {
     pub(super) unsafe fn clear(&self, range: Range<usize>) {
         let start = self.at(&range);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
-        // SAFETY: the range is ours (`at`), and nothing refers to what was there (caller).
+        // SAFETY: the reservation has the range (`at`), and nothing refers to it (caller).
         let result = unsafe { rustix::mm::mmap_anonymous(start, range.len(), ProtFlags::empty(), flags) };
         if let Err(errno) = result {
             let size = Size(range.len() as u64);
@@ -150,19 +150,19 @@ impl Reservation {
         }
     }
 
-    /// Tells the kernel that it may use huge pages. It may also not; so errors do not matter.
+    /// Advises the kernel to use huge pages. Errors do not matter: it is only advice.
     pub(super) fn advise_huge(&self, range: Range<usize>) {
-        // SAFETY: the range is ours (`at`), and the advice changes no contents.
+        // SAFETY: `at` checked the range, and the advice changes no contents.
         _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxHugepage) };
     }
 
-    /// Leaves a mapped range out of core dumps. If the kernel does not do so, they are larger; so errors do not matter.
+    /// Leaves a mapped range out of core dumps. Errors do not matter: core dumps are then larger.
     pub(super) fn leave_out_of_dumps(&self, range: Range<usize>) {
-        // SAFETY: the range is ours (`at`), and the advice changes no contents.
+        // SAFETY: `at` checked the range, and the advice changes no contents.
         _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxDontDump) };
     }
 
-    /// Makes all pages of a mapped range, from several threads if it is large.
+    /// Makes all pages of a mapped range, in several threads if it is large.
     pub(super) fn populate(&self, range: Range<usize>, page: usize) -> Result<(), Errno> {
         in_parallel(range, page.max(HUGE), |part| self.populate_part(part))
     }
@@ -178,7 +178,7 @@ impl Reservation {
         let mut there = vec![0_u8; BATCH.min(range.len().div_ceil(base))];
         for start in range.clone().step_by(BATCH * base) {
             let part = start..range.end.min(start + BATCH * base);
-            // SAFETY: the range is ours (`at`), and there is a byte for each of its pages.
+            // SAFETY: `at` checked the range, and `there` has a byte for each page.
             if unsafe { libc::mincore(self.at(&part), part.len(), there.as_mut_ptr().cast()) } != 0 {
                 return Err(last_error());
             }
@@ -195,19 +195,19 @@ impl Reservation {
         Ok(())
     }
 
-    /// Gives the pages of a mapped range back to the system: it is zero again.
+    /// Frees the pages of a mapped range: the range is zero again.
     ///
     /// # Safety
     ///
     /// Nothing refers to the range, in any process.
     pub(super) unsafe fn discard(&self, range: &Range<usize>) -> Result<(), Errno> {
-        // SAFETY: the range is ours (`at`), and nothing refers to its contents (caller).
+        // SAFETY: `at` checked the range, and nothing refers to its contents (caller).
         unsafe { rustix::mm::madvise(self.at(range), range.len(), Advice::LinuxRemove) }
     }
 
     fn prefault(&self, part: &Range<usize>, advice: Advice) -> Result<(), Errno> {
         loop {
-            // SAFETY: the range is ours (`at`), and the advice changes no contents.
+            // SAFETY: `at` checked the range, and the advice changes no contents.
             let result = unsafe { rustix::mm::madvise(self.at(part), part.len(), advice) };
             if result != Err(Errno::INTR) {
                 return result;
@@ -215,18 +215,18 @@ impl Reservation {
         }
     }
 
-    /// Merges the pages of a mapped range into pages of `huge` bytes, spread over `nodes` nodes as the base pages are.
+    /// Merges the pages of a mapped range into pages of `huge` bytes, over `nodes` nodes as the base pages.
     pub(super) fn collapse(&self, range: Range<usize>, huge: usize, nodes: usize) -> Result<(), Errno> {
         let (first, base) = (range.start, rustix::param::page_size());
         in_parallel(range, huge, |part| {
-            // A huge page is made from a file range that has at least one page, and on its node.
-            // First pages are all an even number of pages apart: they would be on the same node.
+            // The kernel merges only where a page exists, and puts the huge page on its node.
+            // First pages are an even number of pages apart, so they would all be on one node.
             for start in part.clone().step_by(huge) {
                 let page = start + (start - first) / huge % nodes.clamp(1, huge / base) * base;
                 self.populate_part(page..page + base)?;
             }
             self.collapse_part(&part)?;
-            // Enters what is not yet in the page table; nothing is allocated any more.
+            // Enters the remaining pages into the page table; allocates nothing.
             self.populate_part(part)
         })
     }
@@ -235,7 +235,7 @@ impl Reservation {
         const ATTEMPTS: usize = 5;
         let mut last = Errno::AGAIN;
         for _ in 0..ATTEMPTS {
-            // SAFETY: the range is ours (`at`), and merging changes no contents.
+            // SAFETY: `at` checked the range, and merging changes no contents.
             if unsafe { libc::madvise(self.at(part), part.len(), COLLAPSE) } == 0 {
                 return Ok(());
             }
@@ -250,7 +250,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // SAFETY: all of it is ours; whoever holds pointers into it promised to outlive them.
+        // SAFETY: the range is the reservation's; holders of pointers into it promised to drop them before.
         _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
@@ -263,7 +263,7 @@ fn not_null(start: *mut c_void) -> Result<NonNull<u8>, Errno> {
     NonNull::new(start.cast()).ok_or(Errno::FAULT)
 }
 
-/// Splits a range at multiples of `step` from its start, and works on the parts in several threads if it is large.
+/// Splits a range at multiples of `step` from its start. Works on the parts in several threads if it is large.
 fn in_parallel(
     range: Range<usize>,
     step: usize,
@@ -287,17 +287,17 @@ fn in_parallel(
             .collect();
         running.into_iter().try_for_each(|thread| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // No thread could be started: this one does it.
+            // No thread could be started: do it here.
             Err(part) => work(part),
         })
     })
 }
 
-/// Alignment of the addresses of slots and segments, on every machine. An offset that is a
-/// multiple of more says nothing about the address.
+/// Alignment of the addresses of slots and segments. An offset may be aligned to more; the
+/// address then need not be.
 pub const ADDRESS_ALIGN: usize = HUGE;
 
-/// Alignment of a PE's own slot: up to this, an offset and its address are multiples of the same powers of two.
+/// Alignment of a PE's own slot: up to this, an offset and its address have equal alignment.
 pub const OWN_ALIGN: usize = 64 << 20;
 
 /// Granule of slots, segments and file offsets: `MADV_COLLAPSE` needs address and offset equal modulo 2 MiB.

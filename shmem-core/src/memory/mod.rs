@@ -15,8 +15,8 @@
 //! map, numa  system calls                                 error, size   messages
 //! ```
 //!
-//! A start lays out ([`SlotLayout`]), reserves ([`Arena::reserve`]), creates ([`Arena::create`]), sends descriptors and file parts,
-//! and attaches those of the peers ([`Arena::attach`]). There is one unnamed file per PE and class of page sizes.
+//! At start, a PE computes its [`SlotLayout`], reserves ([`Arena::reserve`]), creates ([`Arena::create`]), sends descriptors
+//! and file parts, and attaches the peers' ([`Arena::attach`]). Each PE has one unnamed file per class of page sizes.
 
 mod arena;
 mod error;

@@ -1,8 +1,8 @@
 //! System calls for the NUMA nodes of pages.
 //!
-//! The kernel keeps the policy of a memfd of base pages with the file, by offset. So such a page is where its owner asked,
-//! whichever process touches it first. A policy is set through a second, temporary mapping: the mapping in the arena stays one,
-//! however many ranges have policies of their own. A page of a pool follows the policy of the mapping through which it is made.
+//! The kernel stores the policy of a memfd of base pages with the file, by offset. So the policy holds whichever process touches
+//! a page first. A policy is set through a second, temporary mapping, since it splits a mapping: the arena's mapping stays
+//! whole. A page of a pool follows the policy of the mapping through which it is made.
 //!
 //! A kernel without NUMA returns `ENOSYS`, and containers often forbid these calls with `EPERM` ([`unknown`]).
 
@@ -18,23 +18,23 @@ use super::placement::Spread;
 /// `MPOL_PREFERRED_MANY`, Linux 5.15; the libc crate does not name it.
 const PREFERRED_MANY: libc::c_int = 5;
 
-/// Pages asked of the kernel in one call.
+/// Most pages of one `move_pages` call.
 const BATCH: usize = 1 << 14;
 
-/// Most ranges of one temporary mapping, which each of them splits.
+/// Most ranges of a temporary mapping: each range splits it.
 const RANGES: usize = 1 << 10;
 
-/// Whether an error says that there are no NUMA calls here.
+/// Whether an error means that NUMA calls are unavailable.
 pub(super) fn unknown(errno: Errno) -> bool {
     matches!(errno, Errno::NOSYS | Errno::PERM)
 }
 
-/// A set of nodes, as the kernel takes it: one bit for each.
+/// A set of nodes for system calls: one bit for each node.
 type Mask = [libc::c_ulong; 1024 / WORD];
 
 const WORD: usize = libc::c_ulong::BITS as usize;
 
-/// The kernel reads one bit less than it is told.
+/// Argument for the mask's length: the kernel reads one bit less.
 const BITS: usize = size_of::<Mask>() * 8 + 1;
 
 fn call(result: libc::c_long) -> Result<(), Errno> {
@@ -49,27 +49,27 @@ fn mbind(address: *mut u8, bytes: usize, mode: libc::c_int, nodes: &[u32]) -> Re
     for &node in nodes {
         *mask.get_mut(node as usize / WORD).ok_or(Errno::INVAL)? |= 1 << (node as usize % WORD);
     }
-    // Without nodes there is nothing to read.
+    // Without nodes the kernel reads no mask.
     let (words, bits) = if nodes.is_empty() { (null(), 0) } else { (mask.as_ptr(), BITS) };
     // SAFETY: the mask lives until the call returns; a policy changes no contents, and the kernel checks
     // the addresses.
     call(unsafe { libc::syscall(libc::SYS_mbind, address, bytes, mode, words, bits, 0) })
 }
 
-/// Sets the node of a policy that comes first.
+/// Sets the preferred node of a policy.
 fn home(address: *mut u8, bytes: usize, node: u32) -> Result<(), Errno> {
     let node = libc::c_ulong::from(node);
     // SAFETY: a policy changes no contents, and the kernel checks the addresses.
     call(unsafe { libc::syscall(libc::SYS_set_mempolicy_home_node, address, bytes, node, 0) })
 }
 
-/// Sets the nodes of later pages of mapped addresses. Without nodes, or with [`Spread::System`], the process's policy counts.
+/// Sets the nodes of future pages of mapped addresses. Without nodes, or with [`Spread::System`], the process's policy holds.
 pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread) -> Result<(), Errno> {
     let Some((&first, rest)) = nodes.split_first() else { return unbind(address, bytes) };
     let ordered = |mode| {
         mbind(address, bytes, mode, nodes)?;
-        // Before Linux 5.17, and where a container allows the older calls only, the node nearest to the CPU
-        // that touches the page comes first.
+        // Before Linux 5.17, and where a container forbids this call, the node nearest to the CPU
+        // that touches the page is preferred.
         match home(address, bytes, first) {
             Err(errno) if unknown(errno) => Ok(()),
             result => result,
@@ -89,12 +89,12 @@ pub(super) fn bind(address: *mut u8, bytes: usize, nodes: &[u32], spread: Spread
 }
 
 pub(super) fn unbind(address: *mut u8, bytes: usize) -> Result<(), Errno> {
-    // The kernel does not look at the file if the mapping has no policy that could change.
+    // If the mapping has no policy, the kernel does not change the file's: set one first.
     mbind(address, bytes, libc::MPOL_LOCAL, &[])?;
     mbind(address, bytes, libc::MPOL_DEFAULT, &[])
 }
 
-/// Sets the policies of ascending ranges of a memfd of base pages, which is mapped at `address` from there on.
+/// Sets the policies of ascending ranges, relative to `address`, of a mapped memfd of base pages.
 pub(super) fn bind_file(
     address: *mut u8,
     ranges: &[(Range<usize>, &[u32])],
@@ -110,7 +110,7 @@ pub(super) fn bind_file(
     })
 }
 
-/// The node of each page of mapped addresses; `None`: this process has no such page yet.
+/// The node of each page of mapped addresses; `None`: not in this process's page table.
 pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Result<Vec<Option<u32>>, Errno> {
     let pages = bytes.div_ceil(page);
     let mut found = Vec::with_capacity(pages);
@@ -143,7 +143,7 @@ pub(super) fn policy(address: *mut u8) -> Result<(libc::c_int, Vec<u32>), Errno>
     Ok((mode, (0..1024).filter(set).collect()))
 }
 
-/// Pages on each node, in the order of the nodes' numbers.
+/// Number of pages on each node, by node number.
 pub(super) fn count(pages: impl IntoIterator<Item = Option<u32>>) -> Vec<(u32, u64)> {
     let mut nodes = BTreeMap::new();
     for node in pages.into_iter().flatten() {

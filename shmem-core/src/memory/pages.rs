@@ -1,10 +1,10 @@
 //! The page sizes of the machine, and the choice among them.
 //!
-//! `PGSIZE` asks for pages of *at least* that size. The choice is the smallest size that is large enough, from a pool of huge pages
-//! before base pages merged into huge ones. Without one, `POLICY=MANDATORY` is an error, and every other policy takes the largest
-//! smaller size and reports it. A request for a kind of memory has only the pages on its nodes ([`Request::only_on`]).
+//! `PGSIZE` asks for pages of *at least* that size. The choice is the smallest sufficient size; pools of huge pages are preferred to
+//! merged base pages. If no size suffices, `POLICY=MANDATORY` is an error, and other policies use the largest available
+//! size and report it. A request for a kind of memory has only the pages on its nodes ([`Request::only_on`]).
 //!
-//! Only an attempt shows whether pages of a pool can be had. After each failure the choice is made anew, without what failed.
+//! Only an attempt shows whether a pool has the pages. After each failure the choice is made anew, without the failed size.
 
 use shmem_grammar::Policy;
 
@@ -16,23 +16,23 @@ use crate::root::Root;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pool {
     pub(super) size: u64,
-    /// Pages that can be had: free and not reserved, and pages that the kernel may still add.
+    /// Number of pages that are free and unreserved, or that the kernel may add.
     pub(super) free: u64,
     pub(super) total: u64,
-    /// Free pages on each NUMA node, in the order of the nodes' numbers; empty: not known.
+    /// Number of free pages on each NUMA node, by node number; empty: unknown.
     pub(super) nodes: Vec<(u32, u64)>,
 }
 
 impl Pool {
-    /// Pages that can be had on `nodes`; `None`: on any.
+    /// Number of free pages on `nodes`; `None`: on any.
     fn free_on(&self, nodes: Option<&[u32]>) -> u64 {
         let Some(nodes) = nodes.filter(|_| !self.nodes.is_empty()) else { return self.free };
         let there = self.nodes.iter().filter(|(node, _)| nodes.contains(node));
-        // Pages that are reserved for another process still count as free on their nodes.
+        // Nodes count pages that are reserved for other processes as free.
         there.map(|(_, free)| free).sum::<u64>().min(self.free)
     }
 
-    /// Takes pages, from the first of `nodes` before the others, and from these before any.
+    /// Subtracts pages: first from `nodes` in order, then from other nodes.
     fn take(&mut self, mut pages: u64, nodes: &[u32]) {
         self.free = self.free.saturating_sub(pages);
         let order = nodes.iter().copied().chain(self.nodes.iter().map(|&(node, _)| node)).collect::<Vec<_>>();
@@ -70,7 +70,7 @@ impl Pool {
 pub(super) struct PageSizes {
     pub(super) base: u64,
     pub(super) pools: Vec<Pool>,
-    /// Bytes of a page that base pages can be merged into; `None`: the kernel does not.
+    /// Bytes of a merged page; `None`: the kernel does not merge base pages.
     pub(super) transparent: Option<u64>,
     failures: Vec<String>,
 }
@@ -79,7 +79,7 @@ pub(super) struct PageSizes {
 pub(super) struct PageChoice {
     pub(super) pages: Pages,
     pub(super) size: u64,
-    /// A wish that is not granted, in words.
+    /// The wish that is not granted, in words.
     pub(super) downgrade: Option<String>,
 }
 
@@ -110,7 +110,7 @@ impl PageSizes {
         if request.traits.policy == Some(Policy::Mandatory) {
             return Err(self.describe(request));
         }
-        // The first of equals is the pool: `rev` makes it the last, which `max_by_key` takes.
+        // At equal sizes the pool is first; `max_by_key` returns the last, so `rev`.
         let mut choice = candidates.into_iter().rev().max_by_key(|c| c.size).unwrap_or(base);
         choice.downgrade = Some(format!(
             "PGSIZE={}: pages of {} instead; this machine has {}",
@@ -121,7 +121,7 @@ impl PageSizes {
         Ok(choice)
     }
 
-    /// Pages above the base size that a request can have; at equal sizes the pool comes first.
+    /// Choices above the base size for a request; at equal sizes the pool is first.
     fn candidates(&self, request: &Request, room: u64) -> Vec<PageChoice> {
         let choice = |pages, size| PageChoice { pages, size, downgrade: None };
         let (bytes, nodes) = (request.bytes as u64, request.only_on());
@@ -141,7 +141,7 @@ impl PageSizes {
         }
     }
 
-    /// Leaves out a choice that failed.
+    /// Removes a choice that failed.
     pub(super) fn failed(&mut self, choice: &PageChoice, reason: &str) {
         let (pages, done) = match choice.pages {
             Pages::HugeTlb => ("huge pages", "taken"),
@@ -165,7 +165,7 @@ impl PageSizes {
     }
 }
 
-/// One pool. Pages that are reserved are still counted as free; pages beyond the pool may be added up to the overcommit limit.
+/// Reads one pool. The kernel counts reserved pages as free, and may add pages up to the overcommit limit.
 fn pool(root: &Root, kibibytes: u64) -> Option<Pool> {
     let name = format!("hugepages-{kibibytes}kB");
     let read = |what: &str| root.number(&format!("sys/kernel/mm/hugepages/{name}/{what}_hugepages"));

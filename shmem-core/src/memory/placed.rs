@@ -1,4 +1,4 @@
-//! Placement of a request: applied to addresses before they have pages, and compared with the pages that they got.
+//! Placement of a request: applied to addresses without pages, and later compared with the nodes of their pages.
 //!
 //! Under [`Spread::Bound`] each deviation is an error; otherwise it is reported.
 
@@ -11,7 +11,7 @@ use super::numa;
 use super::placement::Spread;
 use super::request::Request;
 
-/// Sets the nodes from which pages of a request will come: `bind` sets a policy. Returns a wish that cannot be granted, in words.
+/// Sets the nodes of a request's future pages by `bind`, which sets a policy. Returns a wish that cannot be granted, in words.
 pub(super) fn apply(
     request: &Request,
     bind: impl FnOnce(&[u32], Spread) -> Result<(), Errno>,
@@ -40,14 +40,14 @@ pub(super) fn apply(
 
 #[derive(Debug, Default)]
 pub(super) struct PlacedPages {
-    /// Pages on each node, in the order of the nodes' numbers; empty: not known.
+    /// Number of pages on each node, by node number; empty: unknown.
     pub(super) nodes: Vec<(u32, u64)>,
     /// A wish that was not granted, in words.
     pub(super) downgrade: Option<String>,
 }
 
 impl PlacedPages {
-    /// Accepts these larger pages only if they are of the kind asked for: base pages of that kind are better. The error says why.
+    /// Fails, with the reason, if larger pages have another kind than requested: base pages of that kind are better.
     pub(super) fn of_kind(self, request: &Request) -> Result<Self, String> {
         let elsewhere = |nodes: &[u32]| self.nodes.iter().any(|(node, _)| !nodes.contains(node));
         match self.downgrade {
@@ -57,7 +57,7 @@ impl PlacedPages {
     }
 }
 
-/// Compares the nodes of pages with those asked for. Fails, in words, if a page must be on these nodes and is not.
+/// Compares the nodes of pages with the requested nodes. Fails, in words, if a bound page is on another node.
 pub(super) fn compare(
     request: &Request,
     machine: &Machine,
@@ -101,7 +101,7 @@ pub(super) fn compare(
     Ok(PlacedPages { nodes, downgrade: asked.map(|kind| format!("KIND={kind}: {text}")) })
 }
 
-/// Whether the numbers of pages on these nodes differ by at most a huge page.
+/// Whether page counts of these nodes differ by at most a huge page.
 fn is_even(found: &[(u32, u64)], nodes: &[u32], page: usize) -> bool {
     let pages = |node| found.iter().find(|(other, _)| *other == node).map_or(0, |&(_, pages)| pages);
     let (fewest, most) = (nodes.iter().map(|&n| pages(n)).min(), nodes.iter().map(|&n| pages(n)).max());

@@ -1,11 +1,11 @@
 //! The choice of NUMA nodes for the memory of a partition.
 //!
-//! Three states stay apart: nothing is asked (the PE's own node, then normal memory of others), SYSDEFAULT as kind or policy
-//! (no placement call: numactl and the process's policy rule), and a kind that is asked for. A missing kind ends the
-//! job under MANDATORY; otherwise normal memory takes its place, which is reported.
+//! Three cases differ: no request (the PE's own node, then normal memory of other nodes); SYSDEFAULT as kind or policy
+//! (no placement call: numactl and the process's policy hold); and a requested kind. A missing kind ends the
+//! job under MANDATORY; otherwise normal memory is used, and reported.
 //!
-//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). Decided here: POLICY without KIND concerns the page size, except
-//! that INTERLEAVED spreads over the normal nodes; INTERLEAVED without nodes of the kind is as PREFERRED.
+//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). Decided here: POLICY without KIND concerns the page size only,
+//! but INTERLEAVED spreads over the normal nodes. INTERLEAVED without nodes of the kind acts as PREFERRED.
 
 use core::fmt;
 
@@ -15,20 +15,20 @@ use super::error::MemoryError;
 use crate::partition::PartitionSpec;
 use crate::topology::Topology;
 
-/// Where the memory of a partition is to come from.
+/// The requested nodes of a partition's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The kind granted; `None`: none was asked for, or no placement is made.
+    /// The granted kind; `None`: no kind requested, or no placement made.
     pub kind: Option<Kind>,
-    /// The nodes that pages come from, the nearest to this PE first. Empty with [`Spread::System`].
+    /// The nodes for pages, the nearest to this PE first. Empty with [`Spread::System`].
     pub nodes: Vec<u32>,
-    /// How pages are shared out among these nodes.
+    /// The distribution of pages over these nodes.
     pub spread: Spread,
     /// A wish that is not granted, or granted on a guess: an entry of [`Grant::downgrades`](crate::partition::Grant).
     pub downgrade: Option<String>,
 }
 
-/// How pages are shared out among nodes.
+/// The distribution of pages over nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// The system decides: no placement call is made.
@@ -37,7 +37,7 @@ pub enum Spread {
     Preferred,
     /// These nodes and no other, the first one before the others.
     Bound,
-    /// Page by page over these nodes.
+    /// Pages alternate over these nodes.
     Interleaved,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The rule for a kind that the machine has, by policy: none, mandatory, preferred, interleaved, the system's.
+/// The spreads of an available kind, by policy: none, mandatory, preferred, interleaved, the system's.
 const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
     use Spread::{Bound, Interleaved, Preferred, System};
     match kind {
@@ -75,8 +75,8 @@ const fn spreads(kind: Option<Kind>) -> [Spread; 5] {
     }
 }
 
-/// Where the memory of a partition comes from.
-/// Fails if it must have a kind of memory that this machine does not have, or that this process may not use.
+/// Chooses the nodes of a partition's memory.
+/// Fails if a mandatory kind is missing on this machine, or forbidden to this process.
 pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement, MemoryError> {
     let kind = spec.traits.kind;
     if spec.is_in_file() {
@@ -87,7 +87,7 @@ pub fn placement(spec: &PartitionSpec, topology: &Topology) -> Result<Placement,
     if spread == Spread::System {
         return Ok(left_to_the_system(kind));
     }
-    // The node of this PE; where it is not known, all are equally near.
+    // The node of this PE; if unknown, all nodes are equally near.
     let home = topology.home().unwrap_or(u32::MAX);
     let nodes = topology.of_kind(asked, home);
     if nodes.is_empty() && kind.is_some() && !is_all_there_is(asked, topology) {
@@ -113,12 +113,12 @@ fn left_to_the_system(kind: Option<Kind>) -> Placement {
     Placement { kind, downgrade: ignored, ..Placement::system() }
 }
 
-/// Whether all memory counts as this kind, because the kernel reports no nodes.
+/// Whether all memory has this kind, because the kernel reports no nodes.
 fn is_all_there_is(kind: Kind, topology: &Topology) -> bool {
     kind == Kind::NormalMem && topology.nodes().iter().all(|node| node.memory == 0)
 }
 
-/// The node of this PE before these, also if its memory is fast: no kind was asked for.
+/// Puts this PE's node in front, even if its memory is fast: no kind is requested.
 fn own_first(mut nodes: Vec<u32>, topology: &Topology) -> Vec<u32> {
     let home = topology.nodes().iter().find(|node| Some(node.number) == topology.home());
     if let Some(home) = home.filter(|home| home.memory > 0 && home.allowed) {
@@ -128,7 +128,7 @@ fn own_first(mut nodes: Vec<u32>, topology: &Topology) -> Vec<u32> {
     nodes
 }
 
-/// Nodes to choose from. A machine with one memory node needs no call, and a container may forbid it.
+/// A placement on nodes. With one memory node, makes no call: containers may forbid it.
 fn among(nodes: Vec<u32>, spread: Spread, topology: &Topology) -> Placement {
     let choice = topology.nodes().iter().filter(|node| node.memory > 0).count() > 1;
     if nodes.is_empty() || !choice {
@@ -137,7 +137,7 @@ fn among(nodes: Vec<u32>, spread: Spread, topology: &Topology) -> Placement {
     Placement { nodes, spread, ..Placement::system() }
 }
 
-/// A kind that was asked for and that no node has, or none that this process may use.
+/// The placement for a kind that is missing, or forbidden to this process.
 fn missing(
     spec: &PartitionSpec,
     kind: Kind,

@@ -1,10 +1,10 @@
 //! Making one PE's memory.
 //!
-//! One sparse memfd of base pages, merged ones included, is as long as the whole area: offsets are equal in both, and a peer maps all
-//! of it at once. Pages of a pool need a file for each size, whose parts are mapped over the area at the end.
+//! One sparse memfd has the base pages, merged ones included. It is as long as the area, with equal offsets, so a peer maps it
+//! at once. Pages of a pool need a file for each size, whose parts are mapped over the area at the end.
 //!
-//! A step that may fail for want of pages destroys nothing: pages of a pool are made through a mapping elsewhere, and merging is
-//! undone by giving the pages back.
+//! A step that fails for lack of pages leaves the area unchanged: pages of a pool are made through another mapping, and merged
+//! pages are freed.
 
 use core::ops::Range;
 use std::os::fd::OwnedFd;
@@ -29,15 +29,15 @@ use crate::partition::{FileGrant, Grant, Pages};
 /// Memory that this process made.
 #[derive(Debug)]
 pub struct OwnMemory {
-    /// The files that hold it, for the peers only. The first one starts with the system area.
+    /// The files of the memory, for peers only. The first file starts with the system area.
     pub descriptors: Vec<OwnedFd>,
-    /// Which bytes are in which of these files, for the peers.
+    /// Which bytes are in which file, for the peers.
     pub parts: Vec<FilePart>,
-    /// What the segments were granted, in the order of the requests.
+    /// The segments' grants, in the order of the requests.
     pub grants: Vec<Grant>,
 }
 
-/// Where memory is made: a range of the slot that starts at `origin` in the reservation.
+/// The area `area` of the slot that starts at `origin` in the reservation.
 pub(super) struct SlotArea<'a> {
     pub(super) arena: &'a Arena,
     pub(super) origin: usize,
@@ -49,19 +49,19 @@ struct AreaFile {
     file: OwnedFd,
     page: u64,
     bytes: u64,
-    /// Whether it survives the job.
+    /// Whether the file survives.
     named: bool,
 }
 
 struct Provider<'a> {
     site: SlotArea<'a>,
-    /// The first one has base pages, and is as long as the area. The others are laid over it.
+    /// The first file has base pages, and the area's length. The others are mapped over it.
     files: Vec<AreaFile>,
-    /// Parts of those, with their index, in the order of their offsets.
+    /// Parts of the other files, in the order of their offsets.
     overlays: Vec<FilePart>,
 }
 
-/// Makes and maps the memory of an area with segments that start where `wanted` says.
+/// Makes and maps an area's memory; `wanted` has each segment's start.
 ///
 /// # Safety
 ///
@@ -93,8 +93,8 @@ pub(super) unsafe fn provide(
     Ok(provider.finish(grants))
 }
 
-/// Maps memory that the process has already, the first `bytes` bytes of a memfd, at the start of an area. It is
-/// sealed from now on, so that peers take it.
+/// Maps the first `bytes` bytes of an existing memfd at the start of an area. Seals the memfd's size, as peers
+/// require.
 ///
 /// # Safety
 ///
@@ -122,7 +122,7 @@ impl SlotArea<'_> {
 }
 
 impl Provider<'_> {
-    /// Gives a segment its pages, inside `range`.
+    /// Makes a segment's pages, in `range`.
     fn segment(&mut self, range: Range<usize>, request: &Request) -> Result<Grant, MemoryError> {
         let machine = &self.site.arena.machine;
         let mut sizes = match request.traits.pgsize {
@@ -163,7 +163,7 @@ impl Provider<'_> {
         })
     }
 
-    /// Lays a file over the start of a segment.
+    /// Maps a file over a segment's start.
     fn in_file(&mut self, start: usize, request: &Request, file: &PmemFile) -> Result<Grant, MemoryError> {
         let page = self.site.arena.machine.base_page();
         let asked = request.traits.pgsize.filter(|&asked| asked > page);
@@ -191,7 +191,7 @@ impl Provider<'_> {
         })
     }
 
-    /// Gives memory to a segment that prefers a file and has none.
+    /// Makes memory for a segment that prefers a file.
     fn instead_of_file(
         &mut self,
         range: Range<usize>,
@@ -218,14 +218,14 @@ impl Provider<'_> {
         no_pages(request, self.site.arena.slots(), &has)
     }
 
-    /// Sets the nodes from which pages of a part of the file of base pages will come.
+    /// Sets the nodes of future base pages of a part.
     fn bind(&self, part: &Range<usize>, request: &Request) -> Result<Option<String>, MemoryError> {
         let start = self.site.arena.reservation.address(&self.site.inside(part));
         apply(request, |nodes, spread| numa::bind_file(start, &[(0..part.len(), nodes)], spread))
     }
 
-    /// Makes pages of a pool for a part, through a mapping elsewhere, whose policy counts. The inner error is why there are
-    /// none; nothing was changed then.
+    /// Makes pages of a pool for a part, through another mapping, which has the policy. The inner error says why no pages
+    /// were made; the area is unchanged.
     fn take_from_pool(
         &mut self,
         part: Range<usize>,
@@ -252,7 +252,7 @@ impl Provider<'_> {
         let tried = match made {
             Ok(mapping) => {
                 let start = mapping.start().as_ptr();
-                // Where a kind is preferred, smaller pages of it come before pages of this pool elsewhere.
+                // Smaller pages of a preferred kind are better than pool pages of another kind.
                 let strict = |spread| match spread {
                     Spread::Preferred if request.only_on().is_some() => Spread::Bound,
                     spread => spread,
@@ -307,7 +307,7 @@ impl Provider<'_> {
         let traits = &request.traits;
         let system = traits.kind == Some(Kind::SysDefault) || traits.policy == Some(Policy::SysDefault);
         if traits.pgsize.is_none() && !system {
-            // Up to the next segment: neighbours with the same advice stay one mapping.
+            // Up to the next segment: neighbours with equal advice stay one mapping.
             self.site.arena.reservation.advise_huge(self.site.inside(&(part.start..end)));
         }
         if !request.populate {
@@ -326,13 +326,13 @@ impl Provider<'_> {
         self.look(&part, page, request).map_err(failed)
     }
 
-    /// Compares the nodes of the pages of a part with those asked for.
+    /// Compares the nodes of a part's pages with the request.
     fn look(&self, part: &Range<usize>, page: usize, request: &Request) -> Result<PlacedPages, String> {
         let start = self.site.arena.reservation.address(&self.site.inside(part));
         compare(request, &self.site.arena.machine, page, numa::nodes_of_pages(start, part.len(), page))
     }
 
-    /// Maps what came from pools over the area.
+    /// Maps files and pool pages over the area.
     ///
     /// # Safety
     ///
@@ -359,7 +359,7 @@ impl Provider<'_> {
         Ok(())
     }
 
-    /// Lists the parts, with the bytes that no other file covers; unused files are left out.
+    /// Lists all parts, adding those of the first file; removes unused files.
     fn finish(self, grants: Vec<Grant>) -> OwnMemory {
         let Self { site, files, overlays } = self;
         let (start, page) = (site.area.start as u64, site.arena.machine.base_page());

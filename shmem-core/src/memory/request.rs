@@ -1,4 +1,4 @@
-//! What is asked of the memory of one segment: of a partition, or of an array registered later.
+//! Requests for the memory of one segment: of a partition, or of an array registered later.
 
 use shmem_grammar::{Kind, Traits};
 
@@ -8,17 +8,17 @@ use super::placement::{Placement, Spread, placement};
 use crate::partition::{Origin, PartitionSpec};
 use crate::topology::Topology;
 
-/// The largest huge page of any machine: no partition needs a larger alignment.
+/// The largest huge page of any machine: the largest alignment of a partition.
 const LARGEST_PAGE: u64 = 16 << 30;
 
-/// What is asked of the memory of one segment.
+/// A request for one segment's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it is and who asked for it, as messages begin.
+    /// The segment and its origin, as messages begin.
     pub what: String,
     /// Bytes.
     pub bytes: usize,
-    /// What is asked of the memory; the size in it is not used.
+    /// The requested traits; their size is not used.
     pub traits: Traits,
     /// The nodes from which the memory comes.
     pub placement: Placement,
@@ -27,7 +27,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The memory of a partition. Fails if it must have a kind of memory that this build cannot place.
+    /// The request of a partition. Fails if a mandatory kind of memory is not available.
     pub fn partition(spec: &PartitionSpec, topology: &Topology) -> Result<Self, MemoryError> {
         let what = match &spec.origin {
             Origin::BuiltIn => {
@@ -37,12 +37,12 @@ impl Request {
         };
         let placement = placement(spec, topology)?;
         let bytes = usize::try_from(spec.size).unwrap_or(usize::MAX);
-        // Huge pages that are not touched are not known to exist: they are always populated.
+        // Untouched huge pages may turn out missing, so they are always populated.
         let populate = (spec.explicit || spec.traits.pgsize.is_some()) && !spec.is_in_file();
         Ok(Self { what, bytes, traits: spec.traits, placement, populate })
     }
 
-    /// Memory of which only the size is asked.
+    /// A request for a size alone.
     pub fn plain(what: &str, bytes: usize) -> Self {
         let placement = Placement::system();
         Self { what: what.to_owned(), bytes, traits: Traits::NONE, placement, populate: false }
@@ -53,13 +53,13 @@ impl Request {
         self.traits.kind == Some(Kind::Pmem)
     }
 
-    /// The nodes on which pages lie that have the kind asked for; `None`: any.
+    /// The nodes with the requested kind; `None`: any node.
     pub fn only_on(&self) -> Option<&[u32]> {
         let Placement { kind, nodes, spread, .. } = &self.placement;
         (kind.is_some() && *spread != Spread::System && !nodes.is_empty()).then_some(nodes.as_slice())
     }
 
-    /// Alignment of the start of the segment, enough for every page size, by the request alone.
+    /// Alignment of the segment's start, from the request alone, for every page size that it may get.
     pub fn room(&self) -> usize {
         match self.traits.pgsize.unwrap_or(0) {
             0..=0x20_0000 => HUGE,

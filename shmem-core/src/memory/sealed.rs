@@ -29,7 +29,7 @@ unsafe impl Sync for Sealed {}
 const WHOLLY: SealFlags = SEALS.union(SealFlags::WRITE);
 
 impl Sealed {
-    /// A descriptor of a new memfd of these bytes, for [`open`](Self::open) in any process that receives it.
+    /// Makes a sealed memfd of these bytes, for [`open`](Self::open) in processes that receive it.
     /// Fails if the system has no memory, or allows no memfd.
     pub fn make(bytes: &[u8]) -> io::Result<OwnedFd> {
         let mut memfd = File::from(map::memfd(None)?);
@@ -38,10 +38,10 @@ impl Sealed {
         Ok(memfd.into())
     }
 
-    /// Maps the memfd that [`make`](Self::make) has made of `bytes` bytes. Its seals and size are checked: the sender is not trusted.
-    /// Fails if it is no memfd, is not sealed, or has another size; and if the system refuses.
+    /// Maps a memfd of `bytes` bytes from [`make`](Self::make). Checks seals and size: the sender is not trusted.
+    /// Fails if the file is no memfd, is not sealed, or has another size, or the system fails.
     pub fn open(memfd: impl AsFd, bytes: usize) -> io::Result<Self> {
-        // Only once: a second call could return another descriptor than the one that was checked.
+        // Only once: a second call could return another descriptor than the checked one.
         let memfd = memfd.as_fd();
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
         let seals = rustix::fs::fcntl_get_seals(memfd).unwrap_or(SealFlags::empty());
@@ -52,8 +52,8 @@ impl Sealed {
         if bytes == 0 || u64::try_from(size) != Ok(bytes as u64) {
             return Err(invalid(format!("it has {size} bytes and not {bytes}")));
         }
-        // Privately: kernels before 6.7, and some later ones, refuse a shared mapping of a descriptor that is open for writing.
-        // The pages are those of the memfd all the same, since nobody writes to them.
+        // Private: kernels before 6.7, and some later ones, refuse a shared mapping of a descriptor that is open for writing.
+        // The mapping still shares the memfd's pages, since nobody writes to them.
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
         let start =
             unsafe { rustix::mm::mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, memfd, 0) }?;
@@ -61,7 +61,7 @@ impl Sealed {
     }
 
     /// As [`open`](Self::open), for a memfd that must have the same bytes as `own`.
-    /// Fails if the memory could change, or does not have them, bit for bit.
+    /// Fails if the memory could change, or differs in any bit.
     pub fn in_place_of(own: &[u8], memfd: impl AsFd) -> io::Result<Self> {
         let memory = Self::open(memfd, own.len())?;
         match memory.as_ref() == own {
@@ -73,15 +73,15 @@ impl Sealed {
 
 impl AsRef<[u8]> for Sealed {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: `open` has mapped so many bytes from here on, of a file that has as many, whose seals let nobody change its
-        // size nor its contents; the mapping lasts as long as this value.
+        // SAFETY: `open` has mapped `bytes` bytes from `start` on, of a file of that size; its seals forbid changes of size and
+        // contents. The mapping lasts as long as this value.
         unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
 
 impl Drop for Sealed {
     fn drop(&mut self) {
-        // SAFETY: `open` has mapped it, and what `as_ref` has lent does not outlive this value.
+        // SAFETY: `open` mapped the range, and slices of `as_ref` do not outlive this value.
         _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
@@ -97,24 +97,24 @@ enum Pes {
 }
 
 impl PeList {
-    /// These, in memory of this process.
+    /// PEs in memory of this process.
     pub fn new(pes: Vec<Pe>) -> Self {
         Self(Pes::Own(pes.into()))
     }
 
-    /// A descriptor of memory with these PEs in it, for [`in_place_of`](Self::in_place_of) in the processes of the node.
+    /// Makes a memfd with these PEs, for [`in_place_of`](Self::in_place_of) in the processes of the node.
     /// Fails if the system has no memory, or allows no memfd.
     pub fn share(pes: &[Pe]) -> io::Result<OwnedFd> {
         Sealed::make(Pe::bytes_of(pes))
     }
 
-    /// The same PEs as `own`, in memory that [`share`](Self::share) has made in a process of the node.
-    /// Fails if the memory could change, or does not have them, bit for bit.
+    /// Maps the PEs `own`, in memory that [`share`](Self::share) made in a process of the node.
+    /// Fails if the memory could change, or differs in any bit.
     pub fn in_place_of(own: &[Pe], shared: impl AsFd) -> io::Result<Self> {
         Ok(Self(Pes::Shared(Sealed::in_place_of(Pe::bytes_of(own), shared)?, own.len())))
     }
 
-    /// Whether it is in shared memory.
+    /// Whether the list is shared.
     pub fn is_shared(&self) -> bool {
         matches!(self.0, Pes::Shared(..))
     }
@@ -129,9 +129,9 @@ impl Deref for PeList {
             Pes::Own(pes) => pes,
             Pes::Shared(memory, count) => {
                 let start = memory.as_ref().as_ptr().cast();
-                // SAFETY: the memory begins on a page, and was found equal, bit for bit, to a slice of so many PEs of this
-                // process (`in_place_of`), so these are PEs that it may have; nobody can change it (`Sealed`), and it lasts
-                // as long as `self`.
+                // SAFETY: the memory begins on a page, and was found equal, bit for bit, to a slice of `count` PEs of this
+                // process (`in_place_of`), so they are valid PEs. Nobody can change the memory (`Sealed`), and it lasts as
+                // long as `self`.
                 unsafe { core::slice::from_raw_parts(start, *count) }
             }
         }

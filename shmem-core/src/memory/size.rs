@@ -4,7 +4,7 @@ use core::fmt;
 
 use shmem_grammar::{round_size, show_size};
 
-/// Bytes, as messages write them: exactly if that is short, otherwise `about 1.4G`.
+/// Bytes in messages: exact if the text is short, otherwise `about 1.4G`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::memory) struct Size(pub(in crate::memory) u64);
 

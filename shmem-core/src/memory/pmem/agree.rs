@@ -1,4 +1,4 @@
-//! Agreement on the persist that the files of all PEs can come to. The head of [`super`] has the argument.
+//! Agreement on a persist that all PEs' files can restore. The head of [`super`] has the proof.
 
 use core::fmt;
 
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 pub struct FileState {
     /// The newest persist in the file; 0: none.
     pub generation: u64,
-    /// Whether the persist before it is in the file as well.
+    /// Whether the file also has the persist before.
     pub has_previous: bool,
-    /// A number that the files of one heap share.
+    /// A number common to the files of one heap.
     pub set: u64,
 }
 
 impl FileState {
-    /// Whether nothing was persisted in it.
+    /// Whether the file has no persist.
     pub fn is_new(&self) -> bool {
         self.generation == 0
     }
 
-    /// Whether it can come to a persist.
+    /// Whether the file has a persist.
     fn has(&self, generation: u64) -> bool {
         generation == self.generation || self.has_previous && generation + 1 == self.generation
     }
@@ -36,8 +36,8 @@ impl fmt::Display for FileState {
     }
 }
 
-/// The number of the persist that all files, by PE, can come to; 0: none, the heap is new.
-/// Fails if no crash leaves such files behind: a PE, and why its file does not belong to the others.
+/// Returns the number of the persist that all files, by PE, have; 0: none, the heap is new.
+/// Fails if no crash leaves such files: with a PE, and why its file does not fit the others.
 /// Panics if there are no files.
 pub fn agree(found: &[FileState]) -> Result<u64, (usize, String)> {
     let apart = |one: usize, other: usize, whose: &str| {

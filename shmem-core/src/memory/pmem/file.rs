@@ -11,14 +11,14 @@ use super::agree::FileState;
 use super::find::{find, make, take_over};
 use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT};
 
-/// What holds a file, as bytes at offsets: a file system, or in tests a disk that loses what was not flushed.
+/// Storage of a file, as bytes at offsets: a file system or, in tests, a disk that loses unflushed bytes.
 pub(super) trait Disk: core::fmt::Debug {
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno>;
 
     /// Writes bytes. A crash may lose them, or any part of them, until they are flushed.
     fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno>;
 
-    /// Flushes all that was written, also through mappings.
+    /// Flushes all writes, also through mappings.
     fn flush(&self) -> Result<(), Errno>;
 
     fn descriptor(&self) -> Result<OwnedFd, Errno>;
@@ -42,32 +42,32 @@ impl Disk for File {
     }
 }
 
-/// The error number of the system. A file that somebody has cut short has none.
+/// The system's error number; for a truncated file, which has none, `IO`.
 fn errno(error: std::io::Error) -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
-/// Bytes that are compared at once.
+/// Bytes compared at a time.
 const STEP: usize = 1 << 20;
 
-/// Granularity of what is written where two areas differ.
+/// Unit of writes where two areas differ.
 const PAGE: usize = 4096;
 
 /// The file of a partition cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: PMEM: {path} {why}")]
 pub struct PmemError {
-    /// The partition and who asked for it.
+    /// The partition and its origin.
     pub what: String,
     /// The file.
     pub path: String,
     /// What is wrong, and what to do.
     pub why: String,
-    /// Whether there is no file, and none can be made. Otherwise contents may be at stake.
+    /// Whether no file exists or can be made. Otherwise contents may be at stake.
     pub is_without_file: bool,
 }
 
-/// A file that holds the memory of a partition on one PE: locked, and with room for all of it.
+/// A locked file with the memory of a partition on one PE, and with all its blocks.
 #[derive(Debug)]
 pub struct PmemFile {
     pub(super) disk: Box<dyn Disk + Send>,
@@ -82,14 +82,14 @@ pub struct PmemFile {
     /// The number of the set that the next persist writes.
     set: u64,
     areas: Areas,
-    /// Whether the disk has all pages that are read here: a failed flush of an earlier job may have left others.
+    /// Whether the disk has all pages as read here: after an earlier job's failed flush, the disk may lack some.
     is_trusted: bool,
 }
 
-/// Where a partition is that shall survive the job.
+/// The storage of a partition that is to survive.
 #[derive(Debug)]
 pub enum Backing {
-    /// In a file, which has come to the persist on which all PEs agreed.
+    /// In a file, restored to the persist on which all PEs agreed.
     File(Box<PmemFile>),
     /// In memory, for this reason, under POLICY=PREFERRED.
     Instead(String),
@@ -97,8 +97,8 @@ pub enum Backing {
 
 /// Methods fail if the disk does.
 impl PmemFile {
-    /// Opens or makes the file at `path`. Nothing that was persisted changes before [`settle`](Self::settle).
-    /// Fails if there is something that cannot be used, or nothing, and no file can be made.
+    /// Opens or makes the file at `path`. Persisted bytes do not change before [`settle`](Self::settle).
+    /// Fails if the existing file is unusable, or no file exists or can be made.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
         let found = find(path);
         let made = matches!(found, Ok(None));
@@ -107,7 +107,7 @@ impl PmemFile {
             None => make(path, identity),
         });
         opened.map(|file| Self { made, ..file }).map_err(|why| {
-            // A file that is there now was made by somebody else.
+            // A file that exists now was made by another process.
             let is_without_file = made && !path.exists();
             PmemError { what: identity.what.clone(), path: path.display().to_string(), why, is_without_file }
         })
@@ -124,8 +124,8 @@ impl PmemFile {
         Self::load(disk, path, identity, (Header::new(identity), None), areas)
     }
 
-    /// Takes over a disk with these headers, and writes the newest one once more: the job that wrote it may have failed to flush.
-    /// The same bytes in the same place damage nothing.
+    /// Takes over a disk with these headers, and rewrites the newest header: the job that wrote it may have failed to flush.
+    /// Rewriting equal bytes damages nothing.
     pub(super) fn load(
         disk: Box<dyn Disk + Send>,
         path: &Path,
@@ -154,9 +154,9 @@ impl PmemFile {
         self.header.generation
     }
 
-    /// Comes to the persist on which all PEs have [agreed](super::agree()), so that W holds it; 0: a new heap, with bytes that
-    /// are all zero. `set` is a number that is the same on all PEs, and different for each heap. No PE goes on before all
-    /// have done this. Fails if the file cannot be written.
+    /// Restores W to the persist on which all PEs have [agreed](super::agree()); 0: a new heap, all bytes zero.
+    /// `set` is a number that is equal on all PEs, and different for each heap. No PE goes on before all
+    /// PEs have returned. Fails if the file cannot be written.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
         if generation < self.header.generation {
             self.revert()?;
@@ -174,12 +174,12 @@ impl PmemFile {
         }
     }
 
-    /// Makes the older copy what W is, and writes its header. If it fails on any PE, all [`revert`](Self::revert), for good.
+    /// Copies W to the older copy, and writes its header. If this fails on any PE, all PEs [`revert`](Self::revert) for good.
     /// Fails if the file cannot be written.
     pub fn persist(&mut self) -> Result<(), Errno> {
         let next = self.header.next(self.set);
         self.previous = Some(std::mem::replace(&mut self.header, next));
-        // From here on the older copy holds no persist.
+        // From here on the older copy is no persist.
         self.write_header(&[0; HEADER_PAGE])?;
         self.transfer(self.areas.work, self.areas.copy(next.generation), !self.is_trusted)?;
         self.disk.flush()?;
@@ -188,7 +188,7 @@ impl PmemFile {
         Ok(())
     }
 
-    /// Takes the newest persist back, whether it was done or has failed. Fails if the file cannot be written.
+    /// Discards the newest persist, complete or failed. Fails if the file cannot be written.
     pub fn revert(&mut self) -> Result<(), Errno> {
         let cleared = self.write_header(&[0; HEADER_PAGE]);
         self.header = self.previous.take().unwrap_or(self.header);
@@ -201,18 +201,18 @@ impl PmemFile {
         PmemError { what, path, why: format!("{doing} failed: {errno}"), is_without_file: false }
     }
 
-    /// A descriptor, and where in the file the memory of the partition is: offset and bytes.
+    /// A descriptor, and the offset and bytes of the partition's memory in the file.
     pub(in crate::memory) fn work(&self) -> Result<(OwnedFd, u64, u64), Errno> {
         Ok((self.disk.descriptor()?, self.areas.work, self.areas.bytes))
     }
 
-    /// Writes a page in the place of the newest header.
+    /// Writes a page over the newest header.
     fn write_header(&self, page: &[u8]) -> Result<(), Errno> {
         self.disk.write(self.header.offset(), page)?;
         self.disk.flush()
     }
 
-    /// Makes one area equal to another one: writes all pages, or those in which they differ.
+    /// Copies area `from` to area `to`: writes all pages, or those that differ.
     fn transfer(&self, from: u64, to: u64, all: bool) -> Result<(), Errno> {
         let (mut source, mut target) = (vec![0; STEP], vec![0; STEP]);
         for at in (0..self.areas.bytes).step_by(STEP) {

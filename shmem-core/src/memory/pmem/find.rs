@@ -15,7 +15,7 @@ use crate::fingerprint::fingerprint;
 use crate::memory::size::Size;
 use crate::text::first_difference;
 
-/// How long to wait for a lock: processes of a job that was killed take a moment to go.
+/// Longest wait for a lock: processes of a killed job take a moment to exit.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const IN_USE: &str = "is in use by another job; wait for its end, or name another file";
@@ -23,16 +23,16 @@ const IN_USE: &str = "is in use by another job; wait for its end, or name anothe
 pub(super) const FOREIGN: &str = "holds something else than a partition in the format of this build, or its making was cut short by a crash; \
      name another file, or delete it if nobody needs it";
 
-/// Opens the regular file of this user at a path, if there is one. It checks what is open: a name may lead elsewhere a moment later.
+/// Opens the regular file of this user at a path, if there is one. Checks the opened file, since the path may change meanwhile.
 pub(super) fn find(path: &Path) -> Result<Option<File>, String> {
-    // A handle opens nothing: devices do something when they are opened.
+    // `PATH` handles do not open the file: opening a device may act on it.
     let handle = |flags| match rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(found) => rustix::fs::fstat(&found).map(|stat| Some((found, stat))).map_err(system("fstat")),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         Err(errno) => Err(denied("opened", "open", errno)),
     };
     let mut found = handle(OFlags::NOFOLLOW)?;
-    // Links of other users lead where they want.
+    // Links of other users are not trusted.
     if let Some((_, stat)) = &found
         && FileType::from_raw_mode(stat.st_mode) == FileType::Symlink
     {
@@ -47,7 +47,7 @@ pub(super) fn find(path: &Path) -> Result<Option<File>, String> {
     opened.map(|file| Some(file.into())).map_err(|errno| denied("opened", "open", errno))
 }
 
-/// Refuses what is no file of this user.
+/// Fails unless this is a file of this user.
 fn regular(stat: &Stat) -> Result<(), String> {
     let is = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => return owned(stat),
@@ -73,7 +73,7 @@ fn owned(stat: &Stat) -> Result<(), String> {
     Err(format!("belongs to user {owner}, and this job runs as user {user}; {remedy}"))
 }
 
-/// Takes over a file that is there: locks it, and checks that it belongs to this partition of this PE.
+/// Takes over an existing file: locks it, and checks that it belongs to this partition of this PE.
 pub(super) fn take_over(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
     lock(&file, PATIENCE)?;
     in_place(&file)?;
@@ -87,12 +87,12 @@ pub(super) fn take_over(file: File, path: &Path, identity: &Identity) -> Result<
     }
     let (header, previous) = headers(&file)?;
     if header.generation == 0 {
-        // Nothing was ever persisted in it: it is as good as none.
+        // The file has no persist: make it anew.
         rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
         return build(file, path, identity);
     }
     let areas = check(&file, bytes, &header, identity)?;
-    // A copy of the file that makes holes of zero pages has fewer blocks.
+    // A copied file may have holes in place of zero pages.
     allocate(&file, areas.end())?;
     PmemFile::load(Box::new(file), path, identity, (header, previous), areas)
         .map_err(system("writing the header"))
@@ -119,7 +119,7 @@ pub(super) fn make(path: &Path, identity: &Identity) -> Result<PmemFile, String>
     if built.is_err() {
         _ = fs::remove_file(path);
     } else if let Ok(directory) = File::open(directory) {
-        // Makes the name last. Not every file system lets directories be flushed.
+        // Makes the name durable. Some file systems cannot flush directories.
         _ = directory.sync_all();
     }
     built
@@ -152,14 +152,14 @@ fn lock(file: &File, patience: Duration) -> Result<(), String> {
             Err(errno) => return Err(denied("opened", "flock", errno)),
         }
     }
-    // The job that had it may have removed it.
+    // The job before may have removed the file.
     let stat = rustix::fs::fstat(file).map_err(system("fstat"))?;
     if stat.st_nlink > 0 { Ok(()) } else { Err(IN_USE.into()) }
 }
 
-/// File systems that write a page where it is, so that a store to a mapping needs no room: ext4, xfs, tmpfs, and overlayfs, whose upper
-/// layer is one of these. ext2 and ext3 have the number of ext4, and cannot give a file its blocks. Others put a page elsewhere
-/// whenever it is written, or keep it on another machine.
+/// File systems that overwrite pages in place, so that stores to a mapping need no room: ext4, xfs, tmpfs, and overlayfs, whose upper
+/// layer is one of these. ext2 and ext3 have the number of ext4, but cannot preallocate blocks. Others write each page to a new
+/// place, or keep it on another machine.
 const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
 fn in_place(file: &File) -> Result<(), String> {
@@ -174,7 +174,7 @@ fn elsewhere(kind: u64) -> String {
     )
 }
 
-/// Makes a new heap of an empty file.
+/// Makes a new heap in an empty file.
 fn build(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, String> {
     let areas = Areas::new(identity.size, identity.layout.len() as u64);
     let areas = areas.ok_or_else(|| no_room(u64::MAX, "no file can be that large"))?;
@@ -188,7 +188,7 @@ fn build(file: File, path: &Path, identity: &Identity) -> Result<PmemFile, Strin
     PmemFile::build(Box::new(file), path, identity, areas).map_err(system("writing the header"))
 }
 
-/// Gives the file all its blocks, so that no store to a mapping needs any.
+/// Allocates all blocks of the file, so that no store to a mapping has to.
 fn allocate(file: &File, bytes: u64) -> Result<(), String> {
     let allocated =
         rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes));
@@ -217,7 +217,7 @@ fn damaged(how: impl core::fmt::Display) -> String {
     format!("is damaged: {how}; put it back from a copy, or delete the files of all PEs to begin anew")
 }
 
-/// The newest header of a file that is whole, and the one before it if that is whole, too; otherwise it may be what a crash has left.
+/// Reads the newest whole header, and the previous header if it is whole. Fails if a torn header is not the result of a crash.
 pub(super) fn headers(disk: &dyn Disk) -> Result<(Header, Option<Header>), String> {
     let mut pages = [[0; HEADER_PAGE]; 2];
     for (page, at) in pages.iter_mut().zip([0, HEADER_PAGE as u64]) {
@@ -242,7 +242,7 @@ pub(super) fn headers(disk: &dyn Disk) -> Result<(Header, Option<Header>), Strin
     )))
 }
 
-/// Compares the file with what the job has.
+/// Checks that the file fits the job.
 fn check(file: &File, bytes: u64, header: &Header, identity: &Identity) -> Result<Areas, String> {
     let says = |what: &str, bytes| damaged(format_args!("it says that {what} {}", Size(bytes)));
     let areas = Areas::new(header.size, header.layout_bytes);

@@ -7,7 +7,7 @@
 //!         copy 0, copy 1
 //! ```
 //!
-//! A header is smaller than a sector, and has a page of its own. W starts on a multiple of 2M, for huge pages of a DAX file system.
+//! A header is smaller than a sector, and alone in its page. W starts at a multiple of 2M, for huge pages of DAX file systems.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -22,19 +22,19 @@ pub(super) const LAYOUT: u64 = 2 * HEADER_PAGE as u64;
 /// Areas are multiples of the largest base page of any machine.
 const UNIT: u64 = 64 << 10;
 
-/// Marks a header of this format. A machine of the other byte order reads another number.
+/// Marks a header of this format, in this byte order.
 const MAGIC: u64 = u64::from_ne_bytes(*b"shmpmem4");
 
-/// Most bytes of a layout, which bounds the memory that an opening takes for what a file says.
+/// Most bytes of a layout: bounds the memory that opening a damaged file may allocate.
 pub(super) const MAX_LAYOUT: u64 = 16 << 20;
 
-/// Largest number of a persist: far above what any job reaches, and one more is still a number.
+/// Bound of persist numbers: no job reaches it, and one more does not overflow.
 const MOST: u64 = 1 << 62;
 
-/// What a file must be to belong to a partition of a PE.
+/// The properties of a file that belongs to a partition of a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The partition and who asked for it, as messages begin.
+    /// The partition and its origin, as messages begin.
     pub what: String,
     /// Bytes of the partition.
     pub size: u64,
@@ -42,11 +42,11 @@ pub struct Identity {
     pub pe: u32,
     /// Number of PEs.
     pub pes: u32,
-    /// The offsets of objects in the partition, a line each.
+    /// Offsets of objects in the partition, one per line.
     pub layout: String,
 }
 
-/// Where the areas of a file are, in bytes from its start.
+/// The offsets of a file's areas, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Areas {
     /// Start of W.
@@ -56,7 +56,7 @@ pub(super) struct Areas {
 }
 
 impl Areas {
-    /// `None`: more than a file can have.
+    /// `None`: too large for a file.
     pub(super) fn new(size: u64, layout_bytes: u64) -> Option<Self> {
         let bytes = size.checked_next_multiple_of(UNIT)?;
         let work = LAYOUT.checked_add(layout_bytes)?.checked_next_multiple_of(ADDRESS_ALIGN as u64)?;
@@ -85,17 +85,17 @@ pub(super) struct Header {
     /// Bytes of the layout, and their fingerprint.
     pub(super) layout_bytes: u64,
     pub(super) layout_print: u64,
-    /// Number of the persist; 0: none, and the copy is zero. From here on the headers of a file differ.
+    /// Number of the persist; 0: none, and the copy is zero. This and later fields differ in a file's headers.
     pub(super) generation: u64,
-    /// A number that the files of one heap share, from their first persist on.
+    /// A number common to the files of one heap, from the first persist on.
     pub(super) set: u64,
-    /// The fingerprint of all before it.
+    /// The fingerprint of the fields above.
     sum: u64,
 }
 
-// SAFETY: numbers, of which all zeroes are some.
+// SAFETY: all fields are numbers; 0 is valid.
 unsafe impl Zeroable for Header {}
-// SAFETY: numbers of 8 bytes, and two of 4 bytes next to each other: no padding, and any bits are some.
+// SAFETY: numbers of 8 bytes, and two adjacent ones of 4 bytes: no padding, and any bits are valid.
 unsafe impl Pod for Header {}
 
 impl Header {
@@ -142,8 +142,8 @@ impl Header {
         (is_whole && header.generation < MOST).then_some(header)
     }
 
-    /// Whether a crash can leave this page, which holds no whole header, in the same file. What all headers of a file have in
-    /// common is there then, or missing; behind a header there are zeroes.
+    /// Whether a crash can leave this page, which has no whole header, in the same file. Each byte that all headers share
+    /// must then be equal or 0, and the bytes behind the header 0.
     pub(super) fn may_have_torn(&self, page: &[u8]) -> bool {
         let (header, behind) = page.split_at(size_of::<Self>());
         let common = &bytemuck::bytes_of(self)[..core::mem::offset_of!(Self, generation)];

@@ -27,28 +27,28 @@
 //!
 //! A crash may lose any part of what was written since the last flush of a file, and keep any other part.
 //!
-//! *A header that is there says the truth.* It has a checksum, so a torn one is none. It is written after its copy was flushed, and
-//! cleared, flushed, before its copy is written again.
+//! *A whole header is true.* A checksum detects torn headers. A header is written after its copy was flushed; it is cleared
+//! and flushed before its copy is written again.
 //!
 //! *The headers of all PEs together.* No PE passes barrier 4 before all have g + 1. So the newest header of each file is that of g,
 //! and its copy is whole, or that of g + 1, and both copies are. All PEs go to the smallest of these numbers ([`agree`]): those that
 //! have a newer persist clear its header. Then each writes W from its copy. Anything else cannot come from a crash (a file was put
 //! back from a backup, or belongs to another job): refused. Persist 0 stands for zero bytes, which the first copy of a new file has.
 //!
-//! *An opening may crash as well.* It clears only headers that are newer than what was agreed, so the next opening agrees on the
-//! same. No PE goes on before all have finished.
+//! *An opening may crash as well.* It clears only headers newer than the agreed persist, so the next opening agrees on the
+//! same persist. No PE goes on before all PEs have finished.
 //!
 //! *A header that was written and not yet flushed* is seen by the next job if only the job died, and may be gone if
 //! the machine dies then. So every opening writes the header that it found once more, the same bytes in the
 //! same place, and flushes, before it reports the header to the other PEs.
 //!
-//! *Errors of the disk.* If persist fails on any PE, all clear the header of g + 1, there or not, and persist returns the error; the
-//! partition is not persisted any more in this job. If clearing fails as well, the job ends. A flush that fails leaves pages that
-//! are read and that the disk lacks, and a later flush passes them over: so the first persist of a job writes all pages.
+//! *Disk errors.* If persist fails on any PE, all PEs clear the header of g + 1, and persist returns the error. The
+//! partition cannot be persisted again in this job. If clearing fails as well, the job ends. A failed flush leaves pages in the
+//! cache that the disk lacks; a later flush skips such pages. So the first persist of a job writes all pages.
 //!
-//! *Damage that no crash makes* may hit the newest header as well: then the persist before it would be taken for the last one.
-//! What a crash leaves of a header has in common with the other one what all headers of a file have, or zeroes there. A page with
-//! anything else is damage, and the file is refused. Damage in words that differ between headers looks like a crash.
+//! *Damage other than by a crash* may hit the newest header: then the persist before it would pass for the last one.
+//! So headers are compared. In the fields that all headers of a file share, a torn header has the same bytes or zeroes. Any other
+//! byte there is damage, and the file is refused. Damage in fields that differ between headers looks like a crash.
 //!
 //! # Remaining risk
 //!
