@@ -23,15 +23,15 @@ use crate::text::counted;
 use crate::transport::{AtomicOp, Width, atomic, shm};
 
 impl<T: PlainData> Halo<T> {
-    /// Begins an exchange. All PEs begin equally many, though not at the same time: a PE may be one exchange ahead of
+    /// Begins an exchange. All PEs begin equally many, but not at the same time: a PE may be one exchange ahead of
     /// its neighbours.
     ///
     /// The flight, and then the ghost cells, borrow the halo and the token.
     ///
     /// # Panics
     ///
-    /// If the previous exchange was not finished, or the halo is another PE's (which only PEs that are threads of one
-    /// process can have).
+    /// If the previous exchange was not finished, or the halo is another PE's (possible only if PEs are threads of one
+    /// process).
     #[inline]
     #[track_caller]
     pub fn begin<'h, I: HaloToken + ?Sized>(&'h mut self, token: &'h I) -> Flight<'h, T, I> {
@@ -49,15 +49,15 @@ impl<T: PlainData> Halo<T> {
 
 /// A current exchange: send each edge once, in any order, then wait for the ghost cells.
 ///
-/// Cells may be changed as soon as a method returns. Cells sent over an edge without a neighbour go nowhere.
+/// The caller may change its cells as soon as a method returns. An edge without a neighbour sends nothing.
 ///
-/// Dropping a flight finishes the exchange: one that `?` leaves early is over on every PE. It panics if an edge was not
-/// sent, since the neighbour waits for it. A flight that a panic drops, or that is forgotten, gives the exchange up:
-/// sent cells arrive, and there is no next exchange.
+/// Dropping a flight finishes the exchange, also if `?` returns early. The drop panics if an edge was not sent, since
+/// the neighbour waits for it. If a flight is forgotten, or dropped in a panic, the exchange is never finished:
+/// sent cells arrive, but no exchange can follow.
 #[must_use = "send each edge, and then `finish`, which gives the ghost cells"]
 pub struct Flight<'h, T, I: HaloToken + ?Sized> {
     halo: &'h mut Halo<T>,
-    /// Not its endpoint: the type of the token says which thread may use it.
+    /// Not the endpoint: the token's type restricts the threads.
     token: &'h I,
     turn: Turn,
 }
@@ -65,7 +65,7 @@ pub struct Flight<'h, T, I: HaloToken + ?Sized> {
 /// Puts the cells of a message, then its signal. A macro, so that a panic in the put names the caller's line.
 macro_rules! send {
     ($token:ident, $turn:ident, $link:ident, |$place:ident| $put:expr) => {
-        // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
+        // SAFETY: `T` is the halo's cell type, and the flight borrows the halo.
         let $place = unsafe { $link.cells($turn.message()) };
         if let Some((signal, bell)) = signal_on_node($token.0, $turn, $link) {
             let signal = |number| signal.store(number, Ordering::Release);
@@ -74,7 +74,7 @@ macro_rules! send {
             $turn.behind_data(signal);
             bell.ring();
         } else {
-            // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
+            // SAFETY: `T` is the halo's cell type, and the flight borrows the halo.
             let signal = unsafe { $link.signal($turn.message()) };
             let signal = |number| {
                 $token.fence();
@@ -111,7 +111,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     pub fn send(&mut self, edge: usize, cells: &[T]) {
         let (token, turn) = (Through(self.token.__endpoint()), self.turn);
         let Some(link) = self.claim(edge, cells.len()) else { return };
-        // SAFETY: `T` is the type of the halo, which is borrowed.
+        // SAFETY: `T` is the halo's cell type; it is borrowed.
         let place = unsafe { link.cells(turn.message()) };
         if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
             turn.send(|| token.put(place, cells), |number| signal.store(number, Ordering::Release));
@@ -185,7 +185,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(expected) = self.halo.link(edge).as_ref().map(|link| link.theirs.cells) else { return };
         let mut staged = core::mem::take(&mut self.halo.staged);
         staged.clear();
-        // One too many suffices to find that out.
+        // `send` refuses one cell too many.
         staged.extend(cells.into_iter().take(expected.saturating_add(1)));
         self.send(edge, &staged);
         self.halo.staged = staged;
@@ -208,11 +208,11 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     #[inline]
     #[track_caller]
     pub fn finish(self) -> Ghosts<'h, T> {
-        // In place of `drop`.
+        // As in `drop`.
         ring(self.token, self.turn, &self.halo.links);
         let this = ManuallyDrop::new(self);
         let (token, turn) = (this.token, this.turn);
-        // SAFETY: `this` is neither used any more nor dropped, so the borrow is moved out of it.
+        // SAFETY: `this` is neither used later nor dropped, so this moves the borrow out.
         let halo = unsafe { core::ptr::read(&raw const this.halo) };
         let endpoint = token.__endpoint();
         if halo.links.iter().flatten().any(|link| link.sent != turn.number()) {
@@ -228,7 +228,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         unsafe { Ghosts::new(halo, endpoint, turn.message()) }
     }
 
-    /// The link of an edge, over which `cells` cells are sent now; `None`: there is no neighbour.
+    /// The link of an edge, checked for sending `cells` cells; `None`: no neighbour.
     #[inline(always)]
     #[track_caller]
     fn claim(&mut self, edge: usize, cells: usize) -> Option<&mut Link> {
@@ -246,11 +246,11 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
 }
 
 impl<T, I: HaloToken + ?Sized> Drop for Flight<'_, T, I> {
-    /// Finishes the exchange, unless a panic gives it up. Panics if an edge with a neighbour was not sent.
+    /// Finishes the exchange, unless panicking. Panics if an edge with a neighbour was not sent.
     fn drop(&mut self) {
         let (token, turn) = (self.token, self.turn);
         ring(token, turn, &self.halo.links);
-        // A neighbour may have panicked, too, and would never send.
+        // A neighbour may have panicked, too, and never send.
         if std::thread::panicking() {
             return;
         }
@@ -273,8 +273,8 @@ impl<T, I: HaloToken + ?Sized> fmt::Debug for Flight<'_, T, I> {
 #[derive(Clone, Copy)]
 struct Through<'e>(&'e Endpoint);
 
-// SAFETY: it lives inside the calls of a flight, which borrows a token or an open phase; what it sends goes to
-// messages of halos only.
+// SAFETY: it lives inside calls of a flight, which borrows a token or an open phase. It writes messages of halos
+// only.
 unsafe impl Initiator for Through<'_> {
     #[inline(always)]
     fn endpoint(&self) -> &Endpoint {
@@ -284,7 +284,7 @@ unsafe impl Initiator for Through<'_> {
 
 impl Stores for Through<'_> {}
 
-/// Longest sleep between polls: a neighbour rings only when it waits for halos itself.
+/// Longest sleep between polls: a missed ring is repeated only in `finish`.
 const NAP: Duration = Duration::from_millis(1);
 
 /// Wakes neighbours on this node that have missed a signal.
@@ -311,8 +311,8 @@ fn receive<T>(halo: &Halo<T>, endpoint: &Endpoint, turn: Turn, location: &'stati
     }
 }
 
-/// The signal of a message to a neighbour on this node, and the neighbour's bell. Ringing after a plain store wakes a
-/// neighbour that sleeps already; [`ring`] wakes one that falls asleep just then.
+/// The signal of a message to a neighbour on this node, and the neighbour's bell. Ringing after a plain store may miss
+/// a neighbour that is just falling asleep; [`ring`] wakes it later.
 #[inline(always)]
 fn signal_on_node<'a>(
     endpoint: &'a Endpoint,
@@ -321,18 +321,18 @@ fn signal_on_node<'a>(
 ) -> Option<(&'a AtomicU64, &'a Doorbell)> {
     let slot = endpoint.address(link.pe, 0)?;
     let word = slot.wrapping_add(link.theirs.signal_of(turn.message())).cast();
-    // SAFETY: the plan has an aligned word there, which is shared by atomics only, and mapped while the halo
+    // SAFETY: the plan has an aligned word there. It is accessed by atomics only, and mapped while the halo
     // lives.
     let signal = unsafe { AtomicU64::from_ptr(word) };
     // SAFETY: the start of a slot on this node.
     Some((signal, unsafe { Endpoint::bell_at(slot) }))
 }
 
-/// Whether the cells of a neighbour have arrived; they are visible then.
+/// Whether the cells of a neighbour have arrived, and are visible.
 #[inline(always)]
 fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
     let signal = endpoint.mine(link.ours.signal_of(turn.message()));
-    // SAFETY: the plan has an aligned word there, in this PE's slot, which flights of the neighbour change.
+    // SAFETY: the plan has an aligned word there, in this PE's slot; flights of the neighbour change it.
     turn.has_come(unsafe { atomic::apply(signal, Width::W8, AtomicOp::Fetch) })
 }
 
@@ -408,15 +408,15 @@ fn missing(links: &[Option<Link>], turn: Turn) -> String {
 ///
 /// # Safety
 ///
-/// A value must exist only while operations are allowed, or in a phase in which all PEs do nothing but
-/// exchange halos, and items of an exchange: it must borrow what says so.
+/// A value may exist only while operations are allowed, or in a phase in which PEs exchange halos and items
+/// only. It must borrow that permission.
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
     note = "halos are exchanged through the `World`, a context bound to it, or what `local_with_exchanges` gives"
 )]
 pub unsafe trait HaloToken {
-    /// The stream of the cells.
+    /// The endpoint.
     #[doc(hidden)]
     fn __endpoint(&self) -> &Endpoint;
 }
@@ -432,7 +432,7 @@ unsafe impl<I: Stores + ?Sized> HaloToken for I {
 
 /// An exclusive phase in which PEs exchange halos and items of an exchange, and send nothing else.
 ///
-/// It stays in the thread that opened the phase.
+/// Not `Send`: it stays in the opening thread.
 pub struct OpenPhase<'x> {
     endpoint: &'x Endpoint,
     _thread: PhantomData<*const ()>,

@@ -10,7 +10,7 @@ use crate::strided::PartOfSlice;
 
 /// The ghost cells of an exchange: a slice for each edge, empty where there is no neighbour.
 ///
-/// They are valid until the next [`begin`](Halo::begin).
+/// Valid until the next [`begin`](Halo::begin).
 pub struct Ghosts<'h, T> {
     halo: &'h Halo<T>,
     endpoint: &'h Endpoint,
@@ -39,13 +39,13 @@ impl<'h, T: PlainData> Ghosts<'h, T> {
     pub fn edge(self, edge: usize) -> &'h [T] {
         let Some(link) = self.halo.link(edge) else { return &[] };
         let start = self.endpoint.mine(link.ours.cells_of(self.message)).cast::<T>();
-        // SAFETY: the plan has so many aligned cells there, mapped while the halo and the token are borrowed;
-        // by the module's argument nobody writes them for `'h` (`new`).
+        // SAFETY: the plan has `cells` aligned cells there, mapped while halo and token are borrowed. By the
+        // module's argument nobody writes them for `'h` (`new`).
         unsafe { core::slice::from_raw_parts(start, link.ours.cells) }
     }
 
     /// Writes the cells that arrived over an edge to a region of `cells`, an array of `D` dimensions in row-major
-    /// order, as [`Flight::send_region`](super::Flight::send_region) reads them. An edge without a neighbour writes
+    /// order: inverse of [`Flight::send_region`](super::Flight::send_region). An edge without a neighbour writes
     /// nothing.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! Ghost cells: copies of the cells of neighbours, exchanged without a barrier.
 //!
 //! A [`Halo`] owns the memory that neighbours write, two message buffers for each [`Edge`]. The interior is the
-//! program's own memory, such as a `Vec`, so a stencil works on plain slices while its edges travel.
+//! program's own memory, such as a `Vec`, so a stencil works on plain slices during the exchange.
 //! [`begin`](Halo::begin) returns a [`Flight`], through which each edge is sent once; [`finish`](Flight::finish) waits
 //! for the edges of all neighbours, and returns them as slices.
 //!
@@ -13,12 +13,12 @@
 //!    (`__new` demands it). From these every PE computes the same [`HaloPlan`], in which edges come in pairs and
 //!    messages are disjoint: one PE writes each message, and waits for this PE in turn.
 //! 3. A flight writes a message of a neighbour once, after the `begin` of its exchange. The next `begin` follows only
-//!    after the signals of all neighbours. That is the protocol of [`sync::Turns`](crate::sync::Turns), whose head
+//!    after the signals of all neighbours. This is the protocol of [`sync::Turns`](crate::sync::Turns). Its head
 //!    shows that no PE writes a message of exchange k between its signal and the next `begin` here.
-//! 4. The slices live for a part of the exclusive borrow that `begin` takes of the halo. So the next `begin` comes
-//!    after their last use. No destructor matters: a flight may be forgotten.
-//! 5. The memory is freed when all PEs have dropped the halo, are quiet, and have met.
-//! 6. Cells are plain data, of which every bit pattern is a value, and messages are aligned for them.
+//! 4. The slices live no longer than the exclusive borrow of the halo by `begin`. So the next `begin` follows the
+//!    last use of the slices. No destructor matters: a flight may be forgotten.
+//! 5. The memory is freed when all PEs have dropped the halo, and then a quiet and a barrier.
+//! 6. Cells are plain data: every bit pattern is a value. Messages are aligned for cells.
 
 mod flight;
 mod ghosts;
@@ -37,9 +37,9 @@ use crate::observe::Family;
 use crate::pe::Pe;
 use crate::sync::Turns;
 
-/// The ghost cells of a PE, and access to those of its neighbours.
+/// The ghost cells of a PE, and access to its neighbours' cells.
 ///
-/// From `World::halo`. It owns its memory and borrows nothing; dropping it is local and never waits.
+/// Made by `World::halo`. A halo owns its memory; dropping it is local and never waits.
 pub struct Halo<T> {
     memory: SymBox<[u64]>,
     me: Pe,
@@ -49,23 +49,23 @@ pub struct Halo<T> {
     begun: Option<&'static Location<'static>>,
     /// Buffer for the cells of an iterator.
     staged: Vec<T>,
-    /// Name of the operation in reports of waiting PEs.
+    /// The operation in reports of waiting PEs.
     operation: &'static str,
 }
 
 impl<T: PlainData> Halo<T> {
     /// # Safety
     ///
-    /// `links` must be those of PE `me` in a [`HaloPlan`] on which all PEs have agreed, for cells of type `T`,
-    /// and `memory` hold as many bytes as it says, of zeroes, from a multiple of what it says, in a hidden
-    /// segment of every PE, until all have dropped theirs. Nothing else may hold it.
+    /// `links` must be PE `me`'s, from a [`HaloPlan`] on which all PEs have agreed, for cells of type `T`.
+    /// `memory` must have the plan's bytes, zeroed, and its alignment, in a hidden segment of every PE,
+    /// until all PEs have dropped the halo. Nothing else may hold `memory`.
     #[doc(hidden)]
     pub unsafe fn __new(memory: SymBox<[u64]>, me: Pe, links: Vec<Option<Link>>) -> Self {
         let (turns, operation) = (Turns::default(), Family::Halo.name());
         Self { memory, me, links, turns, begun: None, staged: Vec::new(), operation }
     }
 
-    /// The halo as a part of another operation, which messages name.
+    /// Makes messages name `operation`, which uses the halo.
     #[doc(hidden)]
     #[must_use]
     pub fn __of(self, operation: &'static str) -> Self {

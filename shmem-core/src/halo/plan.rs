@@ -21,7 +21,7 @@ impl Edge {
     pub const BORDER: Self = Self { other: None, cells: 0 };
 
     /// An edge to edge `opposite` of a neighbour, if there is one, from which `cells` ghost cells arrive. The
-    /// neighbour's edge says how many go there. The neighbour may be the calling PE.
+    /// neighbour's edge has the number of sent cells. The neighbour may be this PE.
     pub fn new(neighbour: impl Into<Option<Pe>>, opposite: usize, cells: usize) -> Self {
         match neighbour.into() {
             Some(pe) => Self { other: Some((pe.number(), opposite)), cells },
@@ -29,7 +29,7 @@ impl Edge {
         }
     }
 
-    /// Encodes the edges of a PE for the others.
+    /// Encodes a PE's edges for other PEs.
     #[doc(hidden)]
     pub fn encode(edges: &[Self]) -> Vec<u8> {
         let words = edges.iter().flat_map(|edge| {
@@ -62,7 +62,7 @@ const FIRST_LINES: usize = 8;
 /// Bytes of the signal behind the cells.
 const SIGNAL: usize = size_of::<u64>();
 
-/// The layout of the halos of all PEs, as one PE uses it.
+/// The layout of all PEs' halos, and one PE's links.
 #[derive(Debug)]
 pub struct HaloPlan {
     /// Bytes that every PE reserves.
@@ -75,23 +75,23 @@ pub struct HaloPlan {
 /// The two messages of an edge, each of cells and a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Messages {
-    /// Bytes to the first message: from the start of the memory in a plan, from the start of a slot in a link.
+    /// Offset of the first message: in a plan from the memory's start, in a link from the slot's start.
     first: usize,
-    /// Bytes from one message to the other.
+    /// Bytes from message 0 to message 1.
     step: usize,
     /// Bytes from the cells to their signal.
     signal: usize,
     pub(super) cells: usize,
 }
 
-/// An edge with a neighbour, as a PE uses it.
+/// A PE's edge with a neighbour.
 #[derive(Debug)]
 pub struct Link {
     pub(super) pe: Pe,
     segment: u32,
-    /// Messages that arrive.
+    /// Incoming messages.
     pub(super) ours: Messages,
-    /// Messages that go, in the slot of the neighbour.
+    /// Outgoing messages, in the neighbour's slot.
     pub(super) theirs: Messages,
     /// The last exchange in which the edge was sent.
     pub(super) sent: u64,
@@ -104,7 +104,7 @@ pub struct HaloError(String);
 
 impl HaloPlan {
     /// The plan of PE `me`, from the edges of all PEs, for cells of `cell` bytes aligned to `align`.
-    /// Fails with the first edge that does not fit, in the order of the PEs: the same on every PE.
+    /// Fails with the first wrong edge in the order of PEs, so with an equal error on every PE.
     /// Panics if there are no edges of PE `me`, or the alignment is no power of two.
     pub fn new(me: usize, tables: &[Vec<Edge>], cell: usize, align: usize) -> Result<Self, HaloError> {
         assert!(me < tables.len(), "PE {me} has told no edges: {} PEs have", tables.len());
@@ -128,7 +128,7 @@ impl HaloPlan {
         Ok(Self { bytes, align, links: tables[me].iter().enumerate().map(link).collect() })
     }
 
-    /// The edges of PE `me` for memory at `offset` in `segment`; `pe` returns a PE by number.
+    /// The links of PE `me` for memory at `offset` in `segment`; `pe` returns a PE by number.
     /// Panics if the end of the memory overflows.
     pub fn links(self, segment: u32, offset: usize, pe: impl Fn(usize) -> Pe) -> Vec<Option<Link>> {
         let at = |messages: Messages| {
@@ -158,7 +158,7 @@ impl Messages {
         self.cells_of(message) + self.signal
     }
 
-    /// Bytes to the first lines of a message.
+    /// Offsets of a message's first lines.
     #[inline(always)]
     pub(super) fn first_lines(self, message: usize) -> impl Iterator<Item = usize> {
         let (first, lines) = (self.cells_of(message), self.signal / CACHE_LINE + 1);
@@ -167,11 +167,11 @@ impl Messages {
 }
 
 impl Link {
-    /// The place of the cells of a message that goes there.
+    /// The place of an outgoing message's cells.
     ///
     /// # Safety
     ///
-    /// `T` must be the cells that the link was planned for, and its halo live for `'a`.
+    /// `T` must be the cell type of the link's halo, and the halo live for `'a`.
     #[inline(always)]
     pub(super) unsafe fn cells<'a, T: crate::data::PlainData>(&self, message: usize) -> On<'a, [T]> {
         let Self { pe, segment, theirs, .. } = *self;
@@ -179,7 +179,7 @@ impl Link {
         unsafe { On::new(pe, segment, theirs.cells_of(message), theirs.cells) }
     }
 
-    /// The signal of a message that goes there.
+    /// The signal of an outgoing message.
     ///
     /// # Safety
     ///
@@ -187,7 +187,7 @@ impl Link {
     #[inline(always)]
     pub(super) unsafe fn signal<'a>(&self, message: usize) -> On<'a, Signal> {
         let Self { pe, segment, theirs, .. } = *self;
-        // SAFETY: the plan has reserved it in the segment, at a multiple of its size, and all PEs have the segment
+        // SAFETY: the plan reserved the signal in the segment, at a multiple of its size. All PEs have the segment
         // while a halo lives.
         unsafe { On::new(pe, segment, theirs.signal_of(message), 1) }
     }
@@ -223,7 +223,7 @@ fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), 
     )))
 }
 
-/// The messages of a PE, one behind the other, and their bytes. Sizes saturate.
+/// Places a PE's messages one after the other; returns bytes first. Sizes saturate.
 fn lay_out(table: &[Edge], cell: usize, align: usize) -> (usize, Vec<Messages>) {
     let mut end = 0_usize;
     let up = |bytes: usize, to: usize| bytes.saturating_add(to - 1) / to * to;

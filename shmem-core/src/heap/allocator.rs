@@ -1,7 +1,7 @@
 //! The free memory of one partition's heap.
 //!
-//! It returns offsets, and keeps its state in ordinary memory: a stray remote write cannot corrupt it, and an unused heap costs no
-//! pages. PEs that make the same calls get the same offsets. The [`Ledger`](super::Ledger) knows the blocks.
+//! The allocator returns offsets. Its state is in private memory: remote writes cannot corrupt it, and an unused heap costs no
+//! pages. PEs that make equal calls get equal offsets. The [`Ledger`](super::Ledger) has the blocks.
 //!
 //! Best fit by (bytes, offset), with neighbours merged at once. Operations cost O(log n) for n holes, and more for alignments above
 //! [`MIN_ALIGN`], which visit large holes that are not aligned.
@@ -13,22 +13,22 @@ use super::error::HeapError;
 use crate::memory::ADDRESS_ALIGN;
 use crate::text::Text;
 
-/// Blocks start on, and fill, multiples of this: objects of different owners never share a cache line.
+/// Blocks start at multiples of this, and have such sizes: different objects never share a cache line.
 pub const MIN_ALIGN: usize = 64;
 
-/// The largest alignment: that of slots, in which offsets are counted.
+/// The largest alignment: that of slots, from which offsets count.
 pub const MAX_ALIGN: usize = ADDRESS_ALIGN;
 
-/// A heap in numbers. All are bytes unless they say otherwise.
+/// The use of a heap; in bytes unless noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// In blocks, each rounded up to [`MIN_ALIGN`].
+    /// Bytes of blocks, each rounded up to [`MIN_ALIGN`].
     pub used: usize,
-    /// Not in blocks.
+    /// Free bytes.
     pub free: usize,
-    /// The largest value that `used` has had.
+    /// Maximum of `used` so far.
     pub peak: usize,
-    /// The largest piece that is free.
+    /// Size of the largest hole.
     pub largest_free: usize,
     /// Number of blocks.
     pub blocks: usize,
@@ -51,7 +51,7 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// An empty heap over the whole lines of [`MIN_ALIGN`] in `offsets`. The others are for messages.
+    /// An empty heap over the whole [`MIN_ALIGN`] units in `offsets`. Other arguments are for messages.
     pub fn new(partition: u32, name: Text<32>, offsets: Range<usize>, size: usize) -> Self {
         let start = offsets.start.next_multiple_of(MIN_ALIGN);
         let heap = start..(offsets.end - offsets.end % MIN_ALIGN).max(start);
@@ -63,7 +63,7 @@ impl Allocator {
         new
     }
 
-    /// Reserves `bytes`, at least one, aligned to `align` or [`MIN_ALIGN`]. Fails if `align` is none, or there is no room.
+    /// Reserves `bytes`, at least one, aligned to `align` or [`MIN_ALIGN`]. Fails if `align` is invalid, or without room.
     pub(super) fn allocate(&mut self, bytes: usize, align: usize) -> Result<usize, HeapError> {
         check(align)?;
         let found = room_of(bytes).and_then(|room| Some((self.find(room, align)?, room)));
@@ -72,7 +72,7 @@ impl Allocator {
         Ok(offset)
     }
 
-    /// Reserves `bytes` at `offset`, for an object of an earlier job. Fails if it is not aligned, or not all of it is free.
+    /// Reserves `bytes` at `offset`, for an object of an earlier job. Fails unless the range is aligned and free.
     pub(super) fn allocate_at(&mut self, offset: usize, bytes: usize, align: usize) -> Result<(), HeapError> {
         check(align)?;
         let end = self.holes.range(..=offset).next_back().map_or(0, |(hole, bytes)| hole + bytes);
@@ -90,8 +90,8 @@ impl Allocator {
         self.give(offset, bytes.max(1).next_multiple_of(MIN_ALIGN));
     }
 
-    /// Resizes a block of `old` bytes, in place where it can be, keeps its alignment, and returns its offset. If that is another one,
-    /// the caller copies the contents before anything else is allocated; both places may overlap. Without room the block stays.
+    /// Resizes a block of `old` bytes, in place if possible, and returns its offset. If the offset is new, the caller copies the
+    /// contents before the next allocation; old and new place may overlap. Without room the block stays.
     pub(super) fn reallocate(
         &mut self,
         offset: usize,
@@ -113,7 +113,7 @@ impl Allocator {
             self.give(offset, before);
             return Ok(to);
         }
-        // Only together with the piece before it is there room: then the places overlap.
+        // Try the merged hole around the block: then old and new place overlap.
         self.give(offset, before);
         let Some(to) = self.find(room, align) else {
             self.take(offset, before);
@@ -133,7 +133,7 @@ impl Allocator {
         }
     }
 
-    /// An offset with enough room, in the tightest hole that fits.
+    /// Returns an offset in the smallest hole that fits.
     fn find(&self, room: usize, align: usize) -> Option<usize> {
         let fit = |&(bytes, hole): &(usize, usize)| {
             let offset = hole.checked_next_multiple_of(align.max(MIN_ALIGN))?;
@@ -211,7 +211,7 @@ fn check(align: usize) -> Result<(), HeapError> {
     }
 }
 
-/// Bytes that a block of `bytes` takes up; `None`: more than there is.
+/// `bytes` rounded up to a block's size; `None`: overflow.
 pub(super) fn room_of(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(MIN_ALIGN)
 }

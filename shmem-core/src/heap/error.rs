@@ -5,7 +5,7 @@ use shmem_grammar::{short_size, show_size};
 use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE};
 use crate::text::Text;
 
-/// A heap has no room, or an offset to be freed is none of its blocks. Sizes are in bytes; `id` is the number of an allocation.
+/// A heap has no room, or a freed offset is no block. Sizes are in bytes; `id` is the number of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub enum HeapError {
         size: usize,
         free: usize,
         largest_free: usize,
-        /// Bytes of a partition that would be large enough; `None`: more than there can be.
+        /// Bytes of a partition that would be large enough; `None`: overflow.
         enough: Option<usize>,
     },
     #[error("{align} is not an alignment: give a power of two, at most {}", show_size(super::MAX_ALIGN as u64))]
@@ -40,7 +40,7 @@ pub enum HeapError {
         "`{operation}` of allocation #{id}: it has a name, under which a later job finds it; remove the name instead"
     )]
     OwnedByName { operation: &'static str, id: u64 },
-    /// An object of an earlier job overlaps another one.
+    /// An object of an earlier job overlaps a block.
     #[error("{} at offset {offset:#x} in partition `{name}` are not free", show_size(*.bytes as u64))]
     NotFree { offset: usize, bytes: usize, name: Text<32> },
     #[error("there is no allocation #{id}: it was freed before")]
@@ -61,7 +61,7 @@ fn cut_size(bytes: usize) -> String {
 }
 
 impl HeapError {
-    /// The setting of the environment with which there would have been room, if there can be one.
+    /// The environment setting that would give enough room, if possible.
     pub fn setting(&self) -> Option<String> {
         let Self::Exhausted { partition, enough, .. } = self else { return None };
         Some(setting(*partition, &short_size(rounded_up((*enough)?))))
@@ -77,7 +77,7 @@ fn remedy(partition: u32, enough: Option<usize>) -> String {
     )
 }
 
-/// The environment variable that sizes a partition, with a size.
+/// The environment setting that gives a partition a size.
 pub(super) fn setting(partition: u32, size: &str) -> String {
     match partition {
         1 => format!("{SIZE_VARIABLE}={size} (or {PARTITION_VARIABLE}1=SIZE={size})"),
@@ -85,7 +85,7 @@ pub(super) fn setting(partition: u32, size: &str) -> String {
     }
 }
 
-/// The next number of bytes that reads well: of whole mebibytes, or kibibytes below one.
+/// Bytes rounded up to whole mebibytes, or kibibytes if below one mebibyte.
 fn rounded_up(bytes: usize) -> u64 {
     let bytes = bytes as u64;
     let unit = if bytes >> 20 != 0 {

@@ -1,12 +1,12 @@
 //! The allocations of a job, as one PE keeps them.
 //!
-//! Allocations are numbered in lockstep: the n-th of the job is number n on every PE, at the same offset. A dropped handle only queues
-//! its number ([`Released`]). In a later collective, each PE turns its queue into a bitmap over the live allocations, which are the
-//! same everywhere. The bitmaps are joined by AND, and every PE frees the remaining ones in order of their numbers. So PEs may drop
-//! at different times and in different orders, and all allocators still see the same calls.
+//! Allocations are numbered in lockstep: the job's n-th allocation is number n on every PE, at one offset. Dropping a handle only
+//! queues its number ([`Released`]). In a later collective, each PE turns its queue into a bitmap over the live allocations, which
+//! are equal on all PEs. The bitmaps are joined by AND, and every PE frees the result's allocations in order of their numbers. So
+//! PEs may drop handles in different orders, and all allocators still see equal calls.
 //!
-//! The bitmap has a word for each group of 64 consecutive numbers with a live handle: it grows with the number of live handles, not
-//! with the age of the job. PEs can agree on a window of it.
+//! The bitmap has a word for each group of 64 consecutive numbers with a live handle. So it grows with the number of live handles,
+//! not with the age of the job. PEs can agree on a part of the bitmap.
 
 use core::fmt;
 use core::panic::Location;
@@ -26,22 +26,22 @@ pub enum Owner {
     Handle,
     /// The program, by its address: freed collectively.
     Address,
-    /// A name in the heap's directory, until that is removed. Handles come and go.
+    /// A name in the heap's directory, until the name is removed.
     Name,
 }
 
-/// An allocation: the same on every PE.
+/// An allocation: equal on every PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// Its number, from 1; never used again.
+    /// Its number, from 1; never reused.
     pub id: u64,
     /// Index of the segment.
     pub segment: u32,
     /// Bytes from the start of a PE's slot.
     pub offset: usize,
-    /// Bytes asked for.
+    /// Requested bytes.
     pub bytes: usize,
-    /// Alignment asked for.
+    /// Requested alignment.
     pub align: usize,
     /// Its owner.
     pub owner: Owner,
@@ -52,17 +52,17 @@ pub struct Allocation {
 /// The object of a program to which an allocation belongs, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// What it is, or the name of its variable.
+    /// Its sort, or its variable's name.
     pub what: &'static str,
     /// The call.
     pub place: &'static Location<'static>,
     /// Number of the first allocation of the same object.
     pub first: u64,
-    /// Whether the allocation may have bytes beside those of the object: it is an array in chunks.
+    /// Whether it is an array in chunks: the allocation may then have bytes outside the object.
     pub is_array: bool,
 }
 
-/// Its name in messages: `array #3 (src/main.rs:12)`.
+/// Shows as in messages: `array #3 (src/main.rs:12)`.
 impl fmt::Display for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.made {
@@ -79,16 +79,16 @@ impl fmt::Display for Allocation {
 pub struct Reclaimed {
     /// In order of their numbers.
     pub freed: Vec<Allocation>,
-    /// Number of the allocation at which the next window of the bitmap starts; 0 if this window is the last.
+    /// First number of the bitmap's next part; 0 if this part is the last.
     pub next: u64,
 }
 
 /// 64 consecutive numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct IdGroup {
-    /// Handles that are alive somewhere.
+    /// Allocations that a handle owns.
     live: u64,
-    /// Handles that this PE has dropped.
+    /// Allocations dropped by this PE.
     pending: u64,
 }
 
@@ -99,7 +99,7 @@ pub struct Ledger {
     live: BTreeMap<u64, Allocation>,
     by_offset: BTreeMap<usize, u64>,
     groups: BTreeMap<u64, IdGroup>,
-    /// Handles of this PE to objects that have, or had, a name.
+    /// Handle counts of this PE, for objects that have, or had, a name.
     handles: BTreeMap<u64, usize>,
     /// The number of the last allocation; 0: none.
     last: u64,
@@ -118,7 +118,7 @@ impl Ledger {
         assert!(before.is_none(), "segment {segment} has a heap already");
     }
 
-    /// Removes the heap of a segment and forgets its allocations; handles that outlive it free nothing.
+    /// Removes the heap of a segment and its allocations; handles that outlive the heap free nothing.
     pub fn remove_heap(&mut self, segment: u32) -> Option<Allocator> {
         let heap = self.heaps.remove(&segment)?;
         let gone: Vec<u64> = self.live.values().filter(|a| a.segment == segment).map(|a| a.id).collect();
@@ -133,10 +133,10 @@ impl Ledger {
         &self.released
     }
 
-    /// Reserves memory on the heap of `segment`, under the next number. An allocation of no bytes is
-    /// given the smallest block, so that empty objects are objects like others.
-    /// Fails if the alignment is no power of two or more than [`MAX_ALIGN`](super::MAX_ALIGN), or there is no room. No
-    /// number is used up. Panics if the segment has no heap.
+    /// Reserves memory on the heap of `segment`, under the next number. An allocation of no bytes gets
+    /// the smallest block, so that empty objects need no special case.
+    /// Fails if the alignment is no power of two or more than [`MAX_ALIGN`](super::MAX_ALIGN), or there is no room; the
+    /// number is not used up. Panics if the segment has no heap.
     pub fn allocate(
         &mut self,
         segment: u32,
@@ -148,8 +148,8 @@ impl Ledger {
         Ok(self.enter(segment, offset, bytes, align, owner))
     }
 
-    /// Reserves an object with a name of an earlier job, at its old offset, under the next number.
-    /// Fails if the offset is not aligned, or not all of it is free. No number is used up.
+    /// Reserves a named object of an earlier job, at its old offset, under the next number.
+    /// Fails if the offset is not aligned or the range not free; the number is not used up.
     /// Panics if the segment has no heap.
     pub fn restore(
         &mut self,
@@ -178,7 +178,7 @@ impl Ledger {
         allocation
     }
 
-    /// Notes the object to which allocations belong.
+    /// Records the object of some allocations.
     pub fn describe(&mut self, ids: &[u64], made: Made) {
         for id in ids {
             if let Some(allocation) = self.live.get_mut(id) {
@@ -192,8 +192,8 @@ impl Ledger {
         *self.handles.entry(id).or_default() += 1;
     }
 
-    /// Takes the name off an allocation; every PE calls it. From then on the handles own the allocation: it is reclaimed when
-    /// every PE has dropped all of its handles. Panics if there is no such allocation with a name.
+    /// Removes an allocation's name; every PE calls this. From then on handles own the allocation: it is reclaimed when
+    /// every PE has dropped all its handles. Panics if there is no such named allocation.
     pub fn unname(&mut self, id: u64) {
         self.drain();
         let allocation = self.live.get_mut(&id).filter(|allocation| allocation.owner == Owner::Name);
@@ -206,8 +206,8 @@ impl Ledger {
         }
     }
 
-    /// Frees an allocation by its number, now, on every PE.
-    /// Fails if there is no such allocation, or it has a name: then only the handle is gone.
+    /// Frees an allocation by its number, at once; every PE calls this.
+    /// Fails if there is none, or it has a name: then only the handle is released.
     pub fn free(&mut self, id: u64) -> Result<Allocation, HeapError> {
         let allocation = *self.live.get(&id).ok_or(HeapError::NoAllocation { id })?;
         if allocation.owner == Owner::Name {
@@ -219,16 +219,16 @@ impl Ledger {
         Ok(allocation)
     }
 
-    /// Frees an allocation by its offset, now, on every PE. Fails if no allocation starts there, or a handle owns it.
+    /// Frees an allocation by its offset; every PE calls this. Fails if none starts there, or a handle owns it.
     pub fn free_at(&mut self, offset: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("free", offset)?;
         self.free(id)
     }
 
-    /// Resizes an allocation by its offset, inside its partition. It keeps its number. When it
-    /// moves, every PE copies its own bytes.
-    /// Fails if no allocation starts there, a handle owns it, `bytes` is 0, or there is no room; it stays
-    /// as it was.
+    /// Resizes an allocation by its offset, inside its partition. The number stays. If the
+    /// offset changes, every PE copies its own bytes.
+    /// Fails if no allocation starts there, a handle owns it, `bytes` is 0, or there is no room;
+    /// nothing changes.
     pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<Allocation, HeapError> {
         let id = self.owned_by_address("realloc", offset)?;
         if bytes == 0 {
@@ -244,20 +244,20 @@ impl Ledger {
         Ok(allocation)
     }
 
-    /// Words of the bitmap of live handles: the same on every PE.
+    /// Number of words of the bitmap, equal on every PE.
     pub fn words(&self) -> usize {
         self.groups.len()
     }
 
-    /// The bitmap of live handles that this PE has dropped: up to `words` words, from number `first_id` on, alike on all PEs.
+    /// The bitmap of allocations that this PE has dropped: up to `words` words, from number `first_id` on.
     pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
         self.drain();
         self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()
     }
 
     /// Frees the allocations that all PEs have dropped: `agreed` is the AND of all bitmaps from `first_id` on.
-    /// Fails if it holds an allocation that this PE has not dropped. Then nothing is freed.
-    /// Panics if it is longer than the bitmap of this PE can be.
+    /// Fails if `agreed` has an allocation that this PE has not dropped, and frees nothing.
+    /// Panics if `agreed` is longer than this PE's bitmap.
     pub fn reclaim(&mut self, first_id: u64, agreed: &[u64]) -> Result<Reclaimed, HeapError> {
         let mut groups = self.groups.range(first_id / 64..);
         let mut ids = Vec::new();
@@ -286,13 +286,13 @@ impl Ledger {
         self.live.get(&id)
     }
 
-    /// The allocation that holds the byte at `offset`.
+    /// The allocation with the byte at `offset`.
     pub fn find(&self, offset: usize) -> Option<&Allocation> {
         let (_, id) = self.by_offset.range(..=offset).next_back()?;
         self.live.get(id).filter(|a| offset - a.offset < a.bytes)
     }
 
-    /// The allocation that starts at `offset`, also one of no bytes.
+    /// The allocation that starts at `offset`, even if empty.
     pub fn starting_at(&self, offset: usize) -> Option<&Allocation> {
         self.live.get(self.by_offset.get(&offset)?)
     }
@@ -302,7 +302,7 @@ impl Ledger {
         self.live.values()
     }
 
-    /// The heap of a segment in numbers.
+    /// The use of a segment's heap.
     pub fn usage(&self, segment: u32) -> Option<Usage> {
         self.heaps.get(&segment).map(Allocator::usage)
     }
@@ -363,7 +363,7 @@ impl Ledger {
                 }
                 self.handles.remove(&id);
             }
-            // An allocation may be gone with its heap. One with a name stays.
+            // Skip allocations removed with their heap, and named ones.
             if let Some(group) = self.groups.get_mut(&(id / 64)) {
                 group.pending |= group.live & (1 << (id % 64));
             }
@@ -388,8 +388,8 @@ impl Ledger {
 #[cfg(test)]
 mod tests;
 
-/// Numbers of allocations that this PE no longer uses: pushed by `Drop` of a handle, from any thread, and taken by the
-/// [`Ledger`](super::Ledger).
+/// A queue of allocation numbers that this PE no longer uses: `Drop` of handles pushes, from any thread, and the ledger
+/// takes.
 #[derive(Debug, Default)]
 pub struct Released(Mutex<Vec<u64>>);
 

@@ -1,9 +1,9 @@
 //! Symmetric heaps: offsets of objects in a partition.
 //!
-//! A partition starts with its statics ([`statics`]: one order on all PEs, computed from the records in the binary's
-//! [`section`](crate::section)), and the rest is its heap, whose free memory an [`Allocator`] manages. The [`Ledger`] has the blocks
-//! of all heaps of a job: it numbers allocations in lockstep and reclaims those that every PE has dropped. All of it is arithmetic on
-//! offsets; nothing here reads or writes symmetric memory.
+//! A partition starts with its statics ([`statics`]: in equal order on all PEs, from the records in the binary's
+//! [`section`](crate::section)). The rest is its heap, whose free memory an [`Allocator`] manages. The [`Ledger`] has the blocks
+//! of all heaps of a job. It numbers allocations in lockstep, and reclaims allocations that every PE has dropped. This module
+//! computes offsets only; it does not access symmetric memory.
 
 mod allocator;
 mod error;

@@ -1,11 +1,11 @@
 //! The layout of symmetric statics: offsets of objects in their partition.
 //!
-//! The layout is a pure function of the descriptors in the binary and of the partitions of the job, for every PE and for `shmem-info
-//! layout`. Objects are sorted by alignment (largest first), module, name and size: the linker's order differs between builds.
+//! The layout depends only on the descriptors in the binary and the partitions of the job, in every PE and in `shmem-info
+//! layout`. Objects are sorted by alignment (largest first), module, name and size, since the linker's order differs between builds.
 //!
-//! The first object of the k-th partition starts at [`colour`]`(k)`. Without it, the beginnings of all partitions would compete for
-//! the same sets of caches and TLB: with a hundred partitions an access took 15 ns instead of 1 ns. The colour is part of the
-//! partition's size, less than an eighth of it, and 0 if statics would not fit behind it.
+//! The first object of the k-th partition starts at [`colour`]`(k)`. Without colours, the starts of all partitions would map to
+//! the same sets of caches and TLB: with a hundred partitions an access took 15 ns instead of 1 ns. The colour is less than
+//! an eighth of the partition's size, of which it is a part, and 0 if statics would not fit behind it.
 
 use shmem_grammar::show_size;
 
@@ -19,7 +19,7 @@ use super::{MAX_ALIGN, MIN_ALIGN};
 /// The offset of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Index of the object in the entries that were laid out.
+    /// Index of the object in the given entries.
     pub entry: usize,
     /// Bytes from the start of the partition.
     pub offset: u64,
@@ -30,7 +30,7 @@ pub struct Placed {
 /// One partition and the statics in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionLayout {
-    /// 1 for the partition with the lowest ID, and so on: the index of its segment.
+    /// Index of its segment: 1 for the partition with the lowest ID, and so on.
     pub index: u32,
     /// The partition's ID.
     pub id: u32,
@@ -40,7 +40,7 @@ pub struct PartitionLayout {
     pub size: u64,
     /// Offset of the first object.
     pub colour: u64,
-    /// Offset of the heap: behind the last object.
+    /// Offset of the heap, behind the last object.
     pub end: u64,
     /// In order of their offsets.
     pub objects: Vec<Placed>,
@@ -49,7 +49,7 @@ pub struct PartitionLayout {
 /// The statics of a program in the partitions of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// In order of their IDs; also those without statics.
+    /// All partitions, in order of their IDs.
     pub partitions: Vec<PartitionLayout>,
 }
 
@@ -57,7 +57,7 @@ pub struct Layout {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// They need more than their partition has.
+    /// Statics need more than their partition has.
     #[error("{0}")]
     TooLarge(String),
     /// An object names a partition that the job lacks, or its alignment is not valid.
@@ -65,10 +65,10 @@ pub enum LayoutError {
     Object(String),
 }
 
-/// How many objects [`LayoutError::TooLarge`] names.
+/// Most objects that [`LayoutError::TooLarge`] names.
 const NAMED: usize = 4;
 
-/// Distance between neighbouring colours: a page, for sets of the TLB, and a line, for sets of the caches.
+/// Distance between neighbouring colours: a page for the sets of the TLB, plus a line for the sets of caches.
 const COLOUR: u64 = 4096 + MIN_ALIGN as u64;
 
 /// Offset of the first object of the `index`-th partition (from 1), in bytes.
@@ -78,7 +78,7 @@ pub const fn colour(index: u32, size: u64) -> u64 {
 }
 
 /// Lays statics out in the partitions of a job, given in order of their IDs.
-/// Fails if statics need more than their partition has, or name a partition that is not there.
+/// Fails if statics need more than their partition has, or name a missing partition.
 /// Panics if the partitions are not in order of their IDs.
 pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     let layout = arrange(entries, partitions)?;
@@ -86,8 +86,8 @@ pub fn layout(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<L
     Ok(layout)
 }
 
-/// As [`layout`], but statics may need more than their partition has: for tools that show the excess.
-/// Fails if a static names a partition that is not there. Panics if the partitions are not in order of their IDs.
+/// As [`layout`], but statics may exceed their partition: for tools that show the excess.
+/// Fails if a static names a missing partition. Panics if the partitions are not in order of their IDs.
 pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<Layout, LayoutError> {
     assert!(partitions.is_sorted_by_key(|p| p.id), "partitions are laid out in order of their IDs");
     let mut objects: Vec<Vec<Placed>> = vec![Vec::new(); partitions.len()];
@@ -108,7 +108,7 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
         objects.sort_by_key(|Placed { object: o, .. }| {
             (core::cmp::Reverse(o.align), o.module, o.name, o.size, o.file, o.line)
         });
-        // What a file holds does not move when the job has other partitions beside it.
+        // Objects in a file must not move if the job's other partitions change.
         let mut colour = colour(if spec.is_in_file() { spec.id } else { index }, spec.size);
         let mut end = place(&mut objects, colour);
         if end > spec.size {
@@ -121,7 +121,7 @@ pub fn arrange(entries: &[StaticEntry], partitions: &[PartitionSpec]) -> Result<
     Ok(Layout { partitions: layout })
 }
 
-/// Places the objects from `start` on, and returns the end; `u64::MAX` if it overflows.
+/// Places the objects from `start` on, and returns their end; `u64::MAX` on overflow.
 fn place(objects: &mut [Placed], start: u64) -> u64 {
     let up = |offset: u64, align: u64| offset.checked_next_multiple_of(align).unwrap_or(u64::MAX);
     let mut end = start;
@@ -138,7 +138,7 @@ impl PartitionLayout {
         self.size.saturating_sub(self.end)
     }
 
-    /// What must stay equal for a file that holds the partition, a line each.
+    /// Properties that must match a file of the partition, one per line.
     pub fn describe_kept(&self) -> String {
         let order = if cfg!(target_endian = "little") { "little" } else { "big" };
         let mut text =
@@ -182,7 +182,7 @@ impl Layout {
         self.partitions.iter().try_for_each(PartitionLayout::check)
     }
 
-    /// One line per partition and per object, with all that PEs must agree on.
+    /// One line per partition and object, with all properties that PEs must share.
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for p in &self.partitions {
@@ -204,13 +204,13 @@ impl Layout {
         lines
     }
 
-    /// A hash of [`describe`](Self::describe), the same in every build of this crate.
+    /// A hash of [`describe`](Self::describe), equal in every build of this crate.
     pub fn fingerprint(&self) -> u64 {
         fingerprint(self.describe().iter().flat_map(|line| line.bytes().chain([b'\n'])))
     }
 }
 
-/// An object in words: `heat::GRID` and where it is declared.
+/// An object in words: `heat::GRID` and its declaration.
 fn name_of(object: &StaticEntry) -> String {
     format!("`{}::{}` ({}:{})", object.module, object.name, object.file, object.line)
 }

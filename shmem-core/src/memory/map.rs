@@ -250,7 +250,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // SAFETY: the range is the reservation's; holders of pointers into it promised to drop them before.
+        // SAFETY: the range is this reservation's, and outlives all pointers to it (callers).
         _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

@@ -34,7 +34,7 @@ type Mask = [libc::c_ulong; 1024 / WORD];
 
 const WORD: usize = libc::c_ulong::BITS as usize;
 
-/// Argument for the mask's length: the kernel reads one bit less.
+/// The kernel reads one bit less than this.
 const BITS: usize = size_of::<Mask>() * 8 + 1;
 
 fn call(result: libc::c_long) -> Result<(), Errno> {

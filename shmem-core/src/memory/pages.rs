@@ -1,7 +1,7 @@
 //! The page sizes of the machine, and the choice among them.
 //!
-//! `PGSIZE` asks for pages of *at least* that size. The choice is the smallest sufficient size; pools of huge pages are preferred to
-//! merged base pages. If no size suffices, `POLICY=MANDATORY` is an error, and other policies use the largest available
+//! `PGSIZE` asks for pages of *at least* that size. The choice is the smallest sufficient size; pools of huge pages are preferred
+//! to merged base pages. If no size suffices, `POLICY=MANDATORY` is an error, and other policies use the largest available
 //! size and report it. A request for a kind of memory has only the pages on its nodes ([`Request::only_on`]).
 //!
 //! Only an attempt shows whether a pool has the pages. After each failure the choice is made anew, without the failed size.
@@ -79,7 +79,7 @@ pub(super) struct PageSizes {
 pub(super) struct PageChoice {
     pub(super) pages: Pages,
     pub(super) size: u64,
-    /// The wish that is not granted, in words.
+    /// The refused wish, in words.
     pub(super) downgrade: Option<String>,
 }
 

@@ -37,7 +37,7 @@ pub enum Spread {
     Preferred,
     /// These nodes and no other, the first one before the others.
     Bound,
-    /// Pages alternate over these nodes.
+    /// Alternating over these nodes.
     Interleaved,
 }
 

@@ -129,9 +129,9 @@ impl Deref for PeList {
             Pes::Own(pes) => pes,
             Pes::Shared(memory, count) => {
                 let start = memory.as_ref().as_ptr().cast();
-                // SAFETY: the memory begins on a page, and was found equal, bit for bit, to a slice of `count` PEs of this
-                // process (`in_place_of`), so they are valid PEs. Nobody can change the memory (`Sealed`), and it lasts as
-                // long as `self`.
+                // SAFETY: the memory begins on a page, and was found equal, bit for bit, to `count` PEs of this process
+                // (`in_place_of`): they are valid PEs. Nobody can change the memory (`Sealed`), and it lasts as long
+                // as `self`.
                 unsafe { core::slice::from_raw_parts(start, *count) }
             }
         }

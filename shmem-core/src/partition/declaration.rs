@@ -4,7 +4,7 @@ use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, Traits};
 
 use crate::text::Text;
 
-/// A partition as a program declares it: of fixed size, so that tools read it from a binary.
+/// A declared partition: a record of fixed size, so that tools read it from a binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Declaration {
@@ -12,7 +12,7 @@ pub struct Declaration {
     pub magic: u64,
     /// Bytes of the heap; 0: not given.
     pub size: u64,
-    /// Bytes of a page, at least; 0: not given.
+    /// Minimal bytes of a page; 0: not given.
     pub pgsize: u64,
     /// 1..=255; 0: chosen at init.
     pub id: u32,
@@ -20,7 +20,7 @@ pub struct Declaration {
     pub kind: u32,
     /// [`Policy`] as a number; 0: not given.
     pub policy: u32,
-    /// 1 for the built-in ones, which a declaration of the same name replaces.
+    /// 1 for built-in partitions, which a declaration of equal name replaces.
     pub built_in: u32,
     /// The name.
     pub name: Text<MAX_PARTITION_NAME>,
@@ -38,12 +38,12 @@ pub struct Declaration {
     note = "the built-in partitions are `default`, `normal` and `fast` (in `shmem::partition`); declare others with `partitions! {{ pub name {{ id = 4, size = \"256M\" }} }}`"
 )]
 pub trait Partition {
-    /// What the program declares.
+    /// The declaration.
     const DECLARATION: Declaration;
 }
 
 impl Declaration {
-    /// Marks a declaration and its version.
+    /// Marks a declaration of this version.
     pub const MAGIC: u64 = u64::from_le_bytes(*b"shmpar01");
 
     /// A declaration.
@@ -81,7 +81,7 @@ impl Declaration {
         declaration
     }
 
-    /// The traits declared.
+    /// The declared traits.
     pub const fn traits(&self) -> Traits {
         Traits {
             size: if self.size == 0 { None } else { Some(self.size) },

@@ -1,8 +1,8 @@
 //! The partitions that a program declares: the declarations of all its
 //! crates joined, and an ID for each.
 //!
-//! IDs are a function of the program alone. Otherwise a variable
-//! `SHMEM_SYMMETRIC_PARTITION4`, meant for the partition with ID 4, could move that to another ID.
+//! IDs depend on the program alone. Otherwise setting
+//! `SHMEM_SYMMETRIC_PARTITION4` could give the program's partition 4 another ID.
 
 use shmem_grammar::{MAX_PARTITION_ID, check_traits};
 
@@ -11,10 +11,10 @@ use super::declaration::{BUILT_IN, Declaration};
 use super::error::PartitionError;
 use super::spec::StaticEntry;
 
-/// The first ID that is given to declarations without one.
+/// The first ID for declarations without an ID.
 const FIRST_CHOSEN: u32 = 4;
 
-/// The declarations of a program and the built-in ones, with IDs. One with the name of a built-in partition replaces it.
+/// The declarations of a program and the built-in ones, with IDs. A declaration replaces a built-in one of equal name.
 pub(super) fn declared(
     declarations: &[Declaration],
     objects: &[StaticEntry],
@@ -84,7 +84,7 @@ fn check_ids(all: &[Declaration]) -> Result<(), PartitionError> {
     Ok(())
 }
 
-/// The name as environment variables distinguish it.
+/// The name in lower case, as for variables.
 fn key(one: &Declaration) -> String {
     one.name.as_str().to_ascii_lowercase()
 }

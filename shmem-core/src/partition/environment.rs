@@ -2,7 +2,7 @@
 //!
 //! `SHMEM_SYMMETRIC_PARTITION<ID>` and `SHMEM_SYMMETRIC_PARTITION_<NAME>` give the traits of a
 //! partition, `SHMEM_SYMMETRIC_SIZE` the size of the default heap. Each may start with the older
-//! `SMA_` instead; where both are set, `SHMEM_` counts.
+//! `SMA_` instead; if both are set, `SHMEM_` wins.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use shmem_grammar::{MAX_PARTITION_ID, TraitError, Traits, parse_size_prefix, par
 use super::error::PartitionError;
 use super::spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES};
 
-/// The variables of partitions, up to the ID or name.
+/// Prefix of partition variables, before ID or name.
 pub const PARTITION_VARIABLE: &str = "SHMEM_SYMMETRIC_PARTITION";
 
 /// The variable of the default heap's size.
@@ -44,7 +44,7 @@ impl Given {
         Ok(Self { variable, value, traits, file })
     }
 
-    /// The variable as the environment has it.
+    /// The setting: `VARIABLE=value`.
     pub(super) fn shown(&self) -> String {
         format!("{}={}", self.variable, self.value)
     }
@@ -53,7 +53,7 @@ impl Given {
         refused(&self.variable, &self.value, fault)
     }
 
-    /// The error of another variable that contradicts this one.
+    /// The error if another variable contradicts it.
     pub(super) fn differs_from(&self, other: &str, partition: &str) -> PartitionError {
         let first = self.shown();
         PartitionError::Environment(format!(
@@ -66,7 +66,7 @@ fn refused(variable: &str, value: &str, fault: impl fmt::Display) -> PartitionEr
     PartitionError::Environment(format!("{variable}={value}: {fault}"))
 }
 
-/// The size of the default heap, read as OpenSHMEM says. A size of 0 becomes one byte, the smallest heap.
+/// Reads the default heap's size by OpenSHMEM's rules. A size of 0 becomes one byte, the smallest heap.
 fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<Traits, PartitionError> {
     let (size, taken, ignored) = parse_size_prefix(value).map_err(|fault| refused(variable, value, fault))?;
     if !ignored.is_empty() {
@@ -80,17 +80,17 @@ fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<
 /// The variables of partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// By subject: only the program knows which names exist.
+    /// By subject; only the program knows the valid names.
     pub(super) given: BTreeMap<Subject, Given>,
-    /// Bytes of partition 1 where nobody gives its size, if not the default of programs in Rust.
+    /// Bytes of partition 1 if no size is given; `None`: the default of Rust programs.
     default_heap: Option<u64>,
-    /// Warnings of variables that have no effect.
+    /// Warnings of ineffective variables.
     pub(super) warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
-    /// A name in small letters.
+    /// A name in lower case.
     Name(String),
     Id(u32),
     /// The size of partition 1, from `SHMEM_SYMMETRIC_SIZE`.
@@ -108,8 +108,8 @@ impl fmt::Display for Subject {
 }
 
 impl Environment {
-    /// Reads the variables of partitions out of an environment; others are passed over.
-    /// Fails if one of them cannot be read, or if two say different things about one partition.
+    /// Reads the variables of partitions from an environment; ignores other variables.
+    /// Fails if a variable is malformed, or two variables of one partition differ.
     pub fn collect(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, PartitionError> {
         let mut variables: Vec<_> =
             variables.into_iter().filter(|(variable, _)| concerns_partitions(variable)).collect();
@@ -120,7 +120,7 @@ impl Environment {
             let (variable, value) = (printable(&variable), printable(&value));
             found.push((subject_of(&variable, &value)?, variable, value));
         }
-        // `SHMEM_` sorts before `SMA_`: the one that counts comes first, and the other one is not read.
+        // `SHMEM_` sorts before `SMA_`: the winner is read first, and the other is not parsed.
         found.sort();
         let mut environment = Self::default();
         for (subject, variable, value) in found {
@@ -152,7 +152,7 @@ impl Environment {
         }
     }
 
-    /// With another default for the size of the default heap.
+    /// Replaces the default for the default heap's size.
     #[must_use]
     pub fn with_default_heap(self, bytes: Option<u64>) -> Self {
         Self { default_heap: bytes, ..self }
@@ -219,7 +219,7 @@ fn id_of(text: &str) -> Result<u32, String> {
     }
 }
 
-/// `text` with control characters escaped, for messages; no value has them.
+/// `text` with control characters escaped, for messages; valid ones have none.
 fn printable(text: &str) -> String {
     let show = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(show).collect()

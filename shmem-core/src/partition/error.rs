@@ -1,15 +1,15 @@
-//! What can be wrong with partitions before any memory is asked for.
+//! Errors of partitions, before any memory is requested.
 
 use shmem_grammar::MAX_PARTITION_ID;
 
 use super::MAX_PARTITIONS;
 
-/// A partition, or what describes it, is not usable. Messages name who asked, what is allowed and what to do.
+/// A partition, or its description, is not usable. Messages name its origin, what is allowed and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum PartitionError {
-    /// A variable of the environment that cannot be read, or two that contradict each other.
+    /// A malformed environment variable, or two that contradict each other.
     #[error("{0}")]
     Environment(String),
     /// A declaration of the program that is wrong by itself, or contradicts the environment.
@@ -19,7 +19,7 @@ pub enum PartitionError {
         "{count} partitions are asked for, and a job has at most {MAX_PARTITIONS}, the built-in ones (`default`, `fast`, `normal`) counted; one partition for each kind of memory and page size is enough, since a heap holds any number of objects"
     )]
     TooMany { count: usize },
-    /// A partition to be made at run time cannot be as asked.
+    /// A request for a partition at run time is invalid.
     #[error("the new partition{0}")]
     New(String),
     #[error(
@@ -35,7 +35,7 @@ pub enum PartitionError {
 }
 
 impl PartitionError {
-    /// An ID or a name that two partitions want.
+    /// An ID or name of two partitions.
     pub(super) fn taken_twice(what: &str, first: &str, second: &str, remedy: &str) -> Self {
         Self::Declared(format!("{what} is taken twice: by {first}, and by {second}; {remedy}"))
     }

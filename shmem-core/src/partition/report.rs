@@ -1,7 +1,7 @@
 //! Reports of requests and grants.
 //!
-//! Each partition has a line with both, and each difference is a warning: users of symmetric heaps complain most often that
-//! they silently got other memory than they asked for.
+//! Each partition has a line with both, and each difference is a warning: the most frequent complaint about symmetric heaps is
+//! memory that silently differs from the request.
 
 use shmem_grammar::show_size;
 
@@ -27,16 +27,16 @@ const HEADS: [&str; 13] = [
     "POPULATED",
 ];
 
-/// The columns of what was asked.
+/// Number of columns of requests.
 const ASKED: usize = 6;
-/// The columns of what was given, without the PEs.
+/// Number of columns of grants, without the PEs.
 const GIVEN: usize = HEADS.len() - ASKED - 1;
 
-/// The table of partitions, asked and given: a line for each partition, and for each group of PEs
-/// with equal grants. `grants` holds for each of `specs` the grant of each PE.
+/// The table of requests and grants: a line for each partition and each group of PEs with equal
+/// grants. `grants` has, for each of `specs`, the grant of each PE.
 ///
-/// `NODES` says on which NUMA nodes the pages lie: `2` all on node 2, `0:512 2:16` with the pages of each.
-/// `-`: not asked for, not granted, or pages that do not exist yet.
+/// `NODES` has the NUMA nodes of the pages: `2` all on node 2; `0:512 2:16` page counts by node.
+/// `-`: not requested, not granted, or no pages exist yet.
 pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
     for (index, spec) in specs.iter().enumerate() {
@@ -56,7 +56,7 @@ pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     columns.to_string()
 }
 
-/// One line for each thing that was asked and not given, with its PEs; none for built-in partitions that nobody uses.
+/// One line for each wish that was not granted, with its PEs; none for unused built-in partitions.
 pub fn downgrades(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, grants) in specs.iter().zip(grants).filter(|(spec, _)| spec.origin != Origin::BuiltIn) {
@@ -116,7 +116,7 @@ fn nodes(nodes: &[(u32, u64)]) -> String {
     }
 }
 
-/// Ascending numbers of PEs, of which there are `count`.
+/// Shows ascending PE numbers; `all` for `count` PEs.
 fn show_pes(pes: &[usize], count: usize) -> String {
     if pes.len() == count {
         return ALL.into();

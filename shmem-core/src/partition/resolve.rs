@@ -1,4 +1,4 @@
-//! Joins declarations, objects and environment to one [`Table`], and checks the files of its partitions.
+//! Joins declarations, objects and environment into one [`Table`], and checks the partitions' files.
 
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,17 +15,17 @@ use super::table::{Table, existing, meant};
 use crate::text::Text;
 
 impl Table {
-    /// Joins the declarations of the program, the wishes of its objects, and the environment.
-    /// Their order does not matter.
+    /// Joins the program's declarations, the wishes of its objects, and the environment.
+    /// Order does not matter in them.
     ///
-    /// - `default` (1), `fast` (2) and `normal` (3) exist always. A declaration of the same name replaces one.
-    /// - Declarations without an ID get the lowest free one from 4 up, in the order of their names.
-    /// - The environment replaces single traits of a partition, by ID or by name. An ID that
-    ///   exists only there becomes a partition of its own, which needs a size.
-    /// - A page size that an object wishes for becomes that of its partition where nobody gave one.
+    /// - `default` (1), `fast` (2) and `normal` (3) always exist. A declaration of equal name replaces one of them.
+    /// - Declarations without an ID get the lowest free ID from 4 up, in the order of names.
+    /// - The environment replaces single traits of a partition, by ID or by name. An ID that only the
+    ///   environment has makes a new partition, which needs a size.
+    /// - A partition without a page size gets the largest one that its objects wish for.
     ///
-    /// Fails if declarations contradict each other or the environment contradicts itself, if the traits of both do not
-    /// fit together, if a partition must have smaller pages than an object in it needs, or if there are more than
+    /// Fails if declarations contradict each other or the environment contradicts itself, if joined traits are
+    /// invalid, if mandatory pages are smaller than an object's wish, or if there are more than
     /// [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
     pub fn resolve(
         declarations: &[Declaration],
@@ -76,8 +76,8 @@ fn spec_of(declaration: &Declaration, objects: &[StaticEntry]) -> PartitionSpec 
     }
 }
 
-/// Replaces traits of a partition by those that a variable gives. Messages then name the variable as the partition's origin, unless it
-/// gives a size only and the program declared other traits.
+/// Replaces traits of a partition by a variable's. Messages then name the variable as the partition's origin, unless the
+/// variable gives a size only and the program declared other traits.
 fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionError> {
     let by_program = spec.traits.is_explicit() && matches!(spec.origin, Origin::Program { .. });
     if given.traits.is_explicit() || !by_program {
@@ -121,12 +121,12 @@ fn ask_environment(
     Ok(())
 }
 
-/// The partition with a name, in whatever letters.
+/// The partition with a name, ignoring case.
 fn named<'s>(specs: &'s mut [PartitionSpec], name: &str) -> Option<&'s mut PartitionSpec> {
     specs.iter_mut().find(|spec| spec.name.as_str().eq_ignore_ascii_case(name))
 }
 
-/// The partition with an ID, which is made where there is none.
+/// The partition with an ID; makes it if missing.
 fn identified<'s>(
     specs: &'s mut Vec<PartitionSpec>,
     id: u32,
@@ -151,7 +151,7 @@ fn identified<'s>(
     Ok(&mut specs[at])
 }
 
-/// Gives each partition the largest page size that one of its objects wishes for.
+/// Gives each partition the largest page size wished for by its objects.
 fn grant_wishes(
     specs: &mut [PartitionSpec],
     objects: &[StaticEntry],
@@ -207,7 +207,7 @@ fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     })
 }
 
-/// Warns of partitions that ask for the same memory: one heap holds any number of objects.
+/// Warns of partitions with equal requests: one heap holds any number of objects.
 fn needless(specs: &[PartitionSpec]) -> Vec<String> {
     let mut alike: BTreeMap<String, Vec<&PartitionSpec>> = BTreeMap::new();
     for spec in specs.iter().filter(|spec| spec.explicit && !spec.is_in_file()) {
@@ -226,7 +226,7 @@ fn needless(specs: &[PartitionSpec]) -> Vec<String> {
         .collect()
 }
 
-/// Checks the files of all partitions. Under PREFERRED, one that the environment names no file for is in normal memory.
+/// Checks the files of all partitions. Under PREFERRED, a partition may lack a file: it is in normal memory.
 pub(super) fn check_files(specs: &[PartitionSpec], environment: &Environment) -> Result<(), PartitionError> {
     for spec in specs {
         check_file(spec, environment)?;

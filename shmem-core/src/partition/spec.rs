@@ -1,4 +1,4 @@
-//! A partition as this job asks for it, the statics in it, and what the machine granted.
+//! The job's request for a partition, the statics in it, and the machine's grant.
 
 use core::fmt;
 
@@ -8,13 +8,13 @@ use shmem_grammar::{Kind, MAX_PARTITION_NAME, Traits};
 use super::declaration::Declaration;
 use crate::text::Text;
 
-/// Bytes of the default heap (partition 1) when nobody gives its size.
+/// Bytes of the default heap (partition 1) if no size is given.
 pub const DEFAULT_HEAP_BYTES: u64 = 64 << 20;
 
-/// Bytes of every other partition when nobody gives its size.
+/// Bytes of every other partition if no size is given.
 pub const DEFAULT_PARTITION_BYTES: u64 = 64 << 20;
 
-/// Where a trait of a partition comes from, for messages.
+/// The origin of a partition's traits, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// An environment variable, by name.
@@ -26,27 +26,27 @@ pub enum Origin {
         /// Line of the declaration.
         line: u32,
     },
-    /// Nobody said anything: a built-in partition as it is, without statics.
+    /// No declaration: an unchanged built-in partition without statics.
     BuiltIn,
 }
 
-/// A partition as this job asks for it.
+/// The job's request for a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionSpec {
     /// 1..=255.
     pub id: u32,
-    /// Its name; for one that exists in the environment only, `partition23`.
+    /// Its name; `partition23` if only the environment has it.
     pub name: Text<MAX_PARTITION_NAME>,
     /// Bytes of the heap, statics included.
     pub size: u64,
-    /// The traits that were given; a default [`size`](Self::size) is not among them.
+    /// The given traits, without a default [`size`](Self::size).
     pub traits: Traits,
     /// The origin of the traits.
     pub origin: Origin,
-    /// Whether kind, policy or page size was asked for: then its pages are populated at start.
+    /// Whether kind, policy or page size is given: then pages are populated at start.
     pub explicit: bool,
-    /// The path of its file, with [`Kind::Pmem`](super::Kind::Pmem), to which each PE appends its number: `heap.0`. It may
-    /// differ between PEs.
+    /// The path of its file, with [`Kind::Pmem`](super::Kind::Pmem); each PE appends its number: `heap.0`. PEs may have
+    /// different paths.
     pub file: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl PartitionSpec {
         self.traits.kind == Some(Kind::Pmem)
     }
 
-    /// How messages name it: ``partition 2 `fast` ``.
+    /// The name in messages: ``partition 2 `fast` ``.
     pub fn title(&self) -> String {
         format!("partition {} `{}`", self.id, self.name)
     }
@@ -75,7 +75,7 @@ impl fmt::Display for Origin {
 /// The sort of pages of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pages {
-    /// Base pages; the kernel may merge them when told that it may.
+    /// Base pages; if advised, the kernel may merge them.
     Base,
     /// Base pages merged into huge ones (`MADV_COLLAPSE`).
     Transparent,
@@ -83,7 +83,7 @@ pub enum Pages {
     HugeTlb,
 }
 
-/// What one PE's part of a partition was granted.
+/// The grant for one PE's part of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Grant {
     /// Bytes of the heap.
@@ -92,22 +92,22 @@ pub struct Grant {
     pub pgsize: u64,
     /// The sort of pages.
     pub pages: Pages,
-    /// The kind of memory; `None`: no placement was asked or made.
+    /// The kind of memory; `None`: not requested, or not placed.
     #[serde(with = "kind_number")]
     pub kind: Option<Kind>,
-    /// Pages on each NUMA node, as the kernel says, in the order of the nodes' numbers; empty: not known,
+    /// Number of pages on each NUMA node, by node number, from the kernel; empty: not known,
     /// or no page exists yet.
     pub nodes: Vec<(u32, u64)>,
     /// Whether all pages exist already.
     pub populated: bool,
     /// Wishes that were not granted, each with its reason, in words.
     pub downgrades: Vec<String>,
-    /// The file that holds it and survives the job.
+    /// The file of the memory, which survives.
     pub file: Option<FileGrant>,
 }
 
 impl Grant {
-    /// Base pages that come when they are touched, where nothing else was asked.
+    /// Base pages, made at their first touch: the grant without a wish.
     pub fn plain(size: u64, pgsize: u64) -> Self {
         let (nodes, downgrades) = (Vec::new(), Vec::new());
         Self { size, pgsize, pages: Pages::Base, kind: None, nodes, populated: false, downgrades, file: None }
@@ -133,11 +133,11 @@ mod kind_number {
 pub struct FileGrant {
     /// Its path.
     pub path: String,
-    /// The number of the persist that it was opened at; 0: the heap is new.
+    /// The number of the opened persist; 0: the heap is new.
     pub generation: u64,
 }
 
-/// A symmetric static as the binary describes it. Numbers and texts: any bits are one.
+/// A symmetric static's record in the binary. Numbers and texts: any bits are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct StaticEntry {
@@ -145,9 +145,9 @@ pub struct StaticEntry {
     pub size: u64,
     /// Alignment in bytes.
     pub align: u64,
-    /// Bytes of the smallest page that the object wants; 0: no wish.
+    /// Smallest page size that the object wants; 0: no wish.
     pub pgsize: u64,
-    /// The partition as its declaration gives it.
+    /// The declaration of the partition.
     pub partition: Declaration,
     /// The object's name.
     pub name: Text<64>,
@@ -157,6 +157,6 @@ pub struct StaticEntry {
     pub file: Text<96>,
     /// Line of the declaration.
     pub line: u32,
-    /// No bytes of a record are padding.
+    /// In place of padding.
     pub(crate) reserved: u32,
 }

@@ -19,13 +19,13 @@ impl Table {
         &self.specs
     }
 
-    /// Settings that are allowed and probably not meant, one line each.
+    /// Warnings of valid, probably unintended settings, one per line.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
     /// The position in [`specs`](Self::specs) of the partition with this ID.
-    /// Fails if there is none; the error lists those that exist.
+    /// Fails if there is none; the error lists all partitions.
     pub fn position_of(&self, id: u32) -> Result<usize, PartitionError> {
         self.specs.iter().position(|spec| spec.id == id).ok_or_else(|| PartitionError::NoSuchPartition {
             asked: id.to_string(),
@@ -40,7 +40,7 @@ impl Table {
     }
 
     /// The position in [`specs`](Self::specs) of the partition with this name, without regard to case.
-    /// Fails if there is none; the error lists those that exist.
+    /// Fails if there is none; the error lists all partitions.
     pub fn position_of_name(&self, name: &str) -> Result<usize, PartitionError> {
         self.specs.iter().position(|spec| spec.name.as_str().eq_ignore_ascii_case(name)).ok_or_else(|| {
             let asked = format!("`{}`", name.escape_debug());
@@ -49,19 +49,19 @@ impl Table {
         })
     }
 
-    /// Enters a resolved partition, and returns its position in [`specs`](Self::specs); later ones move up.
+    /// Inserts a resolved partition; returns its position in [`specs`](Self::specs). Later ones move up.
     pub fn insert(&mut self, spec: PartitionSpec) -> usize {
         let at = self.specs.partition_point(|other| other.id < spec.id);
         self.specs.insert(at, spec);
         at
     }
 
-    /// Removes the partition at a position in [`specs`](Self::specs); later ones move down. Panics if there is none.
+    /// Removes the partition at a position in [`specs`](Self::specs); later partitions move down. Panics if none is.
     pub fn remove(&mut self, at: usize) -> PartitionSpec {
         self.specs.remove(at)
     }
 
-    /// One line for each partition, with everything that must be equal on all PEs. (Origins may differ.)
+    /// One line per partition, with all properties that must be equal on all PEs. (Origins may differ.)
     pub fn describe(&self) -> Vec<String> {
         self.specs
             .iter()
@@ -84,7 +84,7 @@ pub(super) fn existing(specs: &[PartitionSpec]) -> String {
     each.join(", ")
 }
 
-/// A hint at the partition with the nearest name.
+/// Suggests the partition with the nearest name.
 pub(super) fn meant(name: &str, specs: &[PartitionSpec]) -> String {
     let nearest = nearest(name, specs.iter().map(|spec| spec.name.as_str()));
     did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref())

@@ -13,10 +13,10 @@ use super::spec::{Origin, PartitionSpec};
 use super::table::Table;
 use crate::text::Text;
 
-/// The lowest ID given to a partition that asks for none: those below are built in.
+/// The lowest ID for partitions without a requested ID: lower IDs are built in.
 const FIRST_FREE: u32 = 4;
 
-/// A partition that a running program asks for: its traits, and if it cares, its ID and name.
+/// A request for a partition at run time: traits and, optionally, ID and name.
 ///
 /// ```
 /// # use shmem_core as shmem;
@@ -52,31 +52,31 @@ impl NewPartition {
         Self { traits: Traits { size: Some(size), ..Traits::NONE }, id: None, name: None }
     }
 
-    /// With this ID, 1..=255.
+    /// Sets the ID, 1..=255.
     pub const fn id(mut self, id: u32) -> Self {
         self.id = Some(id);
         self
     }
 
-    /// With this name, of at most 32 bytes.
+    /// Sets the name, of at most 32 bytes.
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// In pages of at least `pgsize` bytes.
+    /// Sets the least page size, in bytes.
     pub const fn pgsize(mut self, pgsize: u64) -> Self {
         self.traits.pgsize = Some(pgsize);
         self
     }
 
-    /// Of this kind of memory. A special kind needs a [`policy`](Self::policy).
+    /// Sets the kind of memory. Special kinds need a [`policy`](Self::policy).
     pub const fn kind(mut self, kind: Kind) -> Self {
         self.traits.kind = Some(kind);
         self
     }
 
-    /// How strictly kind and page size are meant.
+    /// Sets how strict kind and page size are.
     pub const fn policy(mut self, policy: Policy) -> Self {
         self.traits.policy = Some(policy);
         self
@@ -87,8 +87,8 @@ impl NewPartition {
         &self.traits
     }
 
-    /// Completes the request to a partition that fits into `table`.
-    /// Fails if the traits do not fit together, the ID or name is taken or malformed, or the table is full.
+    /// Checks the request against `table`, and returns the partition.
+    /// Fails if the traits are inconsistent, the ID or name is taken or malformed, or the table is full.
     pub fn resolve(self, table: &Table, origin: Origin) -> Result<PartitionSpec, PartitionError> {
         let Self { traits, id, name } = self;
         let wrong = |fault: TraitError| PartitionError::New(format!(": {fault}"));
@@ -135,7 +135,7 @@ impl NewPartition {
     }
 }
 
-/// As the environment writes traits: `SIZE=64M:KIND=F:POLICY=M`.
+/// Reads the environment's syntax: `SIZE=64M:KIND=F:POLICY=M`.
 impl FromStr for NewPartition {
     type Err = TraitError;
 

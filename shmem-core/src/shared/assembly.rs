@@ -1,7 +1,7 @@
 //! Instructions of x86-64 and 64-bit Arm that the compiler cannot see into.
 //!
-//! Long copies are a call of the C library's `memmove`, which knows the machine, made by an instruction of our own:
-//! called by its name, the compiler would know what it does, and take it for a plain copy.
+//! Long copies call the C library's `memmove`, which is tuned for the machine, from assembly. A call in Rust would be
+//! a plain copy to the compiler, which knows `memmove`.
 
 use core::arch::asm;
 #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ macro_rules! registers {
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self {
                 let register;
-                // SAFETY: reads as many bytes, which are readable (caller); every bit pattern is a register.
+                // SAFETY: reads `BYTES` bytes, which are readable (caller); every bit pattern is valid.
                 unsafe {
                     asm!($load, out($class) register, in(reg) from, options(nostack, preserves_flags, readonly));
                 }
@@ -32,7 +32,7 @@ macro_rules! registers {
 
             #[inline(always)]
             unsafe fn store(self, to: *mut u8) {
-                // SAFETY: writes as many bytes, which are writable (caller).
+                // SAFETY: writes `BYTES` bytes, all writable (caller).
                 unsafe { asm!($store, in($class) self, in(reg) to, options(nostack, preserves_flags)) };
             }
         }
@@ -47,7 +47,7 @@ registers! {
     u8: reg_byte "mov {0}, byte ptr [{1}]" "mov byte ptr [{1}], {0}";
 }
 
-// What the surrounding code is made of: mixing both costs some processors time.
+// As the surrounding code: mixing AVX and SSE is slow on some processors.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
 registers!(__m128i: xmm_reg "vmovdqu {0}, xmmword ptr [{1}]" "vmovdqu xmmword ptr [{1}], {0}";);
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
@@ -62,8 +62,8 @@ registers! {
     Sixteen: vreg "ldr {0:q}, [{1}]" "str {0:q}, [{1}]";
 }
 
-/// Calls a function of three arguments as the C ABI has it. What it may change is said, and the stack is aligned, as
-/// nobody says `nostack`.
+/// Calls a function of three arguments by the C ABI. Its clobbers are declared. The stack is aligned, since `nostack`
+/// is absent.
 macro_rules! call {
     ($function:path, $first:expr, $second:expr, $third:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -87,10 +87,10 @@ macro_rules! call {
     }};
 }
 
-/// Bytes up to which no C library copies by the processor's own copy instruction.
+/// Most bytes that every C library copies without `rep movsb`.
 const PART: usize = 2048;
 
-/// Bytes from which on a C library goes round the caches, which is worth more than what parts save.
+/// From here on, C libraries bypass the caches, which saves more than copying in parts.
 const HUGE: usize = 1 << 20;
 
 const PAGE: usize = 4096;
@@ -98,10 +98,10 @@ const LINE: usize = 64;
 
 /// As [`copy`](super::copy), of any length.
 ///
-/// The C library copies some KiB by the processor's own instruction, `rep movsb`. Where the destination begins up to a
-/// line further inside of its page than the source, processors that tell addresses apart by their low 12 bits
-/// take each of its loads for one of what it has just stored: on AMD's Zen 3, a copy takes 25 times as long. In
-/// parts, for which the library takes vectors, it takes its usual time.
+/// The C library copies some KiB by `rep movsb`. Let the destination's offset in its page be up to a line above the
+/// source's. Then processors that compare the low 12 bits of addresses mistake each load for one of a byte just
+/// stored (4K aliasing): on AMD's Zen 3, a copy takes 25 times as long. In parts, which the library copies by
+/// vectors, a copy takes its usual time.
 ///
 /// # Safety
 ///
@@ -109,7 +109,7 @@ const LINE: usize = 64;
 #[inline(always)]
 pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     if cfg!(target_arch = "x86_64") && bytes > PART && follows_itself(to, from, bytes) {
-        // SAFETY: the caller's promise; the sides do not overlap, as just seen.
+        // SAFETY: the caller's promise; the sides do not overlap (checked).
         unsafe { copy_in_parts(to, from, bytes) };
     } else {
         // SAFETY: the caller's promise.
@@ -117,14 +117,14 @@ pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// Whether what is stored looks like what is loaded next, by the low bits of addresses, though the sides do not overlap.
+/// Whether stores have the low address bits of the next loads (4K aliasing), and the sides do not overlap.
 #[inline]
 fn follows_itself(to: *mut u8, from: *const u8, bytes: usize) -> bool {
     let ahead = to.addr().wrapping_sub(from.addr());
     (1..LINE).contains(&(ahead % PAGE)) && bytes < HUGE && ahead >= bytes && ahead.wrapping_neg() >= bytes
 }
 
-/// As [`copy_long`], part for part.
+/// As [`copy_long`], in parts.
 ///
 /// # Safety
 ///

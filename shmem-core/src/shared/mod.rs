@@ -1,25 +1,25 @@
-//! Loads, stores and copies of memory that others may read and write at the same time.
+//! Loads, stores and copies of memory that other PEs and threads access concurrently.
 //!
-//! Outside phases every PE may write everywhere, and so may every thread of a `multiple` world, while
-//! others read there. As plain accesses that would be a data race, which is undefined behaviour, so there are
-//! none. Symmetric memory is touched in two ways:
+//! Outside phases every PE, and every thread of a `multiple` world, may write symmetric memory while
+//! others read it. With plain accesses that would be a data race: undefined behaviour. So symmetric
+//! memory is accessed in two ways only:
 //!
-//! * A number (`u8` to `u64`, `i8` to `i64`, `f32`, `f64`, `usize`, `isize`) where an operation names one: by one
-//!   relaxed atomic access of its size, which the compiler inlines. Types say what is a number, so such an
-//!   access always meets others of the same place and size, or assembly.
+//! * A number (`u8` to `u64`, `i8` to `i64`, `f32`, `f64`, `usize`, `isize`) that an operation names: by one
+//!   relaxed atomic access of its size, which the compiler inlines. Types determine numbers, so other accesses
+//!   to the number have the same place and size, or are assembly.
 //! * Everything else (structs, arrays, slices, bytes, blocks of strided transfers): by instructions that the
-//!   compiler cannot see into, here and in the kernels of strided transfers. To Rust, a block of assembly is as
-//!   good as any code that has its effect. Ours stands for relaxed atomic accesses of every byte, in
-//!   any order, joined to words where somebody else accesses a word: what the processor does. So it races with
-//!   nobody. What is read may be mixed from several writes, and is a value all the same: every bit pattern is one.
+//!   compiler cannot see into, here and in the kernels of strided transfers. To Rust, a block of assembly stands
+//!   for any code with its effect. Ours stands for relaxed atomic accesses of every byte, in any order, joined
+//!   to words where another access is by words. The processor does exactly that, so there is no race. A read
+//!   may mix several writes, and is still a value: every bit pattern is valid.
 //!
 //! Several processes share the same memory with the same instructions. The processor must make a store of at most 8 aligned bytes
 //! one store, and order all earlier accesses before locked instructions and the fences of `primitive`.
 //!
 //! Other processors than x86-64 and 64-bit Arm, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and
-//! bytes (`words`). That is for ThreadSanitizer, which knows nothing of assembly: it checks in such a
-//! build that no plain access is left beside the accesses of this module. Of the assembly itself it sees
-//! nothing; what that may touch is what its callers prove.
+//! bytes (`words`). That is for ThreadSanitizer, which does not see assembly: in such a build, it checks
+//! that no plain access races with the accesses of this module. The assembly itself is not checked; its
+//! callers prove which memory it accesses.
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, shmem_words))))]
 mod assembly;
@@ -42,7 +42,7 @@ pub(crate) use accesses::Sixteen;
 use accesses::{copy_long, zero_long};
 pub(crate) use register::{Ends, One, Quad, Register, Registers};
 
-/// Bytes up to which [`copy`] has instructions of its own.
+/// Most bytes that [`copy`] copies by inline instructions.
 const SHORT: usize = 64;
 
 /// Whether a type is a number of at most 8 bytes, accessed by one atomic instruction. Known while compiling.
@@ -56,23 +56,23 @@ pub(crate) fn is_number<T: 'static>() -> bool {
     is_one_of!(u64 f64 i64 usize isize u32 f32 i32 u8 i8 u16 i16)
 }
 
-/// Reads a value: a number in one access, and so whatever has 1, 2, 4 or 8 bytes at a multiple of its size.
+/// Reads a value: in one access if it is a number, or has 1, 2, 4 or 8 bytes at a multiple of its size.
 ///
 /// # Safety
 ///
-/// `from` must be aligned and readable, and no pointer from a shared reference: an atomic is one that may write. What
-/// may be the program's own is `read`.
+/// `from` must be aligned and readable, and not from a shared reference: an atomic claims write permission. For the
+/// program's own memory, use `read`.
 #[inline(always)]
 pub unsafe fn load<T: Pod>(from: *const T) -> T {
     macro_rules! word {
         ($atomic:ident) => {{
-            // SAFETY: a number of that size, aligned and readable (caller); others access it by atomics of its size, or by
+            // SAFETY: a number of that size, aligned and readable (caller). All other accesses are atomics of its size, or
             // assembly.
             let word = unsafe { $atomic::from_ptr(from.cast_mut().cast()) };
             bytemuck::cast(word.load(Ordering::Relaxed))
         }};
     }
-    // Branches on constants: one is left in each instance.
+    // Branches on constants: each instance keeps one.
     match (size_of::<T>(), is_number::<T>()) {
         (8, true) => word!(AtomicU64),
         (4, true) => word!(AtomicU32),
@@ -83,15 +83,15 @@ pub unsafe fn load<T: Pod>(from: *const T) -> T {
     }
 }
 
-/// As [`load`], of memory that may also be the program's own, borrowed for reading only: there, a reference to an atomic
-/// would claim that it may be written.
+/// As [`load`], but also of the program's own memory, borrowed for reading only. There, a reference to an atomic would
+/// claim write permission.
 ///
 /// # Safety
 ///
 /// `from` must be aligned and readable.
 #[inline(always)]
 pub(crate) unsafe fn read<T: Pod>(from: *const T) -> T {
-    // In registers: by way of memory, a longer read would wait for shorter writes.
+    // In registers: through memory, a long read would wait for shorter writes.
     macro_rules! word {
         ($word:ident) => {
             // SAFETY: readable for the size of a `T` (caller).
@@ -111,7 +111,7 @@ pub(crate) unsafe fn read<T: Pod>(from: *const T) -> T {
         }
         bytes => {
             let mut value = MaybeUninit::<T>::uninit();
-            // SAFETY: readable for the size of a `T` (caller), and as much is writable here.
+            // SAFETY: `from` is readable (caller) and `value` writable for a `T`.
             unsafe { copy(value.as_mut_ptr().cast(), from.cast(), bytes) };
             // SAFETY: all its bytes were written, and every bit pattern is a `T` (`Pod`).
             unsafe { value.assume_init() }
@@ -119,7 +119,7 @@ pub(crate) unsafe fn read<T: Pod>(from: *const T) -> T {
     }
 }
 
-/// Writes a value: a number in one access, and so whatever has 1, 2, 4 or 8 bytes at a multiple of its size.
+/// Writes a value: in one access if it is a number, or has 1, 2, 4 or 8 bytes at a multiple of its size.
 ///
 /// # Safety
 ///
@@ -129,7 +129,7 @@ pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
     macro_rules! word {
         ($word:ident, $atomic:ident) => {
             if is_number::<T>() {
-                // SAFETY: a number of that size, aligned and writable (caller); others access it by atomics of its size, or by
+                // SAFETY: a number of that size, aligned and writable (caller). All other accesses are atomics of its size, or
                 // assembly.
                 let word = unsafe { $atomic::from_ptr(to.cast()) };
                 word.store(bytemuck::cast(value), Ordering::Relaxed);
@@ -155,7 +155,7 @@ pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
     }
 }
 
-/// Writes any value, by a [`copy`] of its bytes: what an object begins as.
+/// Writes any value, such as an initial value, by a [`copy`] of its bytes.
 ///
 /// # Safety
 ///
@@ -163,12 +163,12 @@ pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
 #[inline(always)]
 pub unsafe fn write<T>(to: *mut T, value: T) {
     let value = core::mem::ManuallyDrop::new(value);
-    // SAFETY: as much is readable at `value`, and writable (caller).
+    // SAFETY: `value` is readable, and `to` writable (caller).
     unsafe { copy(to.cast(), (&raw const value).cast(), size_of::<T>()) };
 }
 
-/// Copies bytes, either side of which others may access at the same time. They may overlap. Of a constant
-/// length of up to 64 bytes it is a few instructions.
+/// Copies bytes while others may access both sides. The sides may overlap. With a constant length of at most
+/// 64 bytes, it is a few instructions.
 ///
 /// # Safety
 ///
@@ -184,13 +184,13 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// Copies between slices of the same length, of which nobody else writes either meanwhile. For long ones this is faster than
-/// [`copy_from_slice`](slice::copy_from_slice) where sides lie badly to each other (`assembly`), as private
-/// memory and chunks of the runtime do. Panics if they differ in length.
+/// Copies between slices of equal length, which nobody else writes meanwhile. For long slices this is faster than
+/// [`copy_from_slice`](slice::copy_from_slice) if low address bits collide (`assembly`), as with private
+/// memory and chunks of the runtime. Panics if the lengths differ.
 #[inline(always)]
 pub fn copy_slice(to: &mut [u8], from: &[u8]) {
     assert!(to.len() == from.len(), "{} bytes to {}", from.len(), to.len());
-    // SAFETY: slices of as many bytes, borrowed for reading and for writing.
+    // SAFETY: slices of equal length, borrowed for reading and writing.
     unsafe { copy(to.as_mut_ptr(), from.as_ptr(), from.len()) };
 }
 
@@ -203,7 +203,7 @@ pub fn copy_slice(to: &mut [u8], from: &[u8]) {
 unsafe fn copy_short(to: *mut u8, from: *const u8, bytes: usize) {
     macro_rules! by {
         ($registers:ty) => {
-            // SAFETY: both sides are valid for the bytes (caller), which the registers fill.
+            // SAFETY: both sides are valid for `bytes` bytes (caller).
             unsafe { <$registers>::of(bytes).copy(to, from) }
         };
     }

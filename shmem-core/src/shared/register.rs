@@ -1,10 +1,10 @@
-//! Values of one register, which are read and written whole, and blocks of such values.
+//! Values of one register, read and written whole, and blocks of such values.
 //!
-//! All registers of a block are read before the first is written. So the sides may overlap, and no read waits for an earlier write
-//! whose address has the same low bits.
+//! All registers of a block are read before the first is written. So the sides may overlap, and no read waits for an earlier
+//! write with equal low address bits.
 //!
-//! The last registers of a block end with the block; if its length is no multiple of their size, they overlap those before. So no
-//! block needs a loop over single bytes, and nothing outside of it is read or written.
+//! The last registers of a block end with the block. If its length is no multiple of a register, they overlap the registers before.
+//! So a block needs no loop over bytes, and nothing outside it is read or written.
 
 use core::marker::PhantomData;
 
@@ -60,11 +60,11 @@ impl<P: Register, const FRONT: usize, const BACK: usize> Registers<P, FRONT, BAC
     pub(crate) unsafe fn copy(self, to: *mut u8, from: *const u8) {
         // SAFETY: the block has at least the length of the registers in front (`of`).
         let front: [P; FRONT] = unsafe { load(from) };
-        // SAFETY: these end where the block ends, which has at least their length (`of`).
+        // SAFETY: these registers end with the block, which is at least as long (`of`).
         let back: [P; BACK] = unsafe { load(from.wrapping_add(self.rest)) };
-        // SAFETY: where they were read, on the other side.
+        // SAFETY: the same bytes of the block, at `to`.
         unsafe { store(front, to) };
-        // SAFETY: where they were read, on the other side.
+        // SAFETY: the same bytes of the block, at `to`.
         unsafe { store(back, to.wrapping_add(self.rest)) };
     }
 }
@@ -83,7 +83,7 @@ unsafe fn load<P: Register, const N: usize>(from: *const u8) -> [P; N] {
 /// `N` registers must be writable from `to` on, and the CPU must have their instructions.
 #[inline(always)]
 unsafe fn store<P: Register, const N: usize>(registers: [P; N], to: *mut u8) {
-    // By indices: an iterator that owns them would lie in memory.
+    // By indices: an owning iterator would be in memory.
     #[expect(clippy::needless_range_loop, reason = "as said")]
     for i in 0..N {
         // SAFETY: register `i` of `N` (caller).

@@ -1,7 +1,7 @@
-//! The same by relaxed atomic words and bytes: where there is no assembly of ours, and for tools that know none.
+//! The module's accesses by relaxed atomic words and bytes, for targets and tools without our assembly.
 //!
-//! Where a copy by words meets one by bytes, accesses of different sizes meet, of which Rust says nothing yet;
-//! the compiler's own model, by bytes, gives them the meaning that the head of [`shared`](super) describes.
+//! A copy by words and one by bytes may access the same memory. Rust does not define atomics of mixed sizes yet.
+//! The compiler's own model, by bytes, gives them the meaning in the head of [`shared`](super).
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -22,7 +22,7 @@ macro_rules! registers {
             unsafe fn load(from: *const u8) -> Self {
                 use core::sync::atomic::$atomic;
                 if cfg!(miri) {
-                    // To Miri, an atomic claims to write, and what is borrowed for reading only may not be.
+                    // To Miri, an atomic claims write permission, which shared borrows lack.
                     // SAFETY: readable (caller); no test that Miri runs writes meanwhile.
                     return unsafe { from.cast::<Self>().read_unaligned() };
                 }
@@ -38,7 +38,7 @@ macro_rules! registers {
             unsafe fn store(self, to: *mut u8) {
                 use core::sync::atomic::$atomic;
                 if cfg!(miri) {
-                    // Miri gives up where atomics of different sizes meet.
+                    // Miri does not support atomics of mixed sizes.
                     // SAFETY: writable (caller); no test that Miri runs reads meanwhile.
                     return unsafe { to.cast::<Self>().write_unaligned(self) };
                 }
@@ -87,7 +87,7 @@ impl Register for Sixteen {
 ///
 /// As [`copy`](super::copy).
 pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
-    // Words, where both sides begin with the same part of one.
+    // By words, if both sides have equal offsets in a word.
     let alike = to.addr() % WORD == from.addr() % WORD;
     let head = if alike { (from.addr().wrapping_neg() % WORD).min(bytes) } else { bytes };
     let words = (bytes - head) / WORD;
@@ -105,7 +105,7 @@ pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
         // SAFETY: a word of the bytes (caller).
         unsafe { value.store(to.wrapping_add(at)) };
     };
-    // Away from where the sides overlap.
+    // Backwards if an overlap needs it.
     if to.addr().wrapping_sub(from.addr()) < bytes {
         (behind..bytes).rev().for_each(copy_byte);
         (0..words).rev().for_each(copy_word);

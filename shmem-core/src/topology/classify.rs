@@ -1,28 +1,28 @@
-//! From the properties of all nodes to their kinds.
+//! Classification of nodes by their properties.
 //!
-//! The reference is the *primary* memory, that of nodes with CPUs: NORMALMEM, whatever it is made of. Memory of nodes without
-//! CPUs is FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or higher latency, and otherwise NORMALMEM.
+//! The reference is *primary* memory, on nodes with CPUs: NORMALMEM, of any technology. Memory of nodes without CPUs is
+//! FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or higher latency, and otherwise NORMALMEM.
 //!
-//! If nodes with CPUs differ, the slower one is the reference, and a node of far higher bandwidth is FASTMEM although it
-//! has CPUs (a socket without DIMMs). Sockets with different numbers of DIMMs must not look like that: hence the larger factor. A
-//! memory that is slower in bandwidth *and* latency than that of other CPUs is no reference. If no node with CPUs has memory, the
-//! primary memory is the nearest to each. Unknown properties are replaced in the order of [`Evidence`].
+//! If nodes with CPUs differ, the slowest is the reference. A node with CPUs and far higher bandwidth is FASTMEM (a socket without
+//! DIMMs). The factor for that is larger, since sockets may have different numbers of DIMMs. Primary memory with lower bandwidth
+//! *and* higher latency than other primary memory is no reference. If no node with CPUs has memory, the memory nearest to each
+//! is primary. Unknown properties are replaced in the order of [`Evidence`].
 
 use shmem_grammar::Kind;
 
 use super::node::{Evidence, NumaNode};
 
-/// A ratio from which on one number counts as clearly more than another.
+/// A ratio: above it, one number is clearly more than another.
 #[derive(Clone, Copy)]
 struct Factor(u64, u64);
 
-/// Between memory of CPUs and other memory: HBM has 3 to 5 times the bandwidth of DRAM, CXL twice its latency.
+/// For other memory against primary: HBM has 3 to 5 times the bandwidth of DRAM, CXL twice the latency.
 const APART: Factor = Factor(3, 2);
 
-/// Between memories of CPUs: half the DIMMs give half the bandwidth, and are DRAM all the same.
+/// Among primary memory: half the DIMMs give half the bandwidth, but are still DRAM.
 const AMONG_CPUS: Factor = Factor(2, 1);
 
-/// Between sizes, where nothing else is known.
+/// For sizes, if nothing else is known.
 const SIZE: Factor = Factor(2, 1);
 
 impl Factor {
@@ -37,7 +37,7 @@ impl Factor {
     }
 }
 
-/// Sets `kind` and `evidence` of all nodes, those that this process may not use included.
+/// Sets `kind` and `evidence` of all nodes, including nodes forbidden to this process.
 pub fn classify(nodes: &mut [NumaNode]) {
     let measure = Measure::new(nodes);
     let found: Vec<_> = (0..nodes.len()).map(|index| measure.judge(nodes, index)).collect();
@@ -56,7 +56,7 @@ pub(super) fn second_to(highest: u64, node: &NumaNode) -> bool {
 struct Measure {
     /// The nodes with primary memory, by index.
     primary: Vec<usize>,
-    /// Bandwidth of the primary memory; of different ones, the lowest.
+    /// The lowest bandwidth of primary memory.
     bandwidth: Option<u64>,
     /// The lowest latency of primary memory.
     latency: Option<u64>,
@@ -86,7 +86,7 @@ impl Measure {
         Some(found.unwrap_or_else(|| (self.guess(nodes, index), Evidence::Guess)))
     }
 
-    /// Primary memory: fast if others have clearly slower one.
+    /// Primary memory: fast if other nodes' is far slower.
     fn among_cpus(&self, nodes: &[NumaNode], node: &NumaNode) -> (Kind, Evidence) {
         match (node.speed.bandwidth, self.bandwidth) {
             (Some(own), Some(measure)) if AMONG_CPUS.exceeds(own, measure) => {
@@ -110,9 +110,9 @@ impl Measure {
         Some(APART.judge(own, measure, [Kind::FastMem, Kind::LargeMem]).unwrap_or(about_the_same))
     }
 
-    /// By size against the nearest primary memory: fast memory is small, slow memory is large. Where
-    /// sizes do not differ, by distance from CPUs: the nearer of two memories apart from them is the
-    /// faster one, and one that is farther than CPUs are from each other is slow.
+    /// By size against the nearest primary memory: fast memory is small, slow memory is large. If
+    /// sizes are similar, by distance from CPUs: among memories without CPUs, the nearer one is
+    /// fast; a memory farther away than CPUs are from each other is slow.
     fn guess(&self, nodes: &[NumaNode], index: usize) -> Kind {
         let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
         let Some(&nearest) = nearest else { return Kind::NormalMem };
@@ -137,7 +137,7 @@ impl Measure {
     }
 }
 
-/// Indices of the nodes with CPUs and memory; without any, of those nearest to each node with CPUs; without CPUs, of all.
+/// Indices of nodes with CPUs and memory; if none, of memory nearest to each node with CPUs; without CPUs, of all.
 fn primary(nodes: &[NumaNode]) -> Vec<usize> {
     let memory = || (0..nodes.len()).filter(|&index| nodes[index].memory > 0);
     let mut primary: Vec<usize> = memory().filter(|&index| !nodes[index].cpus.is_empty()).collect();
@@ -162,7 +162,7 @@ fn distance(nodes: &[NumaNode], from: usize, to: usize) -> Option<u32> {
     nodes[from].distances.get(to).copied()
 }
 
-/// The kind that a type of memory stands for; `None`: memory of any speed.
+/// The kind for a type of memory; `None`: the type has no certain speed.
 fn by_subtype(node: &NumaNode) -> Option<Kind> {
     let name = node.subtype.as_deref()?;
     if name.starts_with("CXL") {

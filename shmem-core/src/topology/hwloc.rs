@@ -1,7 +1,7 @@
 //! Properties of memory from the library hwloc.
 //!
-//! It adds to the nodes of the kernel's files: speeds (which a file of the administrator or a plugin may give it) and types of
-//! memory (from drivers, PCI and tables of known processors). The CPUs of a node are those of the kernel: hwloc reports near CPUs.
+//! hwloc adds to the kernel's nodes: speeds (from the administrator's file or a plugin, too) and types of memory (from
+//! drivers, PCI and tables of known processors). A node's CPUs are from the kernel, since hwloc reports all near CPUs.
 
 use hwlocality::Topology;
 use hwlocality::memory::attribute::MemoryAttribute;
@@ -12,10 +12,10 @@ use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use super::node::{NumaNode, Speed};
 use crate::dispositions;
 
-/// Adds hwloc's properties to these nodes. Fails, in words, if hwloc does, or describes another machine.
+/// Adds hwloc's properties to these nodes. Fails, in words, if hwloc fails or describes another machine.
 pub(super) fn ask(nodes: &mut [NumaNode]) -> Result<(), String> {
     // hwloc loads plugins.
-    // SAFETY: these install what is their own, and free nothing of others.
+    // SAFETY: plugins install their own handlers, and free no others.
     let topology = unsafe { dispositions::keep(load) }.map_err(|error| error.to_string())?;
     if !topology.is_this_system() {
         return Err("it describes another machine (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set)".into());
@@ -30,7 +30,7 @@ fn load() -> Result<Topology, Box<dyn core::error::Error>> {
     Ok(builder.with_cpu_icache_type_filter(TypeFilter::KeepNone)?.build()?)
 }
 
-/// Adds the properties in a topology to these nodes, as the nearest CPUs see them.
+/// Adds hwloc's properties to these nodes, as seen from the nearest CPUs.
 pub(super) fn supplement(nodes: &mut [NumaNode], topology: &Topology) {
     let bandwidth = MemoryAttribute::bandwidth(topology);
     let latency = MemoryAttribute::latency(topology);
@@ -48,7 +48,7 @@ pub(super) fn supplement(nodes: &mut [NumaNode], topology: &Topology) {
     }
 }
 
-/// The values of an attribute, as seen from each of the CPUs that see it; 0 is none.
+/// The values of an attribute, one per initiator (CPUs); 0 means no value.
 fn values(of: MemoryAttribute<'_>, node: &TopologyObject) -> Vec<u64> {
     let (_, values) = of.initiators(node).unwrap_or_default();
     values.into_iter().filter(|value| *value > 0).collect()

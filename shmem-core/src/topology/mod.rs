@@ -1,7 +1,7 @@
 //! NUMA nodes: memory, its kind, and its distance from this PE's CPUs.
 //!
 //! The kind of a node's memory follows from its properties, never from the node's number: bandwidth and
-//! latency as seen from the nearest CPUs, if they are known; otherwise the type of the memory, then a guess, which is reported
+//! latency as seen from the nearest CPUs; if unknown, the type of the memory; then a guess, which is reported
 //! ([`Topology::basis`], [`Topology::guessed`]).
 //!
 //! ```text
@@ -57,7 +57,7 @@ impl Topology {
         Self::of(nodes, cpus, running)
     }
 
-    /// Builds the topology of a machine with these NUMA nodes, and classifies the kind of each. The process may run on `cpus`, and
+    /// Builds the topology of a machine with these NUMA nodes, and classifies each. The process may run on `cpus`, and
     /// runs on node `running` now.
     ///
     /// ```
@@ -76,7 +76,7 @@ impl Topology {
         Self { nodes, cpus, running, basis }
     }
 
-    /// The nodes in the order of their numbers; none if the kernel does not know of nodes.
+    /// The nodes in the order of their numbers; none if the kernel has no NUMA nodes.
     pub fn nodes(&self) -> &[NumaNode] {
         &self.nodes
     }
@@ -86,7 +86,7 @@ impl Topology {
         &self.cpus
     }
 
-    /// How the kinds were found, and which properties are unknown, in words.
+    /// The evidence for the kinds, and unknown properties, in words.
     pub fn basis(&self) -> &str {
         &self.basis
     }
@@ -97,7 +97,7 @@ impl Topology {
         self.nodes.iter().filter(ours).map(|node| node.number).collect()
     }
 
-    /// The node of this process: the one on which it runs, or else the first on which it may.
+    /// The node of this process: where it runs or, if unknown, the first where it may run.
     pub fn home(&self) -> Option<u32> {
         let homes = self.homes();
         self.running.filter(|running| homes.contains(running)).or(homes.first().copied())
@@ -110,8 +110,8 @@ impl Topology {
         cpus.filter(|cpu| self.cpus.contains(cpu)).collect()
     }
 
-    /// The nodes with memory of a kind that this process may have, the nearest to `home` first. Of fast
-    /// memories that differ, the fastest come before the others.
+    /// The allowed nodes with memory of a kind, the nearest to `home` first. Clearly slower fast memory
+    /// comes after all other fast memory.
     pub fn of_kind(&self, kind: Kind, home: u32) -> Vec<u32> {
         let from = self.nodes.iter().position(|node| node.number == home);
         let distance =
@@ -125,7 +125,7 @@ impl Topology {
         nodes.into_iter().map(|node| node.number).collect()
     }
 
-    /// The nodes with memory of a kind that this process may not have: a cpuset leaves them out.
+    /// The nodes with memory of a kind that a cpuset forbids to this process.
     pub fn forbidden(&self, kind: Kind) -> Vec<u32> {
         self.having(kind).filter(|node| !node.allowed).map(|node| node.number).collect()
     }
@@ -136,7 +136,7 @@ impl Topology {
         self.having(kind).filter(guessed).map(|node| node.number).collect()
     }
 
-    /// All nodes with memory, and how their kinds were found, in words, for messages.
+    /// All nodes with memory, and evidence for their kinds, in words, for messages.
     pub fn inventory(&self) -> String {
         let with_memory = self.nodes.iter().filter(|node| node.kind.is_some());
         let all = with_memory.map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -19,7 +19,7 @@ pub struct NumaNode {
     pub memory: u64,
     /// Bytes of memory that are free.
     pub free: u64,
-    /// The CPUs that it consists of; none: memory only.
+    /// The node's CPUs; none: memory only.
     pub cpus: Vec<usize>,
     /// Distances to the nodes, in the order of [`Topology::nodes`](super::Topology::nodes); 10 is the node
     /// itself. Empty: not known.
@@ -28,12 +28,12 @@ pub struct NumaNode {
     pub speed: Speed,
     /// The type of the memory, by the kernel's drivers or hwloc: `HBM`, `NVM`.
     pub subtype: Option<String>,
-    /// Whether this process may have memory of it: control groups can forbid it.
+    /// Whether control groups allow this process the node's memory.
     pub allowed: bool,
 }
 
 impl NumaNode {
-    /// A node of which only the number is known.
+    /// A node with a number, otherwise unknown.
     pub fn new(number: u32) -> Self {
         Self { number, allowed: true, ..Self::default() }
     }
@@ -51,9 +51,9 @@ pub struct Speed {
 /// Evidence for a kind, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// It is the memory of CPUs.
+    /// The node has CPUs.
     Primary,
-    /// Its bandwidth and latency, compared with those of the memory of CPUs.
+    /// Its bandwidth and latency, compared with primary memory.
     Speed,
     /// The type of its memory.
     Subtype,
@@ -92,7 +92,7 @@ pub(crate) fn numbers(nodes: &[u32]) -> String {
     format!("node{} {}", if numbers.len() == 1 { "" } else { "s" }, ranges::show(&numbers))
 }
 
-/// How the kinds of nodes were found.
+/// Evidence for the nodes' kinds.
 pub(super) fn basis(all: &[NumaNode]) -> String {
     let memory: Vec<&NumaNode> = all.iter().filter(|node| node.kind.is_some()).collect();
     let those = |is: &dyn Fn(&NumaNode) -> bool| -> Vec<u32> {

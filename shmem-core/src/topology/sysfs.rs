@@ -39,12 +39,12 @@ fn node(root: &Root, number: usize) -> NumaNode {
     }
 }
 
-/// The speed of a node as its nearest CPUs see it: from `access1`, which is about CPUs, or from `access0`, about all initiators.
+/// The speed of a node from its nearest CPUs: from `access1`, for CPUs, or from `access0`, for all initiators.
 fn speed(root: &Root, node: &str) -> Speed {
     let through = |access: &str| {
         let mean = |what: &str| {
             let file = |how: &str| format!("{node}/{access}/initiators/{how}_{what}");
-            // 0 stands for what firmware leaves out.
+            // 0: not provided by the firmware.
             let of = |how: &str| root.number(&file(how)).filter(|&number| number > 0);
             match (of("read"), of("write")) {
                 (Some(read), Some(write)) => Some(read.midpoint(write)),

@@ -174,7 +174,7 @@ impl PmemFile {
         }
     }
 
-    /// Copies W to the older copy, and writes its header. If this fails on any PE, all PEs [`revert`](Self::revert) for good.
+    /// Copies W to the older copy, and writes its header. If any PE fails, all PEs [`revert`](Self::revert) for good.
     /// Fails if the file cannot be written.
     pub fn persist(&mut self) -> Result<(), Errno> {
         let next = self.header.next(self.set);

@@ -25,7 +25,7 @@ pub(super) const FOREIGN: &str = "holds something else than a partition in the f
 
 /// Opens the regular file of this user at a path, if there is one. Checks the opened file, since the path may change meanwhile.
 pub(super) fn find(path: &Path) -> Result<Option<File>, String> {
-    // `PATH` handles do not open the file: opening a device may act on it.
+    // `PATH` opens no file: opening a device may act on it.
     let handle = |flags| match rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(found) => rustix::fs::fstat(&found).map(|stat| Some((found, stat))).map_err(system("fstat")),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -47,7 +47,7 @@ pub(super) fn find(path: &Path) -> Result<Option<File>, String> {
     opened.map(|file| Some(file.into())).map_err(|errno| denied("opened", "open", errno))
 }
 
-/// Fails unless this is a file of this user.
+/// Requires a file of this user.
 fn regular(stat: &Stat) -> Result<(), String> {
     let is = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => return owned(stat),
@@ -152,14 +152,14 @@ fn lock(file: &File, patience: Duration) -> Result<(), String> {
             Err(errno) => return Err(denied("opened", "flock", errno)),
         }
     }
-    // The job before may have removed the file.
+    // The last job may have removed it.
     let stat = rustix::fs::fstat(file).map_err(system("fstat"))?;
     if stat.st_nlink > 0 { Ok(()) } else { Err(IN_USE.into()) }
 }
 
-/// File systems that overwrite pages in place, so that stores to a mapping need no room: ext4, xfs, tmpfs, and overlayfs, whose upper
-/// layer is one of these. ext2 and ext3 have the number of ext4, but cannot preallocate blocks. Others write each page to a new
-/// place, or keep it on another machine.
+/// File systems that overwrite pages in place, so that stores to a mapping need no room: ext4, xfs, tmpfs, and overlayfs, whose
+/// upper layer is one of these. ext2 and ext3 have the number of ext4, but cannot preallocate blocks. Others write each page to a
+/// new place, or keep it on another machine.
 const IN_PLACE: [u64; 4] = [0xef53, 0x5846_5342, 0x0102_1994, 0x794c_7630];
 
 fn in_place(file: &File) -> Result<(), String> {

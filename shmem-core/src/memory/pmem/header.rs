@@ -31,7 +31,7 @@ pub(super) const MAX_LAYOUT: u64 = 16 << 20;
 /// Bound of persist numbers: no job reaches it, and one more does not overflow.
 const MOST: u64 = 1 << 62;
 
-/// The properties of a file that belongs to a partition of a PE.
+/// Properties of the file of a PE's partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The partition and its origin, as messages begin.
@@ -85,11 +85,11 @@ pub(super) struct Header {
     /// Bytes of the layout, and their fingerprint.
     pub(super) layout_bytes: u64,
     pub(super) layout_print: u64,
-    /// Number of the persist; 0: none, and the copy is zero. This and later fields differ in a file's headers.
+    /// Number of the persist; 0: none, and the copy is zero. From here on, headers of a file differ.
     pub(super) generation: u64,
     /// A number common to the files of one heap, from the first persist on.
     pub(super) set: u64,
-    /// The fingerprint of the fields above.
+    /// Fingerprint of the fields above.
     sum: u64,
 }
 

@@ -35,8 +35,8 @@
 //! have a newer persist clear its header. Then each writes W from its copy. Anything else cannot come from a crash (a file was put
 //! back from a backup, or belongs to another job): refused. Persist 0 stands for zero bytes, which the first copy of a new file has.
 //!
-//! *An opening may crash as well.* It clears only headers newer than the agreed persist, so the next opening agrees on the
-//! same persist. No PE goes on before all PEs have finished.
+//! *An opening may crash as well.* It clears only headers newer than the agreed persist, so the next opening agrees on
+//! it, too. No PE goes on before all PEs have finished.
 //!
 //! *A header that was written and not yet flushed* is seen by the next job if only the job died, and may be gone if
 //! the machine dies then. So every opening writes the header that it found once more, the same bytes in the
