@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A list in which many neighbours are equal. Each different value is stored once, and 8 bytes for each run of equal ones.
+/// A list with many equal neighbours. It stores each different value once, and 8 bytes for each run of equal elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alike<T> {
     values: Box<[T]>,
@@ -70,7 +70,7 @@ impl<T: Eq + Hash + Clone> FromIterator<T> for Alike<T> {
     }
 }
 
-/// The different values and the runs, from the start of each run with its value.
+/// Returns the different values and the runs, from (start, value) of each run.
 fn runs_of<T: Eq + Hash + Clone>(starts: impl Iterator<Item = (usize, T)>) -> (Box<[T]>, Box<[Run]>) {
     let (mut values, mut runs, mut known) = (Vec::new(), Vec::<Run>::new(), HashMap::new());
     for (first, value) in starts {

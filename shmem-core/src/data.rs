@@ -2,11 +2,11 @@
 //!
 //! Three traits, from weak to strong:
 //!
-//! * [`SymmetricData`]: may be there. Plain data, and the words that are only touched atomically
+//! * [`SymmetricData`]: may be in symmetric memory. Plain data, and words of atomic operations
 //!   ([`Atomic`](crate::object::Atomic), [`Signal`](crate::object::Signal)).
-//! * [`PlainData`]: may also be moved by put and get. Words are left out, because plain transfers
-//!   and atomic updates of one word are not atomic with respect to each other.
-//! * [`Contents`]: a [`SymmetricData`] or a slice of it: what a place can denote.
+//! * [`PlainData`]: may also be moved by put and get. Words may not: plain transfers are not
+//!   atomic with respect to atomic updates of a word.
+//! * [`Contents`]: the type of a place: a [`SymmetricData`], or a slice of it.
 
 use core::fmt;
 use core::ops::BitOr;
@@ -52,7 +52,7 @@ macro_rules! plain {
 }
 plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
-// SAFETY: an array is its elements, one behind the other, without padding between them.
+// SAFETY: an array consists of its elements, consecutive and without padding.
 unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {}
 
 /// A value of another crate's type, as an element of symmetric memory. The type must be [`Pod`], which many crates
@@ -68,7 +68,7 @@ unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {}
 /// moved(&turns.map(Plain));
 /// ```
 ///
-/// It has one element, without fields that a region of `strided!` could name.
+/// A region of `strided!` cannot name fields of the value: it is one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Plain<T>(pub T);
@@ -81,8 +81,8 @@ unsafe impl<T: Pod> Pod for Plain<T> {}
 // code.
 unsafe impl<T: Pod> SymmetricData for Plain<T> {}
 
-/// Hints how memory will be used, which a transport may exploit when it places or registers the
-/// memory. They change no result.
+/// Hints on the use of memory, for transports that place or register the memory. Hints change no
+/// result.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::data::*; }
@@ -102,18 +102,18 @@ impl MemoryHints {
     /// None.
     pub const NONE: Self = Self(0);
 
-    /// Other PEs will use atomic operations on it (`SHMEM_MALLOC_ATOMICS_REMOTE`).
+    /// Other PEs will use atomic operations here (`SHMEM_MALLOC_ATOMICS_REMOTE`).
     pub const ATOMICS_REMOTE: Self = Self(1);
 
-    /// Other PEs will update signals in it (`SHMEM_MALLOC_SIGNAL_REMOTE`).
+    /// Other PEs will update signals here (`SHMEM_MALLOC_SIGNAL_REMOTE`).
     pub const SIGNAL_REMOTE: Self = Self(2);
 
-    /// Whether all of `other` are among them.
+    /// Whether all hints of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// As a number, for comparing what PEs ask for.
+    /// The hints as a number, to compare PEs.
     pub const fn bits(self) -> u64 {
         self.0 as u64
     }
@@ -143,7 +143,7 @@ impl fmt::Display for MemoryHints {
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`, `&mut values[..]`"
 )]
 pub trait Movable {
-    /// What it consists of: a value is one item.
+    /// The item type; a value is one item.
     type Item: PlainData;
 
     /// The items.
@@ -159,16 +159,16 @@ impl<C: Contents<Item: PlainData> + ?Sized> Movable for C {
 
     #[inline(always)]
     fn items(&self) -> &[C::Item] {
-        // SAFETY: `self` is a reference to that many items, one behind the other (`Contents`).
+        // SAFETY: `self` refers to `len_of` consecutive items (`Contents`).
         unsafe { core::slice::from_raw_parts(self.start_of(), self.len_of()) }
     }
 
     #[inline(always)]
     fn items_mut(&mut self) -> &mut [C::Item] {
-        // Not by `start_of`: through a pointer from a shared reference nothing may be written.
+        // Not by `start_of`, whose pointer is from a shared reference: not for writing.
         let (len, start) = (self.len_of(), core::ptr::from_mut(self).cast());
-        // SAFETY: `self` is an exclusive reference to that many items, one behind the other (`Contents`), of which every
-        // bit pattern is a value.
+        // SAFETY: `self` refers exclusively to `len` consecutive items (`Contents`), of which every bit pattern is
+        // a value.
         unsafe { core::slice::from_raw_parts_mut(start, len) }
     }
 }
@@ -192,7 +192,7 @@ macro_rules! movable {
 }
 movable!(Vec<T> Box<[T]>);
 
-/// `Clone` and `Copy` of types that are copied whatever their parameters are. (Derived, they would ask the same of these.)
+/// `Clone` and `Copy` for types, without bounds on their parameters. (Derived implementations would have such bounds.)
 macro_rules! copied {
     ($([$($parameter:tt)*] $type:ty;)*) => {$(
         impl<$($parameter)*> Clone for $type {
@@ -206,30 +206,30 @@ macro_rules! copied {
 }
 pub(crate) use copied;
 
-/// So many items of zeroes. (Of items without bytes the standard library makes one by one, and there may be more than any
-/// loop comes to the end of.)
+/// Returns `count` items of zeroes. (The standard library makes items without bytes one by one, and `count` may be too
+/// large for a loop.)
 #[expect(clippy::uninit_vec, reason = "an item without bytes has none that could be missing")]
 pub fn zeroed_items<T: PlainData>(count: usize) -> Vec<T> {
     if size_of::<T>() > 0 {
         return vec![T::zeroed(); count];
     }
     let mut items = Vec::new();
-    // SAFETY: a vector of items without bytes has room for any number of them (`Vec::capacity`), and they are there as
-    // soon as they are counted: there is no byte to write, and every pattern of none is a value (`PlainData`).
+    // SAFETY: a vector of items without bytes has capacity for any number of items (`Vec::capacity`). The items need no
+    // initialisation: they have no bytes, and every bit pattern is a value (`PlainData`).
     unsafe { items.set_len(count) };
     items
 }
 
-/// What a place in symmetric memory can denote: a value, or a slice of values.
+/// The contents of a place in symmetric memory: a value, or a slice.
 ///
 /// # Safety
 ///
 /// `from_raw` must give a pointer to `len` consecutive `Item`s at `start` (a value is one `Item`).
 pub unsafe trait Contents {
-    /// The value, or what the slice is made of.
+    /// The value's or the slice's item type.
     type Item: SymmetricData;
 
-    /// Whether a length belongs to it (slices).
+    /// Whether this is a slice, with a length.
     const IS_SLICE: bool;
 
     /// The (wide) pointer to `len` items at `start`. A value ignores `len`.

@@ -1,20 +1,20 @@
-//! How this process handles the kernel's signals: kept as the program has it while libraries are loaded.
+//! Keeps the process's dispositions of the kernel's signals while libraries are loaded.
 //!
-//! Initialisers of libraries take signals for themselves. That of PSM, which libfabric loads, takes SEGV, BUS, ILL, ABRT, INT
-//! and TERM, and exits with code 1 when one comes: handlers of the program are gone, and a crash looks like an exit. So each
-//! call that may load a library is made inside [`keep`]. Functions that a library registers with `atexit` stay, because C has
-//! no call that removes one.
+//! Initialisers of libraries install handlers. PSM's, which libfabric loads, handles SEGV, BUS, ILL, ABRT, INT and TERM, and
+//! exits with code 1 at a signal: the program's handlers are lost, and a crash looks like an exit. So each call that may
+//! load a library is made inside [`keep`]. Functions that a library registers with `atexit` stay, because C has no call that
+//! removes one.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::ptr;
 
-/// Makes a call that may load libraries. Behind it, dispositions of signals, and the mask and the alternate stack of the
-/// calling thread, are as before. What another thread changes meanwhile is undone, too.
+/// Makes a call that may load libraries. Then restores the dispositions of signals, and the mask and alternate stack of the
+/// calling thread. Changes by other threads meanwhile are undone, too.
 ///
 /// # Safety
 ///
-/// Handlers of signals, and an alternate stack of this thread, that are there before the call must be there behind it.
+/// Handlers of signals, and this thread's alternate stack, from before the call must still be valid after it.
 pub unsafe fn keep<R>(call: impl FnOnce() -> R) -> R {
     let before = Dispositions::now();
     let result = call();
@@ -22,9 +22,9 @@ pub unsafe fn keep<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// What a process and one of its threads have decided about signals.
+/// Signal settings of a process and one of its threads.
 struct Dispositions {
-    /// By the signal's number. Signals that the C library keeps for itself have none.
+    /// By the signal's number, without the C library's own signals.
     actions: Vec<(c_int, libc::sigaction)>,
     mask: libc::sigset_t,
     stack: libc::stack_t,
@@ -33,10 +33,10 @@ struct Dispositions {
 impl Dispositions {
     fn now() -> Self {
         let mut mask = MaybeUninit::zeroed();
-        // SAFETY: without a new mask nothing is changed, and there is room for the present one.
+        // SAFETY: without a new mask nothing changes; `mask` has room for the current mask.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), mask.as_mut_ptr()) };
         let mut stack = MaybeUninit::zeroed();
-        // SAFETY: without a new stack nothing is changed, and there is room for the present one.
+        // SAFETY: without a new stack nothing changes; `stack` has room for the current stack.
         unsafe { libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) };
         Self {
             actions: (1..=libc::SIGRTMAX()).filter_map(|signal| Some((signal, action(signal)?))).collect(),
@@ -49,7 +49,7 @@ impl Dispositions {
 
     fn restore(&self) {
         for (signal, before) in &self.actions {
-            // One that has not changed is left alone: to set it again would drop a pending signal that it ignores.
+            // Skip unchanged dispositions: setting one that ignores its signal would drop a pending signal.
             let is_as_before = |now: libc::sigaction| {
                 now.sa_sigaction == before.sa_sigaction
                     && now.sa_flags == before.sa_flags
@@ -75,7 +75,7 @@ fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
 
 fn action(signal: c_int) -> Option<libc::sigaction> {
     let mut action = MaybeUninit::zeroed();
-    // SAFETY: without a new disposition nothing is changed, and there is room for the present one.
+    // SAFETY: without a new disposition nothing changes; `action` has room for the current one.
     let answer = unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) };
     // SAFETY: numbers and an optional function, which zeroes initialise.
     (answer == 0).then(|| unsafe { action.assume_init() })

@@ -1,12 +1,12 @@
 //! Mutual exclusion of the threads of one process: std's [`Mutex`](std::sync::Mutex) and
 //! [`RwLock`](std::sync::RwLock) without poison.
 //!
-//! A thread that panics with a lock leaves nothing half changed here. With poison the next thread would panic as well, and the job
-//! would report that instead of the first panic. (PEs share another lock: [`object::Lock`](crate::object::Lock).)
+//! Here, no panic leaves locked data half changed. With poison the next thread would panic as well, and the job would report
+//! that panic instead of the first. (The lock between PEs is [`object::Lock`](crate::object::Lock).)
 
 use std::sync::{MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-/// A value that one thread at a time accesses.
+/// A value for one thread at a time.
 #[derive(Debug, Default)]
 pub struct Mutex<T: ?Sized>(std::sync::Mutex<T>);
 
@@ -24,13 +24,13 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Waits until no other thread has the value.
-    /// May panic, or never return, if this thread has it.
+    /// May panic, or never return, if this thread holds it.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value, unless somebody has it.
+    /// The value, unless it is locked.
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
@@ -41,7 +41,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-/// A value that many threads read, or one changes.
+/// A value for many readers or one writer.
 #[derive(Debug, Default)]
 pub struct RwLock<T: ?Sized>(std::sync::RwLock<T>);
 
@@ -54,13 +54,13 @@ impl<T> RwLock<T> {
 
 impl<T: ?Sized> RwLock<T> {
     /// Waits until no other thread changes the value.
-    /// May panic, or never return, if this thread has it.
+    /// May panic, or never return, if this thread holds it.
     #[inline]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value, unless somebody changes it or waits to.
+    /// The value, unless a thread writes it or waits to.
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         match self.0.try_read() {
@@ -71,7 +71,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Waits until no other thread has the value.
-    /// May panic, or never return, if this thread has it.
+    /// May panic, or never return, if this thread holds it.
     #[inline]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)

@@ -3,11 +3,11 @@
 //! Only the program calls `exit` or returns from `main`. The library calls [`end`], which flushes the standard output and runs no
 //! destructors: another thread may be in a transfer to memory that a destructor would free.
 //!
-//! `exit` runs the destructors of the calling thread's thread-locals, the newest first, then the handlers of `atexit`. So a function
-//! that must precede all destructors is registered as the newest of them (`run_first`). glibc keeps destructors in a list without
-//! removal, whose head is a word of its thread-local memory. `Newest` finds that word, the only one that changes in each of two
-//! registrations, to see whether the last registration is still the newest. Without it every call registers, for some 50 bytes.
-//! musl's `exit` runs no destructors of thread-locals.
+//! `exit` runs the destructors of the calling thread's thread-locals, the newest first, then the handlers of `atexit`. So a
+//! function that must precede all destructors is registered as the newest (`run_first`). glibc keeps destructors in a list without
+//! removal, whose head is a word of its thread-local memory. `Newest` finds that word: no other word changes in each of two
+//! registrations. The word shows whether the last registration is still the newest. Without it, every call registers, for some
+//! 50 bytes. musl's `exit` runs no destructors of thread-locals.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -20,13 +20,13 @@ use std::time::Duration;
 
 use rustix::thread::gettid;
 
-/// Time limit for flushing streams, and again for telling others. Another thread may keep a stream locked for ever.
+/// Time limit for flushing streams, and again for `tell`. Another thread may keep a stream locked for ever.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Ends the process with `code`, and runs nothing more of the program. Rust's standard output and the streams of C are
-/// flushed; then `tell` says to others that the process ends, and why.
+/// Ends the process with `code`, without running handlers or destructors. Flushes Rust's standard output and C's
+/// streams; then calls `tell`, to notify other processes.
 ///
-/// It may be called anywhere: in the middle of a transfer, in a destructor, in a handler of `atexit`, by several threads.
+/// May be called anywhere: during a transfer, in a destructor, in a handler of `atexit`, by several threads.
 pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
     let end = End { code, tell: &tell };
     end.limit(End::conclude_late);
@@ -34,49 +34,49 @@ pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
     end.conclude()
 }
 
-/// An end that has begun. It is in a frame that is never left.
+/// An end in progress, in a stack frame that never returns.
 struct End<'t> {
     code: i32,
     tell: &'t (dyn Fn() + Sync),
 }
 
-/// The thread that tells others how the process ends; 0: none does yet.
+/// The thread that has called `tell`; 0: none yet.
 static TELLS: AtomicI32 = AtomicI32::new(0);
 
 impl End<'_> {
-    /// Starts a thread that goes on with `late` after the time limit. Without one more thread there is no limit.
+    /// Starts a thread that calls `late`, which sleeps for the time limit. If none starts, there is no limit.
     fn limit(&self, late: extern "C" fn(*mut c_void) -> *mut c_void) {
         let (this, mut thread) = (ptr::from_ref(self).cast_mut().cast(), MaybeUninit::uninit());
-        // SAFETY: the function takes what it is given, and may run in any thread. A thread of the C library's can be started in
-        // destructors, too, where the standard library's variables are gone.
+        // SAFETY: `late` takes an `End`, and may run in any thread. A thread of the C library can start even in destructors,
+        // where the standard library's thread-locals are gone.
         _ = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), late, this) };
     }
 
-    /// Flushing took too long.
+    /// Limits the flush.
     extern "C" fn conclude_late(this: *mut c_void) -> *mut c_void {
         std::thread::sleep(PATIENCE);
-        // SAFETY: `limit` has given an `End`, which is shared by its `Sync` parts alone, and lies in a frame that is never left:
-        // `end` does not return, nor does anything unwind that it calls.
+        // SAFETY: `limit` passed an `End`, whose parts are `Sync`, and which is in a frame that never returns: `end` does not
+        // return, and nothing that it calls unwinds.
         unsafe { &*this.cast::<End<'_>>() }.conclude()
     }
 
-    /// Telling others took too long.
+    /// Limits the time of `tell`.
     extern "C" fn leave_late(this: *mut c_void) -> *mut c_void {
         std::thread::sleep(PATIENCE);
         // SAFETY: an `End` that stays, as in `conclude_late`.
         unsafe { &*this.cast::<End<'_>>() }.leave()
     }
 
-    /// Tells others, and ends the process. Of several threads that come to this, the first does, and the others wait for its end.
+    /// Calls `tell`, and ends the process. With several threads here, the first does so, and the others wait for the end.
     fn conclude(&self) -> ! {
         let me = gettid().as_raw_nonzero().get();
         match TELLS.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
-            // What cannot be told ends the process all the same.
+            // If `tell` panics, the process ends anyway.
             Ok(_) => {
                 self.limit(Self::leave_late);
                 _ = catch_unwind(AssertUnwindSafe(self.tell));
             }
-            // It has begun to tell, and fails.
+            // This thread's `tell` came here.
             Err(first) if first == me => {}
             Err(_) => loop {
                 std::thread::sleep(Duration::MAX);
@@ -86,7 +86,7 @@ impl End<'_> {
     }
 
     fn leave(&self) -> ! {
-        // SAFETY: it takes any number, and does not come back.
+        // SAFETY: takes any number, and never returns.
         unsafe { libc::_exit(self.code) }
     }
 }
@@ -95,25 +95,25 @@ unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }
 
-/// Flushes all streams. Bytes that cannot be written are lost.
+/// Flushes all streams. Unwritable bytes are lost.
 fn flush() {
-    // A reader that is gone is an error to these, and would otherwise be the death of a program in C.
-    // SAFETY: a disposition of signals, of a process that is about to end.
+    // Ignored, so that a pipe without a reader is an error, and does not kill a program in C.
+    // SAFETY: changes a signal's disposition, in a process that is about to end.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-    // SAFETY: a variable of the C library that the program may set before it has threads.
+    // SAFETY: a C library variable, which programs set only before they have threads.
     let out = unsafe { stdout };
-    // Before all streams: one of them may be locked, and Rust's own as well.
-    // SAFETY: a stream of the C library's, or null, which stands for all.
+    // First, as another stream, or Rust's, may be locked.
+    // SAFETY: a C library stream, or null, for all.
     unsafe { libc::fflush(out) };
     flush_own();
     // SAFETY: a null pointer stands for all streams.
     unsafe { libc::fflush(ptr::null_mut()) };
 }
 
-/// Flushes Rust's standard output. It panics, unreported, if a signal's handler ends the process in a write to it.
+/// Flushes Rust's standard output. If a signal handler calls this during a write, the flush panics, unreported.
 fn flush_own() {
     let (me, is_flushing) = (gettid(), Arc::new(AtomicBool::new(true)));
-    // Who unwinds cannot change the hook, and is in no write.
+    // A panicking thread cannot set it, and is in no write.
     if !std::thread::panicking() {
         let (hook, is_flushing) = (panic::take_hook(), Arc::clone(&is_flushing));
         panic::set_hook(Box::new(move |info| {
@@ -129,7 +129,7 @@ fn flush_own() {
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 pub(crate) use glibc::run_first;
 
-/// Nothing has to run: no destructor does.
+/// Does nothing: no destructors run.
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(miri))))]
 pub(crate) fn run_first(_: fn()) {}
 
@@ -150,11 +150,11 @@ mod glibc {
     }
 
     thread_local! {
-        /// The newest entry of this thread's list behind our last registration; 0 when ours has run.
+        /// The newest list entry of this thread after our last registration; 0 after `run` ran.
         static OURS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Makes `run` run before the destructors of all thread-locals that exist by now. To be called with one function only.
+    /// Makes `run` run before the destructors of all existing thread-locals. `run` must be the same in all calls.
     pub(crate) fn run_first(run: fn()) {
         let newest = Newest::find(run);
         if newest.is_some_and(|newest| newest.read() == OURS.get()) {
@@ -166,24 +166,24 @@ mod glibc {
 
     fn register(run: fn()) {
         unsafe extern "C" fn entered(run: *mut c_void) {
-            // The entry is gone, and another one may take its address.
+            // The entry is freed, and its address may be reused.
             OURS.set(0);
-            // SAFETY: `register` has given such a function.
+            // SAFETY: `register` passed such a function.
             let run = unsafe { core::mem::transmute::<*mut c_void, fn()>(run) };
             run();
         }
-        // SAFETY: a function that takes what it is given; it stays, as does the program or library that has this handle.
+        // SAFETY: `entered` takes `run`, and stays loaded, as does the program or library with this handle.
         let failed =
             unsafe { __cxa_thread_atexit_impl(entered, run as *mut c_void, &raw const __dso_handle) };
         assert_eq!(failed, 0, "there is no memory for a destructor");
     }
 
-    /// The word of the C library's thread-local memory that leads to the newest destructor: how many bytes behind `errno`.
+    /// The word in the C library's thread-local memory that points to the newest destructor, by its distance from `errno`.
     #[derive(Clone, Copy)]
     struct Newest(isize);
 
     impl Newest {
-        /// `None` where it cannot be told from others.
+        /// Finds the word; `None`: it is not unique.
         fn find(run: fn()) -> Option<Self> {
             static FOUND: OnceLock<Option<Newest>> = OnceLock::new();
             *FOUND.get_or_init(|| {
@@ -204,15 +204,15 @@ mod glibc {
             })
         }
 
-        /// What it holds for the calling thread.
+        /// Its value in the calling thread.
         fn read(self) -> usize {
-            // SAFETY: every thread has a block as that in which the word was found, and `errno` at the same place of it.
+            // SAFETY: every thread has a block of equal layout, with word and `errno` at equal offsets.
             unsafe { read(errno().wrapping_add_signed(self.0)) }
         }
     }
 
     fn errno() -> usize {
-        // SAFETY: gives the address of the calling thread's.
+        // SAFETY: returns the calling thread's address.
         unsafe { libc::__errno_location() }.expose_provenance()
     }
 
@@ -220,17 +220,17 @@ mod glibc {
     ///
     /// `address` must be that of an aligned word of thread-local memory of the calling thread.
     unsafe fn read(address: usize) -> usize {
-        // SAFETY: memory of this thread, which is there for as long as it runs (caller). The C library writes there, in calls of
-        // this thread: hence volatile.
+        // SAFETY: memory of this thread, valid while the thread runs (caller). The C library writes there, in calls of this
+        // thread: hence volatile.
         unsafe { core::ptr::with_exposed_provenance::<usize>(address).read_volatile() }
     }
 
     /// The thread-local memory of the calling thread that belongs to the library with `errno`, in whole words.
     fn thread_block() -> Option<Range<usize>> {
         unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-            // SAFETY: the loader's, for the time of the call.
+            // SAFETY: valid for this call (loader).
             let info = unsafe { &*info };
-            // SAFETY: the table of so many headers of what is loaded.
+            // SAFETY: the table of `dlpi_phnum` program headers.
             let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
             let start = info.dlpi_tls_data.addr();
             let Some(header) = headers.iter().find(|header| header.p_type == libc::PT_TLS) else { return 0 };
@@ -239,12 +239,12 @@ mod glibc {
             }
             let word = size_of::<usize>();
             let whole = start.next_multiple_of(word)..(start + header.p_memsz as usize) / word * word;
-            // SAFETY: `thread_block` has given it.
+            // SAFETY: `thread_block` passed it.
             unsafe { *found.cast::<Option<Range<usize>>>() = Some(whole) };
             1
         }
         let mut found: Option<Range<usize>> = None;
-        // SAFETY: `look` takes what it is called with, and `found`.
+        // SAFETY: `look` takes these arguments and `found`.
         unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
         found
     }

@@ -1,4 +1,4 @@
-//! Hashes for comparisons between PEs: FNV-1a, the same in every process and build.
+//! Hashes for comparisons between PEs: FNV-1a, equal in every process and build.
 //!
 //! Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm" (IETF draft).
 
@@ -10,8 +10,8 @@ pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
-/// A hash of some words that is faster than FNV-1a. Its upper half
-/// depends on all of them.
+/// A hash of words, faster than FNV-1a. Its upper half depends on
+/// all words.
 #[inline]
 pub fn fingerprint_of_words(words: impl IntoIterator<Item = u64>) -> u64 {
     let hash = words.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {

@@ -1,9 +1,9 @@
 //! Mechanism of `shmem-rt`, usable without a job: partitions and their traits, symmetric memory,
 //! heaps, segments, transports and contexts.
 //!
-//! Nothing here knows of launchers, teams or phases; those stand in `shmem-rt`, which imports this
-//! crate and never the other way round. Inside, a module imports only those below it
-//! (`ui-tests/tests/layers.rs` holds it to that):
+//! Launchers, teams and phases are in `shmem-rt`, which imports this crate; this crate never
+//! imports `shmem-rt`. Here, a module imports only modules below it in this list
+//! (`ui-tests/tests/layers.rs` checks it):
 //!
 //! ```text
 //! section      records of `#[symmetric]` and `partitions!` in a binary
@@ -42,7 +42,7 @@
 //! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
 
-// Where documentation of another crate finds it while its own is being made.
+// The address to which other crates' documentation links.
 #![doc(html_root_url = "https://docs.rs/shmem-core/0.1.0")]
 
 pub mod alike;

@@ -1,4 +1,4 @@
-//! Libraries of C that are found when the program runs: a build needs none of them, and a site's own are used.
+//! Loading of C libraries at run time: builds need none of them, and a site's own libraries are used.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
@@ -6,13 +6,13 @@ use std::ffi::CString;
 
 use crate::dispositions;
 
-/// A library that has been loaded. It stays loaded: its threads and what it registered at exit outlive any use.
+/// A loaded library. It is never unloaded: its threads and exit handlers outlive any use.
 #[derive(Clone, Copy, Debug)]
 pub struct Loaded(NonNull<c_void>);
 
-// SAFETY: a handle of the loader, which any thread may ask.
+// SAFETY: a handle of the loader, for any thread.
 unsafe impl Send for Loaded {}
-// SAFETY: a handle of the loader, which threads may ask at a time.
+// SAFETY: a handle of the loader, for concurrent use.
 unsafe impl Sync for Loaded {}
 
 const NO_LOADER: &str =
@@ -20,40 +20,40 @@ const NO_LOADER: &str =
 
 /// Whether this program has a loader for libraries. In a static program, the C library crashes when it loads one.
 fn has_loader() -> bool {
-    // SAFETY: asks for a number that the kernel has given with the program.
+    // SAFETY: reads a number that the kernel passed to the program.
     unsafe { libc::getauxval(libc::AT_BASE) != 0 }
 }
 
-/// A library, or a function of it, cannot be loaded: why.
+/// Why a library or function cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LoadError(String);
 
 impl Loaded {
-    /// Loads a file, or one that the loader finds by that name.
-    /// Fails if there is none, or it cannot be loaded: what the loader says.
+    /// Loads a library by path, or by a name that the loader searches.
+    /// Fails, with the loader's message, if it cannot be loaded.
     ///
     /// # Safety
     ///
-    /// The initialisers of the library run: they must be sound to run.
+    /// The library's initialisers must be sound to run.
     pub unsafe fn open(name: &str) -> Result<Self, LoadError> {
         if !has_loader() {
             return Err(LoadError(NO_LOADER.to_owned()));
         }
         let file = CString::new(name).map_err(|_| LoadError("its name has a zero in it".to_owned()))?;
-        // SAFETY: a string that ends with a zero; the initialisers that run may run (caller).
+        // SAFETY: a string that ends with a zero; the initialisers are sound to run (caller).
         let load = || unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        // SAFETY: initialisers install what is their own, and free nothing of others.
+        // SAFETY: initialisers install their own handlers, and free no others.
         let handle = unsafe { dispositions::keep(load) };
         NonNull::new(handle).map(Self).ok_or_else(LoadError::last)
     }
 
-    /// A function by name and version; by name alone if no version is asked for, or the loader or the library has no versions.
-    /// Fails if the library has none of that name: what the loader says.
+    /// A function by name and version; by name alone without `version`, or if the loader or the library has no versions.
+    /// Fails, with the loader's message, if there is no such function.
     ///
     /// # Safety
     ///
-    /// `F` must be a function pointer, of the type that the function of that name and version has.
+    /// `F` must be the function pointer type of the function with that name and version.
     pub unsafe fn function<F: Copy>(self, name: &CStr, version: Option<&CStr>) -> Result<F, LoadError> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
         let mut found = core::ptr::null_mut();
@@ -71,20 +71,20 @@ impl Loaded {
         if found.is_null() {
             return Err(LoadError::last());
         }
-        // SAFETY: as many bytes (asserted), not null, and of the type that the caller says.
+        // SAFETY: equal sizes (asserted), not null, and of the right type (caller).
         Ok(unsafe { core::mem::transmute_copy::<*mut c_void, F>(&found) })
     }
 }
 
 impl LoadError {
-    /// What the loader says of its last failure.
+    /// The loader's message on its last failure.
     fn last() -> Self {
         // SAFETY: no arguments; a text of this thread, valid until its next call of the loader, or none.
         let text = unsafe { libc::dlerror() };
         if text.is_null() {
             return Self("the loader gives no reason".to_owned());
         }
-        // SAFETY: not null: a string that ends with a zero, and nobody calls the loader before it is copied.
+        // SAFETY: not null: a string that ends with a zero, copied before this thread's next loader call.
         Self(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 }

@@ -4,7 +4,7 @@
 //! numbers in `const fn`s, so that a compile error says what was asked and what is allowed in the
 //! user's own words: "`Particle` has 4 byte(s) of padding".
 
-/// A text under construction. An excess over its longest length is cut.
+/// A text under construction. Text beyond [`MAX`](Self::MAX) is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Message {
     bytes: [u8; Self::MAX],
@@ -26,7 +26,7 @@ impl Message {
         let text = text.as_bytes();
         let room = Self::MAX - self.len;
         let mut take = if text.len() < room { text.len() } else { room };
-        // Never half a character.
+        // Whole characters only.
         while take < text.len() && text[take] & 0xC0 == 0x80 {
             take -= 1;
         }
@@ -68,7 +68,7 @@ impl Message {
     }
 }
 
-/// Panics with a message: of texts, which stand in quotes or are values in parentheses, and of numbers in brackets.
+/// Panics with a message: text literals, `(text)` expressions, and `[number]` expressions.
 macro_rules! refuse {
     (@ $message:expr;) => {{
         let message = $message;

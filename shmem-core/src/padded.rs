@@ -1,12 +1,12 @@
-//! Arrays whose rows lie a chosen pitch apart.
+//! Arrays whose rows are a chosen pitch apart.
 //!
 //! The cells of a column of `[[f64; 1024]; 1024]` are 8 KiB apart, and all map to one set of a cache, which holds a
 //! dozen lines. Transfers and loops along such a column take three to ten times as long as in an array whose rows are
 //! one line longer.
 //!
-//! [`Padded`] is such a row: its elements, and padding behind them. It derefs to the array of its elements, so an array
-//! of padded rows is indexed, iterated and sliced as one of plain rows. [`padded!`](macro@crate::padded) writes the
-//! type, and [`pitch`] chooses the distance.
+//! [`Padded`] is a row: elements, and padding behind them. It derefs to the array of its elements, so an array of padded
+//! rows is indexed, iterated and sliced as plain rows are. [`padded!`](macro@crate::padded) names the type, and
+//! [`pitch`] chooses the distance.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -19,7 +19,7 @@ use crate::strided::{Field, Shape, Shaped};
 
 const LINE: usize = 64;
 
-/// The type of an array whose rows do not fall into the same sets of a cache: `padded![f64; ROWS;
+/// The type of an array whose rows map to different sets of a cache: `padded![f64; ROWS;
 /// COLUMNS]` instead of `[[f64; COLUMNS]; ROWS]`.
 ///
 /// Lengths are in the order of the indices, outermost first. Every dimension but the outermost becomes a [`Padded`]
@@ -31,7 +31,7 @@ const LINE: usize = 64;
 /// | `padded![T; ROWS; COLUMNS]` | an array of rows |
 /// | `padded![T; PLANES; ROWS; COLUMNS]` | an array of planes, each of them padded rows, and padded itself |
 ///
-/// The lengths must be constants; parameters of a generic item cannot stand there.
+/// The lengths must be constants, not parameters of a generic item.
 ///
 /// ```
 /// # use shmem_core as shmem;
@@ -60,13 +60,12 @@ macro_rules! padded {
     };
 }
 
-/// `LENGTH` elements that take the room of `PITCH`: a row of an array with padded rows.
+/// `LENGTH` elements in the space of `PITCH`: a row of an array with padded rows.
 ///
-/// Derefs to `[T; LENGTH]`. The padding consists of elements, so that a row is plain data if `T` is; no index reaches
-/// them.
+/// Derefs to `[T; LENGTH]`. The padding consists of elements, so a row is plain data if `T` is. It has no index.
 ///
-/// [`padded!`](macro@crate::padded) chooses the pitch. By hand any pitch of at least `LENGTH` is allowed; a
-/// smaller one is an error of the compiler where an element is first used:
+/// [`padded!`](macro@crate::padded) chooses the pitch. A written pitch must be at least `LENGTH`; a smaller
+/// pitch is a compile error at the first use of an element:
 ///
 /// ```compile_fail,E0080
 /// # use shmem_core as shmem;
@@ -81,10 +80,10 @@ pub struct Padded<T, const LENGTH: usize, const PITCH: usize>([T; PITCH]);
 
 /// The distance of rows of `length` elements, in elements, in an array of [`padded!`](macro@crate::padded).
 ///
-/// It is the least number at which every row starts on a cache line, and rows are an odd number of lines apart (for
-/// elements of an even number of lines, the nearest to odd): then successive rows map to different sets, and to all of
-/// them in turn. Rows that would become longer by more than an eighth stay as they are: they are short, under 1 KiB if
-/// the size of the elements is a power of two, and map to 16 sets or more.
+/// The least pitch for which every row starts on a cache line, and rows are an odd number of lines apart. (Elements may
+/// have an even number of lines: then the nearest to odd.) So successive rows map to all sets in turn. No row is
+/// padded by more than an eighth: such rows are short, under 1 KiB if the element size is a power of two, and map to
+/// 16 sets or more.
 ///
 /// ```
 /// # use shmem_core as shmem;
@@ -113,7 +112,7 @@ const fn min(a: u32, b: u32) -> u32 {
 }
 
 impl<T, const LENGTH: usize, const PITCH: usize> Padded<T, LENGTH, PITCH> {
-    /// Evaluated wherever `LENGTH <= PITCH` is relied on.
+    /// Evaluated where code relies on `LENGTH <= PITCH`.
     pub(crate) const FITS: () = {
         if LENGTH > PITCH {
             refuse!("a row of " [LENGTH] " elements does not fit into a pitch of " [PITCH] "; `padded![T; ..]` chooses one");
@@ -125,7 +124,7 @@ impl<T, const LENGTH: usize, const PITCH: usize> Padded<T, LENGTH, PITCH> {
     where
         T: PlainData,
     {
-        // SAFETY: zero bytes are a value of `T`, which is plain data, and so of an array of it.
+        // SAFETY: `T` is plain data, so zero bytes are a value of `T`, and of an array of `T`.
         let mut row: Self = unsafe { core::mem::zeroed() };
         *row.elements_mut() = elements;
         row
@@ -162,8 +161,7 @@ unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize> Symmetric
 {
 }
 
-// SAFETY: `LENGTH` values of `T`, one behind the other, each with its elements; there is room for them
-// (`FITS`).
+// SAFETY: `LENGTH` consecutive values of `T`, each with its elements, fit into the row (`FITS`).
 unsafe impl<T: Shaped, const LENGTH: usize, const PITCH: usize> Shaped for Padded<T, LENGTH, PITCH> {
     type Element = T::Element;
     type Names = T::Names;

@@ -27,15 +27,15 @@ mod sealed {
 
 /// A validated PE of this job.
 ///
-/// Made only by `World::pe` and its relatives, so that no operation has to check it again. Besides
-/// the number it carries the PE's slot in the node's arena, resolved once: the choice between
-/// shared memory and the network is one predictable branch. In a job that is
-/// [observed](crate::observe) the slot is marked as well, which sends every operation to the same
-/// side of that branch as the network's.
+/// Made only by `World::pe` and related methods, so operations need not check the number again. The
+/// value also has the PE's slot in the node's arena, so the choice between
+/// shared memory and the network is one predictable branch. In an
+/// [observed](crate::observe) job, slots are marked, so that every operation takes the network's
+/// side of that branch.
 ///
-/// The slot is meaningful in this process only. To send a PE to another one, send
-/// [`number`](Pe::number) and come back through `World::pe`. Where PEs are threads of one process, each has slots of its
-/// own, and a PE carries whose they are: operations of another one refuse it.
+/// The slot is valid in this process only. To send a PE to another process, send
+/// [`number`](Pe::number) and call `World::pe` there. If PEs are threads of one process, each has its own slots. A
+/// `Pe` then records the PE that made it, and operations of other PEs refuse it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct Pe {
@@ -47,10 +47,10 @@ impl Pe {
     /// The slot of a PE that is not on this node.
     pub const OFF_NODE: u32 = u32::MAX;
 
-    /// The mark of a slot that operations do not use straight away.
+    /// The mark of a slot that operations do not use directly.
     pub(crate) const OBSERVED: u32 = 1 << 31;
 
-    /// The bits of the slot itself; all of them: it is not on this node.
+    /// The bits of the slot; all set: the PE is not on this node.
     const SLOT: u32 = 0xffff;
 
     /// Panics if the slot is 65535 or more.
@@ -68,9 +68,9 @@ impl Pe {
         Self { number, slot }
     }
 
-    /// The same PE, as the thread that is PE `viewer` has it, where PEs are threads of one process. No operation uses
-    /// its slot without a look at who asks.
-    /// Panics if a process has so many PEs that they cannot be told from each other.
+    /// Returns the PE as a value of PE `viewer`, if PEs are threads of one process. Operations check the viewer before
+    /// they use the slot.
+    /// Panics if `viewer` is 32767 or more.
     ///
     /// # Safety
     ///
@@ -82,7 +82,7 @@ impl Pe {
         Self { number: self.number, slot: self.slot & Self::SLOT | (viewer + 1) << 16 | Self::OBSERVED }
     }
 
-    /// Whether the same PE made both values.
+    /// Whether both values have one viewer.
     #[doc(hidden)]
     #[inline(always)]
     pub const fn is_seen_with(self, other: Self) -> bool {
@@ -106,14 +106,14 @@ impl Pe {
         self.number as usize
     }
 
-    /// Its slot in this node's arena, if operations may use it straight away: if it is on this node, and
-    /// nobody observes them.
+    /// Its slot in this node's arena, if operations may use the slot directly: the PE is on this node, and
+    /// not observed.
     #[inline(always)]
     pub const fn slot(self) -> Option<usize> {
         self.slot_below(Self::OBSERVED)
     }
 
-    /// Its slot in this node's arena, if it is below `slots`, which a slot with a mark is not.
+    /// Its slot in this node's arena, if below `slots`; marked slots never are.
     #[inline(always)]
     pub(crate) const fn slot_below(self, slots: u32) -> Option<usize> {
         if self.slot < slots { Some(self.slot as usize) } else { None }
@@ -126,17 +126,17 @@ impl Pe {
         if slot == Self::SLOT { None } else { Some(slot as usize) }
     }
 
-    /// The bytes of PEs, of which each two have different ones.
+    /// The bytes of PEs. Different PEs have different bytes.
     pub(crate) const fn bytes_of(pes: &[Self]) -> &[u8] {
-        // SAFETY: two words of 32 bits each, with nothing between them and no padding (`repr(C)`): as many bytes as the slice
-        // has, all of them written, which live as long as it does.
+        // SAFETY: each PE is two adjacent words of 32 bits, without padding (`repr(C)`). So all bytes of the slice are
+        // initialised, and they live as long as the slice.
         unsafe { core::slice::from_raw_parts(pes.as_ptr().cast(), size_of_val(pes)) }
     }
 
-    /// Whether its slot is that of `near`, which is on this node; marks do not count.
+    /// Whether its slot equals that of `near`, a PE on this node; ignores marks.
     #[inline(always)]
     pub(crate) const fn shares_slot(self, near: Self) -> bool {
-        // That of a PE that is not on this node is above all others.
+        // Off-node PEs have a slot above all others.
         (self.slot ^ near.slot) & Self::SLOT == 0
     }
 }

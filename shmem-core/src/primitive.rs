@@ -23,9 +23,9 @@ impl<T> Mutex<T> {
     }
 }
 
-/// Whether the fault `name` is switched on: each model, and each test that watches over an order, must fail when
-/// its fault is (`ci/loom.sh`, `ci/mutants.sh`). Faults exist in builds for that only; in every other build
-/// this is `false`, and the faulty code is not there.
+/// Whether the fault `name` is switched on: each model, and each test of an order, must then fail
+/// (`ci/loom.sh`, `ci/mutants.sh`). Faults exist in builds for these scripts only; in every other build
+/// this is `false`, and the faulty code is left out.
 #[cfg(not(any(loom, mutants)))]
 #[doc(hidden)]
 #[inline(always)]
@@ -41,7 +41,7 @@ pub fn mutant(name: &str) -> bool {
     CHOSEN.get_or_init(|| std::env::var("MUTANT").ok()).as_deref() == Some(name)
 }
 
-/// A pause between two looks at a word that another PE will change.
+/// Pauses between two polls of a word.
 #[inline(always)]
 pub(crate) fn spin_loop() {
     #[cfg(loom)]
@@ -63,15 +63,15 @@ pub(crate) fn fence_after_rmw() {
 
 /// Orders plain stores before later loads, for all processors.
 ///
-/// On x86-64 it is a locked instruction that changes nothing. Compilers make `mfence` of a fence, which waits for more
+/// On x86-64 this is a locked instruction that changes nothing. Compilers emit `mfence` for a fence. It waits for more
 /// than stores to ordinary memory, and takes ten times as long on some processors.
 #[inline(always)]
 pub(crate) fn fence_after_store() {
     #[cfg(loom)]
     loom::sync::atomic::fence(Ordering::SeqCst);
     #[cfg(all(not(loom), target_arch = "x86_64", not(any(miri, shmem_words))))]
-    // SAFETY: the top of the stack is readable and writable, and what stands there stays as it is. The compiler
-    // moves no access of memory across, and the processor none: to Rust it is a sequentially consistent fence.
+    // SAFETY: the top of the stack is readable and writable, and keeps its value. Neither the compiler nor the
+    // processor moves memory accesses across: to Rust it is a sequentially consistent fence.
     unsafe {
         core::arch::asm!("lock or dword ptr [rsp], 0", options(nostack));
     }
@@ -79,7 +79,7 @@ pub(crate) fn fence_after_store() {
     core::sync::atomic::fence(Ordering::SeqCst);
 }
 
-/// A 32-bit word that processes can sleep on. All zeroes is a valid one.
+/// A 32-bit word that processes can sleep on. Zero bytes are valid.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct FutexWord {
@@ -116,11 +116,11 @@ impl FutexWord {
             tv_sec: t.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: t.subsec_nanos().into(),
         });
-        // Every outcome (woken, changed, interrupted, timed out) means: look again.
+        // Every outcome (woken, changed, interrupted, timed out): the caller polls.
         let _ = futex::wait(&self.value, futex::Flags::empty(), expected, timeout.as_ref());
     }
 
-    /// Wakes all who sleep on the word, in any process.
+    /// Wakes all sleepers on the word, in any process.
     #[cfg(not(loom))]
     pub(crate) fn wake_all(&self) {
         use rustix::thread::futex;

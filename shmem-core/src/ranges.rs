@@ -1,12 +1,12 @@
 //! Lists of numbers written as ranges, as the kernel writes lists of CPUs: `0-3,8`.
 //!
-//! A short text may stand for a long range. So a list is read only if it ascends, and only with numbers
-//! that a machine may have: it takes at most 64 KiB, whoever wrote the text.
+//! A short text may stand for a long range. So a list must ascend, and its numbers must be possible on
+//! a machine. This bounds a list to 64 KiB for any text.
 
-/// Limit of numbers in lists: Linux has at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes (`NODES_SHIFT`).
+/// Bound of numbers in lists: Linux has at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes (`NODES_SHIFT`).
 const NUMBERS: usize = 8192;
 
-/// Reads a list. Nothing is an empty one; `None`: it is no list, it does not ascend, or it has numbers from 8192 on.
+/// Reads a list. An empty text is an empty list. `None`: malformed, not ascending, or numbers of 8192 or more.
 pub fn parse(text: &str) -> Option<Vec<usize>> {
     let text = text.trim();
     let mut numbers = Vec::new();
@@ -24,13 +24,13 @@ pub fn parse(text: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
-/// A number that a list may have: digits, and no sign.
+/// Reads a number of a list: digits, without sign.
 fn number(text: &str) -> Option<usize> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| digits && *number < NUMBERS)
 }
 
-/// Writes ascending numbers.
+/// Shows ascending numbers.
 pub fn show(numbers: &[usize]) -> String {
     let ranges: Vec<String> = numbers
         .chunk_by(|one, next| one.checked_add(1) == Some(*next))

@@ -1,11 +1,11 @@
-//! Files of `proc` and `sys`, of this machine or of an invented one.
+//! Files of `proc` and `sys`, of this or a simulated machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::ranges;
 
-/// A directory with `proc` and `sys` in it: `/`, or a machine that a test invented.
+/// A directory with `proc` and `sys`: `/`, or a test's simulated machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
@@ -26,7 +26,7 @@ impl Root {
         &self.0
     }
 
-    /// The text of a file, without blanks around it; `None` if it cannot be read: kernels and
+    /// The text of a file, without blanks around it; `None` if unreadable: kernels and
     /// containers leave out files.
     pub fn text(&self, path: &str) -> Option<String> {
         Some(fs::read_to_string(self.0.join(path)).ok()?.trim().to_owned())
@@ -42,12 +42,12 @@ impl Root {
         ranges::parse(&self.text(path)?)
     }
 
-    /// The number behind a word in a file of lines such as `MemTotal: 64 kB` or `Node 2 MemTotal: 64 kB`.
+    /// The number after `word` in a file of lines such as `MemTotal: 64 kB` or `Node 2 MemTotal: 64 kB`.
     pub fn field(&self, path: &str, word: &str) -> Option<u64> {
         field(&self.text(path)?, word)
     }
 
-    /// The names in a directory that begin with `prefix`, without it, in order.
+    /// Names with `prefix` in a directory, sorted, without the prefix.
     pub fn names(&self, directory: &str, prefix: &str) -> Vec<String> {
         let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten().flatten();
         let name = |entry: fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix(prefix)?.to_owned());
@@ -56,7 +56,7 @@ impl Root {
         names
     }
 
-    /// The numbers `n` for which the directory holds a `<prefix>n<suffix>`, in ascending order.
+    /// The numbers `n` of names `<prefix>n<suffix>` in the directory, in ascending order.
     pub fn numbered(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<u64> {
         let names = self.names(directory, prefix);
         let mut numbers: Vec<u64> =

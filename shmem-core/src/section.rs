@@ -1,9 +1,9 @@
 //! The records that `#[symmetric]` and `partitions!` leave in a binary, in the running process and in
 //! a file.
 //!
-//! Each kind has a linker section of its own. Linkers may pad between object files; records start on multiples of 8 with a magic word,
-//! and everything else is skipped. A magic word that differs in its last two characters only is a record of another version: an error,
-//! since skipping it would leave an object without memory.
+//! Each kind has its own linker section. Linkers may pad between object files: records start at multiples of 8 with a magic word,
+//! and other bytes are skipped. A magic word with other last two characters marks a record of another version: an error, since
+//! skipping the record would leave an object without memory.
 
 use core::mem::offset_of;
 
@@ -46,8 +46,8 @@ pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
             return Err(SectionError::Copy);
         }
         // SAFETY: only `Descriptor::new`, which is unsafe, writes records with this magic and the address of this
-        // `Library`, so it is one of this very type; it lies wholly in the section (`records`), and is neither written
-        // nor unmapped later.
+        // `Library`, so the record is a `Descriptor`. It is wholly in the section (`records`), and never written or
+        // unmapped later.
         Ok(unsafe { &*start.wrapping_byte_add(at).cast::<Descriptor>() })
     };
     found.into_iter().map(record).collect()
@@ -60,7 +60,7 @@ pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     // SAFETY: the linker's bounds of a section of records.
     let found = partition_records(stop.addr() - start.addr(), unsafe { words(start.cast()) })?;
     let record = |at| {
-        // SAFETY: the record lies wholly in the section and is never written; every bit pattern is
+        // SAFETY: the record is wholly in the section and never written; every bit pattern is
         // a declaration (numbers and texts, which check their UTF-8 when shown).
         unsafe { &*start.wrapping_byte_add(at).cast::<Declaration>() }
     };
@@ -71,35 +71,35 @@ pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
 ///
 /// # Safety
 ///
-/// `start` must be the linker's bound of a section that is aligned for its records, and no word behind the other bound be read.
+/// `start` must be the linker's start of a section that is aligned for its records. Callers read no word behind its end.
 unsafe fn words(start: *const u64) -> impl Fn(usize) -> u64 {
-    // SAFETY: `at + 8` bytes lie between the bounds (caller), in memory that is never written after relocation.
+    // SAFETY: `at + 8` bytes are within the section (caller), which is never written after relocation.
     move |at| unsafe { start.wrapping_byte_add(at).read() }
 }
 
 /// The statics that a section `shmem_sym` of a file describes, in the order of the file.
-/// Fails if it is of another version, or damaged.
+/// Fails if records are cut or of another version.
 pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
     let entry = |at| {
         let bytes = &section[at + offset_of!(Descriptor, entry)..][..size_of::<StaticEntry>()];
-        // SAFETY: as many bytes; any bits are an entry (numbers and texts, which check their UTF-8 when shown).
+        // SAFETY: enough bytes; any bits are valid (numbers and texts, which check their UTF-8 when shown).
         unsafe { bytes.as_ptr().cast::<StaticEntry>().read_unaligned() }
     };
     Ok(static_records(section.len(), word_in(section))?.into_iter().map(entry).collect())
 }
 
 /// The partitions that a section `shmem_par` of a file declares, in the order of the file.
-/// Fails if it is of another version, or damaged.
+/// Fails if records are cut or of another version.
 pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
     let declaration = |at| {
         let bytes = &section[at..][..size_of::<Declaration>()];
-        // SAFETY: as many bytes; any bits are a declaration (numbers and texts, which check their UTF-8 when shown).
+        // SAFETY: enough bytes; any bits are valid (numbers and texts, which check their UTF-8 when shown).
         unsafe { bytes.as_ptr().cast::<Declaration>().read_unaligned() }
     };
     Ok(partition_records(section.len(), word_in(section))?.into_iter().map(declaration).collect())
 }
 
-/// Where records start in a section of `bytes` bytes, of which `word` reads eight at an offset.
+/// Offsets of records in a section of `bytes` bytes; `word` reads 8 bytes at an offset.
 fn records(
     section: &'static str,
     magic: u64,
@@ -107,7 +107,7 @@ fn records(
     bytes: usize,
     word: impl Fn(usize) -> u64,
 ) -> Result<Vec<usize>, SectionError> {
-    /// The two characters of a magic word that count versions.
+    /// The version: a magic word's last two characters.
     const VERSION: u64 = u64::from_le_bytes([0, 0, 0, 0, 0, 0, 0xff, 0xff]);
     let mut found = Vec::new();
     let mut at = 0;
@@ -137,7 +137,7 @@ fn partition_records(bytes: usize, word: impl Fn(usize) -> u64) -> Result<Vec<us
     records(PARTITIONS, Declaration::MAGIC, size_of::<Declaration>(), bytes, word)
 }
 
-// Without these, a program without records would lack the start and stop symbols of a section.
+// Without these, a program without records would lack a section's start and stop symbols.
 #[used]
 #[unsafe(link_section = "shmem_sym")]
 static NO_STATICS: [Descriptor; 0] = [];
@@ -150,7 +150,7 @@ const _: () = assert!(offset_of!(Descriptor, library) == 8, "as in all versions"
 const _: () = assert!(size_of::<Declaration>().is_multiple_of(8) && align_of::<Declaration>() == 8);
 
 mod bounds {
-    // The symbols are places, not objects: no bytes are claimed.
+    // Of length 0: the symbols are bounds, not objects.
     unsafe extern "C" {
         pub(super) static __start_shmem_sym: [u64; 0];
         pub(super) static __stop_shmem_sym: [u64; 0];

@@ -1,8 +1,8 @@
 //! The table of segments of a PE's slot.
 //!
-//! Segment 0 is the system area, 1..=127 are the partitions in the order of their IDs, 128..=254 come after init (partitions made at
-//! run time, registered arrays). A typed handle carries its segment. A raw address finds it by one shift, one load from a byte table
-//! and one comparison, for any number of partitions.
+//! Segment 0 is the system area; 1..=127 are the partitions in the order of their IDs; 128..=254 are made after init (partitions
+//! at run time, registered arrays). A typed handle has its segment's index. For a raw address, one shift, one load from a byte
+//! table and one comparison find the segment, for any number of partitions.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -15,15 +15,15 @@ use crate::text::Text;
 /// Number of segments of a slot.
 pub const MAX_SEGMENTS: usize = 255;
 
-/// The segment that holds the words of the runtime.
+/// The segment with the words of the runtime.
 pub const SYSTEM: u32 = 0;
 
-/// The first segment for memory that is made after init.
+/// The first segment for memory made after init.
 pub const FIRST_LATER: u32 = 128;
 
 const NONE: u8 = u8::MAX;
 
-/// Most granules of a slot: those of 2 MiB in all addresses that a process has. Each has a byte in the table.
+/// Most granules of a slot: a process's addresses in units of 2 MiB. The table has a byte for each granule.
 const MOST_GRANULES: usize = 1 << 27;
 
 /// A segment: bytes at one offset in every PE's slot.
@@ -50,7 +50,7 @@ pub struct Segments {
 
 impl Segments {
     /// An empty table for slots of `bytes` bytes, in granules of `1 << shift`.
-    /// Panics if the granule is not a power of two of at least a page, or the slot has more than 2^27 of them.
+    /// Panics if the granule is less than a page, or the slot has more than 2^27 granules.
     pub fn new(bytes: usize, shift: u32) -> Self {
         assert!((12..usize::BITS).contains(&shift), "a granule is at least a page");
         let granules = bytes.div_ceil(1 << shift);
@@ -68,33 +68,33 @@ impl Segments {
         }
     }
 
-    /// Bytes of a granule: segments start on multiples of it.
+    /// Bytes of a granule: segments start at multiples.
     pub fn granule(&self) -> usize {
         1 << self.shift
     }
 
     /// Enters a segment.
-    /// Panics if the number is taken, or the segment does not start on a granule, lies outside the slot, or
+    /// Panics if the index is taken, or the segment does not start on a granule, exceeds the slot, or
     /// overlaps another.
     ///
     /// # Safety
     ///
-    /// If the table is, or will be, that of an [`Endpoint`](crate::endpoint::Endpoint): until the segment is
-    /// [removed](Self::remove), its bytes must be memory of every PE of the job, reached by this index, and
-    /// operations on raw addresses must be allowed to read and write them. So nobody may be lent references
-    /// to them, but by a phase that all PEs open.
+    /// If an [`Endpoint`](crate::endpoint::Endpoint) uses the table, now or later, until the segment is
+    /// [removed](Self::remove): its bytes must be memory of every PE of the job, under this index.
+    /// Operations on raw addresses may read and write them. So only a phase that all PEs open may lend references
+    /// to these bytes.
     pub unsafe fn insert(&self, index: u32, segment: Segment) {
         self.enter(index, segment, index);
     }
 
-    /// As [`insert`](Self::insert), for a segment that no raw address finds, as none finds the system's:
-    /// it is reached by handles alone. Whatever may be removed while others look for addresses must be hidden: what
-    /// [`find`](Self::find) has found stays memory for as long as its caller may use it.
+    /// As [`insert`](Self::insert), but raw addresses do not find the segment, as they do not find the system's:
+    /// only handles reach it. A segment that is removed while other threads call [`find`](Self::find) must be
+    /// hidden: a found segment must stay memory while the caller uses it.
     /// Panics as [`insert`](Self::insert) does.
     ///
     /// # Safety
     ///
-    /// As [`insert`](Self::insert), but for operations on raw addresses, which do not find it.
+    /// As [`insert`](Self::insert), except that operations on raw addresses do not find it.
     pub unsafe fn insert_hidden(&self, index: u32, segment: Segment) {
         self.enter(index, segment, SYSTEM);
     }
@@ -115,12 +115,12 @@ impl Segments {
         }
     }
 
-    /// Removes a segment. Panics if there is none.
+    /// Removes a segment. Panics if it is missing.
     ///
     /// # Safety
     ///
-    /// Nobody may use handles of objects in it any more, nor be inside an operation on a raw address that was
-    /// found in it.
+    /// No handle of an object in the segment is used any more, and no operation on a raw address in it is in
+    /// progress.
     pub unsafe fn remove(&self, index: u32) -> Segment {
         let mut names = self.names.lock();
         let at = names
@@ -139,10 +139,10 @@ impl Segments {
         start >> self.shift..(start + bytes).div_ceil(self.granule())
     }
 
-    /// The segment that holds all of `bytes` bytes at `offset`; never the system's, nor a hidden one.
+    /// The segment with `bytes` bytes at `offset`; never the system's or a hidden segment.
     #[inline(always)]
     pub fn find(&self, offset: usize, bytes: usize) -> Option<u32> {
-        // Acquire: what is entered before it, `enter` has written before it.
+        // Acquire: pairs with the store in `enter`, after start and length.
         let index = self.table.get(offset >> self.shift)?.load(Ordering::Acquire);
         if index == NONE || u32::from(index) == SYSTEM {
             return None;
@@ -153,8 +153,8 @@ impl Segments {
         (inside <= length && bytes <= length - inside).then_some(u32::from(index))
     }
 
-    /// The segment that holds all of `bytes` bytes at `offset`, hidden ones included. The caller knows that there is an object.
-    /// It takes a lock.
+    /// The segment with `bytes` bytes at `offset`, also a hidden segment. The caller knows that an object is there.
+    /// Takes a lock.
     pub fn holding(&self, offset: usize, bytes: usize) -> Option<u32> {
         let holds = |(_, segment): &&(u32, Segment)| {
             let inside = offset.checked_sub(segment.start);
@@ -163,7 +163,7 @@ impl Segments {
         self.names.lock().iter().find(holds).map(|(index, _)| *index)
     }
 
-    /// Whether raw addresses find it.
+    /// Whether it is not hidden.
     fn is_found(&self, segment: &Segment) -> bool {
         u32::from(self.table[segment.start >> self.shift].load(Ordering::Relaxed)) != SYSTEM
     }
@@ -175,7 +175,7 @@ impl Segments {
         list
     }
 
-    /// Why a range was not found.
+    /// The error for a range.
     pub fn miss(&self, operation: &'static str, address: usize, offset: usize, bytes: usize) -> Miss {
         let (segments, hidden): (Vec<_>, Vec<_>) =
             self.list().into_iter().partition(|(_, segment)| self.is_found(segment));
@@ -199,7 +199,7 @@ impl fmt::Debug for Segments {
     }
 }
 
-/// The error of an address that is not symmetric: the operation, the address, and the segments.
+/// The error for an address that is not symmetric: operation, address, and segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Miss {
     operation: &'static str,
@@ -207,7 +207,7 @@ pub struct Miss {
     offset: usize,
     bytes: usize,
     origin: usize,
-    /// It starts in memory that handles alone reach.
+    /// Whether it starts in a hidden segment.
     owned: bool,
     segments: Vec<(u32, Segment)>,
 }

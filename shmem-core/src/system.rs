@@ -1,4 +1,4 @@
-//! The words every PE keeps for the runtime, at the start of its slot in the arena.
+//! The words of the runtime on every PE, at the start of its slot in the arena.
 //!
 //! ```text
 //! offset 0   Doorbell            rung by whoever changes a word of this PE
@@ -10,7 +10,7 @@
 //! 32M        memory of teams
 //! ```
 //!
-//! It is the first segment of every slot; no handle and no raw address names it.
+//! It is in the first segment of every slot. No handle or raw address reaches it.
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -20,7 +20,7 @@ use crate::shared;
 use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RingWords, Statement};
 use crate::text::Text;
 
-/// Bytes reserved for the system area, which is sparse.
+/// Bytes reserved for the sparse system area.
 pub const SYSTEM_BYTES: usize = 32 << 20;
 
 /// Most teams at a time, the world included.
@@ -32,7 +32,7 @@ pub const SCRATCH_BYTES: usize = 16 << 10;
 /// Bytes that a node receives in one step of a collective.
 pub const MIRROR_BYTES: usize = 64 << 10;
 
-/// Bytes of the buffer in which a node's leader packs what it sends, and combines what it receives.
+/// Bytes of the buffer in which a node's leader packs sent data and combines received data.
 pub const DESK_BYTES: usize = 64 << 10;
 
 /// Bytes of a window's slots, for chunks from other nodes.
@@ -44,7 +44,7 @@ pub const RING_BYTES: usize = 2 << 20;
 /// Most slots of a window.
 pub const MOST_SLOTS: usize = 16;
 
-/// Most credit counters, each the number of further chunks that may be sent.
+/// Most credit counters. Each counts further chunks that may be sent.
 pub const MOST_CREDITS: usize = 1024;
 
 /// Most nonblocking collectives of a team at a time.
@@ -62,18 +62,18 @@ pub const CHUNK_BYTES: usize = 32 << 10;
 /// Rounds of a dissemination barrier: enough for 2^24 nodes.
 pub const ROUNDS: usize = 24;
 
-/// What a PE keeps for the runtime. All zeroes is its initial state.
+/// The words of the runtime on one PE, initially zero.
 #[repr(C, align(4096))]
 pub struct SystemArea {
-    /// Rung by whoever changes a word of this PE.
+    /// Rung by PEs that change a word of this PE.
     pub doorbell: Doorbell,
-    /// What this PE is doing.
+    /// This PE's activity.
     pub record: PeRecord,
     /// Words of the teams, by the team's index.
     pub teams: [TeamArea; MAX_TEAMS],
     /// Counters of chunks, in collectives of all PEs.
     pub window: Window,
-    /// The slots of that window, or the ring.
+    /// The slots of `window`, or the ring.
     pub window_room: Room<RING_BYTES>,
     /// Words of nonblocking collectives, by the team's index, used in turn.
     pub requests: [[RequestArea; MOST_REQUESTS]; MAX_TEAMS],
@@ -87,7 +87,7 @@ const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES && WINDOW_BYTES <=
 const _: () =
     assert!(offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<Window>());
 
-/// One team's words on one PE. Pairs are used in turn: a PE that is one barrier ahead must not disturb what others still read.
+/// One team's words on one PE. Pairs alternate: a PE that is one barrier ahead must not change words that others still read.
 #[repr(C, align(128))]
 pub struct TeamArea {
     /// Words that other members poll in a barrier by lines.
@@ -106,12 +106,12 @@ pub struct TeamArea {
     pub stated: [Statement; 2],
     /// Signatures of other nodes, by round (on a node's first member).
     pub brought: [[Statement; ROUNDS]; 2],
-    /// Contributions to collectives. A PE writes one again only after a barrier behind its last read.
+    /// Contributions to collectives. A PE rewrites one only after a barrier after its last read.
     pub scratch: [Room<SCRATCH_BYTES>; 2],
     /// Data received for a step of a collective (on the node's first member); the ring of a team on one node without a window.
     pub mirror: [Room<MIRROR_BYTES>; 2],
-    /// Buffer of the node's leader (on the node's first member). It is written while all members are in a barrier, and read before
-    /// the next one: so one is enough.
+    /// Buffer of the node's leader (on the node's first member). One suffices: it is written while all members are in a barrier,
+    /// and read before the next.
     pub desk: Room<DESK_BYTES>,
     /// Progress of this PE in all members' rings.
     pub ring: RingWords,
@@ -136,7 +136,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Clears the counters and the first `credits` credits, before anybody can send for the next collective.
+    /// Clears the counters and the first `credits` credits, before any PE can send for the next collective.
     pub fn clear(&self, credits: usize) {
         self.arrived.iter().chain(&self.credits[..credits]).for_each(|word| word.store(0, Ordering::Relaxed));
     }
@@ -181,19 +181,19 @@ impl<const BYTES: usize> Room<BYTES> {
     }
 }
 
-/// The CPU on which each PE of a node waited last, by its place on the node, plus 1; 0: not known.
+/// The CPU on which each PE of a node last waited, plus 1, by place on the node; 0: not known.
 ///
-/// An entry may be stale. Then another PE yields, or spins, until its patience ends.
+/// With a stale entry, another PE yields, or spins, until its patience ends.
 #[repr(C, align(128))]
 pub struct CpuTable([AtomicU16; NodeBarrier::MAX_PES]);
 
 impl CpuTable {
-    /// Notes that the PE at `place`, one of `pes`, waits on `cpu`. Returns whether another one waited there last.
+    /// Records that the PE at `place`, of `pes`, waits on `cpu`. Returns whether another PE last waited there.
     pub fn is_shared(&self, place: usize, pes: usize, cpu: usize) -> bool {
-        // Linux has at most 8192.
+        // Linux: at most 8192.
         let here = cpu as u16 + 1;
         let (before, rest) = self.0[..pes].split_at(place);
-        // A line that others read is written only if it changes.
+        // Write the shared cache line only on a change.
         if rest[0].load(Ordering::Relaxed) != here {
             rest[0].store(here, Ordering::Relaxed);
         }
@@ -201,7 +201,7 @@ impl CpuTable {
     }
 }
 
-/// Where a PE stands in its life.
+/// The stage of a PE's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Stage {
@@ -215,22 +215,22 @@ pub enum Stage {
     Aborting = 3,
 }
 
-/// What a PE is doing inside the runtime.
+/// A PE's activity in the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// The operation: `barrier`, `local`, `alloc`, `wait_until`.
     pub operation: Text<24>,
-    /// What it acts on: names of objects, sizes.
+    /// Its arguments: names of objects, sizes.
     pub subject: Text<104>,
     /// File of the call.
     pub file: Text<96>,
     /// Line of the call.
     pub line: u32,
-    /// What all PEs of a collective must agree on; 0 when it is none.
+    /// Fingerprint of the purpose of a collective; 0 if it is none.
     pub fingerprint: u64,
     /// Index of the team of a collective.
     pub team: u32,
-    /// Number of the collective in its team, from 1; 0 when it is none.
+    /// Number of the collective in its team, from 1; 0 if it is none.
     pub count: u64,
 }
 
@@ -264,11 +264,11 @@ impl core::fmt::Display for Activity {
     }
 }
 
-/// Who a PE is and what it is doing: written by the PE, read by its peers on the node and by the
+/// A PE's identity and activity: written by the PE, read by its peers on the node and by the
 /// launcher, also after the PE has died.
 ///
-/// The description is written when a PE goes to sleep, not when it spins: a wait that ends at once
-/// costs nothing here. Readers check a sequence number and may find it being written.
+/// A PE writes its activity when it goes to sleep, not when it spins, so short waits cost nothing
+/// here. Readers check a sequence number, which is odd during a write.
 #[repr(C, align(128))]
 pub struct PeRecord {
     magic: AtomicU64,
@@ -278,27 +278,27 @@ pub struct PeRecord {
     sequence: AtomicU32,
     waiting_since: AtomicU64,
     collectives: AtomicU64,
-    /// Threads that sleep now (low 16 bits); above, how often one has begun or ended to sleep.
+    /// Number of sleeping threads (low 16 bits); above, number of begins and ends of sleeps.
     sleeps: AtomicU64,
-    /// Number of the last question whether any thread can still act (on the node's first PE). Termination detection.
+    /// Number of the last question whether any thread can act (on the node's first PE): termination detection.
     question: AtomicU64,
-    /// The question answered last (47 bits), whether a thread here may act (1 bit), number of threads that answered (16 bits).
+    /// The last answered question (47 bits), whether a thread may act (1 bit), and the number of answers (16 bits).
     answers: AtomicU64,
     /// The last wave of questions received and answered by this node (on the node's first PE).
     wave: AtomicU64,
     echoed: AtomicU64,
-    /// Answers from child nodes (low 32 bits), and how many of them said that a thread was awake (on the node's first PE).
+    /// Number of answers from child nodes (low 32 bits), and of those with a thread awake (on the node's first PE).
     echoes: AtomicU64,
     /// Source place (high 32 bits) and PE of the node's first panic; 0: none (on the node's first PE).
     panicked: AtomicU64,
-    /// Whether a thread of this PE asks.
+    /// Whether a thread here is asking.
     asking: AtomicU32,
     busy: AtomicU32,
     activity: UnsafeCell<Activity>,
 }
 
-// SAFETY: the description is written by the owning PE only, by the thread that made `sequence` odd,
-// and copied out by volatile reads that are thrown away when the sequence changed meanwhile.
+// SAFETY: `activity` is written by the owning PE only, by the thread that made `sequence` odd. Readers
+// copy it (`shared`), and discard the copy if the sequence changed meanwhile.
 unsafe impl Sync for PeRecord {}
 // SAFETY: the record is words; see `Sync`.
 unsafe impl Send for PeRecord {}
@@ -316,7 +316,7 @@ impl PeRecord {
         first.err().is_none_or(|first| first >> 32 != u64::from(place) || first == this)
     }
 
-    /// Fills the record in, at the start.
+    /// Fills in the record, at start.
     pub fn start(&self, number: u32, pid: u32) {
         self.pid.store(pid, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
@@ -338,7 +338,7 @@ impl PeRecord {
         self.number.load(Ordering::Relaxed)
     }
 
-    /// Where it stands.
+    /// Its stage.
     pub fn stage(&self) -> Stage {
         match self.stage.load(Ordering::Acquire) {
             0 => Stage::Starting,
@@ -348,13 +348,13 @@ impl PeRecord {
         }
     }
 
-    /// Moves on.
+    /// Sets it.
     pub fn set_stage(&self, stage: Stage) {
         self.stage.store(stage as u32, Ordering::Release);
     }
 
-    /// Describes what the PE does now. By the owner only. If several of its threads wait, one of them
-    /// is described.
+    /// Writes the PE's activity; only the owner calls this. If several threads wait, describes one
+    /// of them.
     #[inline]
     pub fn describe(&self, activity: &Activity) {
         let n = self.sequence.load(Ordering::Relaxed);
@@ -369,31 +369,31 @@ impl PeRecord {
         }
         core::sync::atomic::fence(Ordering::Release);
         let from = core::ptr::from_ref(activity).cast();
-        // SAFETY: only the owner writes, and of its threads the one that made the sequence odd; readers copy
-        // meanwhile, which is no race (`shared`), and discard what an odd or changed sequence covers.
+        // SAFETY: only the owner's thread that made the sequence odd writes. Readers copy meanwhile, which is no
+        // race (`shared`), and discard copies with an odd or changed sequence.
         unsafe { shared::copy(self.activity.get().cast(), from, size_of::<Activity>()) };
         self.busy.store(1, Ordering::Relaxed);
         self.sequence.store(n.wrapping_add(2), Ordering::Release);
     }
 
-    /// Says that what was described is over.
+    /// Ends the described activity.
     #[inline]
     pub fn done(&self) {
         self.busy.store(0, Ordering::Relaxed);
     }
 
-    /// Counts a collective of the world team that this PE has entered.
+    /// Sets the number of collectives of the world team entered here.
     #[inline(always)]
     pub fn enter_collective(&self, count: u64) {
         self.collectives.store(count, Ordering::Relaxed);
     }
 
-    /// How many collectives of the world team this PE has entered.
+    /// Number of collectives of the world team entered here.
     pub fn collectives(&self) -> u64 {
         self.collectives.load(Ordering::Relaxed)
     }
 
-    /// What the PE does, if it can be read whole.
+    /// The PE's activity, if no write interferes.
     pub fn activity(&self) -> Option<Activity> {
         if self.busy.load(Ordering::Relaxed) == 0 {
             return Some(Activity::NONE);
@@ -428,7 +428,7 @@ impl PeRecord {
         self.sleeps.fetch_add((1 << 16) - 1, Ordering::AcqRel);
     }
 
-    /// How many of its threads sleep.
+    /// Number of sleeping threads.
     pub fn sleeping(&self) -> usize {
         (self.sleeps.load(Ordering::Acquire) & 0xffff) as usize
     }
@@ -467,7 +467,7 @@ impl PeRecord {
     /// Offset of the word to which child nodes add their answers.
     pub const ECHOES: usize = offset_of!(Self, echoes);
 
-    /// One answer, with whether a thread was awake.
+    /// An answer for `echoes`.
     pub const fn echo(was_awake: bool) -> u64 {
         1 | (was_awake as u64) << 32
     }
@@ -495,7 +495,7 @@ impl PeRecord {
         (echoes & u64::from(u32::MAX), echoes >> 32)
     }
 
-    /// Makes this thread the one that asks, if its PE has none.
+    /// Makes this thread ask, unless another thread asks.
     pub(crate) fn begin_asking(&self) -> bool {
         self.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
@@ -504,13 +504,13 @@ impl PeRecord {
         self.asking.store(0, Ordering::Release);
     }
 
-    /// Since when it sleeps; 0: it does not.
+    /// Start of its sleep; 0: awake.
     pub fn waiting_since(&self) -> u64 {
         self.waiting_since.load(Ordering::Relaxed)
     }
 }
 
-/// Nanoseconds of the clock that `waiting_since` counts in: the same for all processes of a host.
+/// Nanoseconds of the clock of `waiting_since`, common to all processes of a host.
 pub fn monotonic_now() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     t.tv_sec.cast_unsigned() * 1_000_000_000 + t.tv_nsec.cast_unsigned()

@@ -1,20 +1,20 @@
 //! Short texts of fixed size, for records that other processes and tools read: no pointers, so a
 //! descriptor can be read from a binary that is not running, and a record from a PE that died.
 
-/// UTF-8 of at most `N` bytes, padded with zero bytes. What is too long keeps its end (paths) or
-/// its beginning (names), with `..` where it was cut; where there is no room for that, nothing.
+/// UTF-8 of at most `N` bytes, padded with zero bytes. A longer text keeps its end (paths) or its
+/// beginning (names), with `..` at the cut; if `N` < 2, nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Text<const N: usize>([u8; N]);
 
-/// Bytes that say that a text was cut.
+/// Bytes of the mark of a cut.
 const MARK: usize = "..".len();
 
 impl<const N: usize> Text<N> {
     /// The empty text.
     pub const EMPTY: Self = Self([0; N]);
 
-    /// `s`, or its first bytes and `..`.
+    /// `s`; if cut, first bytes and `..`.
     pub const fn head(s: &str) -> Self {
         let s = s.as_bytes();
         let mut t = [0; N];
@@ -31,7 +31,7 @@ impl<const N: usize> Text<N> {
         Self(t)
     }
 
-    /// `s`, or `..` and its last bytes.
+    /// `s`; if cut, `..` and last bytes.
     pub const fn tail(s: &str) -> Self {
         let s = s.as_bytes();
         let mut t = [0; N];
@@ -58,17 +58,17 @@ impl<const N: usize> Text<N> {
         }
     }
 
-    /// The bytes, as they stand in a record or a section of a binary.
+    /// The text from its bytes in a record or section of a binary.
     pub const fn from_bytes(bytes: [u8; N]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes that [`from_bytes`](Self::from_bytes) takes.
+    /// The bytes for [`from_bytes`](Self::from_bytes).
     pub const fn into_bytes(self) -> [u8; N] {
         self.0
     }
 
-    /// Whether there is no text.
+    /// Whether it is empty.
     pub const fn is_empty(&self) -> bool {
         N == 0 || self.0[0] == 0
     }
@@ -112,7 +112,7 @@ const fn boundary_after(s: &[u8], mut i: usize) -> usize {
     i
 }
 
-/// A count with its noun, which is given in the singular: `1 PE`, `3 processes`.
+/// A count with its noun, given in singular: `1 PE`, `3 processes`.
 pub fn counted(count: usize, noun: &str) -> String {
     let ending = match count {
         1 => "",
@@ -122,7 +122,7 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
-/// Enums whose values have names: `ALL` of them in the order in which they stand, their `NAMES`, and `name`.
+/// Defines enums with named values: `ALL` values and their `NAMES` in declaration order, and `name`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {
@@ -136,10 +136,10 @@ macro_rules! named {
         }
 
         impl $enum {
-            /// All of them.
+            /// All values.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
 
-            /// Their names, in that order.
+            /// Names, in that order.
             pub const NAMES: [&'static str; Self::ALL.len()] = [$($name),*];
 
             /// Its name.
@@ -152,7 +152,7 @@ macro_rules! named {
 #[doc(hidden)]
 pub use named;
 
-/// The first line in which two texts differ, in each of them.
+/// The first differing lines of two texts.
 pub fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
     let (mut a, mut b) = (a.lines(), b.lines());
     loop {

@@ -22,7 +22,7 @@ pub const MAX_ALIGN: usize = ADDRESS_ALIGN;
 /// The use of a heap; in bytes unless noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Bytes of blocks, each rounded up to [`MIN_ALIGN`].
+    /// In blocks, rounded up to [`MIN_ALIGN`].
     pub used: usize,
     /// Free bytes.
     pub free: usize,
@@ -51,7 +51,7 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// An empty heap over the whole [`MIN_ALIGN`] units in `offsets`. Other arguments are for messages.
+    /// An empty heap over the whole [`MIN_ALIGN`] units in `offsets`. The rest is for messages.
     pub fn new(partition: u32, name: Text<32>, offsets: Range<usize>, size: usize) -> Self {
         let start = offsets.start.next_multiple_of(MIN_ALIGN);
         let heap = start..(offsets.end - offsets.end % MIN_ALIGN).max(start);

@@ -5,8 +5,8 @@
 //! are equal on all PEs. The bitmaps are joined by AND, and every PE frees the result's allocations in order of their numbers. So
 //! PEs may drop handles in different orders, and all allocators still see equal calls.
 //!
-//! The bitmap has a word for each group of 64 consecutive numbers with a live handle. So it grows with the number of live handles,
-//! not with the age of the job. PEs can agree on a part of the bitmap.
+//! The bitmap has a word for each group of 64 consecutive numbers with a live handle. It grows with the number of live handles,
+//! not with the job's age. PEs can agree on a part of the bitmap.
 
 use core::fmt;
 use core::panic::Location;
@@ -22,9 +22,9 @@ use crate::primitive::{Mutex, mutant};
 /// The owner of an allocation, which frees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A typed handle, by its number: dropped at any time, or freed collectively.
+    /// A typed handle: dropped at any time, or freed collectively, by number.
     Handle,
-    /// The program, by its address: freed collectively.
+    /// The program: freed collectively, by address.
     Address,
     /// A name in the heap's directory, until the name is removed.
     Name,
@@ -99,7 +99,7 @@ pub struct Ledger {
     live: BTreeMap<u64, Allocation>,
     by_offset: BTreeMap<usize, u64>,
     groups: BTreeMap<u64, IdGroup>,
-    /// Handle counts of this PE, for objects that have, or had, a name.
+    /// Handle counts, for objects with a name or an earlier one.
     handles: BTreeMap<u64, usize>,
     /// The number of the last allocation; 0: none.
     last: u64,
@@ -206,7 +206,7 @@ impl Ledger {
         }
     }
 
-    /// Frees an allocation by its number, at once; every PE calls this.
+    /// Frees an allocation by its number, at once, on every PE.
     /// Fails if there is none, or it has a name: then only the handle is released.
     pub fn free(&mut self, id: u64) -> Result<Allocation, HeapError> {
         let allocation = *self.live.get(&id).ok_or(HeapError::NoAllocation { id })?;
@@ -225,8 +225,8 @@ impl Ledger {
         self.free(id)
     }
 
-    /// Resizes an allocation by its offset, inside its partition. The number stays. If the
-    /// offset changes, every PE copies its own bytes.
+    /// Resizes an allocation by its offset, inside its partition. Its number stays. If the
+    /// offset changes, every PE copies its bytes.
     /// Fails if no allocation starts there, a handle owns it, `bytes` is 0, or there is no room;
     /// nothing changes.
     pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<Allocation, HeapError> {
@@ -249,7 +249,7 @@ impl Ledger {
         self.groups.len()
     }
 
-    /// The bitmap of allocations that this PE has dropped: up to `words` words, from number `first_id` on.
+    /// The bitmap of allocations that this PE has dropped: up to `words` words, from number `first_id` on, as on all PEs.
     pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
         self.drain();
         self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()
@@ -388,8 +388,8 @@ impl Ledger {
 #[cfg(test)]
 mod tests;
 
-/// A queue of allocation numbers that this PE no longer uses: `Drop` of handles pushes, from any thread, and the ledger
-/// takes.
+/// Numbers of allocations that this PE no longer uses: pushed by `Drop` of a handle, in any thread; taken by the
+/// [`Ledger`](super::Ledger).
 #[derive(Debug, Default)]
 pub struct Released(Mutex<Vec<u64>>);
 

@@ -1,11 +1,11 @@
 //! The layout of symmetric statics: offsets of objects in their partition.
 //!
 //! The layout depends only on the descriptors in the binary and the partitions of the job, in every PE and in `shmem-info
-//! layout`. Objects are sorted by alignment (largest first), module, name and size, since the linker's order differs between builds.
+//! layout`. Objects are sorted by alignment (largest first), module, name and size: the linker's order differs between builds.
 //!
-//! The first object of the k-th partition starts at [`colour`]`(k)`. Without colours, the starts of all partitions would map to
-//! the same sets of caches and TLB: with a hundred partitions an access took 15 ns instead of 1 ns. The colour is less than
-//! an eighth of the partition's size, of which it is a part, and 0 if statics would not fit behind it.
+//! The first object of the k-th partition starts at [`colour`]`(k)`. Otherwise all partitions would start in the same sets
+//! of caches and TLB: with a hundred partitions an access took 15 ns instead of 1 ns. A colour is part of the partition, less
+//! than an eighth of its size, and 0 if statics would not fit behind it.
 
 use shmem_grammar::show_size;
 
@@ -57,7 +57,7 @@ pub struct Layout {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// Statics need more than their partition has.
+    /// A partition is too small.
     #[error("{0}")]
     TooLarge(String),
     /// An object names a partition that the job lacks, or its alignment is not valid.
@@ -65,10 +65,10 @@ pub enum LayoutError {
     Object(String),
 }
 
-/// Most objects that [`LayoutError::TooLarge`] names.
+/// Most objects in [`LayoutError::TooLarge`].
 const NAMED: usize = 4;
 
-/// Distance between neighbouring colours: a page for the sets of the TLB, plus a line for the sets of caches.
+/// Distance of neighbouring colours: a page, for sets of the TLB, plus a line, for sets of the caches.
 const COLOUR: u64 = 4096 + MIN_ALIGN as u64;
 
 /// Offset of the first object of the `index`-th partition (from 1), in bytes.
@@ -182,7 +182,7 @@ impl Layout {
         self.partitions.iter().try_for_each(PartitionLayout::check)
     }
 
-    /// One line per partition and object, with all properties that PEs must share.
+    /// One line per partition and object, with all that must agree on all PEs.
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for p in &self.partitions {
