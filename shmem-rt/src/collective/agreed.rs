@@ -1,15 +1,15 @@
-//! Collectives whose members know for certain that all have come for the same.
+//! Collectives whose members are certain to be in the same call.
 //!
-//! Hashes of arguments can collide. Where PEs write to each other's memory on the strength of an agreement, or keep books that must be
-//! equal, members exchange [statements](shmem_core::sync::Statement) of their arguments. An [`Agreed`] guarantees:
+//! Hashes of arguments can collide. Some collectives write to other PEs' memory, or keep tables that must be equal on all PEs.
+//! There members exchange [statements](shmem_core::sync::Statement) of arguments. An [`Agreed`] guarantees:
 //!
 //! 1. At its last statement all members were in this barrier, in the same operation, with the same arguments, and had begun it at the same
 //!    barrier. Each member compares the statements of its node bit by bit, in memory written for nothing else. The member that acts for a
 //!    node sends the node's statement with each round, and begins the next round only if the one it received is equal.
 //! 2. From there on all members take the same steps, which follow from the arguments and from what members have sent each other since. No
 //!    code of the program runs in between. So these barriers compare hashes only.
-//! 3. Where a member may have left (an error of its own, a panic in the program's code), all members state it [again](Agreed::again),
-//!    with the barrier at which the collective began: a member that has left and come back began elsewhere.
+//! 3. Where a member may have left (by an error, or a panic of the program), all members make the statement [again](Agreed::again).
+//!    It has the number of the collective's first barrier, which differs for a member that left and returned.
 
 use bytemuck::Pod;
 use shmem_core::context::Endpoint;
@@ -18,14 +18,14 @@ use super::payload::Signature;
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Collective, Purpose, Team};
 
-/// A collective whose members are known to have come for the same, word for word.
+/// A collective whose members have compared their arguments word for word.
 pub(crate) struct Agreed<'c> {
     pub(crate) collective: Collective<'c>,
     pub(crate) purpose: &'c Purpose<'c>,
 }
 
 impl Team {
-    /// Begins a collective, after completing all operations of this PE. Ends the job unless all members have come for the same, word for
+    /// Completes this PE's operations and begins a collective. Ends the job unless all members state equal arguments, word for
     /// word.
     ///
     /// # Panics
@@ -40,7 +40,7 @@ impl Team {
 }
 
 impl Collective<'_> {
-    /// Meets all members; ends the job unless all are in this very call, with the same arguments.
+    /// A barrier that ends the job unless all are in this very call, with the same arguments.
     pub(super) fn state(&self, purpose: &Purpose<'_>) {
         for part in 0..purpose.statements() {
             let meeting = self.next_meeting();
@@ -51,7 +51,7 @@ impl Collective<'_> {
 }
 
 impl Agreed<'_> {
-    /// Meets all members; ends the job unless all are in this very call.
+    /// Repeats the statement; ends the job unless all are in this call.
     pub(crate) fn again(&self) {
         self.collective.state(self.purpose);
     }
@@ -69,7 +69,7 @@ impl Agreed<'_> {
         all
     }
 
-    /// Combines the numbers in `data` of all members, the same number on each.
+    /// Combines `data` of all members, of equal length, element by element.
     pub(crate) fn reduce<N: Pod>(&self, data: &mut [u8], op: impl Fn(N, N) -> N) {
         self.collective.reduce_for(self.purpose, data, op);
     }
@@ -78,7 +78,7 @@ impl Agreed<'_> {
     ///
     /// # Errors
     ///
-    /// The own error if all have the same, otherwise that of the first member that has one.
+    /// This PE's error if all have equal ones, else the error of the first failed member.
     pub(crate) fn settle(&self, mine: Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
         const WORKED: u8 = 1;
         let said = match &mine {

@@ -1,4 +1,4 @@
-//! alltoall, alltoalls and alltoallv: a part for each member from each.
+//! alltoall, alltoalls and alltoallv: each member sends a part to each.
 //!
 //! On one node the sender packs parts and the receiver unpacks them, or objects are written in place. Between nodes short parts travel in
 //! [messages](super::payload::Parts) that replace the rounds of the barrier, and long ones in a
@@ -256,13 +256,13 @@ fn require_counts(team: &Team, counts: &[usize], items: usize) {
 /// The shortest chunk of a ring, unless all data are shorter: a shorter one takes about as long.
 const LEAST_CHUNK: usize = 8 << 10;
 
-/// Receives a range of items of the parts from the ranks at a range of distances before the calling one. The third argument copies bytes
-/// of a rank's part: (rank, offset, destination).
+/// Receives parts: (items of each part, distances of their ranks before the calling one, copy). `copy` copies bytes of a rank's
+/// part: (rank, offset, destination).
 pub(super) trait Take: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8])) {}
 
 impl<F: FnMut(Range<usize>, Range<usize>, &dyn Fn(usize, usize, &mut [u8]))> Take for F {}
 
-/// Most members, with the calling one, whose parts of one item of `size` bytes fit one step.
+/// Most members, including the caller, whose items of `size` bytes fit one barrier.
 pub(super) fn most_in_a_step(size: usize) -> usize {
     SCRATCH_BYTES / size.next_multiple_of(GRAIN) + 1
 }
@@ -310,7 +310,7 @@ impl Collective<'_> {
             });
         }
         into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
-        // Each portion is one barrier, whose messages carry as many bytes of the parts as the buffers hold.
+        // Each portion is one barrier, whose messages carry as many bytes of parts as the buffers hold.
         for portion in Portion::all(team, part) {
             let mut parts = Parts::new(team, self.next_meeting(), portion, source);
             parts.contribute(self, source);
@@ -341,7 +341,7 @@ impl Collective<'_> {
         }
         let mut packed = vec![0; members * at_once * size];
         let mut received = packed.clone();
-        // At least one piece, so that empty parts meet as well.
+        // At least one piece: empty parts have a barrier too.
         for first in (0..items.max(1)).step_by(at_once.max(1)) {
             let end = items.min(first + at_once);
             let part = (end - first) * size;
@@ -369,11 +369,11 @@ impl Collective<'_> {
         let by_ring = bytes > 0
             && size <= shape.room_of_chunk()
             && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
-        // Members that are served in one step.
+        // Members per step.
         let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
         let others = (width - 1).max(1);
         let most = match by_ring {
-            // Short enough that several are under way.
+            // Short enough for several in flight.
             true => {
                 let some = (bytes / 4).next_multiple_of(GRAIN);
                 shape.room_of_chunk().min(some.max(LEAST_CHUNK).next_multiple_of(size))
@@ -451,8 +451,8 @@ impl Collective<'_> {
         });
     }
 
-    /// [`Team::alltoallv`]: an alltoall of the counts, then alltoalls of pieces, as many as the longest part of any member takes. `room`
-    /// provides the destination for a number of items.
+    /// [`Team::alltoallv`]: an alltoall of the counts, then alltoalls of pieces, up to the length of the longest part. `room`
+    /// returns the destination for a number of items.
     fn alltoallv<'r>(
         &self,
         purpose: &Purpose<'_>,
@@ -473,7 +473,7 @@ impl Collective<'_> {
         }
         let begin = |end: &mut usize, count: &usize| Some(core::mem::replace(end, *end + count * size));
         let [starts, begins] = [counts, &came].map(|of| of.iter().scan(0, begin).collect::<Vec<usize>>());
-        // Bytes of the part for a rank, as far as it has any.
+        // Copies the part for `to` from byte `first` on.
         let pack = |to: usize, first: usize, room: &mut [u8]| {
             let bytes = (counts[to] * size).saturating_sub(first).min(room.len());
             source.read(starts[to] + first.min(counts[to] * size), &mut room[..bytes]);

@@ -96,7 +96,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         (all, N + 1)
     }
 
-    /// The offset of the object as a word to compare, for the second argument of a call; 0 of private memory.
+    /// A second argument's offset as a word to compare: 0 for private memory, else the object's offset + 1.
     pub(super) fn offset(&self) -> u64 {
         self.place.map_or(0, |place| place.offset as u64 + 1)
     }
@@ -116,13 +116,13 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         self.place.map_or_else(private, |place| self.team.job.name_of_part(place, self.item))
     }
 
-    /// The object and its number of items; None of private memory and of items without bytes.
+    /// The object and its item count; None for private memory and for zero-size items.
     fn object(&self) -> Option<(Extent, usize)> {
         let place = self.place?;
         Some((place, place.bytes.checked_div(self.item)?))
     }
 
-    /// The same, unless the collective writes there: then it is copied first.
+    /// The object, unless `written` overlaps: then items are copied first.
     fn object_apart(&self, written: Option<Extent>) -> Option<(Extent, usize)> {
         self.object().filter(|(place, _)| !written.is_some_and(|written| written.overlaps(*place)))
     }
@@ -145,7 +145,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         read(items, SendBuf::own(self.token.endpoint(), place))
     }
 
-    /// Passes a list to a collective that writes to `written`. The caller notifies the observer of what it reads.
+    /// Passes a list to a collective that writes to `written`. The caller notifies the observer of the reads.
     pub(super) fn source<S, I, R>(
         &self,
         of: &S,
@@ -174,7 +174,7 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Passes the items and their number to a collective that changes them, and notifies the observer if it reads and if it writes them.
+    /// Passes the items and their number to a collective. Notifies the observer if it `reads` and if it `writes` the items.
     #[inline]
     pub(super) fn changed<X, R>(
         &self,
@@ -251,7 +251,7 @@ pub(super) fn new_list<I: PlainData>(list: &mut Vec<I>, items: usize) -> RecvBuf
     RecvBuf::of(bytemuck::cast_slice_mut(list))
 }
 
-/// Whether an object is one of a team that all members of this one are in.
+/// Whether the object's team contains all members of `team`.
 #[cold]
 fn is_of_larger_team(team: &Team, place: Extent) -> bool {
     let owner = team.job.teams.indexes.lock().owner(place).cloned();

@@ -1,8 +1,8 @@
 //! The checked barrier, with which every collective begins.
 //!
-//! **On a node** each member looks at lines of all others ([`MeetingLines`](shmem_core::sync::MeetingLines)), or counts itself in words of
-//! the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The team alone decides which, so members that come for
-//! different operations use the same words, and the mismatch is found.
+//! **On a node** each member polls a line of each other one ([`MeetingLines`](shmem_core::sync::MeetingLines)), or adds to a
+//! counter of the node's first member ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The choice depends on the team alone. So
+//! members in different operations use the same words, and the mismatch is found.
 //!
 //! **Between nodes** the last member to arrive acts for its node, in a dissemination of ceil(log2(nodes)) [rounds](super::schedule::Round).
 //! Then it releases its node. Where each node has data for each other one, their messages replace the rounds
@@ -57,9 +57,9 @@ impl Team {
     /// Starts a barrier and returns. After a [wait](Started::wait) for it all members have started it, and their earlier operations are
     /// visible, as after a [`barrier`](Self::barrier).
     ///
-    /// All members must start the same collectives of a team, in the same order, between the same blocking ones; otherwise the job ends
-    /// with both calls. They may be waited for in any order, or dropped. A team has up to four under way; the start of a fifth waits for
-    /// the end of the first. A start waits for nothing else.
+    /// All members must start the same collectives of a team, in the same order, between the same blocking ones; otherwise the job
+    /// ends, naming both calls. Wait for them in any order, or drop them. A team has up to four under way; the start of a fifth
+    /// waits for the end of the first. A start waits for nothing else.
     ///
     /// Source: MPI 4.1, `MPI_Ibarrier`.
     #[doc(alias = "MPI_Ibarrier")]
@@ -72,7 +72,7 @@ impl Team {
         argument.start(Family::StartBarrier, [], &String::new, (0, task), |_| ())
     }
 
-    /// A barrier that is the whole operation. It has no location if the runtime calls it.
+    /// A barrier that is the whole operation. `location` is None if the runtime calls.
     pub(crate) fn meet_once(
         &self,
         endpoint: &Endpoint,
@@ -85,7 +85,7 @@ impl Team {
 }
 
 impl Collective<'_> {
-    /// Waits for all members; ends the job unless they come for the same purpose.
+    /// Waits for all members; ends the job unless their purposes are equal.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
         self.meet_with(purpose, &mut Nothing);
     }
@@ -101,8 +101,8 @@ impl Collective<'_> {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
             mine.teams[self.team.index()].stated[half(count)].write(words);
         }
-        // Members that have started different numbers of collectives are a mismatch, so the number is part of the hash. The 16 low bits
-        // stay those of `opens`. The low 32 bits of the number tell neighbours apart.
+        // Members that have started different numbers of collectives are a mismatch, so the number is part of the hash. The low 16
+        // bits still say `opens`. The low 32 bits of the number distinguish close numbers.
         let started = u64::from(self.team.started() as u32);
         let mark = purpose.fingerprint() ^ (started << 16);
         match self.team.meeting() {
@@ -185,8 +185,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Synchronises with other nodes, called by the last member to arrive on this node: sends the straight messages of the payload, and,
-    /// unless these go to all nodes, the rounds of a dissemination.
+    /// Synchronises with other nodes: the last member to arrive on this node sends the payload's straight messages. Unless these go
+    /// to all nodes, it runs dissemination rounds.
     fn meet_nodes(
         &self,
         area: &TeamArea,
@@ -197,7 +197,7 @@ impl Collective<'_> {
     ) {
         let team = self.team;
         let (nodes, set) = (team.node_count(), half(count));
-        // The word for other nodes stands for all members of this one.
+        // Other nodes get one word for all members of this node.
         self.compare_on_the_node(purpose, count, payload.signature());
         let distances = payload.distances();
         let messages = distances.len() as u64;
@@ -261,14 +261,14 @@ impl Collective<'_> {
         payload.receive(self, round);
     }
 
-    /// Sends a message to another node's first member, and adds `more` to a word behind it.
+    /// Sends a message to another node's first member, then adds `more` to a word there.
     fn send(&self, to: Pe, message: Message, word: usize, more: u64) {
         let far = self.far();
         let word = Remote { pe: to, segment: SYSTEM, offset: word };
         let there = Remote { offset: message.to, ..word };
         let (add, until) = (SignalOp::Add(more), Until::Return);
-        // SAFETY: `word` is an aligned `AtomicU64` of the system area of every PE. The message is readable, and stays as
-        // it is until this returns; it goes to room of the runtime for as many bytes (`Message`).
+        // SAFETY: `word` is an aligned `AtomicU64` of the system area of every PE. The message is readable and unchanged until this
+        // returns; its target is a runtime buffer of at least that size (`Message`).
         unsafe {
             far.transport.put_signal(far.channel, there, message.source, message.bytes, word, add, until);
         }

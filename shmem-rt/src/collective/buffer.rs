@@ -2,11 +2,11 @@
 //!
 //! # Why accesses to objects are sound
 //!
-//! A PE accesses here only what it could access by `get` and `put`. It holds a token, so no phase is open on it. No member of the team can
-//! open one before that PE has left the collective, since all meet for that (`shmem-rt/src/phase.rs`). The extent is that of the PE's own
-//! handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::argument::Argument::of) refuses objects of
-//! teams that lack a member). Every access is one of [`shared`], which cannot race, and no reference to an object is made. So nothing
-//! depends on what the others have come for: if hashes collide, bytes are mixed as by puts.
+//! A PE accesses here only what it could access by `get` and `put`. It holds a token, so no phase is open on it. No member can open
+//! a phase before that PE has left the collective, since opening is a barrier (`shmem-rt/src/phase.rs`). The extent is that of the
+//! PE's own handle, which reserves these bytes on all PEs that have the object ([`Argument::of`](super::argument::Argument::of)
+//! refuses objects of teams that lack a member). Every access is one of [`shared`], which cannot race, and no reference to an
+//! object is made. So other members' operations do not matter: if hashes collide, bytes are mixed as by puts.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -16,10 +16,10 @@ use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
 use shmem_core::shared;
 
-/// Bytes on the stack for what is written to an object in tiles.
+/// Bytes on the stack for a tile of an object's new bytes.
 const TILE: usize = 1 << 10;
 
-/// The same of what is short.
+/// Stack bytes of short data.
 const FEW: usize = 64;
 
 /// Bytes that a collective reads.
@@ -27,7 +27,7 @@ const FEW: usize = 64;
 pub(super) struct SendBuf<'b> {
     start: *mut u8,
     len: usize,
-    /// The extent of the object, the same on every PE that has it; nothing of memory of the program.
+    /// The object's extent, the same on every PE that has the object; None for program memory.
     object: Option<Extent>,
     borrowed: PhantomData<&'b [u8]>,
 }
@@ -65,7 +65,7 @@ impl<'b> SendBuf<'b> {
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If out of bounds.
     #[inline]
     pub(super) fn at(self, at: usize, bytes: usize) -> *const u8 {
         assert!(at <= self.len && bytes <= self.len - at, "{bytes} bytes at {at} of {}", self.len);
@@ -82,7 +82,7 @@ impl<'b> SendBuf<'b> {
             into.copy_from_slice(&unsafe { from.cast::<[u8; 8]>().read() });
             return;
         }
-        // SAFETY: there are so many bytes (`at`), which are borrowed, or a part of an object, as the head of this module says.
+        // SAFETY: `at` has checked the length. The bytes are borrowed, or a part of an object (head of this module).
         unsafe { shared::copy(into.as_mut_ptr(), from, into.len()) };
     }
 }
@@ -158,18 +158,18 @@ impl<'b> RecvBuf<'b> {
             // SAFETY: eight bytes, which are borrowed exclusively (`of`), or used by nobody else now (`shared`).
             return unsafe { to.cast::<[u8; 8]>().write(word) };
         }
-        // SAFETY: both have so many bytes, each of which is borrowed, memory of the runtime, or a part of an object, as the head of
-        // this module says.
+        // SAFETY: both have `from.len` bytes, each of which is borrowed, runtime memory, or a part of an object (head of this
+        // module).
         unsafe { shared::copy(to, from.start, from.len) };
     }
 
-    /// Has `write` write a part, of which it is given tiles of whole items with their offsets in the part. Memory of the program is one
+    /// Calls `write` for each tile of a part: (offset in the part, tile). Tiles have whole items; memory of the program is one
     /// tile.
     #[inline]
     pub(super) fn fill(&mut self, part: Range<usize>, item: usize, write: &mut dyn FnMut(usize, &mut [u8])) {
         let to = self.at(part.start, part.len());
         if self.0.object.is_none() {
-            // SAFETY: so many bytes (`at`) of the program, borrowed exclusively (`of`).
+            // SAFETY: program bytes, in bounds (`at`), borrowed exclusively (`of`).
             return write(0, unsafe { core::slice::from_raw_parts_mut(to, part.len()) });
         }
         let most = if part.len() <= TILE { part.len().max(1) } else { item.max(TILE / item * item) };
@@ -182,7 +182,7 @@ impl<'b> RecvBuf<'b> {
         });
     }
 
-    /// Lends all bytes as memory of the program: themselves, or a copy of an object.
+    /// Lends all bytes as program memory: in place, or a copy of an object.
     pub(super) fn with_private(mut self, work: impl FnOnce(&mut [u8])) {
         if self.0.object.is_none() {
             // SAFETY: the bytes of the program, borrowed exclusively (`of`).
@@ -199,7 +199,7 @@ impl<'b> RecvBuf<'b> {
 /// Lends `bytes` bytes of zeroes: on the stack, if they are few.
 pub(super) fn with_room<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     match bytes {
-        // Of few bytes more zeroes would take longer than what is done with them.
+        // Zeroing a larger buffer would take longer than the work on few bytes.
         _ if bytes <= FEW => work(&mut [0; FEW][..bytes]),
         _ if bytes <= TILE => work(&mut [0; TILE][..bytes]),
         _ => work(&mut vec![0; bytes]),

@@ -24,7 +24,7 @@ pub(crate) struct TeamShape {
     pub(crate) in_order: bool,
     /// Whether a node has fewer cores than members.
     pub(crate) shares_cores: bool,
-    /// Whether the team has windows, or may take them.
+    /// Whether the team has or may get windows.
     pub(crate) has_windows: bool,
     pub(crate) model: Model,
 }
@@ -50,7 +50,7 @@ const LEAST_DIRECT: usize = 1 << 10;
 /// Least bytes of a member for which rings are faster than a barrier for each piece.
 const LEAST_OF_RING: usize = 16 << 10;
 
-/// The same for a broadcast where members share cores: each chunk wakes all of them.
+/// Least ring-broadcast bytes where members share cores: each chunk wakes all.
 const LEAST_OF_SHARED_RING: usize = 512 << 10;
 
 /// Least (members, bytes) for which a reduction in slices is faster. Slices save reading and combining, and cost the wait for one more
@@ -75,7 +75,7 @@ impl TeamShape {
             nodes,
             in_order: nodes == 1 || team.layout().is_in_order(),
             shares_cores: !team.job.site.has_cores,
-            // A team that has not looked for room yet will do so when windows would be the way.
+            // A team that has not tried to get windows does so when it would use them.
             has_windows: nodes > 1 && team.has_windows() != Some(false),
             model: team.job.network.model,
         }
@@ -179,11 +179,11 @@ impl Pattern {
 // Estimated times: the leading terms of the exact counts (`counts`), which would take longer to compute than the collective itself. An
 // error matters only where two ways take nearly the same time. A test compares the choice with the one by exact counts.
 
-/// Nanoseconds to copy a byte beyond a core's own caches, and the bytes that stay in these.
+/// Nanoseconds to copy a byte outside a core's caches, and the caches' bytes.
 const COPY: f64 = 0.13;
 const CACHED: usize = 256 << 10;
 
-/// The messages and bytes of a node.
+/// Messages and bytes of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Load {
     /// Messages of which each waits for the one before.
@@ -307,7 +307,7 @@ impl TeamShape {
         Round::all(self.nodes).count()
     }
 
-    /// Members of a node.
+    /// Members per node.
     fn each(self) -> usize {
         self.members.div_ceil(self.nodes)
     }

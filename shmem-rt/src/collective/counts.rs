@@ -56,7 +56,7 @@ impl Nodes {
         (pattern.bytes().div_ceil(most).max(1) * times, pattern.bytes() * sent)
     }
 
-    /// For each barrier of an alltoall: the straight messages of each node, and the bytes of all nodes.
+    /// For each barrier of an alltoall: (straight messages per node, bytes from all nodes).
     pub(crate) fn alltoall(&self, part: usize) -> impl Iterator<Item = (usize, usize)> {
         let nodes = self.layout.nodes();
         Portion::all_of(nodes, self.per_node, part).map(move |portion| {
@@ -74,7 +74,7 @@ pub(crate) struct Sent {
     pub(crate) chunks: u64,
     pub(crate) credits: u64,
     pub(crate) bytes: u64,
-    /// Messages on the longest path of a chunk, or of a value made of it.
+    /// Messages on the longest path of a chunk or a value.
     pub(crate) hops: usize,
 }
 
@@ -114,13 +114,13 @@ pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_n
     counter.sent
 }
 
-/// Transfers on which everything has arrived, and that count messages to other nodes.
+/// Transfers that count messages to other nodes, and whose chunks have all arrived.
 struct Counter {
     sent: Sent,
     /// The node of the current rank.
     node: usize,
     per_node: usize,
-    /// How many ranks the current one stands for.
+    /// Ranks for which the current one counts.
     weight: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The progress engine: carries out the [schedules](super::schedule) of a member, as far as possible at each poll.
 //!
-//! A waiting member polls it. The engine never waits, and no pipeline waits for another. It serves blocking and started collectives, on a
-//! node and between nodes: [`Transfers`] moves chunks and credits.
+//! A waiting member polls the engine. It never waits, and no pipeline waits for another. It serves blocking and started
+//! collectives, on a node and between nodes: [`Transfers`] moves chunks and credits.
 
 use core::iter::{Peekable, Skip};
 
@@ -49,7 +49,7 @@ pub(super) trait Transfers {
 
     fn credits(&self, counter: usize) -> u64;
 
-    /// Sends a chunk to a slot of its receiver, and counts it there after the data.
+    /// Sends a chunk to a slot of the receiver, then increments the slot's count.
     fn send(&mut self, step: &SendStep, slot: usize);
 
     /// Gives a rank credits for `chunks` more chunks, in one of its counters.
@@ -110,7 +110,7 @@ pub(super) fn progress_of(
     Progress::new(schedules, slots, |of| (of.sends(), [of.receives(), of.receives()]))
 }
 
-/// The progress of schedules whose steps are stored, so that it outlives the schedules.
+/// Progress with stored steps, which outlives its schedules.
 pub(super) type Written = Progress<std::vec::IntoIter<SendStep>, std::vec::IntoIter<RecvStep>>;
 
 impl Written {

@@ -1,6 +1,6 @@
 //! Sets of PEs ([`Team`]), and the [`Purpose`] of a collective, which their members must agree on.
 //!
-//! [`collective`](mod@crate::collective) has their collectives, and [`team`](crate::team) how teams are made and their objects.
+//! Their collectives are in [`collective`](mod@crate::collective), making teams and objects in [`team`](crate::team).
 
 mod purpose;
 mod team;

@@ -14,11 +14,11 @@ use crate::caller::finds;
 /// Bytes of the longest name.
 const NAME: usize = 24;
 
-/// Words of a statement before the arguments: the number of the barrier, that of the first barrier of the collective, the number of
-/// arguments, and the name.
+/// Number of words before the arguments of a statement: barrier number, number of the collective's first barrier, argument count,
+/// and name.
 const HEAD: usize = 3 + NAME / 8;
 
-/// Arguments of one statement.
+/// Arguments per statement.
 const STATED: usize = STATEMENT_WORDS - HEAD;
 
 /// The operation of a PE whose program has returned.
@@ -31,7 +31,7 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// The only operation of its row in the table of operations, with the name of the row.
+    /// The single operation of a row of the operation table, named as the row.
     pub(crate) const fn of(family: Family) -> Self {
         Self::named(family, family.name())
     }
@@ -61,13 +61,13 @@ impl From<Family> for Operation {
 /// The purpose with which a PE enters a collective: all members must agree on it.
 pub(crate) struct Purpose<'a> {
     pub operation: Operation,
-    /// Whether the collective opens a phase, which hands out references: no other purpose may look the same.
+    /// Whether the collective opens a phase. Phases hand out references: no other purpose may look equal.
     pub opens: bool,
     /// Arguments that must agree: sizes, offsets, ranks, [texts](words_of).
     pub arguments: &'a [u64],
     /// The arguments as text, for messages.
     pub subject: &'a dyn Fn() -> String,
-    /// The call of the program, if it made one.
+    /// Source location; None in the runtime.
     pub location: Option<&'static Location<'static>>,
 }
 
@@ -96,8 +96,7 @@ impl<'a> Purpose<'a> {
 }
 
 impl Purpose<'_> {
-    /// 32 bits of a hash above 16 bits that are 1 or 0; see
-    /// [`NodeBarrier`](shmem_core::sync::NodeBarrier).
+    /// A 32-bit hash above 16 bits for `opens`; see [`NodeBarrier`](shmem_core::sync::NodeBarrier).
     #[inline]
     pub(crate) fn fingerprint(&self) -> u64 {
         let name = self.operation.name.as_bytes().chunks(8).map(word_of);
@@ -109,8 +108,8 @@ impl Purpose<'_> {
         self.arguments.len().div_ceil(STATED).max(1)
     }
 
-    /// The words of one statement, at barrier `meeting` of a collective that began with barrier `began`. None of them is a hash, so
-    /// statements are equal if and only if all of that is.
+    /// The words of statement `part`, at barrier `meeting` of a collective whose first barrier was `began`. No word is a hash, so
+    /// equal statements mean equal purposes.
     pub(crate) fn statement(&self, part: usize, meeting: u64, began: u64) -> [u64; STATEMENT_WORDS] {
         let mut words = [0; STATEMENT_WORDS];
         (words[0], words[1], words[2]) = (meeting, began, self.arguments.len() as u64);
@@ -141,12 +140,12 @@ impl Purpose<'_> {
 }
 
 thread_local! {
-    /// The barrier of the last lookup: the index of its team, and its number.
+    /// (team index, barrier number) of the last lookup.
     static ASKED: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// The source line of a call that is not in Rust; `None` if calls are in Rust. It is found at the second lookup for a barrier: one in which
-/// a PE sleeps for microseconds must not search debug information.
+/// The source line of a call that is not in Rust; `None` if calls are in Rust. Searching debug information is slow, so only the
+/// second lookup for a barrier searches.
 fn place(team: usize, count: u64) -> Option<Option<(&'static str, u32)>> {
     let finds = finds()?;
     let is_known = ASKED.replace((team, count)) == (team, count);

@@ -1,8 +1,8 @@
 //! Teams: sets of PEs that act together. The world is team 0, the PEs of a node are team 1.
 //!
-//! A team knows its members by node, because collectives have two levels: the members of a node meet in shared memory, and the last one to
-//! arrive acts for the node. A team has an index, the same on all its members, which selects its own words and buffers in the system area
-//! of each ([`indexes`](crate::state::indexes)).
+//! Collectives have two levels, so a team knows its members by node. Members of a node synchronise in shared memory; the last one
+//! to arrive acts for the node. A team's index is the same on all members. It selects the team's words and buffers in each member's
+//! system area ([`indexes`](crate::state::indexes)).
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -32,21 +32,21 @@ use crate::pes::Pes;
 use crate::state::indexes::{NODE, WORLD};
 use crate::state::uses::{ContextClaim, TeamConfig, Uses};
 
-/// How the members of a team meet on a node, in every collective.
+/// The barrier that members of a team use on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
-    /// Each looks at a line of each other.
+    /// Each polls every other's line.
     Lines,
-    /// Each counts itself at the first member of its node.
+    /// Each adds to a counter on the node's first member.
     Counter,
 }
 
-/// Most members that meet in lines. Each looks at all others, so the work grows with the square.
+/// Most members that use lines. Each polls all others, so the work grows with the square.
 const MOST_IN_LINES: usize = 8;
 
 impl Meeting {
-    /// How `members` on `nodes` nodes meet. `has_cores`: each has a core. A sleeping member is woken once by a counter, but in lines by
-    /// each other member.
+    /// Chooses for `members` on `nodes` nodes; `has_cores`: each has a core. A counter wakes a sleeping member once, lines once per
+    /// other member.
     pub(crate) fn choose(wanted: BarrierChoice, members: usize, nodes: usize, has_cores: bool) -> Self {
         assert!(members <= NodeBarrier::MAX_PES * nodes, "{members} PEs on {nodes} nodes are too many");
         let possible = nodes == 1;
@@ -60,18 +60,18 @@ impl Meeting {
 
 /// A set of PEs, each of which has a rank in it.
 ///
-/// A handle owns and borrows nothing. Dropping it is local: the team's index is free again after all members have dropped the handle, its
-/// contexts and its objects, at a later split of a team with all of them. [`destroy`](Self::destroy) checks that nothing is left.
-/// Forgetting a handle keeps the index for ever.
+/// A handle owns and borrows nothing. Dropping a handle is local. After all members dropped theirs, with contexts and objects, a
+/// later split of a team with all these members frees the index. [`destroy`](Self::destroy) checks that nothing is left. Forgetting
+/// a handle keeps the index for ever.
 pub struct Team {
     pub(crate) job: Arc<Job>,
     index: usize,
     /// Shared with grids, contexts and objects.
     members: Arc<Members>,
     rank: usize,
-    /// The number of our node.
+    /// This PE's node number.
     node: usize,
-    /// Members on our node.
+    /// The node's members.
     neighbours: Vec<Pe>,
     meeting: Meeting,
     /// Barriers so far.
@@ -101,7 +101,7 @@ impl Team {
         (world, team(NODE, Arc::new(near)))
     }
 
-    /// The team of the members that these uses are of. The calling PE is one of them.
+    /// The team of the members in `uses`, one of which is the calling PE.
     pub(crate) fn new(job: Arc<Job>, endpoint: &Endpoint, index: usize, uses: Arc<Uses>) -> Self {
         let members = Arc::clone(&uses.members);
         let rank = members.rank_of(endpoint.me().number());
@@ -148,11 +148,11 @@ impl Team {
     /// The rank of a PE, if it is a member.
     pub fn rank_of(&self, pe: Pe) -> Option<usize> {
         let rank = self.members.rank_of(pe.number())?;
-        // Where PEs are threads of one process, it may be another PE's handle.
+        // Where PEs are threads, `pe` may be another PE's handle.
         (self.members.member(rank) == pe).then_some(rank)
     }
 
-    /// The rank in another team of the member with a rank in this one, if it is in both.
+    /// Converts a rank to the same PE's rank in `other`, if it is a member there.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_translate_pe`.
     pub fn translate(&self, rank: usize, other: &Self) -> Option<usize> {
@@ -169,7 +169,7 @@ impl Team {
         &self.neighbours
     }
 
-    /// The configuration with which it was made. The world and the node's team have no limits.
+    /// The team's configuration. The world and the node's team have no limits.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_get_config`.
     pub fn config(&self) -> TeamConfig {
@@ -181,7 +181,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If the address is no symmetric one.
+    /// If the address is not symmetric.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_team_ptr`.
     #[track_caller]
@@ -232,12 +232,12 @@ impl Team {
         self.layout.get_or_init(|| Layout::new(self.node_count(), self.size(), |rank| self.node_of(rank)))
     }
 
-    /// Whether its members have windows; None before they have looked for room.
+    /// Whether members have windows; None if they have not tried to get any.
     pub(crate) fn has_windows(&self) -> Option<bool> {
         self.uses.window().map(Option::is_some)
     }
 
-    /// Keeps the range of its windows, if there was room.
+    /// Records the windows' range; None without room.
     pub(crate) fn keep_window(&self, range: Option<Range<usize>>) {
         self.uses.keep_window(range);
     }
@@ -261,13 +261,13 @@ impl Team {
 
     /// The system area of a member on this node.
     pub(crate) fn system_at<'e>(&self, endpoint: &'e Endpoint, member: Pe) -> &'e SystemArea {
-        // SAFETY: only meetings use it, by their protocol.
+        // SAFETY: only barrier protocols use the area.
         let system = unsafe { endpoint.system_of(member) };
         system.unwrap_or_else(|| unreachable!("a neighbour is on this node"))
     }
 
-    /// Begins a collective, without a location if the runtime calls it. A second thread of this PE is refused, since nothing else orders
-    /// the accesses of a collective to the PE's buffers.
+    /// Begins a collective; `location` is None if the runtime calls. Refuses a second thread of this PE, since nothing else orders
+    /// a collective's accesses to the PE's buffers.
     ///
     /// # Panics
     ///
@@ -300,7 +300,7 @@ impl Ranked for Team {
     }
 }
 
-/// The offset of an address in the calling PE's slot. An address outside differs from PE to PE.
+/// The offset of an address in the calling PE's slot. Panics if the address is not symmetric.
 #[track_caller]
 pub(crate) fn offset_of(endpoint: &Endpoint, operation: &'static str, address: SymAddr) -> usize {
     endpoint.require_open(Location::caller());
@@ -342,7 +342,7 @@ const NEAR: usize = 4;
 pub(crate) struct Collective<'c> {
     pub(crate) team: &'c Team,
     pub(crate) endpoint: &'c Endpoint,
-    /// The number of its first barrier.
+    /// The first barrier's number.
     began: u64,
     /// Bytes that this PE contributes.
     bytes: usize,
@@ -380,7 +380,7 @@ impl Collective<'_> {
         }
     }
 
-    /// The same collective, with the bytes that this PE contributes.
+    /// Sets the number of bytes that this PE contributes.
     #[inline]
     pub(crate) fn moving(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
@@ -422,7 +422,7 @@ impl Collective<'_> {
         activity
     }
 
-    /// The same, with the source line of a call from another language, which is found at the second lookup.
+    /// `activity` with the source line of a call from another language: the second lookup finds the line.
     pub(crate) fn activity_with_place(&self, purpose: &Purpose<'_>, count: u64) -> Activity {
         let _ = self.activity(purpose, count);
         self.activity(purpose, count)

@@ -5,9 +5,9 @@ use core::ops::Range;
 /// The ranks of a team by node, computed once for each team, for collectives.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The members of the nodes before each node, and of all nodes.
+    /// Prefix sums of member counts by node, and the total.
     before: Box<[u32]>,
-    /// All ranks node by node; None if that is their own order.
+    /// Ranks sorted by node; None if they already are.
     order: Option<Box<[u32]>>,
     most: usize,
     /// The largest power of two that divides the first rank of every node, if ranks follow each other node by node.
@@ -46,13 +46,13 @@ impl Layout {
         (self.before[node + 1] - self.before[node]) as usize
     }
 
-    /// Members of `count` nodes: `node` and those before it.
+    /// Counts members on the `count` nodes up to `node`.
     pub(crate) fn members_back(&self, node: usize, count: usize) -> usize {
         let [first, second] = self.ranks_back(node, count);
         first.len() + second.len()
     }
 
-    /// The number of lower ranks on `node`, which is that of the rank.
+    /// Counts lower ranks on the rank's own node, `node`.
     pub(crate) fn slot(&self, rank: usize, node: usize) -> usize {
         match &self.order {
             Some(order) => order[self.ranks(node)].partition_point(|lower| (*lower as usize) < rank),
@@ -73,8 +73,8 @@ impl Layout {
         })
     }
 
-    /// The positions, node by node, of the ranks of `count` nodes: `node` and those before it. Two ascending runs, of which the first or
-    /// both may be empty.
+    /// Returns the positions in node order of the ranks on the `count` nodes up to `node`. Two ascending runs; the first or both
+    /// may be empty.
     pub(crate) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
         debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;
@@ -84,29 +84,29 @@ impl Layout {
                 let nodes = self.nodes();
                 let (first, all) =
                     (self.before[nodes + node + 1 - count] as usize, self.before[nodes] as usize);
-                // The whole circle is one run.
+                // All nodes are one run.
                 if first == end { [0..0, 0..all] } else { [0..end, first..all] }
             }
         }
     }
 
-    /// The positions of a node's ranks, node by node: the ranks themselves, where they are in order.
+    /// The positions of a node's ranks in node order; equal to the ranks if these are in order.
     pub(crate) fn ranks(&self, node: usize) -> Range<usize> {
         self.before[node] as usize..self.before[node + 1] as usize
     }
 
-    /// Most values in the cover of `nodes` consecutive nodes, where ranks are in order.
+    /// Bounds the values in a cover of `nodes` consecutive nodes, for ranks in order.
     pub(crate) fn most_values(&self, nodes: usize) -> usize {
         most_vertices((nodes * self.most).div_ceil(self.unit))
     }
 }
 
-/// Most values in the cover of `nodes` consecutive nodes with `each` ranks each.
+/// Bounds the values in a cover of `nodes` consecutive nodes of `each` ranks.
 pub(crate) fn most_values(nodes: usize, each: usize) -> usize {
     most_vertices((nodes * each) >> each.trailing_zeros())
 }
 
-/// Most vertices of the cover of consecutive leaves, wherever they begin.
+/// Bounds the vertices in a cover of consecutive leaves, at any start.
 fn most_vertices(leaves: usize) -> usize {
     match leaves {
         0..=3 => leaves,

@@ -10,14 +10,14 @@ pub(super) struct Nodes {
     spread: Spread,
 }
 
-/// The rule for the nodes of other members.
+/// Rule that gives a member's node.
 #[derive(Debug)]
 enum Spread {
-    /// Members of a node follow each other.
+    /// Each node has consecutive ranks.
     Blocks,
-    /// Members alternate between all nodes.
+    /// Rank `r` is on node `r % nodes`.
     Cyclic,
-    /// The node of each member, by its key.
+    /// Nodes by key: a place, or a rank.
     Mixed(Box<[u32]>),
 }
 
@@ -25,7 +25,7 @@ enum Spread {
 const NOBODY: u32 = u32::MAX;
 
 impl Nodes {
-    /// The nodes of members by their `places`, of which there are `count`: members with equal places share memory. The place is the key.
+    /// `places` has the place of each member, below `count`. Members with equal places share memory. The key is the place.
     pub(super) fn of_places(places: impl Iterator<Item = usize> + Clone, count: usize) -> Self {
         let mut of = vec![NOBODY; count];
         let (mut firsts, mut is_blocks) = (Vec::new(), true);
@@ -47,7 +47,7 @@ impl Nodes {
         Self { firsts: firsts.into(), spread }
     }
 
-    /// The nodes of members by their `hosts`, which are any numbers. The rank is the key.
+    /// `hosts` has each member's host, any number. The key is the rank.
     pub(super) fn of_hosts(hosts: &[u32]) -> Self {
         let mut seen = HashMap::new();
         let mut places = Vec::with_capacity(hosts.len());

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(super) enum Ranks {
     /// `start`, `start + stride`, and so on.
     Strided { start: u32, stride: i64, size: u32 },
-    /// Numbers without a stride, and all ranks in the order of their numbers.
+    /// Numbers without a stride; and the ranks, sorted by number.
     Listed { numbers: Box<[u32]>, ascending: Box<[u32]> },
 }
 
@@ -46,7 +46,7 @@ impl Ranks {
         }
     }
 
-    /// The numbers of all, if they are consecutive.
+    /// The range of the numbers, if consecutive.
     pub(super) fn range(&self) -> Option<Range<usize>> {
         match self {
             Self::Strided { start, stride, size } if *stride == 1 || *size == 1 => {
