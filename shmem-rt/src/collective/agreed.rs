@@ -3,9 +3,10 @@
 //! Hashes of arguments can collide. Some collectives write to other PEs' memory, or keep tables that must be equal on all PEs.
 //! There members exchange [statements](shmem_core::sync::Statement) of arguments. An [`Agreed`] guarantees:
 //!
-//! 1. At its last statement all members were in this barrier, in the same operation, with the same arguments, and had begun it at the same
-//!    barrier. Each member compares the statements of its node bit by bit, in memory written for nothing else. The member that acts for a
-//!    node sends the node's statement with each round, and begins the next round only if the one it received is equal.
+//! 1. At its last statement all members were in this barrier of the same operation, with the same arguments, and began the
+//!    operation at the same barrier. Each member compares the statements of its node bit by bit, in memory used for nothing else.
+//!    The member acting for a node sends the node's statement with each round, and begins the next round only if it received an
+//!    equal one.
 //! 2. From there on all members take the same steps, which follow from the arguments and from what members have sent each other since. No
 //!    code of the program runs in between. So these barriers compare hashes only.
 //! 3. Where a member may have left (by an error, or a panic of the program), all members make the statement [again](Agreed::again).

@@ -70,7 +70,7 @@ impl Team {
             }
             items
         });
-        // No closure has the caller's line.
+        // Closures lack `track_caller`.
         require_room(self.size(), items, room);
         result.tell(Family::HereStore, 0..room * size);
     }
@@ -95,12 +95,12 @@ impl Team {
         all
     }
 
-    /// As [`collect`](Self::collect), into the start of `all`; the rest of it stays. Returns the number of elements. `all` is as in
+    /// As [`collect`](Self::collect), into the start of `all`, whose rest stays. Returns the number of elements. `all` is as in
     /// [`fcollect`](Self::fcollect).
     ///
     /// # Panics
     ///
-    /// If `all` has no room for that, or an object is of a team that lacks a member.
+    /// If `all` is too short, or an object is of a team that lacks a member.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_collect`.
     #[track_caller]
@@ -113,7 +113,7 @@ impl Team {
         let result = Argument::of::<I>(self, token, all.place(token));
         let (to, room) = ((result.place, result.offset()), all.items(token));
         let (mut found, operation) = (0, Operation::named(Family::Collect, "collect_into"));
-        // No closure has the caller's line.
+        // Closures lack `track_caller`.
         let argument = Argument::of::<I>(self, token, mine.place(token));
         result.destination(all, |all| {
             collected(&argument, mine, (operation, None), to, |items| {
@@ -271,7 +271,7 @@ impl Collective<'_> {
             let mut step = BarrierRoom::next(self, bytes);
             mine.read(0, step.room().part(0, bytes));
             self.meet(purpose);
-            // Each begins with itself, so that not all read the same.
+            // Each member starts at itself, to spread the reads.
             for from in (rank..members).chain(0..rank) {
                 all.write(from * bytes, step.slice(from, 0, bytes));
             }
@@ -318,7 +318,7 @@ impl Collective<'_> {
         });
     }
 
-    /// Allgather piece by piece, and of very many members for some at a time, to the members that have a destination.
+    /// Allgathers piece by piece to the members that have a destination; in very large teams some ranks at a time.
     fn gather_pieces(
         &self,
         purpose: &Purpose<'_>,
@@ -342,7 +342,7 @@ impl Collective<'_> {
             let (bytes, writes) = (most.min(longest), ranks.contains(&rank));
             let staged = Staged { by_ring, total: longest, at_once: most, bytes, writes, reads: true };
             let shares = |piece: Range<usize>| match lengths {
-                // Not all lengths need be listed.
+                // Equal shares need no list.
                 Lengths::Equal(_) if ranks.len() == members => Shares::Equal(piece.len()),
                 _ => Shares::each(team, |of| if ranks.contains(&of) { part(&piece, of).len() } else { 0 }),
             };
@@ -353,7 +353,7 @@ impl Collective<'_> {
                 }
                 Turn::Read(piece, come) => {
                     let Some(all) = &mut all else { return };
-                    // Each begins with itself: so members read from different ones, and others have time to write.
+                    // Each member starts at itself: reads spread over members, and others get time to write.
                     let start = rank.clamp(ranks.start, ranks.end - 1);
                     for of in (start..ranks.end).chain(ranks.start..start) {
                         let (part, begin) = (part(&piece, of), lengths.range(of).start);

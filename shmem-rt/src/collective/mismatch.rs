@@ -1,4 +1,4 @@
-//! Mismatches: members have come for different operations, and the job ends with a message that names their calls.
+//! Mismatches: members are in different operations, and the job ends with a message that names their calls.
 
 use core::mem::offset_of;
 use core::sync::atomic::Ordering;
@@ -26,7 +26,7 @@ const MOST_NAMED: usize = 4;
 
 const RETURNED: &str = "returned from `main`";
 
-/// Where the members are that have come for another operation.
+/// The location of members that are in another operation.
 #[derive(Clone, Copy)]
 pub(super) enum Stranger {
     Here,
@@ -35,7 +35,7 @@ pub(super) enum Stranger {
     Elsewhere,
 }
 
-/// Reads the record of a PE: of its current call, or of the request at a place of a team. None if it changes meanwhile.
+/// Reads a PE's record of its current call, or of the request at (team, place). None if the record changes meanwhile.
 fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> {
     let offset = match request {
         None => offset_of!(SystemArea, record),
@@ -52,7 +52,7 @@ fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> 
     }
     let far = job.network.own.as_ref()?;
     let read = || far_record(far, pe, offset).activity();
-    // It may be written while it is read.
+    // The PE may write the record now.
     let (first, second) = (read(), read());
     first.filter(|_| first == second)
 }
@@ -74,7 +74,7 @@ pub(super) fn in_words(theirs: Option<Activity>) -> String {
 }
 
 impl Collective<'_> {
-    /// Ends the job: members have come for different operations.
+    /// Ends the job: members are in different operations.
     #[cold]
     pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
         let Self { team, endpoint, .. } = *self;
@@ -107,7 +107,7 @@ impl Collective<'_> {
                     Some(activity) if activity.count != 0 && has_place(pe, &activity) => {
                         break activity.to_string();
                     }
-                    // It has passed the barrier, or said nothing.
+                    // The PE has left the barrier, or is silent.
                     theirs if start.elapsed() > TESTIMONY => break in_words(theirs),
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
@@ -117,8 +117,8 @@ impl Collective<'_> {
         team.job.abort(1, &mismatch(places))
     }
 
-    /// Ends the job if another member has started a collective before this barrier, and this PE has not: both would wait for ever. Some
-    /// member that has not started it receives the mark of one that has.
+    /// Ends the job if another member has started a collective before this barrier, and this PE has not: both would hang. Some
+    /// member that has not started the collective gets a mark of one that has.
     pub(super) fn refuse_strays(&self, purpose: &Purpose<'_>, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let (place, set) = place_of(team.started() + 1);
@@ -170,7 +170,7 @@ fn mismatch(mut places: Groups) -> String {
 /// Bits of the number of barriers in a mark.
 const MEETINGS: u32 = 24;
 
-/// A word for what a member has started, never 0: the number of barriers before, a hash of the purpose, and the number of the request.
+/// A word that identifies a started request, never 0: number of barriers before, hash of the purpose, request number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark(pub(super) u64);
 

@@ -20,8 +20,8 @@
 //!
 //! [hd]: schedule::HalvingDoubling
 //!
-//! What is long between nodes goes by windows, or by meetings where there is no room for windows; on one node by rings. Short data go
-//! by meetings. On one node long symmetric objects of a broadcast, reduction, fcollect or alltoall go direct. Authors and sources stand
+//! Long data between nodes use windows, or meetings where there is no room for windows; on one node, rings. Short data use
+//! meetings. On one node long symmetric objects of a broadcast, reduction, fcollect or alltoall use direct. Authors and sources are
 //! in the files of [`schedule`]. CONTRIBUTING.md shows how to add an operation, an algorithm and a collective.
 //!
 //! # Ways
@@ -29,8 +29,8 @@
 //! The variable `SHMEM_COLLECTIVE_ALGORITHM` accepts these names. All members pick the same way: the choice depends on arguments that the
 //! opening barrier compares, and on the job's layout.
 //!
-//! * **meetings**: data ride on barriers. A member copies a piece to its [staging] buffer and comes to a barrier. The first piece rides on
-//!   the opening barrier; each further piece takes one more. Between nodes the piece is the [payload] of the barrier's messages.
+//! * **meetings**: data travel with barriers. A member copies a piece to its [staging] buffer and enters a barrier. The opening
+//!   barrier has the first piece; each further piece has its own. Between nodes the piece is the [payload] of the messages.
 //! * **rings**: on one node. A member writes chunks to a circular buffer ([`Ring`](staging::Ring)) in its window, and the others read
 //!   them there. If every member has its own core, only the opening barrier is needed.
 //! * **direct**: on one node. Symmetric objects are read and written in place ([`Direct`](staging::Direct)): one copy.
@@ -39,9 +39,9 @@
 //!
 //! # Opening barrier and results
 //!
-//! Every collective begins with a checked [`barrier`]; a started one runs it in the background. It carries a hash of the operation and its
-//! [arguments](argument). A difference that the hash shows ends the job with the calls of both ([`mismatch`]). A hash can collide: so where
-//! memory safety depends on agreement, members compare the arguments themselves ([`agreed`]).
+//! Every collective begins with a checked [`barrier`], a started one in the background. The barrier carries a hash of the operation
+//! and its [arguments](argument). A difference that the hash shows ends the job, naming both calls ([`mismatch`]). A hash can
+//! collide: so where memory safety depends on agreement, members compare the arguments themselves ([`agreed`]).
 //!
 //! A reduction combines in the order of one [tree](reduction_order) over ranks, so its result is the same to the bit on every layout
 //! and by every way. Operations combine tiles of bytes ([`reduce_op`]), so one routine serves all types.

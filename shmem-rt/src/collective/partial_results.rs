@@ -1,9 +1,9 @@
 //! Short reductions and scans between nodes: a dissemination exchange of partial results, carried by the barrier.
 //!
-//! After each round a node has partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of their ranks. So
-//! vertices are combined in the order of the tree, and none counts twice. If the operation is exact, one value stands for the whole set. A
-//! value has the same offset on all nodes, so its sender knows where it goes. Received values are stored in the mirror, and combined ones
-//! on the desk, of a node's first member.
+//! After each round a node has partial results of up to twice as many nodes: one value for each vertex of the [`Cover`] of their
+//! ranks. So vertices are combined in the order of the tree, and none counts twice. If the operation is exact, one value stands for
+//! the whole set. A value has the same offset on all nodes, so the sender knows the offset. Received values are stored in the
+//! mirror, and combined ones on the desk, of a node's first member.
 
 use core::ops::Range;
 use core::slice::from_ref;
@@ -22,7 +22,7 @@ use crate::members::Layout;
 pub(super) struct PartialResults<'p> {
     layout: &'p Layout,
     half: usize,
-    /// Bytes of a value, which are those of a contribution.
+    /// Bytes of a value, and of a contribution.
     bytes: usize,
     op: &'p dyn ReduceOp,
     is_scan: bool,
@@ -52,13 +52,13 @@ impl Collective<'_> {
             return self.meet_with(purpose, &mut partial);
         }
         let to = self.endpoint.mine(scratch(team, half));
-        // SAFETY: the room has as many bytes (`most_bytes`), and nobody reads it now: its last readers have since met this PE, at the
-        // barrier before this one, whatever each has come for. No other thread of this PE is in a collective of the team
+        // SAFETY: the buffer has `bytes` bytes (`most_bytes`), and no PE reads it now: its last readers have since entered the
+        // barrier before this one, in whatever operation. No other thread of this PE is in a collective of the team
         // (`Team::enter`).
         unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to, bytes) };
         self.meet_with(purpose, &mut partial);
         match scan {
-            // SAFETY: who acted for the node has written them, and nobody writes there before this PE comes to the next barrier.
+            // SAFETY: the PE that acted for the node wrote the values. Nobody writes there before this PE's next barrier.
             None => piece.copy_from_slice(unsafe { partial.values(self, partial.made(team, 0), 1) }),
             Some(0) => piece.fill(0),
             Some(ranks) => partial.combine_up_to(self, ranks, piece),
@@ -66,8 +66,8 @@ impl Collective<'_> {
     }
 }
 
-/// Most bytes of a value, a multiple of [`GRAIN`]. 0 if ranks do not follow each other node by node, when a cover would have nearly as many
-/// values as members, unless one value stands for all.
+/// Most bytes of a value, a multiple of [`GRAIN`]. 0 if ranks are not in order by node, unless one value stands for all: a cover
+/// would have nearly as many values as members.
 pub(super) fn most_bytes(layout: &Layout, op: &dyn ReduceOp, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
@@ -150,11 +150,11 @@ impl<'p> PartialResults<'p> {
     ///
     /// # Safety
     ///
-    /// They have been written, and nobody writes there for as long as the result is used.
+    /// The values have been written, and nobody writes there while the result is used.
     unsafe fn values<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v [u8] {
         let start = address(collective, place);
-        // SAFETY: a room on the first member of this node has as many (`most_bytes`), and any bytes are numbers; the rest is the caller's
-        // promise. It is mapped for as long as the endpoint is borrowed.
+        // SAFETY: a buffer on this node's first member holds `values` values (`most_bytes`); any bytes are numbers; the rest is the
+        // caller's promise. The endpoint's borrow keeps the buffer mapped.
         unsafe { core::slice::from_raw_parts(start, values * self.bytes) }
     }
 
@@ -165,8 +165,8 @@ impl<'p> PartialResults<'p> {
     /// Nobody else reads or writes there for as long as the result is used.
     unsafe fn room_at<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v mut [u8] {
         let start = address(collective, place);
-        // SAFETY: a room on the first member of this node has as many (`most_bytes`), and any bytes are numbers; the rest is the caller's
-        // promise. It is mapped for as long as the endpoint is borrowed.
+        // SAFETY: a buffer on this node's first member holds `values` values (`most_bytes`); any bytes are numbers; the rest is the
+        // caller's promise. The endpoint's borrow keeps the buffer mapped.
         unsafe { core::slice::from_raw_parts_mut(start, values * self.bytes) }
     }
 
@@ -174,11 +174,11 @@ impl<'p> PartialResults<'p> {
     ///
     /// # Safety
     ///
-    /// It has done so at this barrier.
+    /// It contributed to this barrier.
     unsafe fn contribution<'v>(&self, collective: &Collective<'v>, member: Pe) -> &'v [u8] {
         let from = address_on(collective, member, scratch(collective.team, self.half));
-        // SAFETY: the room has as many bytes (`most_bytes`). Its owner writes there again before the next barrier but one, which it cannot
-        // come to before this PE has come to the one in between.
+        // SAFETY: the buffer has `self.bytes` bytes (`most_bytes`). Its owner writes there again only after the next barrier, and
+        // cannot leave that before this PE enters it.
         unsafe { core::slice::from_raw_parts(from, self.bytes) }
     }
 
@@ -187,14 +187,14 @@ impl<'p> PartialResults<'p> {
             return mine;
         }
         let team = collective.team;
-        // SAFETY: `prepare` has written them, and nobody writes there before the next barrier.
+        // SAFETY: `prepare` wrote the values; nobody writes there before the next barrier.
         unsafe { self.values(collective, desk(team), self.count(team.node() + 1, 1)) }
     }
 
     /// The values of the `nodes` nodes before this one.
     fn others<'s>(&self, collective: &Collective<'s>, nodes: usize) -> &'s [u8] {
         let (team, Some(place)) = (collective.team, self.others) else { return &[] };
-        // SAFETY: a round has brought them, or they were joined there in the last one: the next one writes elsewhere.
+        // SAFETY: the values arrived in a round, or the last one joined them there. The next one writes elsewhere.
         unsafe { self.values(collective, place, self.count(team.node(), nodes)) }
     }
 
@@ -229,11 +229,11 @@ impl<'p> PartialResults<'p> {
         let before = 0..first;
         let before = Cover::of(from_ref(&before), team.size());
         let known = before.len();
-        // SAFETY: who acted for the node has written them, and nobody writes there before this PE comes to the next barrier.
+        // SAFETY: the PE that acted for the node wrote the values. Nobody writes there before this PE's next barrier.
         let values = unsafe { self.values(collective, self.made(team, 0), known) };
         let operand = |number: usize| match number.checked_sub(known) {
             None => &values[number * self.bytes..][..self.bytes],
-            // SAFETY: all members of the node have come to this barrier.
+            // SAFETY: all members of the node have entered this barrier.
             Some(here) => unsafe { self.contribution(collective, team.member(first + here)) },
         };
         let given = before.vertices().chain((first..ranks).map(Vertex::rank)).enumerate();
@@ -249,10 +249,10 @@ impl Payload for PartialResults<'_> {
             return;
         }
         let team = collective.team;
-        // SAFETY: only who acts for the node works at its desk, and contributions lie elsewhere.
+        // SAFETY: only the PE acting for the node uses its desk; contributions are elsewhere.
         let own = unsafe { self.room_at(collective, desk(team), self.count(team.node() + 1, 1)) };
         let near = team.neighbours();
-        // SAFETY: all members of the node have come to this barrier.
+        // SAFETY: all members of the node have entered this barrier.
         let contribution = |k: usize| unsafe { self.contribution(collective, near[k]) };
         if self.is_exact {
             return fold(near.len(), Operands::InPlace(&contribution), own, self.op);
@@ -274,7 +274,7 @@ impl Payload for PartialResults<'_> {
                 let place = self.made(team, 1);
                 let others = (known, self.others(collective, known));
                 let count = self.join(collective, (node + 1, 1, self.own(collective)), others, place);
-                // SAFETY: they have just been written, and are sent before the next ones are.
+                // SAFETY: the values were just written; they are sent before the next ones.
                 unsafe { self.values(collective, place, count) }
             }
         };
@@ -293,7 +293,7 @@ impl Payload for PartialResults<'_> {
             return;
         }
         let count = self.count((node + nodes - known) % nodes, round.distance);
-        // SAFETY: the round has brought them, and what comes there next comes at the next barrier but one.
+        // SAFETY: the values arrived in this round; the next ones arrive two barriers later.
         let came = unsafe { self.values(collective, arrived, count) };
         let joined = self.made(team, 2 + round.number % 2);
         self.join(collective, (node, known, self.others(collective, known)), (round.distance, came), joined);
@@ -305,7 +305,7 @@ impl Payload for PartialResults<'_> {
         let (others, result) = (self.layout.nodes() - 1, self.made(team, 0));
         let came = self.others(collective, others);
         if self.is_scan {
-            // SAFETY: only who acts for the node works at its desk, and what is copied lies elsewhere.
+            // SAFETY: only the PE acting for the node uses its desk; the source is elsewhere.
             let into = unsafe { self.room_at(collective, result, came.len() / self.bytes.max(1)) };
             return into.copy_from_slice(came);
         }
@@ -319,7 +319,7 @@ impl Payload for PartialResults<'_> {
         self.join(collective, (node + 1, 1, self.own(collective)), (others, came), result);
         if let Some(mine) = &mut self.alone {
             let start = address(collective, result).cast_const();
-            // SAFETY: the room for the result has as many bytes (`most_bytes`). It has just been written, by who acts for the node.
+            // SAFETY: the result's buffer has `bytes` bytes (`most_bytes`), just written by this PE, acting for the node.
             mine.copy_from_slice(unsafe { core::slice::from_raw_parts(start, self.bytes) });
         }
     }
@@ -363,7 +363,7 @@ impl<'r> Cover<'r> {
         self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
     }
 
-    /// Writes its values to `into`, made of the values of other vertices, which are given with their numbers, in the order of ranks.
+    /// Writes the cover's values to `into`, combined from `given`: numbered values of other vertices, in the order of ranks.
     pub(super) fn fold<'v>(
         self,
         given: impl Iterator<Item = (Vertex, usize)> + Clone,

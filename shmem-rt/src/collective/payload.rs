@@ -3,9 +3,9 @@
 //! The last member of a node to arrive acts for the node. It collects the contributions of its members, and sends them with the words of
 //! the barrier to the first member of another node. Data arrive in that member's *mirror*, which all members of its node read.
 //!
-//! [`Blocks`] and [`PartialResults`](super::partial_results::PartialResults) travel by the [rounds](Round) of a dissemination. [`Parts`] go
-//! straight to the node that they are for; where they go to all nodes, their messages replace the rounds. The [`Signature`] of a node is
-//! compared before the next round begins. So a member that has the word of a round knows that all nodes before it have the same one.
+//! [`Blocks`] and [`PartialResults`](super::partial_results::PartialResults) travel by the [rounds](Round) of a dissemination.
+//! [`Parts`] go straight to their receivers' nodes; if these are all nodes, their messages replace the rounds. The [`Signature`] of
+//! a node is compared before the next round begins. So a round's word implies equal signatures on all nodes before it.
 //!
 //! # Why no message needs an acknowledgement
 //!
@@ -149,7 +149,7 @@ pub(super) fn room_of_one(members: usize, nodes: usize) -> usize {
     if nodes > 1 && nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES }
 }
 
-/// Most bytes that each member can contribute to a barrier, and of how many members at once: of all, unless they are very many.
+/// Most bytes that each member can contribute to a barrier, and the number of members that do so at once: mostly all.
 pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
     if nodes == 1 {
         return (SCRATCH_BYTES, members);
@@ -178,7 +178,7 @@ pub(super) enum Shares {
         bytes: usize,
     },
     Equal(usize),
-    /// By rank; and, derived from that, by node, and of lower ranks on each rank's node.
+    /// Bytes by rank; derived: by node, and of lower ranks on each rank's node.
     Each {
         bytes: Vec<usize>,
         of_nodes: Vec<usize>,
@@ -228,7 +228,7 @@ impl<'c> Blocks<'c> {
         self.back(node, round.known() + 1) - self.start(node, round)
     }
 
-    /// The offset in a node's mirror of what it sends in a round: with the own block, or from the next one on.
+    /// The offset in a node's mirror of the blocks that it sends in a round: all, or all but its own.
     fn start(&self, node: usize, round: Round) -> usize {
         if round.with_own { 0 } else { self.back(node, 1) }
     }
@@ -250,7 +250,7 @@ impl<'c> Blocks<'c> {
         mirror(team, self.half) + MIRROR_BYTES
     }
 
-    /// Bytes of the blocks of `count` nodes: `node` and those before it.
+    /// Bytes of the blocks of the `count` nodes up to `node`.
     fn back(&self, node: usize, count: usize) -> usize {
         let nodes = self.layout.nodes();
         match &self.shares {
@@ -265,7 +265,7 @@ impl Payload for Blocks<'_> {
     fn prepare(&mut self, collective: &Collective<'_>) {
         let team = collective.team;
         if is_alone(team) {
-            // It has contributed in the mirror.
+            // The only member used the mirror.
             return;
         }
         for (rank, member) in self.layout.ranks_on(team.node()).zip(team.neighbours()) {
@@ -274,8 +274,8 @@ impl Payload for Blocks<'_> {
                 let from = address_on(collective, *member, scratch(team, self.half));
                 let to = address(collective, self.offset(team, rank));
                 assert!(bytes <= SCRATCH_BYTES, "{bytes} bytes in a room of {SCRATCH_BYTES}");
-                // SAFETY: `new` found room for all; the owner has contributed as many bytes, and writes there
-                // again after the next meeting. Only who acts for the node writes its block.
+                // SAFETY: `new` checked the room; the owner contributed `bytes` bytes, and writes there again after the next
+                // barrier. Only the PE acting for the node writes its block.
                 unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
             }
         }
@@ -290,25 +290,25 @@ impl Payload for Blocks<'_> {
     }
 }
 
-/// Parts: contributions with one receiver each, sent straight to its node (spread-out alltoall). A message between two nodes has, for each
-/// member of the sending node by rank, the parts for all members of the receiving node. In a mirror, messages are in the order of
-/// distance: first the one of the node just before this one.
+/// Parts: contributions with one receiver each, sent straight to the receiver's node (spread-out alltoall). A message between two
+/// nodes has, for each member of the sending node by rank, the parts for all members of the receiving node. A mirror has messages
+/// by distance: first that of the node just before this one.
 pub(super) struct Parts<'c> {
     half: usize,
     layout: &'c Layout,
     portion: Portion,
-    /// The source of a node's only member, with the bytes of a part: it is sent from there.
+    /// A node's only member sends from its source: (source, bytes of a part).
     alone: Option<(SendBuf<'c>, usize)>,
 }
 
 /// The data of one barrier of an alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Portion {
-    /// The first distance from node to node, and how many.
+    /// (first distance between nodes, number of distances)
     nodes: (usize, usize),
-    /// The first receiving member of a node, in the order of ranks, and how many at most.
+    /// (first receiving member of a node in rank order, most receivers)
     slots: (usize, usize),
-    /// The first byte of each part, and how many.
+    /// (first byte, number of bytes) of each part
     pub(super) bytes: (usize, usize),
 }
 
@@ -335,7 +335,7 @@ impl Portion {
             }
             yes
         };
-        // As many bytes as possible, then receivers, then nodes. Distance 0 is for members of one node, which read each other's
+        // Maximises bytes, then receivers, then nodes. Distance 0 is for members of one node, which read each other's
         // contributions.
         let first = usize::from(most == 1);
         let bytes = largest(part.max(1), &|bytes| fits(1, 1, bytes));
@@ -391,9 +391,9 @@ impl<'c> Parts<'c> {
                 let at = self.portion.at(distance, receiver);
                 let to = endpoint.mine(scratch(team, self.half) + at);
                 assert!(at + bytes <= SCRATCH_BYTES, "{bytes} bytes at {at} in a room of {SCRATCH_BYTES}");
-                // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last
-                // readers have since met this PE, at the barrier before this one, whatever each has come for. No other thread of this
-                // PE is in a collective of the team (`Team::enter`).
+                // SAFETY: the buffer has that many bytes, as just checked, of which any are a value. No PE reads it now: its last
+                // readers have since entered the barrier before this one, in whatever operation. No other thread of this PE is in a
+                // collective of the team (`Team::enter`).
                 let room = unsafe { core::slice::from_raw_parts_mut(to, bytes) };
                 source.read(rank * part + from, room);
             }
@@ -417,8 +417,8 @@ impl<'c> Parts<'c> {
                         address(collective, mirror(team, self.half) + at)
                     }
                 };
-                // SAFETY: so many bytes have come with the barrier, or were contributed before it, and what comes there next comes at the
-                // next barrier but one.
+                // SAFETY: `bytes` bytes arrived with the barrier, or were contributed before it. The next ones arrive there two
+                // barriers later.
                 into.write(rank * part + from, unsafe { core::slice::from_raw_parts(place, bytes) });
             }
         }
@@ -461,8 +461,8 @@ impl Payload for Parts<'_> {
             let from =
                 address_on(collective, *member, scratch(team, self.half) + self.portion.at(distance, 0));
             let into = address(collective, desk(team) + k * each);
-            // SAFETY: the owner has contributed as many bytes there, and writes there again after the next meeting; the
-            // desk has room for them, as just checked, and only who acts for the node works at it.
+            // SAFETY: the owner has contributed `each` bytes, and writes there again after the next barrier. The desk has room for
+            // them, as just checked, and only the PE acting for the node uses it.
             unsafe { core::ptr::copy_nonoverlapping(from, into, each) };
         }
         Message { source: address(collective, desk(team)), bytes: near.len() * each, to }

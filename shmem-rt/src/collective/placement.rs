@@ -1,16 +1,16 @@
 //! Pipelined collectives of long data between nodes: a barrier opens the windows, and the [engine](super::engine) carries out a schedule.
 //! Its chunks go to slots of the receiver's window, or in place where the result is a symmetric object.
 //!
-//! A PE has one window for the world and one for every other team that has [taken](super::staging) one. When a collective begins, nothing
-//! is under way to a window: every member has waited for all chunks and credits of the collective before. Counters are cleared before the
-//! barrier. A chunk is one put with a signal, which counts it at its slot. On the same node it is a copy and an addition. Reductions always
-//! use slots.
+//! A PE has one window for the world and one for every other team that has [taken](super::staging) one. When a collective begins,
+//! nothing is under way to a window: every member has waited for all chunks and credits of the collective before. Counters are
+//! cleared before the barrier. A chunk is one put with a signal, which adds to the slot's counter; on one node, a copy and an
+//! addition. Reductions always use slots.
 //!
 //! # Soundness
 //!
-//! * **Slots** are memory of the runtime, to which no reference leads. The sender's schedule gives the place, which is inside the slots of
-//!   any PE. The receiver's own schedule bounds what is copied from there. All accesses are of [`shared`], which cannot race. So a PE that
-//!   comes for something else causes a wrong result or a wait, and nothing worse. The opening barrier finds it.
+//! * **Slots** are memory of the runtime, to which no reference leads. The sender's schedule gives the place, which is inside the
+//!   slots of any PE. The receiver's own schedule bounds what is copied from there. All accesses are of [`shared`], which cannot
+//!   race. So a PE in another operation causes a wrong result or a wait, nothing worse. The opening barrier finds the mismatch.
 //! * **Objects** are written only where puts could write them ([`buffer`](super::buffer)).
 //! * **Sources** are read by transfers after these were started. Whoever makes a [`Carrier`] keeps the source until the transfers are
 //!   complete: neither the call nor the process ends before that ([`under_way`]).
@@ -55,7 +55,7 @@ pub(super) const fn fits_a_tile(size: usize) -> bool {
 }
 
 impl Collective<'_> {
-    /// Moves data of a pattern through windows or, into objects, past them. `source` is empty if the result is sent.
+    /// Moves data of a pattern through windows, or directly into objects. `source` is empty if `result` is sent.
     pub(super) fn pipelined(
         &self,
         purpose: &Purpose<'_>,
@@ -90,9 +90,9 @@ impl Collective<'_> {
         // The runtime's own channel: operations of the program are not waited for here.
         let far = team.job.network.own.as_ref();
         let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
-        // SAFETY: that of the world is a part of the system area. For another team all its members have taken as many bytes there, aligned
-        // as a window is, for nothing else, as long as the team has a handle; they know so, word for word (`take_windows`). It is
-        // atomics.
+        // SAFETY: the world's window is a part of the system area. For another team all members have taken a window's bytes there,
+        // aligned, for nothing else, as long as the team has a handle; they agreed on that word for word (`take_windows`). A window
+        // is atomics.
         let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
         window.clear(schedules[0].credits());
         let count = self.next_meeting();
@@ -254,7 +254,7 @@ impl<'c> Reach<'c> {
         }
         let (word, nothing, Far { transport, channel }) =
             (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
-        // SAFETY: of no bytes the signal alone is changed; it is an aligned `AtomicU64` of every PE.
+        // SAFETY: with 0 bytes only the signal changes, an aligned `AtomicU64` on every PE.
         unsafe { transport.put_signal(*channel, word, nothing, 0, word, op, Until::Return) };
     }
 }
@@ -306,9 +306,10 @@ impl Transfers for Carrier<'_> {
         };
         let (reach, counter) = (self.reach, self.slots.arrived + slot * size_of::<u64>());
         if let Some(start) = reach.near(to) {
-            // SAFETY: the source was just found, and is kept (head of the module). Either the object has that many bytes there on every PE,
-            // as its handle says, and the bytes are not those of the source, which is this PE's copy; or the slot has, and is empty: its
-            // owner has said so, or it has not been written since the collective began; nobody else writes there (schedule).
+            // SAFETY: the source was just found, and is kept (head of the module). Either the object has that many bytes there on
+            // every PE, as its handle says, and the bytes are not those of the source, which is this PE's copy; or the slot has,
+            // and is empty: its owner gave a credit, or nobody wrote it since the collective began. Nobody else writes there
+            // (schedule).
             unsafe { shared::copy(start.wrapping_add(into), source, bytes) };
             reach.counter(start, counter).fetch_add(1, Ordering::AcqRel);
             return reach.ring(start);
@@ -327,13 +328,13 @@ impl Transfers for Carrier<'_> {
 
     fn copy(&mut self, slot: usize, into: Place) {
         if self.object.is_some() {
-            // The sender has written it in place.
+            // The sender wrote the data in place.
             return;
         }
         let from = self.reach.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
         let to = self.place(into);
-        // SAFETY: the slot has that many bytes, and nobody writes there between the count of the chunk, which was read, and the credit by
-        // which the next may come; the result has as many, and is elsewhere.
+        // SAFETY: the slot has that many bytes. Nobody writes there between the count of the chunk, which was read, and the credit
+        // for the next one. The result has as many bytes, elsewhere.
         unsafe { shared::copy(to, from, into.bytes) };
     }
 
@@ -352,8 +353,8 @@ impl Transfers for Carrier<'_> {
         for at in (0..into.bytes).step_by(most) {
             let tile = &mut tile[..most.min(into.bytes - at)];
             let read = |member: usize, from: usize, room: &mut [u8]| {
-                // SAFETY: an operand has as many bytes as the place, and nobody writes there now: a chunk lies in its slot until it is
-                // reduced, and the place of the result is the engine's own.
+                // SAFETY: an operand has as many bytes as the place. Nobody writes there now: a chunk stays in its slot until it is
+                // reduced, and the result's place is the engine's own.
                 unsafe {
                     shared::copy(room.as_mut_ptr(), operand(member).wrapping_add(at + from), room.len())
                 };
@@ -361,7 +362,7 @@ impl Transfers for Carrier<'_> {
             fold(members, Operands::Read(&read), tile, op);
             // Settling a partial result loses nothing: a NaN stays a NaN.
             op.settle(tile);
-            // SAFETY: the place of the result has so many bytes, borrowed or an object of this PE.
+            // SAFETY: the result's place has that many bytes, borrowed or of this PE's object.
             unsafe { shared::copy(result.wrapping_add(at), tile.as_ptr(), tile.len()) };
         }
     }

@@ -136,7 +136,7 @@ macro_rules! scans {
         impl Team {$(
             $(#[$doc])*
             ///
-            /// Sums are made by the tree over the ranks that they are of. `data` is as in [`sum`](Self::sum).
+            /// Sums are made by the tree over the summed ranks. `data` is as in [`sum`](Self::sum).
             ///
             /// # Panics
             ///
@@ -381,7 +381,7 @@ impl Collective<'_> {
             self.meet(purpose);
             data.fill(piece, size, &mut |at, tile| {
                 if members == 0 {
-                    // The zero of every number.
+                    // Every number's zero.
                     return tile.fill(0);
                 }
                 let bytes = tile.len();
@@ -408,9 +408,9 @@ impl Collective<'_> {
     /// slices, combines its own, and sends them the result. Chunks alternate between contributions and results. The contribution to the
     /// next piece is sent before the result of this one, so it travels while this one is combined.
     ///
-    /// Where members share cores, each chunk would wake all of them. There they meet after each piece instead, and the last one wakes all.
-    /// Then no chunk is missing and no slot is full: what is read in a round was shown in the one before, and what is overwritten was taken
-    /// there.
+    /// Where members share cores, each chunk would wake all members. There a barrier follows each piece instead; its last member
+    /// wakes all. Then no chunk is missing and no slot is full: each read is a barrier behind the write, and each overwrite a
+    /// barrier behind the read.
     fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn ReduceOp) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
         let mut ring = Ring::new(self, purpose);
@@ -460,7 +460,7 @@ impl Collective<'_> {
                 }
             }
             if let Some(before) = piece.checked_sub(1) {
-                // Each begins with another one, so that members read from different ones.
+                // Each starts at its next rank, so that members read from different ones.
                 for of in (rank + 1..members).chain(0..rank) {
                     let part = slice_of(before, of);
                     RecvBuf::of(&mut data[part.clone()])
@@ -482,7 +482,7 @@ impl Collective<'_> {
         let mut room = [0; OPERANDS];
         let (operands, tile) = room.split_at_mut(members * room_of_operand(members));
         let tile = &mut tile[..room_of_operand(members) / size * size];
-        // Whole lines, and whole items.
+        // Whole cache lines and items.
         let grain = size << (LINE.trailing_zeros() - size.trailing_zeros().min(LINE.trailing_zeros()));
         let each = from.bytes.div_ceil(members).next_multiple_of(grain);
         let slice = (rank * each).min(from.bytes)..((rank + 1) * each).min(from.bytes);
@@ -520,8 +520,8 @@ impl Collective<'_> {
                 .chunks_mut(most)
                 .for_each(|piece| self.combine_between_nodes(purpose, scan, piece, op));
         }
-        // Every member gathers the items of all and combines them, where ranks do not follow each other node by node, and where an item is
-        // larger than a buffer, on one node as well.
+        // Fallback for ranks not in order by node, and for items larger than a buffer (on one node too): every member gathers and
+        // combines the items of all.
         let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
         let mut all = vec![0; most.min(data.len()) * team.size()];
         for piece in data.chunks_mut(most) {

@@ -17,7 +17,7 @@ use crate::group::{Collective, Purpose};
     note = "sum, prod, min, max and scans take the integers, f32 and f64, and arrays of them; other plain data is combined by an operation of your own: `world.reduce(x, join)`"
 )]
 pub trait Reducible: PlainData + sealed::Sealed {
-    /// What it is made of.
+    /// The innermost type.
     type Number: Number;
 }
 
@@ -27,7 +27,7 @@ pub trait Reducible: PlainData + sealed::Sealed {
     note = "and, or and xor take the integers, and arrays of them, and `bool`"
 )]
 pub trait BitReducible: PlainData + sealed::Sealed {
-    /// What it is made of.
+    /// The innermost type.
     type Bits: BitNumber;
 }
 
@@ -375,7 +375,7 @@ impl<O: ReduceOp> ReduceOp for Guarded<'_, O> {
     fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]) {
         let combine = AssertUnwindSafe(|| self.op.combine(into, left, right));
         if let Err(payload) = catch_unwind(combine) {
-            // Dropping it may panic again.
+            // The drop may panic again.
             core::mem::forget(payload);
             self.refuse();
         }
