@@ -6,9 +6,9 @@
 //! rank is its operand. The result is the value of all ranks: of seven `((0 1)(2 3))((4 5)6)`. The error of a sum grows with the logarithm
 //! of the ranks.
 //!
-//! So whoever combines halves of vertices, and nothing else, computes the same bits, on any PE and in any round. A member's partial results
-//! of a set of ranks are its [cover](super::partial_results::Cover). The first ranks of many form a tree of their own, made of vertices of
-//! the large one, so prefixes are [folded](fold) as all ranks are.
+//! So combining halves of vertices, and nothing else, gives the same bits, on any PE and in any round. A member's partial results
+//! of a set of ranks are the set's [cover](super::partial_results::Cover). The first ranks form a tree of their own, made of
+//! vertices of the large tree, so prefixes are [folded](fold) as all ranks are.
 
 use core::iter::Peekable;
 use core::ops::Range;
@@ -20,7 +20,7 @@ use super::reduce_op::ReduceOp;
 /// Bytes on the stack for partial results, which stay in the first-level cache: with more ranks, tiles are shorter.
 pub(super) const PARTIALS: usize = 4 << 10;
 
-/// The same for short operands, where zeroing more would take longer than combining.
+/// Stack bytes for short operands: zeroing more would take longer than combining.
 const FEW: usize = 256;
 
 /// The operands of a fold, by number.
@@ -67,12 +67,12 @@ impl Vertex {
         self.first..self.end
     }
 
-    /// Levels below the vertex: as many tiles of partial results are needed to compute its value, besides the destination.
+    /// Levels below the vertex: the number of partial-result tiles that computing its value needs, besides `into`.
     fn depth(self) -> usize {
         (self.end - self.first).next_power_of_two().ilog2() as usize
     }
 
-    /// Its two halves, unless it is a single rank.
+    /// The two halves; None for a single rank.
     fn halves(self) -> Option<(Self, Self)> {
         let Self { first, end } = self;
         let half = (end - first).next_power_of_two() / 2;
@@ -80,8 +80,9 @@ impl Vertex {
         (end - first > 1).then_some((Self { first, end: middle }, Self { first: middle, end }))
     }
 
-    /// Computes a tile of its value from the next operands in `given`: the numbered values of disjoint vertices, in the order of ranks. A
-    /// value that is in place is returned, otherwise it is written to `into`. `partials` has room for [`depth`](Self::depth) tiles.
+    /// Computes a tile of the vertex's value from the next operands in `given`: numbered values of disjoint vertices, in the order
+    /// of ranks. Returns a value that is in place, or else writes it to `into`. `partials` has room for [`depth`](Self::depth)
+    /// tiles.
     fn value<'v>(
         self,
         given: &mut Peekable<impl Iterator<Item = (Self, usize)>>,
@@ -108,7 +109,7 @@ impl Vertex {
     }
 }
 
-/// Combines the operands of `ranks` ranks into `into`, each as long as that.
+/// Combines operands of `ranks` ranks, all of `into`'s length, into `into`.
 #[inline]
 pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op: &dyn ReduceOp) {
     if let (2, Operands::InPlace(of)) = (ranks, operands) {
@@ -119,8 +120,8 @@ pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op
     fold_vertices(core::iter::once(Vertex::all(ranks)), given, operands, into, op);
 }
 
-/// Writes the values of `vertices` to `into`, contiguously, made of the values of `given` vertices, with their numbers, in the order of
-/// ranks.
+/// Writes the values of `vertices` to `into`, contiguously, combined from the values of `given`: (vertex, operand number) in rank
+/// order.
 pub(super) fn fold_vertices(
     vertices: impl Iterator<Item = Vertex> + Clone,
     given: impl Iterator<Item = (Vertex, usize)> + Clone,

@@ -1,14 +1,16 @@
-//! Requests: collectives that were started and make progress beside the program. [`Started`] is the handle to wait for one.
+//! Requests: started collectives that make progress while the program runs. [`Started`] is the handle to wait for one.
 //!
-//! A started collective is a barrier of all members, followed by a [schedule](super::schedule). Both are one [work](Work) of the PE, which
-//! makes progress whenever the PE waits inside the library or tests a request. No thread does it.
+//! A started collective is a barrier of all members, followed by a [schedule](super::schedule). Both are one [work](Work) of the
+//! PE, which proceeds whenever the PE waits inside the library or tests a request, without a thread.
 //!
-//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k` further
-//! on. A mark is a hash of the purpose, the number of barriers of the team so far, and a bit that is never 0. So a mismatch of what members
-//! start, or of the order, is found here. A member that started nothing is found at its next barrier ([strays](super::mismatch)).
+//! **Barrier.** A dissemination (Hensgen, Finkel and Manber, 1988): in round `k` each member sends its [`Mark`] to the rank `2^k`
+//! further on. A mark is a hash of the purpose, the team's number of barriers, and a bit that is never 0. So a mismatch of started
+//! collectives, or of their order, is found here. A member that started nothing is found at its next barrier
+//! ([strays](super::mismatch)).
 //!
-//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system::MOST_REQUESTS) requests under way, each with a place: counters and
-//! slots in the system area of every PE. A start clears its counters before it sends its mark. Nothing arrives at them before that:
+//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system::MOST_REQUESTS) requests under way, each with a place:
+//! counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No message reaches them
+//! before:
 //!
 //! * The previous request at this place is complete on this PE, so all messages to it have arrived.
 //! * Before all members have started the new request, only marks arrive. They have two sets, used in turn. A set is cleared when the
@@ -110,9 +112,9 @@ pub(crate) fn land_all(endpoint: &Endpoint) {
     wait_until(endpoint, || !endpoint.waiting().has_work(), || activity);
 }
 
-/// Waits until `done`, which works of this PE bring about.
+/// Waits until `done`, while works of this PE proceed.
 pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activity: impl Fn() -> Activity) {
-    // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
+    // SAFETY: only the doorbell is used, as by every wait for a word of this PE.
     let bell = &unsafe { endpoint.system() }.doorbell;
     endpoint.waiting().until(0, endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
 }
@@ -120,18 +122,18 @@ pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activi
 /// Delivers the bytes of a result.
 type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
 
-/// A started collective, such as by [`start_sum`](crate::Team::start_sum), which makes progress beside the program. Waiting for it
-/// gives the result of the blocking call: a value is returned, and `&mut x`, a destination or a symmetric object is written then, not
+/// A started collective, as from [`start_sum`](crate::Team::start_sum), which makes progress while the program runs. Waiting gives
+/// the result of the blocking call: a value is returned, and `&mut x`, a destination or a symmetric object is written then, not
 /// before.
 ///
-/// It makes progress whenever this PE waits inside the library, and when it is asked [whether it is complete](Self::is_complete). No
-/// thread does it: a PE that computes for long should ask now and then, since other members wait for its data.
+/// The collective makes progress whenever this PE waits inside the library or calls [`is_complete`](Self::is_complete). There is no
+/// thread: a PE that computes for long should call that at times, since other members wait for its data.
 ///
-/// Dropping it waits, as [`wait`](Self::wait) does, and writes what is written in place, except while a panic unwinds. Forgetting it
-/// forgets the result: the collective goes on.
+/// Dropping the handle waits, as [`wait`](Self::wait) does, and writes results in place, except while a panic unwinds. Forgetting
+/// it loses the result: the collective goes on.
 ///
-/// It is also a future of the result. An early poll makes progress and wakes its own task at once, as that of a
-/// [`Pending`](crate::Pending) does.
+/// The handle is also a future of the result. An early poll makes progress and wakes its task at once, as with
+/// [`Pending`](crate::Pending).
 ///
 /// ```no_run
 /// use shmem::prelude::*;
@@ -156,11 +158,11 @@ pub struct Started<'t, R> {
 }
 
 impl<R> Started<'_, R> {
-    /// Waits until the collective is complete on this PE, and gives the result.
+    /// Waits until the collective is complete on this PE. Returns the result.
     ///
     /// # Panics
     ///
-    /// If a poll has given the result.
+    /// If a poll returned the result.
     ///
     /// Source: MPI 4.1, `MPI_Wait`.
     #[doc(alias = "MPI_Wait")]
@@ -255,9 +257,9 @@ impl Held {
     ///
     /// # Safety
     ///
-    /// The result is used for no longer than `self` lives, and [`settled`](Self::settled) is not meanwhile.
+    /// The result is used only while `self` lives, and [`settled`](Self::settled) is not.
     unsafe fn target<'h>(&self) -> RecvBuf<'h> {
-        // SAFETY: as many bytes are there, in cells, to which nobody has a reference as bytes (caller).
+        // SAFETY: the box has that many bytes, in cells, to which no `&[u8]` exists (caller).
         unsafe { RecvBuf::shared(self.0.as_ptr().cast::<u8>().cast_mut(), self.0.len()) }
     }
 
@@ -267,14 +269,14 @@ impl Held {
     ///
     /// Nobody writes them for as long as the result is used.
     unsafe fn settled(&self) -> &[u8] {
-        // SAFETY: as many bytes are there; the rest is the caller's promise.
+        // SAFETY: the box has `len` bytes; the rest is the caller's promise.
         unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }
     }
 }
 
 /// The part of a request after its barrier.
 pub(super) struct Task {
-    /// Its progress and number of credit counters; None if no data move.
+    /// Progress and number of credit counters; None if no data move.
     pub(super) schedule: Option<(Written, usize)>,
     /// Data that are sent, besides the result.
     pub(super) source: Held,
@@ -302,7 +304,7 @@ struct RequestState {
     members: Arc<Members>,
     rank: usize,
     team: usize,
-    /// Its place among the team's requests, and the set of marks that its barrier uses.
+    /// (place among the team's requests, set of marks of the barrier)
     place: (usize, usize),
     mark: Mark,
     round: usize,
@@ -311,12 +313,12 @@ struct RequestState {
     progress: Option<Written>,
     source: Held,
     op: Option<Box<dyn ReduceOp + Send>>,
-    /// Dropped when it is over.
+    /// Dropped with the state.
     _claim: RequestClaim,
 }
 
 impl StartedRequest {
-    /// Starts request `number` of a team, which has come to `meetings` barriers before.
+    /// Starts request `number` of a team, after `meetings` barriers of the team.
     pub(super) fn start(
         team: &Team,
         endpoint: &Endpoint,
@@ -362,7 +364,7 @@ impl StartedRequest {
     /// If it is not complete.
     pub(super) fn result(&self) -> &[u8] {
         assert!(self.is_complete(), "the result of a collective is asked for before it is there");
-        // SAFETY: behind the end of the schedule nobody writes the result: only its steps do.
+        // SAFETY: the schedule is over, and only its steps write the result.
         unsafe { self.result.settled() }
     }
 
@@ -389,9 +391,9 @@ impl StartedRequest {
             moved = state.meet(&self.activity);
             let mut is_over = state.has_met() || mutant("flight-unopened");
             if is_over && let Some(progress) = &mut state.progress {
-                // SAFETY: used for this call, in which the result lives and nobody is given it.
+                // SAFETY: used in this call only, while the result lives and is not lent.
                 let result = unsafe { self.result.target() };
-                // SAFETY: used for this call, in which it lives; nobody writes it.
+                // SAFETY: used in this call; the source lives and is not written.
                 let source = SendBuf::from(unsafe { state.source.target() });
                 let mut carrier = Carrier {
                     reach: Reach { job: &state.job, members: &state.members, rank: state.rank },
@@ -411,7 +413,7 @@ impl StartedRequest {
             self.is_complete.store(true, Ordering::Release);
             moved = true;
         }
-        // What transfers read stays until they are over.
+        // Sources stay until all transfers are over.
         let own = state.job.network.own.as_ref();
         if !own.is_none_or(|far| far.transport.is_quiet(far.channel)) {
             return if moved { WorkStatus::Some } else { WorkStatus::Nothing };
@@ -421,7 +423,7 @@ impl StartedRequest {
     }
 }
 
-// SAFETY: what would unwind ends the process (`Broken`). Schedules, chunks and numbers are gone on with, and no work is begun.
+// SAFETY: a panic ends the process (`Broken`). A step only proceeds with schedules, chunks and numbers, and begins no work.
 unsafe impl Work for StartedRequest {
     fn go_on(&self) -> WorkStatus {
         let broken = Broken(&self.activity);
@@ -443,7 +445,7 @@ impl Drop for Broken<'_> {
 
 impl RequestState {
     fn has_met(&self) -> bool {
-        // Each round doubles the number of members that are known to have started it.
+        // Each round doubles the members known to have started the request.
         self.round == self.members.size().next_power_of_two().ilog2() as usize
     }
 

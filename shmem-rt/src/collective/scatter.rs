@@ -126,7 +126,7 @@ fn is_parts(team: &Team, all: usize, part: usize) -> Result<(), (usize, usize)> 
     if part.checked_mul(team.size()) == Some(all) { Ok(()) } else { Err((all, part)) }
 }
 
-/// Panics with the caller's line, which no closure has.
+/// Panics with the caller's line; closures have none.
 #[track_caller]
 fn require_parts(team: &Team, fit: Result<(), (usize, usize)>) {
     if let Err((all, part)) = fit {
@@ -176,7 +176,7 @@ impl Collective<'_> {
             return self.meet(purpose);
         }
         if team.node_count() > 1 || size > SCRATCH_BYTES || members > most_in_a_step(size) {
-            // Each combines all, and takes its own.
+            // Each member combines all parts.
             let mut combined = vec![0; all.len()];
             all.read(0, &mut combined);
             let data = RecvBuf::of(&mut combined);

@@ -4,10 +4,11 @@
 //! each member, replaces the barrier for each piece: [`Collective::staged`] does either. Symmetric objects of one node are read and written
 //! in place ([`Direct`]).
 //!
-//! **Rings.** All members step through the same chunks in the same order, and take also those that they do not read. The first chunk may be
-//! written before the opening barrier, since it lies in the member's own slot. Each member keeps the three rules of rings ([`RingWords`])
-//! whatever the others do, so no slot is read while it is written. Waking a PE costs more than a chunk where PEs share cores. So a member
-//! rings late: with its next chunk, before it waits, and at the end. Design.md, section 12, has the reason for the size of a ring.
+//! **Rings.** All members step through the same chunks in the same order, and also take chunks that they do not read. The first
+//! chunk may be written before the opening barrier, since it is in the member's own slot. Each member keeps the three rules of
+//! rings ([`RingWords`]) whatever the others do, so no slot is read while it is written. Waking a PE costs more than a chunk where
+//! PEs share cores. So a member rings bells late: with its next chunk, before it waits, and at the end. Design.md, section 12, has
+//! the reason for a ring's size.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -28,14 +29,14 @@ use super::choose::Pattern;
 use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
 use crate::group::{Collective, Meeting, Purpose};
 
-/// One barrier with its buffer for contributions: a line where that is enough, or half of the scratch. There are several of both, used in
-/// turn, so one barrier for each piece is enough: before a member writes a buffer again, it has met all that read it.
+/// One barrier with its buffer for contributions: a line where that is enough, or half of the scratch. Lines and halves are used in
+/// turn, so one barrier for each piece is enough: all readers of a buffer enter a barrier before its owner writes it again.
 pub(super) struct BarrierRoom<'c> {
     collective: &'c Collective<'c>,
     meeting: u64,
     offset: usize,
     room: usize,
-    /// The contributions of all nodes, where there are several: then all are read in the mirror.
+    /// Contributions of all nodes, which members read in the mirror; None on one node.
     blocks: Option<Blocks<'c>>,
 }
 
@@ -49,7 +50,7 @@ impl<'c> BarrierRoom<'c> {
             let lines = area(team) + core::mem::offset_of!(TeamArea, lines);
             (lines + MeetingLines::room(meeting), LINE_BYTES)
         } else if team.node_count() > 1 && is_alone(team) {
-            // The place of its own block among those of all nodes.
+            // The own block's place among all nodes' blocks.
             (mirror(team, half), MIRROR_BYTES)
         } else {
             (scratch(team, half), SCRATCH_BYTES)
@@ -69,15 +70,15 @@ impl<'c> BarrierRoom<'c> {
         self.blocks = Some(blocks);
     }
 
-    /// The room, to be written before the barrier. Nobody reads the calling PE's part of it now: its last readers have since met this PE,
-    /// at the barrier before this one. That holds whatever each has come for, because every barrier of a team takes the rooms in turn by
-    /// its number, and all arrive at each. No other thread of this PE is in a collective of the team (`Team::enter`).
+    /// The room, to be written before the barrier. No PE reads the calling PE's part of it now: its last readers have since entered
+    /// the barrier before this one. That holds for any operations, because a barrier's number selects the room, and all members
+    /// enter every barrier. No other thread of this PE is in a collective of the team (`Team::enter`).
     #[inline]
     pub(super) fn room(&mut self) -> Room<'_> {
         Room { start: self.collective.endpoint.mine(self.offset), len: self.room, borrow: PhantomData }
     }
 
-    /// `bytes` bytes at an offset of what a rank has written, until the next barrier.
+    /// `bytes` bytes at an offset of a rank's part, valid until the next barrier.
     #[inline]
     pub(super) fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
         let team = self.collective.team;
@@ -87,9 +88,9 @@ impl<'c> BarrierRoom<'c> {
         };
         assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
         let from = address_on(self.collective, pe, offset + at);
-        // SAFETY: the room of a PE on this node, or the mirror of its first member, ends behind these bytes, as just checked; any bytes are
-        // a value. The room's owner, whatever it has come for, writes it before a barrier and again for the next but one, which it cannot
-        // come to before this PE has come to the one in between: then this step, which is borrowed, is no more. The same holds for a
+        // SAFETY: these bytes are in the room of a PE on this node, or the mirror of its first member, as just checked; any bytes
+        // are a value. The room's owner, in any operation, writes the room before a barrier, and again only after the next one,
+        // which it cannot leave before this PE enters it. By then this step, which is borrowed, is dropped. The same holds for a
         // mirror (`payload`).
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
@@ -135,7 +136,7 @@ pub(super) enum Turn<'t> {
     Read(Range<usize>, &'t dyn Fn(usize, usize, usize) -> &'t [u8]),
 }
 
-/// The shares of members that are all on one node, which nothing asks for.
+/// Shares for members on one node: never called.
 pub(super) fn of_one_node(_: Range<usize>) -> Shares {
     unreachable!("members are on one node")
 }
@@ -203,11 +204,11 @@ pub(super) struct Ring<'c> {
     /// The offset of the buffer from the start of a member's slot in the arena, and its number of slots.
     room: usize,
     slots: usize,
-    /// The number of its first chunk, counted for the life of the team.
+    /// The first chunk's number, counted for the life of the team.
     first: u64,
     /// Chunks that the calling PE has taken.
     taken: usize,
-    /// Whether the bells of the others have yet to be rung.
+    /// Whether the other members' bells must still be rung.
     owes_bells: Cell<bool>,
 }
 
@@ -229,8 +230,8 @@ impl<'c> Ring<'c> {
         ring
     }
 
-    /// How many chunks a member reads behind the one that it writes: half of the slots. Data that another core has just written are read
-    /// from its cache half as fast as later from the shared cache.
+    /// The number of chunks by which a member's reads lag its writes: half of the slots. Data just written are read from the other
+    /// core's cache half as fast as later from the shared cache.
     pub(super) fn lag(&self) -> usize {
         self.slots / 2
     }
@@ -263,9 +264,9 @@ impl<'c> Ring<'c> {
         let words = self.words(pe);
         self.until(|| words.has(number));
         let from = address_on(self.collective, pe, self.offset(number) + at);
-        // SAFETY: a slot has so many bytes from there on. Its owner has written the chunk, as just seen, and writes there
-        // again when this PE has taken it: by `take`, which borrows this exclusively and ends the reference, or by a later
-        // series, which begins behind it.
+        // SAFETY: the bytes are in the slot. Its owner has written the chunk, as just seen, and writes there again after this PE
+        // has taken it: by `take`, which borrows the ring exclusively and ends the reference, or by a later series, which begins
+        // after this one.
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 
@@ -348,8 +349,9 @@ impl RingSlot<'_> {
         ring.owes_bells.set(true);
     }
 
-    /// The slot's bytes (`Ring::new`). Nobody reads them: all others have taken the chunk before (`Ring::slot`), and this one is shown
-    /// later. No other thread of this PE is in a collective of the team (`Team::enter`), and a series has one slot for each number.
+    /// The slot's bytes (`Ring::new`). No PE reads them: all others have taken the slot's last chunk (`Ring::slot`), this one is
+    /// shown later. No other thread of this PE is in a collective of the team (`Team::enter`), and a series has one slot for each
+    /// number.
     pub(super) fn room(&mut self) -> Room<'_> {
         let Self { ring, number } = *self;
         let start = ring.collective.endpoint.mine(ring.offset(number));
@@ -365,7 +367,7 @@ pub(super) struct Direct<'c> {
 }
 
 impl<'c> Direct<'c> {
-    /// Meets all members. Their earlier writes to the objects are visible to all.
+    /// A barrier. Members' earlier writes to the objects are visible to all.
     pub(super) fn meet(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         collective.meet(purpose);
         Self { collective, purpose }
@@ -387,7 +389,7 @@ impl<'c> Direct<'c> {
         (rank..members).chain(0..rank)
     }
 
-    /// Ends a collective in which the others read the copy of one member: that member waits for them.
+    /// Ends a collective in which others read one member's copy: that member waits for the readers.
     pub(super) fn leave_source(&self, rank: usize) {
         let mut ring = Ring::new(self.collective, self.purpose);
         ring.take(0);
@@ -407,7 +409,7 @@ impl<'c> Direct<'c> {
 const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);
 
 impl Collective<'_> {
-    /// The way of the data. The team takes windows when they would be the way for the first time.
+    /// The way of the data. The team takes windows when the way first needs them.
     #[inline]
     pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
         let (team, way) = (self.team, self.team.way(pattern, is_symmetric));
@@ -418,7 +420,7 @@ impl Collective<'_> {
         way
     }
 
-    /// Takes a window on each member, or on none if one has no room. They are kept as long as anything of the team exists.
+    /// Takes a window on each member, or on none if one has no room. Windows are kept while anything of the team exists.
     ///
     /// Other members will write there without a further agreement. So members make a statement that all are here
     /// ([`agreed`](super::agreed)).

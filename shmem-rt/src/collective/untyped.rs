@@ -29,7 +29,7 @@ pub struct Places {
 /// An operation on items of a fixed number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Fold {
-    /// Combines `items` contiguous items with as many others, the right operands. Neither need be aligned, and they do not overlap.
+    /// Combines `items` items at `into` with as many right operands at `from`. Both may be unaligned; they do not overlap.
     pub combine: unsafe fn(into: *mut u8, from: *const u8, items: usize),
     /// Bytes of an item: 1, 2, 4, 8 or 16.
     pub size: usize,
@@ -52,12 +52,12 @@ pub struct Strides {
     pub to: usize,
 }
 
-/// Copies `from` of rank `root` to `to` of every member; of the root itself only if it `keeps` it.
+/// Copies `from` of rank `root` to `to` of every member; to the root's own `to` only if `keeps`.
 ///
 /// # Safety
 ///
-/// Both places lie in segments, have as many bytes, and are the same or apart. On no member does anybody write what is read,
-/// or use what is written, from the moment that it enters until all have left: what the caller's caller promises.
+/// Both places are in segments, have equal length, and are equal or apart. From a member's entry until all have left, nobody writes
+/// the member's source or uses its destination: what the caller's caller promises.
 #[track_caller]
 pub unsafe fn broadcast(
     team: &Team,
@@ -92,7 +92,7 @@ pub unsafe fn broadcast(
 ///
 /// # Safety
 ///
-/// As [`broadcast`], but that what is written has as many bytes for each member, and both lie apart.
+/// As [`broadcast`], but `to` has that many bytes for each member, and both places are apart.
 #[track_caller]
 pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
     let (bytes, show) = (places.from.bytes, || show_size(places.from.bytes as u64));
@@ -107,7 +107,7 @@ pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: P
 ///
 /// # Safety
 ///
-/// As [`broadcast`], for what `place` says; and both lie apart.
+/// As [`broadcast`], for the result of `place`; both are apart.
 #[track_caller]
 pub unsafe fn collect(
     team: &Team,
@@ -151,7 +151,7 @@ pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: P
 ///
 /// # Safety
 ///
-/// As [`broadcast`], of the items; both places have room for those of all members, at strides that are not 0.
+/// As [`broadcast`], for the items; both places have room for all members' items, at strides that are not 0.
 #[track_caller]
 pub unsafe fn alltoalls(
     team: &Team,
@@ -178,7 +178,7 @@ pub unsafe fn alltoalls(
 ///
 /// # Safety
 ///
-/// As [`broadcast`]; the bytes are whole items. The fold combines so many items, of any bits, at whatever address.
+/// As [`broadcast`]; the bytes are whole items. `fold` combines that many items, of any bits, at any address.
 #[track_caller]
 pub unsafe fn reduce(
     team: &Team,
@@ -203,7 +203,7 @@ pub unsafe fn reduce(
 ///
 /// # Safety
 ///
-/// The bytes are whole items. The fold combines so many items, of any bits, at whatever address.
+/// The bytes are whole items. `fold` combines that many items, of any bits, at any address.
 pub unsafe fn fold_ranks(ranks: usize, fold: Fold, into: &mut [u8], read: &dyn Fn(usize, usize, &mut [u8])) {
     reduction_order::fold(ranks, Operands::Read(read), into, &fold);
 }
@@ -231,7 +231,7 @@ fn moved<const N: usize>(
 ///
 /// # Safety
 ///
-/// The place lies in a segment, and while the result lives nobody else uses it, or others read it as well.
+/// The place is in a segment. While the result lives, nobody else uses the place, or all only read it.
 unsafe fn memory<'c>(collective: &Collective<'c>, place: Place) -> RecvBuf<'c> {
     let Collective { team, endpoint, .. } = *collective;
     if team.node_count() == 1 || place.bytes == 0 {
@@ -255,7 +255,7 @@ impl ReduceOp for Fold {
         if let Some(left) = left {
             into.copy_from_slice(left);
         }
-        // SAFETY: both have as many whole items, and lie apart, as they are borrowed. What else it asks for is promised by who gave it
+        // SAFETY: both have equally many whole items, and are apart, as they are borrowed. The maker of the fold promises the rest
         // (`reduce`, `fold_ranks`).
         unsafe { (self.combine)(into.as_mut_ptr(), right.as_ptr(), into.len() / self.size) };
     }

@@ -1,4 +1,4 @@
-//! The collectives of teams as methods of a world, over all PEs. It has no `and`, `or` and `xor`: its own are atomic operations.
+//! The collectives of teams as methods of a world, over all PEs. `and`, `or` and `xor` are atomic operations there.
 
 use shmem_core::context::{Collected, Contribution, Destination, Source};
 use shmem_core::data::PlainData;
@@ -23,19 +23,19 @@ macro_rules! of_the_world {
     };
 }
 of_the_world! {
-    /// Waits until all PEs are here, and all they have done is visible to all.
+    /// Waits until all PEs call it and their operations are visible to all.
     barrier_all as barrier []() -> ();
-    /// Waits until all PEs are here. Stores to this node are visible, transfers to other nodes may still be on their way.
+    /// Waits until all PEs call it. Stores to this node are visible; transfers to other nodes may be incomplete.
     sync_all as sync []() -> ();
-    /// Gives every PE what `root` has.
+    /// Sends `root`'s data to all PEs.
     broadcast as broadcast [X: Contribution<R>, R](data: X, root: Pe) -> R;
-    /// Writes what all PEs have, of the same length on each, to `all`.
+    /// Writes the data of all PEs, of equal length, to `all`.
     fcollect as fcollect [T: Collected<I> + ?Sized, I: PlainData, D: Destination<I>](mine: &T, all: D) -> ();
-    /// What all PEs have, of any length on each.
+    /// Returns all PEs' data, of any length.
     collect as collect [T: Collected<I> + ?Sized, I: PlainData](mine: &T) -> Vec<I>;
-    /// Writes what all PEs have, of any length on each, to `all`.
+    /// Writes the data of all PEs, of any length, to `all`.
     collect_into as collect_into [T: Collected<I> + ?Sized, I: PlainData, D: Destination<I>](mine: &T, all: D) -> usize;
-    /// What all PEs have, of any length on each, for one of them.
+    /// Returns all PEs' data, of any length, on `root` only.
     collect_to as collect_to [T: Collected<I> + ?Sized, I: PlainData](mine: &T, root: Pe) -> Option<Vec<I>>;
     /// Sends a part of `source` to each PE.
     alltoall as alltoall [T: PlainData, S: Source<T> + ?Sized, D: Destination<T>](source: &S, into: D) -> ();
@@ -43,11 +43,11 @@ of_the_world! {
     alltoalls as alltoalls [T: PlainData, S: Source<T> + ?Sized, D: Destination<T>](source: &S, source_stride: usize, into: D, stride: usize, items: usize) -> ();
     /// Sends a part of `source`, of any length, to each PE.
     alltoallv as alltoallv [T: PlainData, S: Source<T> + ?Sized](source: &S, counts: &[usize], into: &mut Vec<T>) -> Vec<usize>;
-    /// Gives every PE its part of what one has.
+    /// Sends each PE its part of `root`'s data.
     scatter_from as scatter_from [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, root: Pe) -> R;
-    /// Combines what all PEs have for each by an operation of the program, and gives every PE its part.
+    /// Combines the data of all PEs by an operation of the program, and sends each PE its part.
     reduce_scatter as reduce_scatter [T: Collected<X::Item> + ?Sized, X: Contribution<R>, R](all: &T, mine: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
-    /// Combines what all PEs have by an operation of the program.
+    /// Combines all PEs' data by an operation of the program.
     reduce as reduce [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
     /// The sum; integers wrap.
     sum as sum [X: reduce_op::Operands<R>, R](data: X) -> R;
@@ -61,26 +61,26 @@ of_the_world! {
     sum_inscan as sum_inscan [X: reduce_op::Operands<R>, R](data: X) -> R;
     /// Each element becomes its sum over the PEs before the calling one: zero on the first.
     sum_exscan as sum_exscan [X: reduce_op::Operands<R>, R](data: X) -> R;
-    /// Starts to meet all PEs, and goes on.
+    /// Starts a barrier, and returns.
     start_barrier as start_barrier <'t> []() -> Started<'t, ()>;
-    /// Starts to give every PE what `root` has, and goes on.
+    /// Starts to send `root`'s data to all PEs, and returns.
     start_broadcast as start_broadcast <'t> [X: Contribution<R> + 't, R](data: X, root: Pe) -> Started<'t, R>;
-    /// Starts to write what all PEs have to `all`, and goes on.
+    /// Starts to write all PEs' data to `all`, and returns.
     start_fcollect as start_fcollect <'t> [T: Collected<I> + ?Sized, I: PlainData, D: Destination<I> + 't](mine: &T, all: D) -> Started<'t, ()>;
-    /// Starts to send a part of `source` to each PE, and goes on.
+    /// Starts to send a part of `source` to each PE, and returns.
     start_alltoall as start_alltoall <'t> [T: PlainData, S: Source<T> + ?Sized, D: Destination<T> + 't](source: &S, into: D) -> Started<'t, ()>;
-    /// Starts the sum of what all PEs have, and goes on.
+    /// Starts the sum of all PEs' data, and returns.
     start_sum as start_sum <'t> [X: reduce_op::Operands<R> + 't, R](data: X) -> Started<'t, R>;
-    /// Starts the product of what all PEs have, and goes on.
+    /// Starts the product of all PEs' data, and returns.
     start_prod as start_prod <'t> [X: reduce_op::Operands<R> + 't, R](data: X) -> Started<'t, R>;
-    /// Starts the minimum of what all PEs have, and goes on.
+    /// Starts the minimum of all PEs' data, and returns.
     start_min as start_min <'t> [X: reduce_op::Operands<R> + 't, R](data: X) -> Started<'t, R>;
-    /// Starts the maximum of what all PEs have, and goes on.
+    /// Starts the maximum of all PEs' data, and returns.
     start_max as start_max <'t> [X: reduce_op::Operands<R> + 't, R](data: X) -> Started<'t, R>;
-    /// Starts the bitwise and of what all PEs have, and goes on.
+    /// Starts the bitwise and of all PEs' data, and returns.
     start_and as start_and <'t> [X: reduce_op::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
-    /// Starts the bitwise or of what all PEs have, and goes on.
+    /// Starts the bitwise or of all PEs' data, and returns.
     start_or as start_or <'t> [X: reduce_op::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
-    /// Starts the bitwise exclusive or of what all PEs have, and goes on.
+    /// Starts the bitwise exclusive or of all PEs' data, and returns.
     start_xor as start_xor <'t> [X: reduce_op::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
 }

@@ -1,10 +1,10 @@
-//! Dissemination: rounds after which each node has what all others have.
+//! Dissemination: rounds after which each node has the data of all.
 //!
-//! Before a round a node has what the `s` nodes before it have, without its own. It sends that to the node `s` further on, which then has
-//! that of `2 s` nodes; or it adds its own and sends to the node `s + 1` further on, which then has that of `2 s + 1`. The bits of the
-//! number of other nodes, from the highest, decide which. So `ceil(log2(nodes))` rounds are enough, with one message of each node in each.
-//! What arrives never overlaps what is there, so sums can be sent, of which nothing can be removed. Distances of `2^k` have that property
-//! for powers of two only.
+//! Before a round a node has the data of the `s` nodes before it, without its own. Either it sends these to the node `s` further
+//! on, which then has the data of `2 s` nodes. Or it adds its own data and sends to the node `s + 1` further on, which then has `2
+//! s + 1`. The bits of the number of other nodes, from the highest, decide which. So `ceil(log2(nodes))` rounds are enough, with
+//! one message of each node in each. Received data never overlap present ones, so a message can be a sum. Distances of `2^k` have
+//! that property for powers of two only.
 //!
 //! Sources: D. Hensgen, R. Finkel and U. Manber, "Two algorithms for barrier synchronization", 1988; J. Bruck et al., "Efficient
 //! algorithms for all-to-all communications in multiport message-passing systems", 1997 (concatenation among any number of nodes).
@@ -14,7 +14,7 @@ pub(in crate::collective) struct Round {
     pub(in crate::collective) number: usize,
     /// The distance from sender to receiver, which is also the number of nodes whose data are sent.
     pub(in crate::collective) distance: usize,
-    /// Whether the sender's own data are among them; the others are of nodes before it.
+    /// Whether the sender's own data are sent; the other data are of nodes before it.
     pub(in crate::collective) with_own: bool,
 }
 

@@ -42,7 +42,7 @@ struct Passage {
     block: usize,
     step: usize,
     slice: usize,
-    /// Which of its owner's pieces of the slice.
+    /// Index of the piece at its owner.
     turn: usize,
     /// From sender to receiver, in members of the group.
     distance: usize,
@@ -177,7 +177,7 @@ impl HalvingDoubling {
         match (others, self.returns(step)) {
             (0, _) => 0,
             (_, true) => seat.held[level + 1] * others,
-            // One for each piece, also for those that it keeps.
+            // One for each piece, also for kept ones.
             (_, false) => seat.held[level] * self.radices.each[level].cut,
         }
     }
@@ -262,8 +262,8 @@ impl Schedule for HalvingDoubling {
 /// All radices but the last are powers of two, so a group is one vertex of the [tree](crate::collective::reduction_order) over ranks, with
 /// one value. The last group of a level may have fewer members, down to a single rank.
 ///
-/// At each level slices are cut into as many pieces, until there are enough of them. At later levels, except the last, slices stay whole,
-/// and one of their holders gets all of a slice.
+/// A level that merges `n` groups cuts slices into `n` pieces, until there are enough slices. Later levels but the last keep slices
+/// whole: one holder gets all of a slice.
 #[derive(Clone, Copy)]
 pub(in crate::collective) struct Radices {
     ranks: usize,
@@ -321,7 +321,7 @@ impl Radices {
         radices
     }
 
-    /// From the first level on.
+    /// The radices by level.
     pub(in crate::collective) fn each(&self) -> impl Iterator<Item = usize> {
         self.each[..self.levels].iter().map(|level| level.radix)
     }
@@ -374,13 +374,13 @@ impl Radices {
 
 /// A rank's position and the slices that it holds at each level.
 ///
-/// The number of a slice has a digit for each level that cuts. In a complete group each member holds the slice with the digits of its rank.
-/// In an incomplete one the members share the slices of those that are missing: a member holds the slices whose digits are in a range. The
-/// range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
+/// The number of a slice has a digit for each level that cuts. In a complete group each member holds the slice with the digits of
+/// its rank. In an incomplete group the members share the slices of missing members: a member holds the slices whose digits are in
+/// a range. The range of a digit does not depend on the other digits, so slices are found and counted by arithmetic.
 struct Seat {
     radices: Radices,
     rank: usize,
-    /// The number of slices that it holds below each level, and in the end.
+    /// Number of slices held below each level, and in the end.
     held: [usize; MOST_LEVELS + 1],
 }
 
@@ -410,7 +410,7 @@ impl Seat {
         Group { members: present.div_ceil(distance), mine: (self.rank - first) / distance, first }
     }
 
-    /// The slices that it holds below a level, in order.
+    /// The slices held below a level, in order.
     fn slices(&self, level: usize) -> impl Iterator<Item = usize> {
         (0..self.held[level]).map(move |index| {
             let (mut slice, mut left) = (0, index);
@@ -423,7 +423,7 @@ impl Seat {
         })
     }
 
-    /// The number of slices that it holds below a level before `slice`.
+    /// The number of slices held below a level before `slice`.
     fn before(&self, level: usize, slice: usize) -> usize {
         let (mut before, mut behind) = (0, self.held[level]);
         for digit in self.digits(level) {
@@ -446,7 +446,7 @@ impl Seat {
         (0..level).filter(|digit| self.radices.each[*digit].cut > 1)
     }
 
-    /// The values of a digit in the slices that it holds below a level.
+    /// The values of a digit in the slices held below a level.
     fn range(&self, digit: usize, level: usize) -> Range<usize> {
         let cut = self.radices.each[digit].cut;
         (digit..level).filter(|below| self.radices.each[*below].decider == digit).fold(

@@ -1,8 +1,8 @@
 //! Schedules: algorithms of collectives of long data, as generators of steps. They know no memory and no transport.
 //!
-//! A schedule belongs to one rank and is made of the number of ranks and the bytes alone. [`sends`](Schedule::sends) generates the chunks
-//! that the rank sends, in order, with what must have arrived before. [`receives`](Schedule::receives) generates the chunks that arrive.
-//! The [engine](super::engine) carries out both side by side.
+//! A schedule belongs to one rank, and depends on the numbers of ranks and bytes alone. [`sends`](Schedule::sends) generates the
+//! chunks that the rank sends, in order, each with the chunks it needs first. [`receives`](Schedule::receives) generates the chunks
+//! that arrive. The [engine](super::engine) carries out both side by side.
 //!
 //! | schedule | for | |
 //! |---|---|---|
@@ -17,9 +17,10 @@
 //! chunk beyond the number of slots, the receiver gives the sender a credit when the slot is free. Every credit is waited for, so nothing
 //! is under way at the end.
 //!
-//! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has not
-//! arrived. Its sender has sent all chunks before it, and has all chunks that it is made of. Its receiver has emptied the slot: chunks that
-//! are held for a reduction follow each other, and are fewer than the slots less those whose credits are given together. So it can be sent.
+//! **No deadlock.** All ranks send and expect chunks in the order of one shared key. Take the first chunk in that order that has
+//! not arrived. Its sender has sent all chunks before it, and has the chunk's operands. Its receiver has emptied the slot: chunks
+//! that are held for a reduction follow each other, and are fewer than the slots less those whose credits are given together. So
+//! the chunk can be sent.
 //!
 //! **Pipelines.** A collective has one schedule, or two independent ones (two trees) that share the slots and have their own credit
 //! counters.
@@ -53,12 +54,12 @@ pub(in crate::collective) trait Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct SendStep {
     pub(in crate::collective) to: usize,
-    /// Its number among the chunks that arrive at the receiver.
+    /// Number among the chunks that arrive at the receiver.
     pub(in crate::collective) number: usize,
     pub(in crate::collective) from: Place,
-    /// Its offset in the receiver's result, if it is [copied](Then::Copy) unchanged.
+    /// Offset in the receiver's result of a chunk [copied](Then::Copy) unchanged.
     pub(in crate::collective) lands: Option<usize>,
-    /// The number of chunks that the sender must have received before, of which this one is made.
+    /// The number of chunks that the sender must have received before, to make this one.
     pub(in crate::collective) after: usize,
     /// The sender's credit counter.
     pub(in crate::collective) credit: usize,
@@ -69,7 +70,7 @@ pub(in crate::collective) struct SendStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct RecvStep {
     pub(in crate::collective) from: usize,
-    /// The credit counter of that rank.
+    /// The sender's credit counter.
     pub(in crate::collective) credit: usize,
     pub(in crate::collective) into: Place,
     pub(in crate::collective) then: Then,
@@ -80,8 +81,8 @@ pub(in crate::collective) enum Then {
     Copy,
     /// The chunk stays in its slot until all operands are there.
     Hold,
-    /// It is the last operand of a group of `members`. This rank is number `mine`, and its operand is at the destination. The others have
-    /// arrived in the order `mine - 1`, `mine - 2` .., modulo `members`. All are reduced to the destination.
+    /// The chunk is the last operand of a group of `members`. This rank is number `mine`, and its operand is at the destination.
+    /// The others have arrived in the order `mine - 1`, `mine - 2` .., modulo `members`. All are reduced there.
     Reduce {
         members: usize,
         mine: usize,
@@ -155,7 +156,7 @@ const MOST_PASSED_ON: usize = 256 << 10;
 /// The length of chunks, and how many may be under way to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// Most bytes of a chunk, which are those of a slot.
+    /// Most bytes of a chunk; the size of a slot.
     pub(crate) most: usize,
     pub(crate) slots: usize,
 }
@@ -173,7 +174,7 @@ impl Cut {
 
     /// For `bytes` bytes on one path through windows, with receivers that may pass them on or combine them.
     pub(crate) fn in_windows(bytes: usize, pass_on: bool) -> Self {
-        // Short enough that several are under way.
+        // Short enough for several in flight.
         let most = if pass_on { shorter(bytes, 4, MOST_CHUNK) } else { shorter(bytes, 2, MOST_TAKEN) };
         Self { most, slots: WINDOW_BYTES / most }
     }

@@ -1,4 +1,4 @@
-//! Pairwise exchange: in step `t` each rank sends its part for the rank `t` further on, and is sent the part of the rank `t` before.
+//! Pairwise exchange: in step `t` each rank sends its part for the rank `t` further on, and receives one from the rank `t` before.
 //!
 //! So each rank is written to by one other at a time.
 //!
@@ -19,7 +19,7 @@ impl Pairwise {
     /// Most ranks: a rank has a credit counter for each other one.
     pub(in crate::collective) const MOST_RANKS: usize = MOST_CREDITS + 1;
 
-    /// For `rank`. The source has its parts for all ranks, the result their parts for it.
+    /// For `rank`. The source has parts for all ranks, the result parts from all ranks.
     pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {
         Self { ranks, rank, chunks, slots }
     }
