@@ -25,7 +25,7 @@ pub(super) struct Argument<'a, K: ?Sized> {
 }
 
 impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
-    /// `I`s of the program, or of a symmetric object at `place`.
+    /// Items `I` in program memory, or in the object at `place`.
     ///
     /// # Panics
     ///

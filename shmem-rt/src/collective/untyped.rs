@@ -1,8 +1,9 @@
 //! Collectives of bytes, for callers that know types only at run time: a C library.
 //!
-//! Data lie in symmetric memory at [places](Places) that are the same on all members. So long data go [directly](super::staging::Direct),
-//! and other data take the ways of typed collectives. A [`Fold`] combines items of which only the size is known, in the order of the
-//! [tree](super::reduction_order): its results have the same bits as those of a typed reduction.
+//! Data are in symmetric memory at [places](Places) that are equal on all members. Thus long data go
+//! [directly](super::staging::Direct), and other data take the ways of typed collectives. A [`Fold`] combines items of which only
+//! the size is known, in the order of the [tree](super::reduction_order): its results have the same bits as those of a typed
+//! reduction.
 
 use shmem_core::context::Initiator;
 use shmem_core::object::Extent as Place;
@@ -102,8 +103,8 @@ pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: P
     });
 }
 
-/// Writes `from` of all members, items of `size` bytes and any number on each, in the order of ranks. `place` is called with the bytes of
-/// all, and returns the destination, if there is room.
+/// Writes `from` of all members, items of `size` bytes and any number on each, in rank order. `place` is called with the number of
+/// all bytes, and returns the destination, if there is room.
 ///
 /// # Safety
 ///
