@@ -13,8 +13,8 @@ static FIND: OnceLock<Find> = OnceLock::new();
 ///
 /// # Safety
 ///
-/// `find` must not unwind, nor call this library. It is called while its thread is in a collective: a thread that left it by
-/// unwinding would still be counted there, enter the next one alone, and write what other PEs read.
+/// `find` must not unwind, nor call this library. It is called inside a collective. A thread that unwound out of a collective
+/// would still be counted in it, enter the next one alone, and write what other PEs read.
 pub unsafe fn find_callers_by(find: Find) {
     // Set once: a process has one library of another language.
     let _ = FIND.set(find);

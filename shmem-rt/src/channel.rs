@@ -232,8 +232,8 @@ impl<T> fmt::Debug for Channel<T> {
     }
 }
 
-/// The slots of a ring with room for `capacity` messages beside the taken ones that are not acknowledged, and the number of messages
-/// in each acknowledgement: at most half of the ring.
+/// (slots of a ring, messages per acknowledgement). `capacity` messages fit beside the taken but not yet acknowledged ones. An
+/// acknowledgement covers at most half of the ring.
 fn slots_of(capacity: usize) -> (usize, u64) {
     let slots = (capacity + capacity / 4).next_power_of_two();
     (slots, (slots - capacity + 1).min(slots / 2).max(1) as u64)

@@ -11,7 +11,7 @@
 //! An expansion cannot trust the name `shmem`: a package of safe code may have that name, re-export this crate, and replace a check.
 //! So every check is an item of [`Derived`] itself, or a method of a type that such an item returns. An implementation of the real
 //! trait has the real checks; an implementation of another trait gives nothing. No other trait has the items that the expansion
-//! writes. Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names its own.
+//! writes. Traits without items are implemented by [`plain_data!`](crate::__plain_data), which names those of this crate.
 //!
 //! The traits are here and not in expansions, because an expansion would need an attribute of the tool `diagnostic`. A program may
 //! have a module of that name, and then the attribute is a macro of the program.
@@ -39,7 +39,7 @@ pub unsafe trait Derived: Sized {
     /// Never called.
     fn seen(self);
 
-    /// From which the sizes of fields are taken.
+    /// The size of the struct; field sizes are subtracted.
     const LAYOUT: Layout = Layout { left: size_of::<Self>() };
 
     /// The type of a value.
@@ -51,8 +51,8 @@ pub unsafe trait Derived: Sized {
     fn holds<T: FieldOf<Self>>() {}
 }
 
-/// A struct without padding of words for atomic operations and plain data, which no operation moves as a whole. Its checks are those of
-/// [`Derived`], with the same names.
+/// A struct of words and plain data, without padding. No operation moves it as a whole. Its checks are those of [`Derived`],
+/// with the same names.
 ///
 /// # Safety
 ///
@@ -64,7 +64,7 @@ pub unsafe trait DerivedWords: Sized + 'static {
     /// Never called.
     fn seen(self);
 
-    /// From which the sizes of fields are taken.
+    /// The size of the struct; field sizes are subtracted.
     const LAYOUT: Layout = Layout { left: size_of::<Self>() };
 
     /// The type of a value.
@@ -76,14 +76,14 @@ pub unsafe trait DerivedWords: Sized + 'static {
     fn holds<T: WordFieldOf<Self>>() {}
 }
 
-/// The size of a struct, less those of some fields.
+/// The size of a struct, less the sizes of some fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     left: usize,
 }
 
 impl Layout {
-    /// Subtracts a field.
+    /// Subtracts the size of a field.
     #[must_use]
     pub const fn less<T>(self) -> Self {
         Self { left: self.left.wrapping_sub(size_of::<T>()) }
@@ -176,7 +176,7 @@ unsafe impl<T: SymmetricData, Holder: ?Sized> ContentsOf<Holder> for T {}
 pub struct TypeOf<T>(PhantomData<fn(T) -> T>);
 
 impl<F> TypeOf<F> {
-    /// Requires that it is `T`. (As an argument of a function its type would be inferred from the bound.)
+    /// Requires the type `T`. (The type of a function's argument would be inferred from the bound.)
     pub fn require_seen<T>(self)
     where
         Self: Seen<T>,

@@ -39,7 +39,7 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
 
 /// As [`init`], for processes that were not started by a launcher, but by a framework, the program's own scheduler, or MPI. `manager`
 /// numbers the processes, and exchanges some hundred bytes of each with the others. `examples/own-bootstrap.rs` in the repository
-/// has one over TCP.
+/// has a manager over TCP.
 ///
 /// ```no_run
 /// # use shmem::prelude::*;
@@ -55,7 +55,7 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
 ///
 /// # Errors
 ///
-/// As [`init`]; and if the manager has one, or the PEs of a host do not find each other.
+/// As [`init`]; and if the manager returns an error, or the PEs of a host do not find each other.
 ///
 /// # Safety
 ///

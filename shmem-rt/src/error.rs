@@ -89,10 +89,10 @@ pub enum ErrorKind {
     /// Something that the program asks for is not available, or not on all PEs.
     #[error("{0}")]
     Refused(String),
-    /// An exchange through the launcher failed: it has ended, does not answer, or a limit is too low.
+    /// An exchange through the launcher failed: the launcher ended or does not answer, or a limit is too low.
     #[error("the PEs cannot come together: {0}")]
     Launcher(String),
-    /// The way to PEs on other hosts cannot be opened.
+    /// The fabric to PEs on other hosts cannot be opened.
     #[error(transparent)]
     Fabric(#[from] shmem_core::transport::ofi::OfiError),
     /// The program was linked from several versions of this crate.
@@ -110,7 +110,7 @@ pub enum ErrorKind {
     /// Memory could not be reserved, mapped or populated.
     #[error(transparent)]
     Memory(#[from] shmem_core::memory::MemoryError),
-    /// A partition was not persisted. The file keeps the persist before. No later persist of this job is possible, because a
+    /// A partition was not persisted. The file keeps the previous persist. No later persist of this job is possible, because a
     /// failed flush may have lost any page.
     #[error(
         "partition {partition} was not persisted: flushing the file of PE {pe} failed ({reason}); the file has persist \
@@ -120,19 +120,19 @@ pub enum ErrorKind {
     /// A name of an object cannot be used.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// A heap has no room, or an address is not one of its blocks.
+    /// A heap has no room, or an address is not that of a block.
     #[error(transparent)]
     Heap(#[from] shmem_core::heap::HeapError),
-    /// An array cannot be as it was asked for.
+    /// An array cannot be made as requested.
     #[error(transparent)]
     Array(#[from] shmem_core::array::ArrayError),
     /// The edges of a halo do not fit together.
     #[error(transparent)]
     Halo(#[from] shmem_core::halo::HaloError),
-    /// A team cannot be as it was asked for.
+    /// A team cannot be made as requested.
     #[error(transparent)]
     Team(#[from] TeamError),
-    /// There is no context, no domain, or no change of hints.
+    /// A context or domain cannot be made, or hints cannot change.
     #[error(transparent)]
     Context(#[from] ContextError),
 }
@@ -142,7 +142,7 @@ pub enum ErrorKind {
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum ContextError {
-    /// No unit is left that may serve.
+    /// No unit is left for a context or domain.
     #[error(
         "{what} cannot be created: {used} of {limit} endpoints of this PE are in use \
          ({holders}){kept}; {remedy}"
@@ -165,7 +165,7 @@ pub enum ContextError {
     Registered { thread: String, number: usize, at: &'static Location<'static> },
 }
 
-/// Bytes of a name, at most.
+/// Most bytes of a name.
 pub(crate) const MAX_NAME: usize = 64;
 
 /// A name cannot be used, or another object has it.
@@ -173,7 +173,7 @@ pub(crate) const MAX_NAME: usize = 64;
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum NameError {
-    /// Not a name.
+    /// The name is malformed.
     #[error(
         "`{name}` cannot name an object: {fault}; a name has 1 to {MAX_NAME} bytes, and none that do not print"
     )]

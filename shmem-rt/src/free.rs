@@ -77,8 +77,8 @@ impl<L: ThreadLevel> World<L> {
             let reclaimed = self.job().memory.ledger.lock().reclaim(first, &window).unwrap_or_else(|error| {
                 self.job().abort(1, &format!("the heaps of the PEs differ: {error}"))
             });
-            // SAFETY: these were dropped on all PEs, as the bitmap of each says in this agreed collective (`Agreed`, 2), and each
-            // PE was quiet before it gave its bitmap.
+            // SAFETY: all PEs have dropped these, as their bitmaps say in this agreed collective (`Agreed`, 2), and each PE was
+            // quiet before it sent its bitmap.
             unsafe { segments::settle(self.job(), &reclaimed.freed) };
             words = words.saturating_sub(window.len());
             if reclaimed.next == 0 {
@@ -99,7 +99,7 @@ pub trait Free: sealed::Sealed {
 pub enum Block {
     /// The number of an object whose handle was dropped.
     Id(u64),
-    /// The same of an array.
+    /// The number of a dropped array.
     Array(u64),
     At(SymAddr),
 }

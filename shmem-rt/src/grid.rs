@@ -1,6 +1,6 @@
 //! Cartesian grids of PEs: coordinates and neighbours.
 //!
-//! A grid is arithmetic on ranks, with the PEs of its team. Making one sends nothing, and it borrows nothing.
+//! A grid is arithmetic on ranks, with the PEs of its team. Making a grid sends nothing, and a grid borrows nothing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -54,9 +54,9 @@ use crate::world::World;
 #[derive(Clone)]
 pub struct PeGrid<const D: usize> {
     shape: GridShape<D>,
-    /// By rank.
+    /// The PEs, by rank.
     members: Arc<Members>,
-    /// The calling PE's.
+    /// The calling PE's rank.
     rank: usize,
 }
 
@@ -110,7 +110,7 @@ impl<const D: usize> PeGrid<D> {
         Self { shape, members: Arc::clone(team.members()), rank: team.rank() }
     }
 
-    /// Joins the ends of some dimensions: there, the first and the last PE are neighbours, and a single PE is its own.
+    /// Joins the ends of some dimensions: there, the first and the last PE are neighbours, and a single PE is its own neighbour.
     #[must_use]
     pub fn periodic(self, dimensions: [bool; D]) -> Self {
         Self { shape: GridShape { periodic: dimensions, ..self.shape }, ..self }
@@ -227,7 +227,7 @@ struct GridShape<const D: usize> {
 }
 
 impl<const D: usize> GridShape<D> {
-    /// The shape of `places` places, if these lengths have as many. No dimension is periodic.
+    /// The shape with these lengths, if their product is `places`. No dimension is periodic.
     fn new(lengths: [usize; D], places: usize) -> Option<Self> {
         const { assert!(D > 0, "a grid of PEs has at least one dimension") };
         let product = lengths.iter().try_fold(1_usize, |product, length| product.checked_mul(*length));
@@ -245,7 +245,7 @@ impl<const D: usize> GridShape<D> {
         Self { lengths: best, periodic: [false; D] }
     }
 
-    /// Tries all lengths of a dimension and of those behind it, whose product is `rest`.
+    /// Tries all lengths of a dimension and the later ones, whose product is `rest`.
     fn choose(
         divisors: &[usize],
         rest: usize,

@@ -116,7 +116,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Panics
     ///
-    /// If the address is no symmetric one at all.
+    /// If the address is not symmetric.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_realloc`.
     #[track_caller]
@@ -282,7 +282,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 }
 
-/// The expansion of `#[symmetric] let`. The partition is a value, so that the expansion names its type once, and a wrong one
+/// The expansion of `#[symmetric] let`. The partition is a value, so that the expansion names its type once, and a wrong type
 /// is one error.
 ///
 /// # Errors
@@ -314,7 +314,7 @@ pub fn alloc_in<L: ThreadLevel, I: Initial>(
 
 struct Wish {
     operation: &'static str,
-    /// What messages call it: `object`, `block`, or the name of its variable.
+    /// The name in messages: `object`, `block`, or that of the variable.
     what: &'static str,
     bytes: usize,
     /// Bytes of each item. All PEs must agree on it, because atomics of different widths at one address have no defined result.

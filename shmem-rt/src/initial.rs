@@ -1,6 +1,6 @@
 //! Initial contents of heap objects.
 //!
-//! A raw address may still lead to the memory of a new object, so it is written by `shmem_core::shared`.
+//! A raw address may still lead to the memory of a new object, so that memory is written by `shmem_core::shared`.
 
 use shmem_core::data::{Contents, PlainData, SymmetricData};
 use shmem_core::shared;

@@ -53,9 +53,9 @@ pub(crate) struct Site {
     pub(crate) everyone: Arc<Members>,
     /// This PE's slot in the arena.
     pub(crate) slot: usize,
-    /// CPUs of this node for each of its PEs.
+    /// Number of CPUs per PE on this node.
     pub(crate) cpus_per_pe: usize,
-    /// Whether each PE of this node has a core; the same on all of them. Otherwise a waiting PE sleeps.
+    /// Whether each PE of this node has a core; equal on all its PEs. If not, a waiting PE sleeps.
     pub(crate) has_cores: bool,
     /// The CPUs of each PE on this host; empty: not known.
     pub(crate) cpus: Alike<Vec<usize>>,
@@ -75,7 +75,7 @@ pub(crate) struct Teams {
     pub(crate) indexes: Mutex<Indexes>,
     /// Range of the memory of teams in the slot. Outside the lock, because each collective on a symmetric object reads it.
     pub(crate) area: Range<usize>,
-    /// Free ranges of it.
+    /// Free ranges of `area`.
     pub(crate) room: Mutex<Room>,
 }
 
@@ -120,12 +120,12 @@ struct Named {
     name: String,
     /// Whether `name` is a name, as of a static, and not a description.
     is_called: bool,
-    /// Whether it is an array, of which a part is a chunk and not a range of elements.
+    /// Whether the object is an array, whose parts are chunks and not ranges of elements.
     is_array: bool,
 }
 
 impl Job {
-    /// Ends the job on all PEs, with a message of this one.
+    /// Ends the job on all PEs, with a message of this PE.
     pub(crate) fn abort(&self, code: i32, message: &str) -> ! {
         if let Some(observers) = &self.observers {
             observers.save();

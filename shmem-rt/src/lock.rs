@@ -1,11 +1,11 @@
 //! Locks of the job.
 //!
-//! An MCS queue (Mellor-Crummey and Scott 1991), with one node for each PE. The last PE of the queue is in a word of the lock's
-//! home, a PE that follows from the lock's offset. A PE that wants the lock swaps itself in there, tells its predecessor, and
-//! waits for a word of its own memory until the predecessor releases the lock. So each PE waits on its own memory and is woken
-//! once, and PEs get the lock in the order in which they came. Threads of one PE take turns by tickets.
+//! An MCS queue (Mellor-Crummey and Scott 1991), with one node for each PE. A word on the lock's home holds the number of the
+//! queue's last PE; the lock's offset determines the home. A PE that wants the lock swaps its number into that word and writes
+//! it to its predecessor. Then it waits on a word of its own memory until the predecessor releases the lock. So each PE is
+//! woken once, and PEs get the lock in the order of their swaps. Threads of one PE take turns by tickets.
 //!
-//! A release completes all operations of the PE before.
+//! A release first completes all operations of the PE.
 
 use std::panic::Location;
 
@@ -44,7 +44,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Panics
     ///
-    /// If the calling thread holds it already.
+    /// If the calling thread holds the lock.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_set_lock`, `shmem_clear_lock`.
     #[track_caller]
@@ -148,7 +148,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         Self { world, lock: lock.__on(world.me()) }
     }
 
-    /// Carries out an operation on the lock. An observer is told of it as one operation, without the atomics in it.
+    /// Carries out an operation on the lock. Observers see one operation, without the atomics in it.
     fn tell<R>(
         &self,
         family: Family,

@@ -65,7 +65,7 @@ pub use shmem_macros::symmetric;
 ///   if left out.
 /// * `size`: bytes of the heap, with K, M, G or T (powers of 1024); the default size if left out.
 /// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`. As in the environment, a kind and a policy
-///   may be written in any case, and cut short to a beginning that no other has.
+///   may be written in any case, and shortened to a unique prefix.
 /// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`. Kinds that a machine may
 ///   lack (`FastMem`, `LargeMem`, `Pmem`) need one.
 /// * `pgsize`: the smallest page, a power of two of at least 4K.

@@ -5,14 +5,14 @@
 
 use shmem_core::transport::ofi::strided::Row;
 
-/// The three numbers, in nanoseconds.
+/// The parameters, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
-    /// A put of 8 bytes and its quiet.
+    /// Time of a put of 8 bytes and its quiet.
     pub alpha: f64,
-    /// A put of 8 bytes among many.
+    /// Time of each further put.
     pub gap: f64,
-    /// A byte among many.
+    /// Time of each byte.
     pub beta: f64,
 }
 

@@ -151,7 +151,7 @@ fn extents<T: Shaped, D: Dimension>(len: usize) -> StrideShape<D> {
 }
 
 /// An array of [`World::array`](crate::World::array) with a view of `ndarray`: one whose storage is one range ([`Contiguous`]), or a
-/// chunk of any.
+/// chunk of any array.
 ///
 /// ```no_run
 /// use shmem::array::Single;
@@ -225,7 +225,7 @@ macro_rules! chunks {
 
             fn ndarray(&self) -> ArrayView<'_, T, Self::Dimension> {
                 let (start, lens, strides) = self.__layout();
-                // SAFETY: from its first element on, these are the elements of the chunk, which is borrowed for as long
+                // SAFETY: from `start` on, these are the elements of the chunk, which is borrowed for as long
                 // as the view.
                 unsafe { ArrayView::from_shape_ptr(extents_of(lens, strides), start) }
             }
@@ -240,7 +240,7 @@ where
 {
     fn ndarray_mut(&mut self) -> ArrayViewMut<'_, T, Self::Dimension> {
         let (start, lens, strides) = self.__layout();
-        // SAFETY: from its first element on, these are the elements of the chunk, each under one index; it is borrowed
+        // SAFETY: from `start` on, these are the elements of the chunk, each under one index; the chunk is borrowed
         // exclusively for as long as the view.
         unsafe { ArrayViewMut::from_shape_ptr(extents_of(lens, strides), start) }
     }

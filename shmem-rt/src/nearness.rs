@@ -3,8 +3,8 @@
 use shmem_core::partition::Kind;
 use shmem_core::topology::Topology;
 
-/// The NUMA node whose memory a thread on node `home` uses: the nearest of `kind`; without a kind its own, or the nearest if that
-/// has no memory or is not allowed.
+/// The NUMA node whose memory a thread on node `home` uses: the nearest of `kind`. Without a kind, `home`, or the nearest node
+/// if `home` has no memory or is not allowed.
 pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) -> Option<u32> {
     if let Some(node) = kind.and_then(|kind| topology.of_kind(kind, home).first().copied()) {
         return Some(node);
@@ -18,8 +18,8 @@ pub(crate) fn memory_near(topology: &Topology, home: u32, kind: Option<Kind>) ->
     usable.min_by_key(distance).map(|node| node.number)
 }
 
-/// Whether a PE on `cpus` may request memory of `nodes`, if all PEs request the nearest memory of a kind: always of several nodes, of
-/// one node if it is the nearest. Without `cpus` a PE may be anywhere.
+/// Whether a PE on `cpus` may request memory of `nodes`, if all PEs request the nearest memory of a kind. True for several
+/// nodes, and for the node nearest to a CPU of `cpus` (to any, if `cpus` is empty).
 pub(crate) fn may_ask(topology: &Topology, cpus: &[usize], nodes: &[u32], kind: Option<Kind>) -> bool {
     let [node] = nodes else { return true };
     let mut homes = topology.nodes().iter().filter(|home| home.cpus.iter().any(|cpu| cpus.contains(cpu)));

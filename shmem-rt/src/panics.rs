@@ -26,7 +26,7 @@ pub(crate) fn tell_as<L: ThreadLevel>(world: &World<L>) {
     if ptr::eq(&raw const *hook, &raw const *standard) {
         let is_first = AtomicBool::new(true);
         panic::set_hook(Box::new(move |info| {
-            // Before the PE is marked as the first: a backtrace takes long, and a PE that panics second ends the job.
+            // Before this PE is marked as the first: a backtrace takes long, and a PE that finds the mark ends the job.
             let how = how(is_first.swap(false, Ordering::Relaxed));
             let is_another = slot.is_none_or(|slot| is_another(&arena, slot, pe, info.location()));
             say(&told(pe, info, is_another.then_some(&*how)));
@@ -36,14 +36,14 @@ pub(crate) fn tell_as<L: ThreadLevel>(world: &World<L>) {
     }
 }
 
-/// Whether no other PE of the node has panicked there first. `slot` is that of the node's first PE.
+/// Whether no other PE of the node has panicked at `place` first. `slot` is that of the node's first PE.
 fn is_another(arena: &Arena, slot: usize, pe: usize, place: Option<&Location<'_>>) -> bool {
     let Some(place) = place else { return true };
-    // The same in all processes.
+    // Hashes are equal in all processes.
     let mut hasher = DefaultHasher::new();
     place.hash(&mut hasher);
-    // SAFETY: a job's arena maps the slot of each PE of the node as long as it lives, and a slot begins with a system
-    // area, in which all that is used here is a record, which is shared by atomics.
+    // SAFETY: a job's arena maps the slot of each PE of the node as long as the arena lives. A slot begins with a system
+    // area. Only its record is used here, which is shared by atomics.
     let area = unsafe { &*arena.start_of(slot).cast::<SystemArea>() };
     area.record.is_another_panic((hasher.finish() as u32).max(1), pe as u32)
 }
@@ -63,7 +63,7 @@ fn told(pe: usize, info: &PanicHookInfo<'_>, how: Option<&str>) -> String {
     }
 }
 
-/// The backtrace of a panic, or for the first of this process a note how to get one.
+/// The backtrace of a panic, or, for the first panic of this process, a note how to get one.
 fn how(is_first: bool) -> String {
     match backtrace() {
         Some(frames) => format!("\nstack backtrace:\n{}", frames.trim_end()),

@@ -155,7 +155,7 @@ impl<L: ThreadLevel> World<L> {
         };
         job.memory.ledger.lock().remove_heap(segment);
         job.memory.partitions.write().remove(at);
-        // SAFETY: the ledgers of all PEs, which are alike, have no allocation there; the world is borrowed exclusively, so no
+        // SAFETY: the ledgers of all PEs are equal and have no allocation there; the world is borrowed exclusively, so no
         // token is left that could use an address; and each PE was quiet when it entered this agreed collective.
         unsafe { segments::remove(job, segment) };
         // The memory is free on all PEs when this returns.
@@ -170,7 +170,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ///
     /// # Errors
     ///
-    /// If the system does not report them.
+    /// If the system does not report pages.
     ///
     /// ```
     /// fn pages(world: &shmem::World) -> shmem::Result<u64> {

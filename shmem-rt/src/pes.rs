@@ -65,7 +65,7 @@ impl<'a> Pes<'a> {
 ///
 /// # Panics
 ///
-/// If there are no more PEs than that. `World::pe` and `Team::pe` say so by an error and by `None`.
+/// If `index` is not below the number of PEs. `World::pe` returns an error instead, `Team::pe` `None`.
 impl Index<usize> for Pes<'_> {
     type Output = Pe;
 

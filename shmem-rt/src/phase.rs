@@ -29,7 +29,7 @@
 //!    references live for one call: the body is generic over their lifetime, so no reference escapes, not even
 //!    into a static, and the handles are borrowed for as long.
 //! 7. A panic in the body ends the job at once: unwinding would give this PE its world back
-//!    while others still hold references. So does one in the barriers.
+//!    while others still hold references. So does a panic in the barriers.
 //! 8. If halos and items are exchanged during the body ([`World::local_with_exchanges`]), a PE writes messages of halos, which
 //!    are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and objects of an
 //!    [`Exchange`](crate::Exchange), which have no handle outside it and are read by value alone. It writes nothing else: its
@@ -181,7 +181,7 @@ pub(crate) const FROZEN: PhaseKind = PhaseKind {
     exclusive: false,
 };
 
-/// Objects that a message names at most.
+/// Most objects that a message names.
 const MOST_NAMES: usize = 8;
 
 /// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
@@ -218,8 +218,8 @@ impl Phase {
         phase
     }
 
-    /// Runs the body of a phase of all PEs, or of a team, and ends the phase. The body has the world's stream; the world reaches
-    /// nothing meanwhile.
+    /// Runs the body of a phase of all PEs, or of a team, and ends the phase. The body has the world's endpoint; the world refuses
+    /// operations meanwhile.
     pub(crate) fn run<L: ThreadLevel, R>(
         self,
         world: &mut World<L>,

@@ -142,7 +142,7 @@ fn sorted<T: SymmetricData, D: Distribution>(
 /// change it afterwards. Each element is sent once, however often the list has it.
 pub struct Plan<T> {
     me: Pe,
-    /// Elements of this PE that others want: those of the first neighbour, then of the second, ..
+    /// Elements of this PE that other PEs want, grouped by neighbour.
     given: Vec<usize>,
     counts: Vec<usize>,
     halo: Halo<T>,
@@ -178,7 +178,7 @@ impl<T: PlainData> Plan<T> {
     ///
     /// # Panics
     ///
-    /// If `part` is not on the calling PE or lacks an element that others want, or a call before was given up by a panic.
+    /// If `part` is not on the calling PE or lacks an element that others want, or a panic interrupted an earlier call.
     #[track_caller]
     pub fn bring(&mut self, token: &(impl Stores + ?Sized), part: On<'_, [T]>) -> &[T] {
         let (me, pe) = (self.me, part.pe());
@@ -196,7 +196,7 @@ impl<T: PlainData> Plan<T> {
     ///
     /// # Panics
     ///
-    /// If an element that others want is not in `part`, or a call before was given up by a panic.
+    /// If an element that others want is not in `part`, or a panic interrupted an earlier call.
     #[track_caller]
     pub fn bring_from(&mut self, token: &(impl HaloToken + ?Sized), part: &[T]) -> &[T] {
         self.check_part(part.len());
@@ -257,7 +257,7 @@ impl<T: PlainData> Plan<T> {
         }
     }
 
-    /// Requires that a part of `len` elements has all that other PEs want.
+    /// Panics unless a part of `len` elements has all that other PEs want.
     #[track_caller]
     fn check_part(&self, len: usize) {
         if let Some(element) = self.given.iter().find(|element| **element >= len) {

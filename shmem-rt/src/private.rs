@@ -1,9 +1,9 @@
 //! The items that expansions of the macros name. Not for other use, and without a promise of compatibility.
 //!
 //! Expansions name `::shmem::__private::X` and nothing else of this crate, so that a program may shadow or re-export any name.
-//! Those that contain `unsafe` name the crate by `extern crate`, because a program may call another crate `shmem`. The macros check
+//! Expansions with `unsafe` name the crate by `extern crate`, because a program may call another crate `shmem`. The macros check
 //! syntax only. All other requirements are trait bounds, or the `require_*` functions here, evaluated in a constant at the user's
-//! token. Each panics with one sentence.
+//! token. Each of these panics with one sentence.
 
 use std::marker::PhantomData;
 
@@ -61,7 +61,7 @@ pub fn refused<T>() -> T {
 ///
 /// # Panics
 ///
-/// At compile time, if its pages are smaller.
+/// At compile time, if the partition's pages are smaller.
 #[track_caller]
 pub const fn require_pages(partition: &Declaration, pgsize: u64) {
     if partition.pgsize != 0 && partition.pgsize < pgsize {
@@ -79,7 +79,7 @@ pub const fn require_pages(partition: &Declaration, pgsize: u64) {
 ///
 /// # Panics
 ///
-/// At compile time, if the object alone is larger than the partition, or aligned to more.
+/// At compile time, if the object is larger than the partition, or its alignment than [`MAX_ALIGN`].
 #[track_caller]
 pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Symmetric<T>) {
     if align_of::<T>() > MAX_ALIGN {
@@ -122,7 +122,7 @@ macro_rules! __plain_data {
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Pod for $holder where $holder: $crate::__private::Derived {}
 
-        // SAFETY: it is one element, whose fields the derive gave beside their names, which lend nothing.
+        // SAFETY: the value is one element. The derive gave its fields with their names; `Names` lends no others.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Shaped for $holder

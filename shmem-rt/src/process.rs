@@ -32,7 +32,7 @@ pub(crate) fn thread_number() -> u64 {
     MINE.with(|number| *number)
 }
 
-/// Declares that the first thread of the process, if it is not the calling one, and `others` more only wait for the calling thread.
+/// Declares that `others` threads, and the process's first thread if it is another, only wait for the calling thread.
 pub(crate) fn stand_for_all(others: usize) {
     let is_another = rustix::thread::gettid() != rustix::process::getpid();
     BYSTANDERS.store(usize::from(is_another) + others, Ordering::Relaxed);

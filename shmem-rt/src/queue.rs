@@ -2,7 +2,7 @@
 //!
 //! A PE keeps its items in a private deque, and offers the older half of them in its [`Window`], in symmetric memory. An idle PE
 //! steals half of another PE's window. If it finds no items, it asks the PEs that are 1, 2, 4, .. steps further round the ring to
-//! call it when they fill their windows (lifelines; Saraswat et al. 2011), and sleeps. [`Termination`] detects that all
+//! notify it when they fill their windows (lifelines; Saraswat et al. 2011), and sleeps. [`Termination`] detects that all
 //! items are done.
 
 use std::collections::VecDeque;
@@ -178,7 +178,7 @@ impl<T: PlainData> WorkQueue<T> {
         }
     }
 
-    /// Steals items of another PE's window; returns whether it had any. Without items this PE still rests.
+    /// Steals items of another PE's window; returns whether it had any. If not, this PE is still counted as idle.
     fn steal<L: ThreadLevel>(&mut self, world: &World<L>, victim: Pe) -> bool {
         if !self.window.has_any(world, victim) {
             return false;
@@ -226,7 +226,7 @@ enum Word {
     Copied,
     /// PEs that wait for items of this PE: bit `d` is the PE 2^d steps before this PE.
     Hungry,
-    /// Number of calls of this PE by PEs that have filled their windows.
+    /// Number of notifications by PEs that have filled their windows.
     Calls,
 }
 
@@ -238,7 +238,7 @@ enum Word {
 struct Window<T> {
     items: SymBox<[T]>,
     words: SymBox<[Atomic<u64>]>,
-    /// Number of PEs that a PE asks to call it: those 1, 2, 4, .. steps away.
+    /// Number of PEs that a PE asks to notify it: those 1, 2, 4, .. steps away.
     reach: u32,
 }
 
@@ -251,7 +251,7 @@ impl<T: PlainData> Window<T> {
         Ok(Self { items: world.alloc(zeroed(items))?, words, reach })
     }
 
-    /// Fills this PE's window with at most `most` of its oldest items, if it is empty, and calls the PEs that wait for them.
+    /// Fills this PE's window, if it is empty, with at most `most` of its oldest items, and notifies the PEs that wait.
     fn fill<L: ThreadLevel>(&self, world: &World<L>, from: &mut VecDeque<T>, most: usize) {
         let me = world.me();
         let (first, end) = split(world.fetch(self.word(me, Word::Span)));
@@ -307,7 +307,7 @@ impl<T: PlainData> Window<T> {
         true
     }
 
-    /// The PEs that this one asks to call it.
+    /// The PEs that this PE asks to notify it.
     fn sources<L: ThreadLevel>(&self, world: &World<L>) -> impl Iterator<Item = (u32, Pe)> {
         (0..self.reach).map(|step| (step, self.away(world, step, true)))
     }

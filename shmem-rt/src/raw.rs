@@ -50,7 +50,7 @@ pub mod context {
     ///
     /// # Safety
     ///
-    /// What is issued through it keeps to the level of the context, and no exclusive phase is open.
+    /// The endpoint's use keeps to the level of the context, and no exclusive phase is open.
     pub unsafe fn endpoint(context: &Context<Multiple>) -> &Endpoint {
         context.stream()
     }
@@ -125,7 +125,7 @@ pub mod job {
     use crate::thread::ThreadLevel;
     use crate::world::World;
 
-    /// Ends the job on all PEs, with a message of this one. An empty message with code 0 is not printed.
+    /// Ends the job on all PEs, with a message of this PE. An empty message with code 0 is not printed.
     pub fn abort<L: ThreadLevel>(world: &World<L>, code: i32, message: &str) -> ! {
         world.job().abort(code, message)
     }
@@ -159,7 +159,7 @@ pub mod job {
         unsafe { crate::start::leave(world) };
     }
 
-    /// Completes what all contexts of this PE have started.
+    /// Completes the operations of all contexts of this PE.
     pub fn quiet_all<L: ThreadLevel>(world: &World<L>) {
         world.job().quiet_all();
     }

@@ -29,13 +29,13 @@ pub(crate) struct Rings<T> {
     pub(crate) pes: Vec<Pe>,
     /// Slots from one PE to another: a power of two.
     slots: usize,
-    /// Messages taken for each credit.
+    /// Messages that a credit acknowledges.
     step: u64,
-    /// The messages of every PE to this one: a ring for each.
+    /// The messages of every PE to this PE: a ring for each PE.
     items: SymBox<[T]>,
     /// For each slot, the number after the last message that has arrived.
     signals: SymBox<[Signal]>,
-    /// For each PE, the messages of this PE that it has acknowledged.
+    /// For each PE, the number of this PE's messages that it acknowledged.
     credits: SymBox<[Signal]>,
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
@@ -97,7 +97,7 @@ impl<T: PlainData> Rings<T> {
         token.endpoint().require_open(Location::caller());
     }
 
-    /// Messages to a PE that it has not acknowledged. Reads the credits if more than `enough` are known.
+    /// Number of unacknowledged messages to a PE. Reads the credits if the known number is above `enough`.
     #[inline]
     pub(crate) fn under_way(&mut self, token: &(impl Stores + ?Sized), to: usize, enough: usize) -> usize {
         let outgoing = &mut self.outgoing[to];
@@ -107,13 +107,13 @@ impl<T: PlainData> Rings<T> {
         (outgoing.sent - outgoing.freed) as usize
     }
 
-    /// Free slots at a PE.
+    /// Number of free slots at a PE.
     #[inline]
     pub(crate) fn room(&mut self, token: &(impl Stores + ?Sized), to: usize) -> usize {
         self.slots - self.under_way(token, to, self.slots - 1)
     }
 
-    /// Free consecutive slots at a PE.
+    /// Number of free consecutive slots at a PE.
     #[inline]
     pub(crate) fn room_in_a_row(&self, to: usize) -> usize {
         let Outgoing { sent, freed } = self.outgoing[to];
@@ -125,7 +125,7 @@ impl<T: PlainData> Rings<T> {
         self.credits.here(token).index(to).__look() > self.outgoing[to].freed
     }
 
-    /// Sent and acknowledged messages to a PE, and its slots, for messages about waits.
+    /// Numbers of messages sent to and acknowledged by a PE, and of its slots, for wait reports.
     pub(crate) fn sent(&self, to: usize) -> (u64, u64, usize) {
         let Outgoing { sent, freed } = self.outgoing[to];
         (sent, freed, self.slots)

@@ -37,16 +37,16 @@ pub enum Collective {
 pub struct JobShape {
     /// Number of nodes.
     pub nodes: usize,
-    /// PEs on each.
+    /// PEs on each node.
     pub per_node: usize,
 }
 
 /// The cost of a collective between nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Messages of which each waits for the one before.
+    /// Messages in sequence: each waits for the last.
     pub rounds: u64,
-    /// Messages of all nodes.
+    /// Number of messages of all nodes.
     pub messages: u64,
     /// Bytes of all messages, with their words.
     pub bytes: u64,
@@ -60,7 +60,7 @@ impl JobShape {
         self.nodes * self.per_node
     }
 
-    /// Rounds of a dissemination of the nodes.
+    /// Rounds of a dissemination between the nodes.
     pub fn rounds(self) -> usize {
         self.nodes.next_power_of_two().trailing_zeros() as usize
     }
@@ -105,7 +105,7 @@ impl Collective {
         self.pattern().map_or(CollectiveWay::Meetings, way)
     }
 
-    /// All ways that exist for it, whether they pay or not.
+    /// All ways that the collective has, also slow ones.
     pub fn ways(self, shape: JobShape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
         let pattern = self.pattern();
         // The model does not matter here.
@@ -122,7 +122,7 @@ impl Cost {
     ///
     /// # Panics
     ///
-    /// If the way does not exist for it.
+    /// If the collective has no such way.
     pub fn of_way(way: CollectiveWay, collective: Collective, symmetric: bool, shape: JobShape) -> Self {
         if shape.nodes == 1 {
             return Self::default();
@@ -144,7 +144,7 @@ impl Cost {
         }
     }
 
-    /// The cost of a collective by meetings.
+    /// The cost of a collective by barriers.
     fn with_barriers(collective: Collective, shape: JobShape) -> Self {
         let nodes = counts::Nodes::new(shape.nodes, shape.per_node);
         let (barriers, bytes) = match (collective, collective.pattern()) {
@@ -178,7 +178,7 @@ impl Cost {
         Self { rounds, messages, bytes, unordered }.and(barrier)
     }
 
-    /// The cost of one after the other.
+    /// The cost of both in sequence.
     fn and(self, other: Self) -> Self {
         Self {
             rounds: self.rounds + other.rounds,

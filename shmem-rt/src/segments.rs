@@ -1,8 +1,8 @@
 //! Segments made after the start: partitions made at run time, arrays with memory of their own, pools of arrays, halos.
 //!
-//! All PEs make and remove them together, and compute the same index and offset for each without an exchange
-//! ([`LaterRange`](shmem_core::memory::LaterRange)). Making one takes three agreements over symmetric memory. The launcher only
-//! passes the descriptors on.
+//! All PEs make and remove a segment together, and compute equal indices and offsets without an exchange
+//! ([`LaterRange`](shmem_core::memory::LaterRange)). Making a segment takes three agreements over symmetric memory. The launcher
+//! only passes the descriptors on.
 //!
 //! ```text
 //! 1  each PE has addresses and enough memory              bytes, page size and offset are exchanged and compared
@@ -42,7 +42,7 @@ pub(crate) struct Wanted {
     pub(crate) name: Text<32>,
     /// Memory that `prepare` populates in addition to the request.
     pub(crate) taken: Vec<Request>,
-    /// Whether raw addresses do not find it. Required unless the segment is removed with the world borrowed exclusively: see
+    /// Whether raw addresses do not find the segment. Required unless it is removed with the world borrowed exclusively: see
     /// [`remove`].
     pub(crate) hidden: bool,
     /// The memfd of the own part, if it exists already.
@@ -90,8 +90,8 @@ pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
     job.memory.arena.check_later(request, job.site.cpus.iter().filter(asks).count())
 }
 
-/// Makes a segment on all PEs. `wanted` may be an error on some. The job ends if bytes, page size or offset differ between PEs.
-/// `prepare` initialises the own part, before another PE can reach it.
+/// Makes a segment on all PEs. `wanted` may be an error on some PEs. The job ends if bytes, page size or offset differ between
+/// PEs. `prepare` initialises this PE's part, before another PE can reach it.
 ///
 /// # Errors
 ///
@@ -264,17 +264,17 @@ unsafe fn take_away(job: &Job, place: LaterSegment, slots: impl IntoIterator<Ite
 /// is removed only with the world borrowed exclusively (`drop_partition`), when no token exists.
 pub(crate) unsafe fn remove(job: &Job, index: u32) {
     let mut later = job.memory.later.lock();
-    // SAFETY: all PEs have given it up and met since (caller), so there are no handles of objects in it.
+    // SAFETY: all PEs have dropped their handles of the segment, and passed a collective since (caller).
     let Segment { start, bytes, .. } = unsafe { job.memory.segments.remove(index) };
     let place = LaterSegment { index, offset: start };
     // The next segment at these addresses has other pages.
     later.misplaced.leave_out(&(start..start + bytes));
-    // SAFETY: all PEs have given it up, and were quiet before they met (caller); no address or handle leads there.
+    // SAFETY: all PEs were quiet after their drops and before the collective (caller); no address or handle is left.
     unsafe { take_away(job, place, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
     later.range.release(place);
 }
 
-/// Undoes what [`End`] says of freed allocations.
+/// Carries out the [`End`] of each freed allocation.
 ///
 /// # Safety
 ///
@@ -306,8 +306,8 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
     }
 }
 
-/// Discards misplaced pages in a new block of a heap, so that new pages come from the nodes of the partition, and makes these if
-/// the partition is populated. (Misplaced free pages are kept until then, for the next array that wants them there.)
+/// Discards misplaced pages in a new block of a heap, so that new pages come from the nodes of the partition. Populates the block
+/// if the partition is populated. (Misplaced free pages are kept until then, for the next array on their nodes.)
 pub(crate) fn renew_pages(job: &Job, block: &Range<usize>, populated: impl FnOnce() -> bool) {
     let ranges = job.memory.later.lock().misplaced.take(block);
     if ranges.is_empty() {

@@ -27,7 +27,7 @@ use crate::report::{Groups, Peer, add_to};
 #[derive(Clone)]
 pub(crate) struct Neighbours {
     places: Arc<[(usize, usize)]>,
-    /// Which of them is the calling PE.
+    /// Index of the calling PE.
     me: usize,
 }
 
@@ -39,7 +39,7 @@ impl Neighbours {
         Self { places: places.into(), me }
     }
 
-    /// The record of each.
+    /// The record of each PE.
     pub(crate) fn peers(&self) -> impl Iterator<Item = Peer<'_>> + Clone {
         (0..self.places.len()).map(|at| Peer { number: self.places[at].0, record: self.record(at) })
     }
@@ -59,8 +59,8 @@ impl Neighbours {
     }
 }
 
-/// The other nodes, in a binomial tree with the node of PE 0 as its root, so that each node asks nodes that it meets in barriers as
-/// well.
+/// The other nodes, in a binomial tree with the node of PE 0 as its root. So each node asks only nodes with which it also
+/// communicates in barriers.
 pub(crate) struct Others {
     far: Far,
     directory: Arc<Directory>,
@@ -80,11 +80,11 @@ impl Others {
     /// Changes a word of a PE's record, without waiting for completion.
     fn tell(&self, pe: Pe, offset: usize, op: AtomicOp) {
         let word = Remote { pe, segment: SYSTEM, offset: offset_of!(SystemArea, record) + offset };
-        // SAFETY: an aligned word of the system area of every PE, which is for this alone.
+        // SAFETY: an aligned word of the system area of every PE, used by the detection alone.
         unsafe { self.far.transport.tell(self.far.channel, word, Width::W8, op) };
     }
 
-    /// The records of their PEs.
+    /// The records of the other nodes' PEs.
     fn records(&self) -> Vec<(usize, PeRecord)> {
         let pes = self.directory.pes().iter().filter(|pe| pe.on_node().is_none());
         pes.map(|pe| (pe.number(), far_record(&self.far, *pe, offset_of!(SystemArea, record)))).collect()

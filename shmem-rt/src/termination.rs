@@ -1,24 +1,24 @@
 //! Termination detection: counts of resting PEs and of messages in flight, in one word (Mattern's counting method, 1987).
 //!
-//! A word of PE 0 holds two numbers: the PEs that rest, and the messages that were sent and not recorded as taken. An idle PE adds
-//! 1 to the first number, and in the same atomic operation its sent less its taken messages since its last rest to the second. A
-//! resting PE subtracts itself before it takes a message or an item of another PE.
+//! A word of PE 0 holds two numbers: of PEs that rest (are idle), and of messages sent and not recorded as taken. A PE that begins
+//! to rest adds 1 to the first number, and its sent less its taken messages since its last rest to the second, in one atomic
+//! operation. A resting PE subtracts itself before it takes a message or an item of another PE.
 //!
-//! The round is over when all PEs rest and no message is missing. A resting PE has recorded its sent and taken messages. So the
-//! second number counts messages in flight and those taken by a PE that has not recorded that, and such a PE does not rest. The
-//! holder of a stolen item does not rest, and only a PE that does not rest creates messages or items. Both numbers are in one
-//! word, because two words read one after the other may never have had these values at the same time.
+//! The round is over when all PEs rest and the second number is 0. A resting PE has recorded its sent and taken messages. So the
+//! second number counts messages in flight, and messages taken by PEs that do not rest. The holder of a stolen item does not
+//! rest, and only a PE that does not rest creates messages or items. Both numbers are in one word, because two words read one
+//! after the other may never have had these values at the same time.
 //!
-//! The PE whose addition completes the round sets a word of every PE, on which each waits. A barrier ends the round. The next
-//! round counts in another word, because a PE that found no item to steal may be late to record that it rests again.
+//! The PE whose addition completes the round sets a word on every PE, on which that PE waits. A barrier ends the round. The next
+//! round counts in another word, because a PE that found no item to steal may record late that it rests again.
 //!
 //! An exchange in a phase has no barrier, so its count is never reset: round k is over when the count of resting PEs is k times
-//! the number of PEs, with no message missing. A resting PE of an exchange resumes only for a message of this round that it has
-//! seen and not taken, and that message is missing until then, so the round is not over. Hence no PE changes the word for a
-//! round that is over.
+//! the number of PEs, and that of messages 0. A resting PE of an exchange resumes only for a message of this round that it has
+//! seen and not taken. That message is counted until then, so the round is not over. Hence no PE changes the word for a round
+//! that is over.
 //!
-//! The number of messages is negative while messages were recorded as taken and not yet as sent. The sum of both numbers is unique
-//! nevertheless, because the number of resting PEs differs by less than one message counts.
+//! The number of messages is negative while messages were recorded as taken and not yet as sent. The word is unambiguous
+//! nevertheless, because a message adds more to it than all PEs.
 
 use std::panic::Location;
 
@@ -33,10 +33,10 @@ use crate::initial::zeroed;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Words from one word to the next: each has a cache line of its own.
+/// Distance of the words, in words: each has a cache line of its own.
 const LINE: usize = 16;
 
-/// The word that notifies a PE, after the two that count in turn.
+/// The word that notifies a PE, after the two words that count in turn.
 const OVER: usize = 2 * LINE;
 
 /// What one message adds to the count: more than the number of PEs.
@@ -50,7 +50,7 @@ pub(crate) struct Termination {
     all: u64,
     /// Whether a barrier ends each round.
     meets: bool,
-    /// From 1.
+    /// Number of the round, from 1.
     pub(crate) round: u64,
     /// Messages sent less messages taken since this PE's last rest.
     balance: i64,
@@ -106,7 +106,7 @@ impl Termination {
     pub(crate) fn end<L: ThreadLevel>(&mut self, world: &World<L>, location: &'static Location<'static>) {
         self.round += 1;
         if world.my_pe() == 0 {
-            // Unused since the round before, which ended by a barrier.
+            // Unused since the previous round, which ended by a barrier.
             world.set(self.count(), 0);
         }
         let (arguments, subject) =

@@ -23,13 +23,13 @@ use crate::process;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// Variable with the test of which a copy of the test binary is a PE.
+/// Variable that names the test for a copy of the test binary.
 const TEST: &str = "SHMRUN_TEST";
 
 /// Variable with the command of another launcher.
 const LAUNCHER: &str = "SHMRUN_LAUNCHER";
 
-/// Time after its limit that a test has to end itself.
+/// Time that a test has after its limit to end itself.
 const GRACE: Duration = Duration::from_secs(10);
 
 const PANICKED: u8 = 101;
@@ -40,8 +40,8 @@ const PANICKED: u8 = 101;
 ///
 /// # Panics
 ///
-/// If a PE fails, does not panic as it should, or the test takes too long. The message contains what the PEs printed, and what they
-/// did at the end of the time.
+/// If a PE fails, does not panic as it should, or the test takes too long. The message contains what the PEs printed, and where
+/// they waited at the time limit.
 #[track_caller]
 pub fn test<L: ThreadLevel, R: Outcome>(
     name: &str,
@@ -94,7 +94,7 @@ pub fn test<L: ThreadLevel, R: Outcome>(
     }
 }
 
-/// The time limit of a test: its own, or that of the environment.
+/// The time limit of a test: its own, or the environment's.
 fn limit(own: Option<Duration>, environment: &[(&str, &str)]) -> Result<Option<Duration>, EnvError> {
     // No other variable is read: a test may set wrong ones on purpose.
     let name = TEST_TIMEOUT.name;
@@ -122,7 +122,7 @@ fn job(
     let mut job =
         Launch::new(std::env::current_exe()?, processes).args(arguments).env(TEST, name).capture_output();
     if let Some(limit) = limit {
-        // A process of PEs that are threads prints what they do, and ends itself.
+        // A process whose threads are the PEs prints where they wait, and ends itself.
         job = job.timeout(if threads { limit.saturating_add(GRACE) } else { limit });
     }
     job = if threads { job.env(NPES.name, pes.to_string()) } else { job.env_remove(NPES.name) };
@@ -181,7 +181,7 @@ fn launched(
     Ok(launch::Outcome { code, failure, report: String::new(), outputs })
 }
 
-/// Why a test is skipped: its PEs need libfabric, and it cannot be loaded.
+/// Why a test is skipped: its PEs need libfabric, which cannot be loaded.
 fn skipped(environment: &[(&str, &str)]) -> Option<String> {
     let transport = said(TRANSPORT.name, environment).unwrap_or_default().to_ascii_lowercase();
     let apart = said(HOSTS_AS, environment).is_some();

@@ -11,7 +11,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use shmem_core::context::mapping::Level;
 
-/// One thread, the one that started.
+/// One thread: the one that started.
 #[derive(Debug)]
 pub struct Single(PhantomData<dyn kept::World_of_level_single__other_threads_need_threads_multiple>);
 
@@ -41,8 +41,8 @@ pub struct InTurn(PhantomData<dyn kept::Context_used_in_turn__bind_it_in_a_turn_
 #[derive(Debug)]
 pub(crate) struct HeldLock(PhantomData<dyn kept::Lock_held_by_a_thread__drop_the_guard_on_that_thread>);
 
-/// Makes a turn with a domain `!Send`, because it contains the reference to the world, and that of a serialized world stays on its
-/// thread.
+/// Makes a turn with a domain `!Send`: the turn contains the reference to the world, and a reference to a serialized world stays
+/// on its thread.
 #[derive(Debug)]
 pub(crate) struct OneTurn(PhantomData<dyn kept::Turn_of_one_thread__take_a_turn_on_each_thread>);
 

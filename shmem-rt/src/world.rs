@@ -20,8 +20,8 @@ use crate::thread::{Single, ThreadLevel};
 
 /// The job, and the token that proves that it runs.
 ///
-/// There is one in a process. [`#[shmem::main]`](macro@crate::main) and [`#[shmem::test]`](macro@crate::test) hand it over, and
-/// [`init`](crate::init) makes it where neither fits. What follows is ordered by task; methods in other traits come with the prelude.
+/// There is one per process. [`#[shmem::main]`](macro@crate::main) and [`#[shmem::test]`](macro@crate::test) pass it to the
+/// program, and [`init`](crate::init) returns it. The table is ordered by task; methods in other traits come with the prelude.
 ///
 /// | to | there is |
 /// |---|---|
@@ -65,8 +65,8 @@ use crate::thread::{Single, ThreadLevel};
 /// }
 /// ```
 pub struct World<L: ThreadLevel = Single> {
-    /// Inline, and without interior mutability, so that the compiler can keep base and stride in registers in a loop with stores.
-    /// All that changes is in `inner`.
+    /// Inline, and without interior mutability, so that the compiler can keep its base and stride in registers in a loop with
+    /// stores. All mutable state is in `inner`.
     endpoint: Endpoint,
     inner: Box<Inner>,
     _level: PhantomData<L>,
@@ -79,8 +79,8 @@ struct Inner {
     _living: LivingWorld,
 }
 
-// SAFETY: the endpoint is lent by a borrow of the world only, and only the start of the job creates a world; `local` borrows it
-// exclusively.
+// SAFETY: the endpoint is lent by a borrow of the world only, and only the start of the job creates a world; `local` borrows
+// the world exclusively.
 unsafe impl<L: ThreadLevel> Initiator for World<L> {
     #[doc(hidden)]
     #[inline(always)]
@@ -98,8 +98,8 @@ impl<L: ThreadLevel> World<L> {
         Self { endpoint, inner: Box::new(Inner { job, team, node, _living }), _level: PhantomData }
     }
 
-    /// Takes the endpoint for a phase: until [`open`](Self::open) this world reaches nothing. `refuses` is called for operations that
-    /// are tried.
+    /// Takes the endpoint for a phase: until [`open`](Self::open) this world refuses operations. `refuses` is called for each
+    /// attempt.
     pub(crate) fn shut(&mut self, refuses: Arc<dyn Observer>) -> Endpoint {
         let shut = self.endpoint.shut(refuses);
         std::mem::replace(&mut self.endpoint, shut)
@@ -232,7 +232,7 @@ impl<L: ThreadLevel> World<L> {
         network.counted.as_ref().map(|counted| counted.traffic()).or_else(nothing)
     }
 
-    /// This PE's exchanges through the launcher so far: the cost of the start.
+    /// Counts of this PE's exchanges through the launcher so far.
     pub fn exchanged(&self) -> Exchanged {
         self.job().bootstrap.exchanged()
     }

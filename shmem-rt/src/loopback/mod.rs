@@ -1,14 +1,14 @@
 //! A job inside one process: every PE is a thread.
 //!
-//! This is the test transport's home. Nothing here is fast; it exists so that every operation takes
-//! the path that a network will take, over a transport that delays and reorders what it may.
+//! This transport is for tests, and not fast. Every operation takes the path that it takes over a
+//! network, and the transport delays and reorders operations as far as is allowed.
 //!
-//! Every PE is alone on its node, unless a pattern puts several on one (`SHMRUN_HOSTS_AS`, see [`HostsAs`]).
-//! Those reach each other as processes do: each PE has an arena of its own, into which it maps the memory of
-//! the others on its node. Threads can pass values to each other without messages, so each [`Pe`], team, context and halo
+//! Every PE is alone on its node, unless a pattern puts several PEs on a node (`SHMRUN_HOSTS_AS`, see [`HostsAs`]).
+//! PEs of a node reach each other as processes do: each has an arena of its own, into which it maps the memory of
+//! the others. Threads can pass values to each other without messages. So each [`Pe`], team, context and halo
 //! records the PE that it belongs to, and operations of other PEs refuse it.
 //!
-//! A PE that calls `exit` ends the process, and with it all PEs. A handler at exit says so, and which PEs had not left the job.
+//! A PE that calls `exit` ends the process, and so all PEs. An exit handler prints that, and which PEs had not left the job.
 
 mod threads;
 
@@ -51,12 +51,12 @@ pub(crate) const TIMED_OUT: u8 = 124;
 static RUNNING: Mutex<Option<Neighbours>> = Mutex::new(None);
 
 thread_local! {
-    /// The PE that the thread is. It has no destructor, so a handler at exit can read it.
+    /// The number of the thread's PE. It has no destructor, so an exit handler can read it.
     static ME: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Runs `body` as `pes` PEs, each a thread of this process. If they run for longer than `limit`, the process says
-/// what each of them does, and ends.
+/// Runs `body` as `pes` PEs, each a thread of this process. If they run for longer than `limit`, the process prints
+/// where each PE waits, and ends.
 pub(crate) fn run<L: ThreadLevel>(
     pes: usize,
     limit: Option<Duration>,
@@ -91,15 +91,15 @@ pub(crate) fn run<L: ThreadLevel>(
     // All nodes share this process's cores.
     let has_cores = pes <= std::thread::available_parallelism().map_or(1, usize::from);
     let places: Vec<_> = (0..pes).map(|pe| (pe, arenas[pe].start_of(nodes.slot(pe)) as usize)).collect();
-    // SAFETY: the slots of the PEs, which the arenas map; these live longer than the threads below, and than `running`.
+    // SAFETY: the slots of the PEs, which the arenas map; the arenas outlive the threads below, and `_running`.
     let neighbours = unsafe { Neighbours::new(&places, 0) };
     let _running = Running::new(neighbours.clone());
     let (over, is_over) = mpsc::channel::<()>();
     let program = &body;
-    // This one, that of the network, and the one that looks at the time.
+    // The calling thread, that of the network, and that of the time limit.
     process::stand_for_all(2 + usize::from(limit.is_some()));
     std::thread::scope(|scope| {
-        // Gone when all PEs have ended, or one could not be started.
+        // Dropped when all PEs have ended, or one could not be started.
         let over = Arc::new(over);
         if let Some(limit) = limit {
             let neighbours = neighbours.clone();
@@ -124,10 +124,10 @@ pub(crate) fn run<L: ThreadLevel>(
                     .map(|number| {
                         let is_near = hosts[number] == hosts[me];
                         let slot = if is_near { nodes.slot(number) as u32 } else { Pe::OFF_NODE };
-                        // SAFETY: PE `number` is one of the threads, and those of this node take the
+                        // SAFETY: PE `number` is one of the threads, and the PEs of this node have the
                         // slots of the arena in the order of their numbers.
                         let pe = unsafe { Pe::new(number as u32, slot) };
-                        // SAFETY: all PEs that this one has, and it has none yet.
+                        // SAFETY: done for all `Pe`s of this PE, before any of them is used.
                         unsafe { pe.seen_by(me as u32) }
                     })
                     .collect();
@@ -152,7 +152,7 @@ pub(crate) fn run<L: ThreadLevel>(
             let spawned = thread.spawn_scoped(scope, move || {
                 let _over = over;
                 if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
-                    // The others may be waiting for this PE for ever.
+                    // The other PEs may wait for this PE for ever.
                     exit::end(101, || ());
                 }
             });
@@ -179,7 +179,7 @@ impl Drop for Running {
     }
 }
 
-/// Has [`exited`] called when the process ends by `exit`.
+/// Makes `exit` call [`exited`].
 #[cfg(target_env = "gnu")]
 fn at_exit() {
     extern "C" fn run(code: c_int, _: *mut c_void) {
@@ -188,11 +188,11 @@ fn at_exit() {
     unsafe extern "C" {
         safe fn on_exit(run: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     }
-    // Without memory for one more handler nothing is said.
+    // Without memory for one more handler nothing is printed.
     _ = on_exit(run, std::ptr::null_mut());
 }
 
-/// Other C libraries do not tell the code.
+/// Other C libraries do not pass the code.
 #[cfg(not(target_env = "gnu"))]
 fn at_exit() {
     extern "C" fn run() {
@@ -202,7 +202,7 @@ fn at_exit() {
     _ = unsafe { libc::atexit(run) };
 }
 
-/// The process ends by `exit`: what is said, and how it ends, if there is a PE that has not left the job.
+/// Called by `exit`: if a PE has not left the job, prints a message and ends the process.
 fn exited(code: Option<c_int>) {
     let running = RUNNING.lock();
     let Some(pes) = running.as_ref() else { return };

@@ -83,7 +83,7 @@ impl Bootstrap for Threads {
         let Shared { descriptors: given, barrier, nodes, .. } = &*self.shared;
         let given = || given.lock();
         let own = descriptors.iter().map(|d| d.try_clone_to_owned()).collect::<io::Result<_>>();
-        // Also after an error: the others wait in the barrier.
+        // Also after an error: the other PEs wait in the barrier.
         let failed = own.map(|own| given()[self.me] = own);
         barrier.wait();
         let copy = |pe: usize| given()[pe].iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();

@@ -19,21 +19,21 @@ use crate::state::shelf::Shelf;
 use crate::thread::ThreadLevel;
 
 impl<L: ThreadLevel> Heap<'_, L> {
-    /// The object with a name: as it was persisted, if an earlier job has made it, and otherwise a new one with
-    /// these initial contents. Collective. The partition must have `KIND=PMEM`. If it is in memory
+    /// Returns the object with a name: as persisted, if an earlier job has made it, otherwise a new one with
+    /// these initial contents. Collective. The partition must have `KIND=PMEM`. If the partition is in memory
     /// because there is no file, and the policy allows that, names live as long as the job.
     ///
-    /// An object that is found must have the same number of items, of the same size and alignment. Types are compared by
-    /// name: within a job all of them, with an object of an earlier job only numbers and arrays of numbers;
-    /// the program answers for the meaning of a struct's fields.
+    /// An existing object must have as many items, of equal size and alignment, as `initial`. Types are compared by
+    /// name: within a job all types, with an object of an earlier job only numbers and arrays of numbers.
+    /// The program answers for the meaning of a struct's fields.
     ///
     /// Dropping the handle keeps the object; [`remove`](Self::remove) frees it. Objects without a name
     /// are gone when the job ends.
     ///
     /// # Errors
     ///
-    /// [`NameError`] if the name stands for something else or cannot be one, or the partition does not outlive the
-    /// job; or if the heap has no room: the same error on every PE.
+    /// [`NameError`] if the name is malformed or that of another kind of object, or the partition does not outlive
+    /// the job; or if the heap has no room: the same error on every PE.
     ///
     /// ```no_run
     /// use shmem::prelude::*;
@@ -92,9 +92,9 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let released = Arc::clone(ledger.released());
         drop(ledger);
         agreed.again();
-        // SAFETY: the ledger has reserved the object under this number on every PE, for as long as it has a
-        // name and then until the handle counted here is dropped; every PE has initialised its own, in this
-        // job or before the persist from which it comes, with as many items of that size and alignment, and any bytes
+        // SAFETY: the ledger has reserved the object under this number on every PE, for as long as the object has a
+        // name, and then until the handle counted here is dropped. Every PE has initialised its copy, in this job or
+        // before the persist that restored it, with as many items of that size and alignment, and any bytes
         // are a value.
         Ok(unsafe { SymBox::__new(made.id, made.segment, made.offset, items, released) })
     }
@@ -110,8 +110,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
         Ok(self.shelf(&mut shelves)?.objects.clone())
     }
 
-    /// Removes the name of an object. Collective. Its memory is used again when every PE has dropped its
-    /// handles. After the next persist no job finds it any more.
+    /// Removes the name of an object. Collective. The memory is used again when every PE has dropped its
+    /// handles. After the next persist no job finds the object.
     ///
     /// # Errors
     ///
@@ -142,8 +142,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
         Ok(())
     }
 
-    /// The file of this PE's part of the partition, and the persist at which it was opened; `None`:
-    /// it is in memory.
+    /// The file of this PE's part of the partition, and the persist at which it was opened; `None`
+    /// if the partition is in memory.
     pub fn file(&self) -> Option<FileGrant> {
         let partitions = self.world.job().memory.partitions.read();
         let at = partitions.segments().iter().position(|&segment| segment == self.segment)?;

@@ -16,21 +16,21 @@ use crate::setup::Setup;
 use crate::state::names::encode;
 use crate::state::shelf::Shelf;
 
-/// What a PE tells the others of a file.
+/// A PE's report of a file to the others.
 #[derive(Debug, Serialize, Deserialize)]
 enum FileReport {
     Found(FileState),
-    /// There is no file, and none can be made: why.
+    /// Why there is no file, and none can be made.
     Missing(String),
     Refused(String),
 }
 
-/// What a PE tells the others of all of its files.
+/// A PE's report of all of its files to the others.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
-    /// A random number: that of PE 0 marks the files that are made together.
+    /// A random number; PE 0's marks the files that are made together.
     set: u64,
-    /// By the position of their partition.
+    /// The files, by the position of their partition.
     files: BTreeMap<usize, FileReport>,
 }
 
@@ -48,8 +48,8 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
     let reports = bootstrap.exchange("files", &codec::encode(&report)).map_err(Error::launcher)?;
     let reports: Option<Vec<Report>> = reports.iter().map(|report| codec::decode(report).ok()).collect();
     let settled = reports.ok_or_else(garbled).and_then(|reports| settle(files, setup, &reports));
-    // Also after an error: nobody ends the job before all have removed what they made. And nobody writes a
-    // file before all have come to the same persist.
+    // Also after an error: no PE ends the job before all PEs have removed the files that they made. And no PE
+    // writes a file before all PEs are at the same persist.
     bootstrap.fence().map_err(Error::launcher)?;
     settled
 }
@@ -90,7 +90,7 @@ fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Files, Report) {
     (files, report)
 }
 
-/// Has the files of a PE come to the persist that all PEs can come to, by the reports of all.
+/// Brings the files of a PE to the persist that all PEs have, by the reports of all.
 fn settle(mut files: Files, setup: &Setup, reports: &[Report]) -> Result<BTreeMap<usize, Backing>> {
     let specs = setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file());
     let decided: Result<Vec<_>> = specs.map(|(k, spec)| Ok((k, decide(spec, k, reports)?))).collect();
@@ -120,8 +120,8 @@ fn garbled() -> Error {
     Error::launcher("a PE's files are garbled")
 }
 
-/// The persist at which a partition is in its files, or why it is in memory: the same on every PE. What was asked to survive and
-/// can, or has, does not become memory.
+/// The persist at which a partition is in its files, or why it is in memory: the same on every PE. A partition with existing or
+/// possible files is never put in memory.
 fn decide(spec: &PartitionSpec, k: usize, reports: &[Report]) -> Result<std::result::Result<u64, String>> {
     let (mut found, mut missing) = (Vec::new(), None);
     for (pe, report) in reports.iter().enumerate() {
@@ -148,7 +148,7 @@ fn of_files(pe: usize, reason: &str) -> Error {
 }
 
 /// Reads the names in the partitions of this PE, which are mapped in the slot at `mine` and not used yet. All PEs must find the same
-/// names: each compares its own with those of PE 0, to the byte.
+/// names: each PE compares its own names with those of PE 0, byte by byte.
 pub(crate) fn shelve(
     setup: &Setup,
     files: BTreeMap<usize, Backing>,

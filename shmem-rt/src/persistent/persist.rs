@@ -18,16 +18,16 @@ impl<L: ThreadLevel> World<L> {
     /// begins with exactly that, whatever happens to this one. Collective. Returns the number of partitions that
     /// were saved: 0 if no partition of the job is in a file.
     ///
-    /// All earlier puts, by any PE, are part of it; that is why the world is taken exclusively. Each partition
-    /// is saved as a whole: after a crash in between, one of several partitions may be at this persist and
+    /// All earlier puts, by any PE, are saved; that is why the world is borrowed exclusively. Each partition
+    /// is saved as a whole: after a crash, one of several partitions may be at this persist and
     /// another one at the last. Nothing else saves: a job that ends does not persist.
     ///
     /// It costs three flushes of each file, and a comparison of the partition with a copy.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotPersisted`], on all PEs, if a disk fails: then the last persist stays what a later job finds, and
-    /// none of this partition is possible any more in this job.
+    /// [`ErrorKind::NotPersisted`], on all PEs, if a disk fails: then a later job finds the last persist, and this job
+    /// cannot persist the partition any more.
     ///
     /// ```no_run
     /// use shmem::prelude::*;
@@ -84,7 +84,7 @@ impl<L: ThreadLevel> World<L> {
     }
 }
 
-/// The result of all PEs: a PE that failed, and the number of its error.
+/// The result of all PEs: a failed PE, and its error number.
 fn worst(agreed: &Agreed<'_>, mine: Result<(), Errno>) -> Result<(), (usize, i32)> {
     let me = agreed.collective.endpoint.me().number() as u64;
     let code = |errno: Errno| (me + 1) << 32 | u64::from(errno.raw_os_error().unsigned_abs());

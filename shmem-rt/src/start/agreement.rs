@@ -1,5 +1,5 @@
-//! The two exchanges of a start that every job makes: one description of the set-up, which must be the same on all PEs,
-//! and what each PE says of its memory.
+//! The two exchanges that every job makes at its start: of the description of the set-up, which must be equal on all PEs,
+//! and of each PE's memory.
 //!
 //! A launcher may be slow, so only the first PE sends its description, and each PE compares it byte by byte with its own. The
 //! description is text. Its first line names the version of the library, and so the layout of the runtime's words. PEs compare
@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 ///
 /// # Errors
 ///
-/// If the first PE has another text. A PE with the same text goes on to where all wait for all, and no further.
+/// If the first PE has another text. A PE with an equal text goes on, up to the next wait for all PEs.
 pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
     let theirs = bootstrap.told_by(&[0], "setup", mine.as_bytes()).map_err(Error::launcher)?.concat();
     if theirs == mine.as_bytes() {
@@ -38,7 +38,7 @@ pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct PeMemory {
-    /// Which bytes of its slot are in which file.
+    /// The files of the slot, and the bytes in each.
     pub(crate) files: Vec<FilePart>,
     pub(crate) cpus: Cpus,
     pub(crate) grants: Vec<Grant>,
@@ -47,11 +47,11 @@ pub(crate) struct PeMemory {
 impl Message for PeMemory {}
 
 impl PeMemory {
-    /// Sends this, and receives that of each PE. All have as many partitions.
+    /// Sends this message, and receives each PE's. All have equally many partitions.
     ///
     /// # Errors
     ///
-    /// If the launcher is lost, or a PE sends something else.
+    /// If the launcher is lost, or a PE's message is malformed.
     pub(crate) fn exchange(&self, bootstrap: &dyn Bootstrap) -> Result<Alike<Self>> {
         let all = bootstrap.exchange("told", &codec::encode(self)).map_err(Error::launcher)?;
         let all: Alike<Vec<u8>> = all.into_iter().collect();

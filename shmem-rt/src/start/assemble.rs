@@ -46,9 +46,9 @@ pub(crate) struct Parts {
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
     /// The memory of the PEs of this node.
     pub(crate) arena: Arc<Arena>,
-    /// What the partitions of each PE were granted.
+    /// The grants of the partitions of each PE.
     pub(crate) grants: Alike<Vec<Grant>>,
-    /// Where the partitions of this PE are that are to outlive the job, by their position.
+    /// Files of this PE's partitions that are to outlive the job, by their position.
     pub(crate) files: BTreeMap<usize, Backing>,
     pub(crate) directory: Arc<Directory>,
     /// Cores that the PEs of this host may run on.
@@ -56,16 +56,16 @@ pub(crate) struct Parts {
     /// The CPUs of each PE of this host; empty: not known.
     pub(crate) cpus: Alike<Vec<usize>>,
     pub(crate) transport: Option<Arc<dyn Transport>>,
-    /// The fabric that reaches other hosts, in words.
+    /// Description of the fabric to other hosts.
     pub(crate) fabric: Option<String>,
-    /// All PEs, if they are threads of this process: mapped for as long as any of these runs.
+    /// All PEs, if they are threads of this process: mapped for as long as any of them runs.
     pub(crate) inside: Option<Neighbours>,
 }
 
 /// Puts a world together. The job ends if files, observers or the number of endpoints do not allow it.
 pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
     let Parts { setup, bootstrap, arena, grants, files, directory, .. } = parts;
-    // Before anything is dropped: what is open may wait for other PEs.
+    // Before anything is dropped: a drop may wait for other PEs.
     let end = |error: &Error| -> ! { bootstrap.abort(1, &error.to_string()) };
     let node = Node::new(&directory, &arena, bootstrap.number());
 
@@ -82,10 +82,10 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
     let observers = observers.unwrap_or_else(|error| end(&error));
 
     let (far, segments) = (parts.transport, Arc::new(layout.segments()));
-    // SAFETY: the slots of the PEs on this node, mapped for as long as anyone can wait: that takes an endpoint.
+    // SAFETY: the slots of the PEs on this node, mapped while a thread can wait: a wait needs an endpoint.
     let neighbours = unsafe { Neighbours::new(&node.pes, node.index) };
     let is_watched = settings.standstill && far.as_ref().is_none_or(|far| far.threads().is_some());
-    // Before operations are counted: this stream is none of the program's.
+    // Before operations are counted: this channel is not the program's.
     let asking = far.as_ref().filter(|_| is_watched).map(|far| open(far, false, &bootstrap));
     let watch = is_watched.then(|| {
         process::notice_forks();
@@ -103,8 +103,8 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
     let far = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(far);
     let (base, stride, me) = (arena.base(), arena.stride(), directory.pes()[bootstrap.number()]);
     let (others, known, waiting) = (far.clone(), Arc::clone(&segments), Arc::new(waiting));
-    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps it; the
-    // transport reaches the PEs that have none.
+    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps the arena; the
+    // transport reaches the PEs without a slot.
     let endpoints = unsafe { Endpoints::new(base, stride, node.mine, me, others, known, waiting) };
     let endpoints = endpoints.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
     let holdings = Holdings::start(&settings, endpoints.units(), node.pes.len(), node.index, L::USE);
@@ -122,7 +122,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
         endpoints,
         transport: far.as_ref().map_or("shm", |far| far.name()),
         fabric: parts.fabric,
-        // As PE 0 has measured it, and has just told the others.
+        // As PE 0 has measured and just sent to the others.
         model: Model::from(far.as_ref().map_or(Row::TCP, |far| far.costs())),
         far,
         asking,
@@ -165,7 +165,7 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
 
 /// The PEs of this node, by their slots.
 struct Node {
-    /// Number and start of the slot of each.
+    /// Number and start of the slot of each PE.
     pes: Vec<(usize, usize)>,
     index: usize,
     slot: usize,
@@ -184,7 +184,7 @@ impl Node {
         Self { pes, index, slot, first_slot, mine: arena.start_of(slot) }
     }
 
-    /// What observers know of it.
+    /// The node's PEs, for observers.
     fn observed(&self, arena: &Arena, names: &ObjectNames) -> NodePes {
         NodePes {
             numbers: self.pes.iter().map(|(number, _)| *number).collect(),
@@ -196,7 +196,7 @@ impl Node {
     }
 }
 
-/// How threads of this PE wait, and what is said of a long wait.
+/// How threads of this PE wait, and report a long wait.
 fn waiting(
     patience: Patience,
     number: usize,
@@ -231,7 +231,7 @@ fn statics(setup: &Setup) -> Arc<[(Extent, String)]> {
     of_partition.collect()
 }
 
-/// The names by which messages call bytes of a slot.
+/// Names for bytes of a slot, for messages.
 #[derive(Clone)]
 struct ObjectNames {
     statics: Arc<[(Extent, String)]>,
@@ -239,20 +239,20 @@ struct ObjectNames {
 }
 
 impl ObjectNames {
-    /// The object at an offset, in words.
+    /// A function that names the object at an offset.
     fn into_words(self) -> impl Fn(usize) -> String + Send + Sync + 'static {
         move |offset| report::name_at(&self.statics, &self.ledger, offset)
     }
 }
 
-/// A stream of the runtime's own operations to other nodes.
+/// A channel of the runtime's own operations to other nodes.
 fn open(far: &Arc<dyn Transport>, patient: bool, bootstrap: &Arc<dyn Bootstrap>) -> Far {
     let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient };
     let channel = far.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
     Far { transport: Arc::clone(far), channel }
 }
 
-/// The other nodes, asked by this one whether anybody can go on.
+/// The other nodes, for the detection of deadlocks.
 fn others(far: Far, directory: &Arc<Directory>, bootstrap: &Arc<dyn Bootstrap>) -> Others {
     let (hosts, firsts) = (bootstrap.hosts(), bootstrap.firsts());
     let node = firsts.iter().position(|first| hosts[*first] == hosts[bootstrap.number()]);

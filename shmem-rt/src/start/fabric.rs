@@ -1,8 +1,8 @@
-//! The way to PEs on other hosts: whether there is one, and how it is brought up.
+//! The fabric to PEs on other hosts: whether it is needed, and its start.
 //!
-//! PEs on one host share memory; all others are reached through the fabric. Which PEs are on one host is what the
-//! launcher says, and `SHMEM_TRANSPORT` may say otherwise: with `ofi` every PE counts as alone on its host, so
-//! that a program runs over the fabric on one machine, and with `shm` a job on several hosts is refused.
+//! PEs on one host share memory; all others are reached through the fabric. The launcher says which PEs are on one
+//! host. `SHMEM_TRANSPORT` may override that: with `ofi` every PE counts as alone on its host, so
+//! that a program runs over the fabric on one machine. With `shm` a job on several hosts is refused.
 
 use std::convert::Infallible;
 use std::os::fd::AsFd;
@@ -25,11 +25,11 @@ pub(crate) fn keeps_apart(settings: &Settings) -> bool {
     settings.transport == TransportChoice::Ofi
 }
 
-/// Checks what the launcher says of who is on which host.
+/// Checks the hosts of the PEs, as the launcher says.
 ///
 /// # Errors
 ///
-/// If shared memory is to be everything, and there are several hosts.
+/// If only shared memory may be used, and there are several hosts.
 pub(crate) fn check_hosts(settings: &Settings, bootstrap: &dyn Bootstrap) -> Result<()> {
     match settings.transport {
         TransportChoice::Shm if spans_hosts(bootstrap) => {
@@ -45,11 +45,11 @@ fn spans_hosts(bootstrap: &dyn Bootstrap) -> bool {
     hosts.iter().any(|host| *host != hosts[0])
 }
 
-/// Opens the fabric, if some PE needs it. Nobody else knows of this one yet.
+/// Opens the fabric, if some PE needs it. Other PEs do not reach this one yet.
 ///
 /// # Errors
 ///
-/// If it cannot be opened.
+/// If the fabric cannot be opened.
 pub(crate) fn open(
     settings: &Settings,
     bootstrap: &Arc<dyn Bootstrap>,
@@ -65,12 +65,12 @@ pub(crate) fn open(
     let on_failure = move |message: String| -> Infallible { ending.suspect(&message) };
     let secret = share_secret(bootstrap.as_ref())?;
     let (number, count) = (bootstrap.number(), bootstrap.count());
-    // SAFETY: who sets the environment of a PE names its libfabric, as its other libraries; nobody else does.
+    // SAFETY: only the user who sets a PE's environment names its libfabric, as its other libraries.
     let ofi = unsafe { Ofi::open(&options, number, count, secret, Box::new(on_failure)) };
     Ok(Some(ofi?))
 }
 
-/// The secret of the job: the first PE throws dice for it, and tells the others by way of the launcher.
+/// The secret of the job: a random number of the first PE, sent to the others through the launcher.
 fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
     let mine = if bootstrap.number() == 0 {
         Secret::throw().map_err(Error::launcher)?.bytes().to_vec()
@@ -83,8 +83,8 @@ fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
     Ok(Secret::of_bytes(bytes.ok_or_else(garbled)?))
 }
 
-/// Makes the own memory known, and learns of that of all others: afterwards every PE can be reached. Gives what
-/// was chosen and what it cost, in words.
+/// Exchanges keys and addresses with all other PEs: afterwards every PE can be reached. Returns a description of
+/// the chosen provider and its costs.
 ///
 /// # Errors
 ///
@@ -129,14 +129,14 @@ pub(crate) fn join(
         let address = ofi.address_in(*pe, &address, &own)?;
         addresses[pe.number() * each..][..each].copy_from_slice(address);
         for ((index, _), key) in segments.iter().zip(&said) {
-            // SAFETY: what `register` gave on that PE; nobody has a token yet.
+            // SAFETY: the key that `register` returned on that PE; no token exists yet.
             unsafe { ofi.learn(*index, *pe, key) };
         }
     }
     let all = AddressTable::new(of_the_node(addresses, bootstrap, pes)?, each);
-    // SAFETY: `address_in` has found each, here or, where they are shared, with the same result as here.
+    // SAFETY: `address_in` has found each address, here or, if shared, on the node's first PE with equal results.
     unsafe { ofi.connect(all) }?;
-    // Nobody sends to a PE that does not know yet whom it would answer: udp;ofi_rxd does not survive that.
+    // No PE sends to a PE that does not know the sender's address yet: udp;ofi_rxd does not survive that.
     bootstrap.fence().map_err(Error::launcher)?;
     if try_atomics(ofi, bootstrap, pes, place)? {
         ofi.trust_atomics();
@@ -144,12 +144,12 @@ pub(crate) fn join(
     Ok(registered)
 }
 
-/// Bytes that all PEs of a node have come to, in memory that they share, if they are several: who is not the first gives up its
-/// own for those of the first, which must be the same.
+/// Bytes that are equal on all PEs of a node, in memory that these share. The first PE shares its bytes; the others check them
+/// against their own, which they drop.
 ///
 /// # Errors
 ///
-/// If the launcher is lost, or what the first PE of this node shares is something else.
+/// If the launcher is lost, or the first PE of this node shares other bytes.
 fn of_the_node(
     own: Vec<u8>,
     bootstrap: &dyn Bootstrap,
@@ -176,7 +176,7 @@ fn of_the_node(
     Ok(Box::new(memory))
 }
 
-/// Whether the provider's atomics may be used: tried by the first PE of each host on that of the next one.
+/// Whether the provider's atomics may be used: the first PE of each host tries them on the next host's.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What is said at the start.
+//! Messages at the start.
 
 use std::fmt::Write as _;
 
@@ -16,8 +16,8 @@ use crate::thread::ThreadLevel;
 use crate::version;
 use crate::world::World;
 
-/// What is said at the start. By PE 0: warnings always, the table of partitions when asked for.
-/// By every PE when debugging: where it is.
+/// Prints messages at the start. PE 0: warnings always, the table of partitions if requested.
+/// Every PE, with debug output: where it runs.
 pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
     let job = world.job();
     if job.settings.debug {

@@ -13,8 +13,8 @@ use crate::world::World;
 
 impl<L: ThreadLevel> Drop for World<L> {
     /// Leaves the job together with all PEs, if it was not left yet. A PE that is panicking leaves alone; its exit ends the
-    /// job. So does that of one whose process ends inside a phase or a collective, in what the program has given it: the
-    /// others wait for it there.
+    /// job. So does the exit of a PE whose process ends in the program's code inside a phase or a collective: the
+    /// other PEs wait for it there.
     fn drop(&mut self) {
         let (job, endpoint) = (self.job(), self.endpoint());
         let is_inside = || endpoint.is_shut() || job.teams.indexes.lock().are_entered();
@@ -44,11 +44,11 @@ pub(crate) unsafe fn leave<L: ThreadLevel>(world: &World<L>) {
         let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
         concluded.unwrap_or_else(|error| job.abort(1, &error.to_string()));
     }
-    // SAFETY: the caller's promise, and all PEs have met.
+    // SAFETY: the caller's promise, and all PEs have passed the barrier.
     unsafe { finish(job, endpoint) };
 }
 
-/// What this PE has sent to all others on other nodes, and got from them.
+/// This PE's traffic with all PEs on other nodes, in sum.
 fn sent(job: &Job) -> Traffic {
     let all = job.network.counted.iter().flat_map(|counted| counted.traffic());
     all.fold(Traffic::default(), |sum, one| Traffic {
@@ -57,21 +57,21 @@ fn sent(job: &Job) -> Traffic {
     })
 }
 
-/// Closes the connections, and tells the launcher.
+/// Closes the connections, and notifies the launcher.
 ///
 /// # Safety
 ///
-/// All PEs have come to the last barrier, and begin no operation afterwards.
+/// All PEs have entered the last barrier, and begin no operation afterwards.
 unsafe fn finish(job: &Job, endpoint: &Endpoint) {
     // SAFETY: only the record of this PE is changed, by its own methods, which keep its protocol.
     unsafe { endpoint.system() }.record.set_stage(Stage::Finished);
     if let Some(transport) = &job.network.far {
-        // What the last barrier has sent is acknowledged before anybody's end of a connection closes.
+        // The last barrier's messages are acknowledged before a PE closes its end of a connection.
         job.quiet_all();
         job.quiet_own();
         // If the launcher is gone, so is the job.
         let _ = job.bootstrap.fence();
-        // SAFETY: all PEs have come to the last barrier, have been quiet since, and begin nothing (caller).
+        // SAFETY: all PEs have entered the last barrier, were quiet since, and begin nothing (caller).
         unsafe { transport.finish() };
     }
     job.bootstrap.finish();

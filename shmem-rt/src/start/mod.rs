@@ -59,7 +59,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let pes = all_pes(&hosts, me, Observers::are_wanted(&setup.settings));
     let NodeMemory { arena, files, all, list, slots } = node_memory(&setup, bootstrap.as_ref(), &pes)?;
 
-    // Each PE may be bound to a core of its own: together they have more than each sees.
+    // Each PE may be bound to a core of its own, so together they have more cores than each sees.
     let cores = Cpus::of_the_node(&all.map(|pe| pe.cpus.clone()), me, slots);
     let on_node = pes.iter().zip(all.iter()).filter(|(pe, _)| pe.on_node().is_some());
     let cpus = on_node.map(|(_, pe)| pe.cpus.list.clone()).collect();
@@ -85,23 +85,23 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
 
 struct NodeMemory {
     arena: Arena,
-    /// Where the partitions of this PE are that are to outlive the job, by their position.
+    /// Files of this PE's partitions that are to outlive the job, by their position.
     files: BTreeMap<usize, Backing>,
-    /// What each PE says of its own.
+    /// The report of each PE.
     all: Alike<PeMemory>,
     /// The list of all PEs that the first PE of the node shares.
     list: Option<OwnedFd>,
     slots: usize,
 }
 
-/// Makes the memory of this PE, and maps that of the others of its node.
+/// Makes the memory of this PE, and maps that of the other PEs of its node.
 fn node_memory(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe]) -> Result<NodeMemory> {
     let slots = pes.iter().filter(|pe| pe.on_node().is_some()).count();
     let my_slot = slot_of(pes[bootstrap.number()]);
     let alike = with_the_same_nodes(setup, bootstrap, pes, slots)?;
     let arena = Arena::reserve(my_slot, setup.layout.clone(), slots, alike, Machine::default())?;
     let files = persistent::open(setup, bootstrap)?;
-    // All look at what is left of the node's memory before anyone takes of it.
+    // All PEs read the node's free memory before any PE allocates.
     bootstrap.fence().map_err(Error::launcher)?;
     let mine = arena.create(my_slot, &files)?;
     setup.place_statics(arena.start_of(my_slot), &files);
@@ -130,11 +130,11 @@ fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
     let pe = |(number, host): (usize, &u32)| {
         let slot = if *host == hosts[me] { slots } else { Pe::OFF_NODE };
         slots += u32::from(*host == hosts[me]);
-        // SAFETY: the launcher says that PE `number` exists, and on our host PEs take the slots
+        // SAFETY: the launcher says that PE `number` exists, and on this host PEs have the slots
         // of the arena in the order of their numbers.
         let pe = unsafe { Pe::new(number as u32, slot) };
         match is_observed {
-            // SAFETY: all PEs of the job, or none, as all have agreed, and none was given out.
+            // SAFETY: all PEs have agreed to do so for all `Pe`s, and none was given out.
             true => unsafe { pe.observed() },
             false => pe,
         }
@@ -142,8 +142,8 @@ fn all_pes(hosts: &[u32], me: usize, is_observed: bool) -> Vec<Pe> {
     hosts.iter().enumerate().map(pe).collect()
 }
 
-/// The number of PEs of this host that may have memory of the same NUMA nodes as this one: cpusets may leave nodes out. Only where
-/// memory must be of a kind are the others asked.
+/// The number of PEs of this host whose cpusets allow the same NUMA nodes as this PE's. Asks the other PEs only if a partition
+/// has a mandatory policy.
 fn with_the_same_nodes(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slots: usize) -> Result<usize> {
     let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
     if !setup.table.specs().iter().any(mandatory) {
@@ -154,7 +154,7 @@ fn with_the_same_nodes(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], slo
     Ok(pes.iter().zip(&all).filter(|(pe, nodes)| pe.on_node().is_some() && **nodes == mine).count())
 }
 
-/// All PEs, in memory that those of the node share, if there are several: in place of the own list, which must be the same.
+/// The list of all PEs. If the node has several PEs, they share one list, which replaces this PE's own and must be equal to it.
 fn list_of_the_node(own: Vec<Pe>, shared: Option<OwnedFd>) -> Result<PeList> {
     let Some(shared) = shared else { return Ok(PeList::new(own)) };
     PeList::in_place_of(&own, shared).map_err(|why| {
