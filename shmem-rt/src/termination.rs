@@ -50,7 +50,7 @@ pub(crate) struct Termination {
     all: u64,
     /// Whether a barrier ends each round.
     meets: bool,
-    /// Number of the round, from 1.
+    /// Counts from 1.
     pub(crate) round: u64,
     /// Messages sent less messages taken since this PE's last rest.
     balance: i64,

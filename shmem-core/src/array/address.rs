@@ -11,16 +11,16 @@ use super::geometry::{Bucket, Geometry, Steps};
 /// For an array of this `shape` with elements of type `T` at the parts of `geometry` from `mine` on, the functions must
 /// return the address of the element with an index, derived from `mine`, or `None` if there is no such element.
 pub unsafe trait Addressing<'x, const D: usize>: Copy {
-    /// Whether the elements are one range; `None`: only the run knows.
+    /// Whether the elements are one range; `None`: known at run time.
     const ONE_RANGE: Option<bool>;
 
-    /// For the array in the slot that starts at `mine`.
+    /// Finds elements in the slot that starts at `mine`.
     fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self;
 
     /// The address of an element.
     fn locate<T>(&self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 
-    /// The address of an element; caches its chunk for the next one.
+    /// The address of an element; caches its chunk for the next call.
     fn locate_near<T>(&mut self, shape: &[usize; D], index: [usize; D]) -> Option<*mut T>;
 }
 
@@ -107,8 +107,8 @@ impl<const D: usize> Chunked<'_, D> {
 }
 
 // SAFETY: the table was made from the parts: the steps of the entry that belong to the index have the
-// biased start of its chunk, and the chunk's own distances. What is near are steps, and the indices for which
-// it is the right one.
+// biased start of its chunk, and the chunk's own strides. `near` holds steps, and the indices for which
+// they are right.
 unsafe impl<'x, const D: usize> Addressing<'x, D> for Chunked<'x, D> {
     const ONE_RANGE: Option<bool> = Some(false);
 
@@ -171,7 +171,7 @@ fn element<T, const D: usize>(origin: *mut u8, steps: &Steps<D>, index: [usize; 
     origin.cast::<T>().wrapping_add(number)
 }
 
-/// One of both, chosen when the program runs.
+/// Either addressing, chosen at run time.
 #[derive(Clone, Copy, Debug)]
 pub enum Either<'x, const D: usize> {
     /// The elements are one range.

@@ -92,13 +92,13 @@ pub struct ChunkMut<'x, T, const D: usize> {
     _lent: PhantomData<&'x mut T>,
 }
 
-// SAFETY: it is to be seen as shared references to its elements.
+// SAFETY: a `ChunkRef` is like shared references to its elements.
 unsafe impl<T: Sync, const D: usize> Send for ChunkRef<'_, T, D> {}
-// SAFETY: it is to be seen as shared references to its elements.
+// SAFETY: a `ChunkRef` is like shared references to its elements.
 unsafe impl<T: Sync, const D: usize> Sync for ChunkRef<'_, T, D> {}
-// SAFETY: it is to be seen as exclusive references to its elements.
+// SAFETY: a `ChunkMut` is like exclusive references to its elements.
 unsafe impl<T: Send, const D: usize> Send for ChunkMut<'_, T, D> {}
-// SAFETY: a shared reference to it gives shared references to its elements only.
+// SAFETY: a shared `ChunkMut` gives shared references to its elements only.
 unsafe impl<T: Sync, const D: usize> Sync for ChunkMut<'_, T, D> {}
 
 copied! { [T, const D: usize] ChunkRef<'_, T, D>; }
@@ -120,7 +120,7 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
         Self { place, _lent: PhantomData }
     }
 
-    /// The same for reading.
+    /// The chunk for reading.
     pub fn view(&self) -> ChunkRef<'_, T, D> {
         // SAFETY: the elements are lent to this chunk (`new`), which is borrowed.
         unsafe { ChunkRef::new(self.place) }
@@ -155,7 +155,7 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
 
     /// The elements as exclusive slices of neighbours, in row-major order, for as long as the chunk was lent.
     pub fn into_runs_mut(self) -> ChunkRunsMut<'x, T> {
-        // SAFETY: the elements are lent to this chunk for `'x` (`new`), and it is given up.
+        // SAFETY: the elements are lent to this chunk for `'x` (`new`), which is consumed.
         unsafe { ChunkRunsMut::new(Walk::new(self.place.rows)) }
     }
 }
@@ -169,12 +169,12 @@ macro_rules! chunks {
                 self.place.number
             }
 
-            /// The NUMA node that it belongs to, if that is known.
+            /// The NUMA node that the chunk belongs to, if known.
             pub fn node(&self) -> Option<u32> {
                 self.place.node
             }
 
-            /// Its indices in each dimension of the array.
+            /// The chunk's indices in each dimension.
             pub fn ranges(&self) -> [Range<usize>; D] {
                 core::array::from_fn(|d| self.place.lows[d]..self.place.highs[d])
             }
@@ -264,7 +264,7 @@ impl<'x, T, const D: usize> IntoIterator for ChunkMut<'x, T, D> {
     type IntoIter = ChunkIterMut<'x, T>;
 
     fn into_iter(self) -> ChunkIterMut<'x, T> {
-        // SAFETY: the elements are lent to this chunk for `'x` (`new`), and it is given up.
+        // SAFETY: the elements are lent to this chunk for `'x` (`new`), which is consumed.
         unsafe { ChunkIterMut::new(Walk::new(self.place.rows)) }
     }
 }

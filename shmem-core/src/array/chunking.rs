@@ -37,11 +37,11 @@ pub struct Chunking<const D: usize> {
 }
 
 impl<const D: usize> Chunking<D> {
-    /// Cuts `shape` into `chunks` chunks, or into as many as its longest dimension has indices.
+    /// Cuts `shape` into `chunks` chunks, but at most as many as its longest dimension has indices.
     ///
     /// # Panics
     ///
-    /// If the shape has no elements, or more than there can be, or `chunks` is 0.
+    /// If the shape has no elements, or too many, or `chunks` is 0.
     #[track_caller]
     pub fn new(shape: [usize; D], chunks: usize) -> Self {
         match Self::at_most(shape, chunks) {
@@ -50,11 +50,11 @@ impl<const D: usize> Chunking<D> {
         }
     }
 
-    /// As [`new`](Self::new), with an error for what is wrong.
+    /// As [`new`](Self::new), with an error instead of a panic.
     ///
     /// # Errors
     ///
-    /// If the shape has no elements, or more than there can be, or `chunks` is 0.
+    /// If the shape has no elements, or too many, or `chunks` is 0.
     pub fn at_most(shape: [usize; D], chunks: usize) -> Result<Self, ArrayError> {
         const { assert!(1 <= D && D <= 3, "arrays have 1 to 3 dimensions") }
         if shape.contains(&0) {
@@ -167,7 +167,7 @@ impl<const D: usize> Chunking<D> {
     ///
     /// # Panics
     ///
-    /// If the axis has fewer indices.
+    /// If the axis has no such index.
     #[track_caller]
     pub fn chunk_of(&self, index: usize) -> usize {
         let length = self.shape[self.axis];
@@ -232,7 +232,7 @@ impl ArrayError {
 ///
 /// # Errors
 ///
-/// If elements have no bytes, or the array more than an address space has.
+/// If elements have no bytes, or the array more than an address space.
 pub fn array_bytes(shape: &[usize], element: usize) -> Result<usize, ArrayError> {
     if element == 0 {
         return Err(ArrayError(NO_BYTES.to_owned()));

@@ -1,7 +1,7 @@
 //! Iterators over the elements and runs of arrays and chunks, as references.
 //!
-//! An iterator over elements is an iterator over the slice of the current run, and the runs behind it: as fast as one
-//! over a slice.
+//! An iterator over elements is an iterator over the slice of the current run, and the later runs: as fast as an
+//! iterator over a slice.
 
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
@@ -11,11 +11,11 @@ use super::rows::{Route, Run, Tour, Walk};
 
 /// A reference to an element: `&T` or `&mut T`.
 pub trait Lent: Sized {
-    /// What it refers to.
+    /// The element's type.
     type Element;
     /// A contiguous slice, lent in the same way.
     type Slice: IntoIterator<Item = Self, IntoIter = Self::Each>;
-    /// Its elements, one by one.
+    /// The slice's iterator.
     type Each: ExactSizeIterator<Item = Self> + Default;
 
     /// # Safety
@@ -75,13 +75,13 @@ pub type ChunkRuns<'x, T> = Slices<&'x T, Walk<T>>;
 /// The elements of a chunk as contiguous slices, in row-major order: exclusive references.
 pub type ChunkRunsMut<'x, T> = Slices<&'x mut T, Walk<T>>;
 
-// SAFETY: it is to be seen as an iterator over `L`s; a route is addresses alone.
+// SAFETY: `Elements` is like an iterator over `L`s; a route is addresses alone.
 unsafe impl<L: Lent + Send, R: Route> Send for Elements<L, R> {}
-// SAFETY: it is to be seen as an iterator over `L`s. A shared iterator gives nothing out.
+// SAFETY: `Elements` is like an iterator over `L`s. A shared iterator lends nothing.
 unsafe impl<L: Lent + Sync, R: Route> Sync for Elements<L, R> {}
-// SAFETY: it is to be seen as an iterator over slices of what `L`s refer to; a route is addresses alone.
+// SAFETY: `Slices` is like an iterator over slices of what `L`s refer to; a route is addresses alone.
 unsafe impl<L: Lent + Send, R: Route> Send for Slices<L, R> {}
-// SAFETY: it is to be seen as an iterator over slices of what `L`s refer to. A shared iterator gives nothing out.
+// SAFETY: `Slices` is like an iterator over slices of what `L`s refer to. A shared iterator lends nothing.
 unsafe impl<L: Lent + Sync, R: Route> Sync for Slices<L, R> {}
 
 impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
@@ -90,7 +90,7 @@ impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
     /// The route's elements must be lent for `L`'s lifetime, exclusively if `L` is `&mut`.
     #[inline(always)]
     pub(super) unsafe fn new(mut route: R) -> Self {
-        // SAFETY: elements that are lent (caller), and a route comes to each one once.
+        // SAFETY: elements that are lent (caller), and a route visits each one once.
         let run = route.first().map(|run| unsafe { L::slice(run) }.into_iter());
         Self { run: run.unwrap_or_default(), behind: route }
     }
@@ -98,7 +98,7 @@ impl<L: Lent, R: Route<Element = L::Element>> Elements<L, R> {
     #[inline(always)]
     fn go_on(&mut self) -> Option<L::Each> {
         let run = self.behind.another()?;
-        // SAFETY: elements that were lent (`new`), and a route comes to each one once.
+        // SAFETY: elements that were lent (`new`), and a route visits each one once.
         Some(unsafe { L::slice(run) }.into_iter())
     }
 }
@@ -160,7 +160,7 @@ impl<L: Lent, R: Route<Element = L::Element>> Iterator for Slices<L, R> {
     #[inline(always)]
     fn next(&mut self) -> Option<L::Slice> {
         let run = self.behind.next()?;
-        // SAFETY: elements that were lent (`new`), and a route comes to each one once.
+        // SAFETY: elements that were lent (`new`), and a route visits each one once.
         Some(unsafe { L::slice(run) })
     }
 

@@ -2,10 +2,10 @@
 //!
 //! The chunk of an element is the index divided by the length of chunks; the table replaces the division by a shift. It
 //! divides the axis into buckets of a power of two indices, at most as many as the shortest chunk has. So a bucket
-//! meets at most two chunks. It has the strides of both, and the first index of the second, with which one comparison
+//! overlaps at most two chunks. Its entry has the strides of both chunks, and the first index of the second: one comparison
 //! chooses. There are about twice as many buckets as chunks, few enough for the first-level cache.
 //!
-//! Offsets are biased: that of a chunk's first element less what its index adds. So an index is used as it is.
+//! Offsets are biased: a chunk's is that of its first element less what that element's index adds. So indices are used unchanged.
 
 use core::ops::Range;
 
@@ -29,15 +29,15 @@ pub(super) struct Bucket<const D: usize> {
 pub struct Geometry<const D: usize> {
     pub(super) chunking: Chunking<D>,
     pub(super) kind: StorageKind,
-    /// Its memory, in the order of the chunks.
+    /// The ranges of memory, in the order of the chunks.
     pub(super) parts: Vec<ArrayRange>,
     /// Node of each chunk on the calling PE; empty: not known.
     pub(super) nodes: Vec<u32>,
-    /// The logarithm of the indices per bucket.
+    /// Binary logarithm of the indices per bucket.
     pub(super) shift: u32,
-    /// A bucket for each index along the axis, if the array is in several pieces.
+    /// The buckets along the axis, if the array is in several pieces.
     pub(super) entries: Box<[Bucket<D>]>,
-    /// Its memory, in row-major order of the elements.
+    /// The pieces of memory, in row-major order of the elements.
     pub(super) pieces: Box<[Piece]>,
 }
 

@@ -26,7 +26,7 @@ use crate::text::counted;
 /// Source: "NUMA-Aware Array Storage" (Chapel).
 pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {
     geometry: Geometry<D>,
-    /// The allocations of its memory.
+    /// Numbers of the allocations.
     ids: Vec<u64>,
     released: Arc<Released>,
     _elements: PhantomData<Elements<T, S>>,
@@ -85,7 +85,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         self.geometry.kind
     }
 
-    /// Its ranges of memory, in the order of the chunks.
+    /// The ranges of memory, in the order of the chunks.
     pub fn parts(&self) -> &[ArrayRange] {
         &self.geometry.parts
     }
@@ -116,7 +116,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> fmt::Debug for NumaArray<T, D
     }
 }
 
-// SAFETY: both give references to the elements at the array's parts.
+// SAFETY: both views give references to the elements at the array's parts.
 unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for NumaArray<T, D, S> {
     type Mut<'x> = ArrayMut<'x, T, D, S>;
     type Ref<'x> = ArrayRef<'x, T, D, S>;
@@ -153,7 +153,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     ///
     /// # Errors
     ///
-    /// The first one of `nodes_of`.
+    /// The first error of `nodes_of`.
     pub fn elements_at_home<E>(
         &self,
         page: usize,

@@ -27,7 +27,7 @@ impl StorageKind {
     /// Every kind; cyclic with the block that fits the chunks.
     pub const ALL: [Self; 4] = [Self::Single, Self::Separate, Self::Cyclic { block: 0 }, Self::Multi];
 
-    /// Its name, without the size of blocks.
+    /// The name, without the size of blocks.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Single => "single",
@@ -44,7 +44,7 @@ impl StorageKind {
     }
 }
 
-/// As it is read: `single`, `cyclic=64K`.
+/// The text that is read: `single`, `cyclic=64K`.
 impl fmt::Display for StorageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

@@ -14,7 +14,7 @@ use crate::strided::Piece;
 
 /// Whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`OwnCopy`].
 pub trait Copied<'a>: Copy + fmt::Debug {
-    /// A place in it.
+    /// A place in the copy.
     type At<P: Contents + ?Sized + 'a>;
 
     /// `len` items in the copy.
@@ -66,11 +66,11 @@ impl fmt::Debug for OwnCopy<'_> {
 /// ARRAY.on(right).index(1..=n)     some of them, whatever chunks they lie in
 /// ```
 ///
-/// Columns, and what else does not follow each other, is moved by `strided!`.
+/// Columns, and other elements with gaps, are moved by `strided!`.
 pub struct ArrayPlace<'a, T, const D: usize, C> {
     copy: C,
     pieces: &'a [Piece],
-    /// The first element, counted from that of the array.
+    /// Number of the first element in the array.
     first: usize,
     shape: [usize; D],
     _elements: PhantomData<fn() -> *const T>,
@@ -200,7 +200,7 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> fmt::Debug for ArrayPl
 }
 
 impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
-    /// The pieces, and the range of elements of each; `other` must have as many in all.
+    /// The pieces, and the range of elements of each. Panics unless they have `len` elements.
     #[track_caller]
     fn opposite(self, len: usize, other: &str) -> impl Iterator<Item = (Range<usize>, Here<'a, [T]>)> {
         let own = self.len();

@@ -1,7 +1,7 @@
 //! Runs of elements in memory, by address, for the iterators of views and chunks.
 //!
-//! This module computes addresses and dereferences none. The types that wrap these know that they are elements, and
-//! lend them.
+//! This module computes addresses and dereferences none. The types that wrap its routes know that these lead to
+//! elements, and lend the elements.
 
 use core::marker::PhantomData;
 
@@ -30,7 +30,7 @@ pub trait Route {
         None
     }
 
-    /// The run behind the first.
+    /// A run after the first.
     #[inline(always)]
     fn another(&mut self) -> Option<Run<Self::Element>> {
         self.next()
@@ -165,13 +165,13 @@ impl<T, const D: usize, S: Storage> Route for Tour<'_, T, D, S> {
         self.runs
     }
 
-    /// An array has elements.
+    /// Some: an array has elements.
     #[inline(always)]
     fn first(&mut self) -> Option<Run<T>> {
         self.next()
     }
 
-    /// Without a look if there is no other.
+    /// No search if there is one run.
     #[inline(always)]
     fn another(&mut self) -> Option<Run<T>> {
         if Self::ONE { None } else { self.next() }

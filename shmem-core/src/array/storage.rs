@@ -39,7 +39,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// How an array lies in memory, as a type: [`Single`], [`Separate`], [`Cyclic`], [`Multi`], or [`Chosen`].
+/// How an array is stored, as a type: [`Single`], [`Separate`], [`Cyclic`], [`Multi`], or [`Chosen`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a storage of arrays",
     note = "the storages are `Single`, `Separate`, `Cyclic {{ block }}`, `Multi` and `Chosen`"

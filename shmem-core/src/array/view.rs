@@ -34,13 +34,13 @@ pub struct ArrayMut<'x, T, const D: usize = 1, S: Storage = Chosen> {
     _lent: PhantomData<&'x mut T>,
 }
 
-// SAFETY: it is to be seen as shared references to its elements.
+// SAFETY: an `ArrayRef` is like shared references to its elements.
 unsafe impl<T: Sync, const D: usize, S: Storage> Send for ArrayRef<'_, T, D, S> {}
-// SAFETY: it is to be seen as shared references to its elements.
+// SAFETY: an `ArrayRef` is like shared references to its elements.
 unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayRef<'_, T, D, S> {}
-// SAFETY: it is to be seen as exclusive references to its elements.
+// SAFETY: an `ArrayMut` is like exclusive references to its elements.
 unsafe impl<T: Send, const D: usize, S: Storage> Send for ArrayMut<'_, T, D, S> {}
-// SAFETY: a shared reference to it gives shared references to its elements only.
+// SAFETY: a shared `ArrayMut` gives shared references to its elements only.
 unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayMut<'_, T, D, S> {}
 
 copied! { [T, const D: usize, S: Storage] ArrayRef<'_, T, D, S>; }
@@ -80,7 +80,7 @@ macro_rules! views {
                 &self.field.geometry.chunking
             }
 
-            /// How it lies in memory.
+            /// How the array is stored.
             pub fn kind(&self) -> StorageKind {
                 self.field.geometry.kind
             }
@@ -203,14 +203,14 @@ impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
 }
 
 impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
-    /// The same for reading.
+    /// The array for reading.
     #[inline(always)]
     pub fn view(&self) -> ArrayRef<'_, T, D, S> {
         // SAFETY: the elements are lent to this view (`new`), which is borrowed.
         unsafe { ArrayRef::new(self.field.mine, self.field.geometry) }
     }
 
-    /// A view to pass to a function: by value it stays in registers there, which a reference to this one cannot.
+    /// A view to pass to a function by value: then it stays in registers, which a reference to this view cannot.
     #[inline(always)]
     pub fn view_mut(&mut self) -> ArrayMut<'_, T, D, S> {
         // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
@@ -404,7 +404,7 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
         self.addressing.locate(&self.shape, index)
     }
 
-    /// The same, for elements in turn.
+    /// As `locate`; caches the chunk.
     #[inline(always)]
     pub(super) fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
         self.addressing.locate_near(&self.shape, index)

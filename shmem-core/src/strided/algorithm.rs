@@ -16,7 +16,7 @@ named! {
         /// `iput128`, `iput64` and `iput32` for columns of the blocks, where strides and addresses allow it;
         /// otherwise as [`One`](Self::One).
         Two = "2",
-        /// One of those two, by the [published table](PUBLISHED).
+        /// `One` or `Two`, by the [published table](PUBLISHED).
         Three = "3",
         /// Kernels for blocks of each size, chosen by the rules and thresholds of this project.
         #[default]
@@ -74,7 +74,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Columns of a block whose addresses are multiples of `align`; `None` if columns cannot make it up.
+    /// Columns of a block whose addresses are multiples of `align`; `None` if columns cannot fill the block.
     ///
     /// `iput32` must be usable: size, strides and addresses multiples of 4. Then 16-byte columns come
     /// first, if 16 divides addresses and strides, then 8-byte columns of what is left, then 4.
@@ -88,7 +88,7 @@ impl Columns {
         Some(Self { iput128, iput64, iput32: (rest - 8 * iput64) / 4 })
     }
 
-    /// Panics if they are longer than a block of `block` bytes.
+    /// Panics if the columns are longer than `block` bytes.
     #[track_caller]
     pub(super) const fn require_inside(self, block: usize) {
         let words = self.iput128.saturating_mul(4).saturating_add(self.iput64.saturating_mul(2));

@@ -2,12 +2,12 @@
 //!
 //! Cache behaviour decides, not instructions. Five rules are tried in this order; all other patterns are rows:
 //!
-//! 1. At least half the last-level cache, in whole lines or long blocks, is streamed: such lines are not read first.
-//! 2. Blocks up to a line at a large power of two map to few sets of the first-level cache. If they are more than its ways, they
-//!    evict each other, and are throttled where the processor gains by it.
+//! 1. A transfer of half the last-level cache or more, in whole lines or long blocks, is streamed, without reading its destination.
+//! 2. Blocks up to a line at a large power-of-two stride map to few sets of the first-level cache. More blocks than its ways
+//!    evict each other, and are throttled on processors that gain.
 //! 3. Such blocks on more pages than the TLB has entries wait for translations, while lines evict each other: throttled, too.
 //! 4. Small blocks at one small stride on both sides are a span.
-//! 5. Words between every second or third place and a dense side are shuffled.
+//! 5. Words at every second or third place on one side, dense on the other, are shuffled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, OnceLock};
@@ -19,11 +19,11 @@ use super::pattern::{Level, Pattern};
 pub(super) const LINE: usize = 64;
 /// Sets of a first-level cache, on nearly every processor.
 pub(super) const SETS: usize = 64;
-/// Blocks for each set from which on they evict each other: more than the ways.
+/// Blocks per set from which on blocks evict each other: more than the ways.
 const CROWD: usize = 16;
 /// Most blocks that are throttled: the lines of more blocks come from memory.
 const MOST: usize = 1 << 14;
-/// Most bytes of a block to which rules apply only if there are many.
+/// Most bytes of a block to which rules apply only if blocks are many.
 const SHORT: usize = 1024;
 const PAGE: usize = 4096;
 /// Bytes of a store that a throttled block is made of.
@@ -39,22 +39,22 @@ const DENSE: usize = 2048;
 /// throttled is chosen again where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Stores, beside its own first one, for which a block takes its time if all blocks fall into one set;
-    /// proportionally less if into more. 0: such blocks are not throttled.
+    /// Stores per block beyond the first, idle ones included, if all blocks map to one set; proportionally fewer
+    /// for more sets. 0: such blocks are not throttled.
     pub throttle: u8,
     /// Pages of both sides from which on distant blocks are throttled: the entries of a TLB.
     pub pages: usize,
-    /// Idle stores behind each of these; half as many if a page of a side has several blocks.
+    /// Idle stores after each distant block; half as many if a page of a side has several blocks.
     pub far: u8,
 }
 
 impl Thresholds {
-    /// Thresholds of constant plans: blocks are throttled if they are on any processor.
+    /// Thresholds of constant plans: blocks are throttled if any processor throttles them.
     pub const DEFAULT: Self = Self { throttle: 8, pages: 2048, far: 8 };
 
     /// Thresholds measured on processors of a maker. Throttling crowded blocks halves the time on AMD's Zen 4 and 5,
-    /// and doubles it on Intel's Sapphire Rapids. On more pages than a TLB has entries both gain, Intel's by fewer idle
-    /// stores from fewer pages on.
+    /// and doubles it on Intel's Sapphire Rapids. On more pages than a TLB has entries all these gain, Intel's with
+    /// fewer idle stores, from fewer pages on.
     pub(super) const fn of(maker: Maker) -> Self {
         match maker {
             Maker::Amd => Self { pages: 3072, ..Self::DEFAULT },
@@ -104,7 +104,7 @@ const fn select(block: usize, count: usize, row: Level, thresholds: &Thresholds)
 
 const fn is_streamed(block: usize, count: usize, row: Level) -> bool {
     let whole = (block | row.to).is_multiple_of(LINE);
-    // Of all lines of both sides.
+    // Bytes of all lines of both sides.
     let bytes = count.saturating_mul(advance(block, row.to).saturating_add(advance(block, row.from)));
     (whole || block >= LONG) && bytes >= CACHE / 2
 }
@@ -183,7 +183,7 @@ const fn is_shuffled(block: usize, row: Level) -> bool {
 pub struct Settings {
     /// How transfers are carried out.
     pub algorithm: Algorithm,
-    /// What the choice of a kernel compares with.
+    /// Thresholds for the choice of a kernel.
     pub thresholds: Thresholds,
 }
 

@@ -13,7 +13,7 @@ use crate::shared;
 /// Most blocks that are moved one by one: choosing a kernel would take longer.
 const FEW: usize = 8;
 
-/// Carries out a constant plan between elements of type `E`. A loop or a call remains of it.
+/// Carries out a constant plan between elements of type `E`. It compiles to a loop or a call.
 ///
 /// # Safety
 ///
@@ -163,7 +163,7 @@ unsafe fn few(block: usize, level: Level, to: *mut u8, from: *const u8) {
     }
 }
 
-/// Moves a few blocks of any size, which is looked at once.
+/// Moves a few blocks of any size; tests the size once.
 ///
 /// # Safety
 ///

@@ -9,8 +9,8 @@ use super::region::Part;
 use super::shape::{Contents, Field, Shape, Shaped};
 use crate::message::refuse;
 
-/// Selects the contents of a field of type `F`: `Fields::<F>::CONTENTS` is that of [`Shaped`] where `F` has it, else
-/// that of [`Undivided`], since an inherent constant comes before one of a trait.
+/// Selects the contents of a field of type `F`: `Fields::<F>::CONTENTS` is the inherent constant if `F` is [`Shaped`],
+/// else that of [`Undivided`]. An inherent constant comes before a trait's.
 #[derive(Debug)]
 pub struct Fields<F>(PhantomData<F>);
 

@@ -2,7 +2,7 @@
 
 use super::shape::{Dim, MAX_DIMS};
 
-/// Blocks at a distance.
+/// Blocks at a stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Number of blocks; [`Dim::DYNAMIC`] if only the other side knows it.
@@ -21,7 +21,7 @@ pub struct Layout {
     pub(super) align: usize,
     pub(super) block: usize,
     pub(super) runs: [Run; MAX_RUNS],
-    /// Whether a run is the inside of the blocks that the run before it counts.
+    /// Whether a run is inside the blocks that the run before it counts.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
     /// Whether the region is contiguous items of the outermost dimension. Such a line matches a region of any shape
@@ -30,7 +30,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// One block of `block` bytes, at the start of what is aligned to `align`.
+    /// One block of `block` bytes, at the start of an object aligned to `align`.
     ///
     /// # Panics
     ///
@@ -87,7 +87,7 @@ impl Layout {
     }
 
     /// Folds this line into the runs of `other`, in order. `None` if this is no line, or differs from `other` in the
-    /// dimensions of an item or the number of items. A count that only one side knows is taken from it.
+    /// dimensions of an item or the number of items. A count that only one side knows is used for both.
     pub(super) const fn folded(&self, other: &Self) -> Option<Self> {
         if !self.is_line || self.rank == 0 || other.rank + 1 < self.rank {
             return None;
@@ -135,7 +135,7 @@ impl Layout {
     ///
     /// # Panics
     ///
-    /// If that is beyond the last number.
+    /// If the offset overflows.
     #[must_use]
     pub const fn shifted(mut self, bytes: usize) -> Self {
         self.offset = match self.offset.checked_add(bytes) {
@@ -149,7 +149,7 @@ impl Layout {
     ///
     /// # Panics
     ///
-    /// If they do not, or that makes too many runs.
+    /// If they do not, or there are too many runs.
     #[must_use]
     pub const fn divided(mut self, bytes: usize) -> Self {
         assert!(bytes > 0 && self.block.is_multiple_of(bytes), "a block consists of whole pieces");
@@ -158,7 +158,7 @@ impl Layout {
         self.repeated(count, bytes)
     }
 
-    /// Number of blocks, without the run that only the other side knows; `usize::MAX` if they are more.
+    /// Number of blocks, without a run of unknown count; `usize::MAX` if the number overflows.
     #[inline(always)]
     pub const fn count(&self) -> usize {
         self.count_of(self.rank)

@@ -1,6 +1,6 @@
 //! Regions of slices whose dimensions the caller gives.
 //!
-//! To its program a `Vec` of cells is a grid; `strided!` takes shapes from types, and a `Vec` has none.
+//! A program may use a `Vec` of cells as a grid, but `strided!` takes the shape from the type.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -47,7 +47,7 @@ impl<T: PlainData> PartOfSlice<T> {
         }
         let axes = region.each_ref().map(|range| Axis::range(range.start, range.end));
         let layout = lower("slice", &dims, align_of::<T>(), &axes, Part::whole(size_of::<T>()));
-        // At most as many as the slice has.
+        // At most `cells`, as `new` has checked.
         let elements = number(region.each_ref().map(|range| range.len())).unwrap_or(cells);
         Self { layout, cells, elements, _elements: PhantomData }
     }

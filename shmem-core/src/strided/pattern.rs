@@ -59,7 +59,7 @@ impl Pattern {
             } else if (to.is_line && to.rank == 1) || (from.is_line && from.rank == 1) {
                 differ(&to, &from)
             } else {
-                // The open side is a slice of one, then. The run checks its length.
+                // Then the open side has length 1, which is checked at run time.
                 (significant(&to, 1), significant(&from, 1))
             };
         }
@@ -100,7 +100,7 @@ impl Pattern {
     #[inline(always)]
     #[track_caller]
     pub const fn blocks(block: usize, count: usize, to: usize, from: usize) -> Self {
-        // In normal form without the loops of `normal`: every routine comes here.
+        // In normal form without the loops of `normal`: every routine calls this.
         let mut levels = [Level::ONCE; MAX_RUNS];
         if block == 0 || count == 0 {
             return Self { block: 0, levels, depth: 0 };
@@ -192,13 +192,13 @@ impl Pattern {
         (to, from)
     }
 
-    /// The pattern that packs the source, in the order of this one.
+    /// The pattern that packs the source, in this pattern's order.
     #[must_use]
     pub const fn packed(&self) -> Self {
         self.dense(true)
     }
 
-    /// The pattern that unpacks to the destination, in the order of this one.
+    /// The pattern that unpacks to the destination, in this pattern's order.
     #[must_use]
     pub const fn unpacked(&self) -> Self {
         self.dense(false)
@@ -252,7 +252,7 @@ impl Pattern {
         assert!(to < usize::MAX && from < usize::MAX, "a pattern reaches further than any memory");
     }
 
-    /// One more loop, inside the others.
+    /// Adds a loop, inside the others.
     #[track_caller]
     const fn with(mut self, count: usize, to: usize, from: usize) -> Self {
         if count != 1 {

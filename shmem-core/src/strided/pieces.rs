@@ -16,7 +16,7 @@ pub struct Piece {
     pub bytes: usize,
     /// Index of the segment.
     pub segment: u32,
-    /// Bytes from the start of a PE's slot, or of whatever else the object lies in.
+    /// Bytes from the start of a PE's slot, or of other memory with the object.
     pub offset: usize,
 }
 
@@ -71,7 +71,7 @@ impl Pieced<'_> {
 pub struct Spot {
     /// Index of the segment.
     pub segment: u32,
-    /// Bytes from the start of a PE's slot, or of whatever else the object lies in.
+    /// Bytes from the start of a PE's slot, or of other memory with the object.
     pub offset: usize,
 }
 
@@ -112,7 +112,7 @@ impl PiecedPattern<'_> {
         (self.sides[side].spot().1, <[usize; 2]>::from(self.pattern.hulls())[side])
     }
 
-    /// Another pattern, which starts further on.
+    /// The part with another pattern, `further` on.
     fn with(&self, pattern: Pattern, further: [usize; 2]) -> Self {
         let [to, from] = self.sides;
         Self { pattern, sides: [to.further(further[TO]), from.further(further[FROM])] }

@@ -123,7 +123,7 @@ impl TransferPlan {
         Self { pattern, method }
     }
 
-    /// The plan for this processor: whether blocks are throttled depends on it, which a constant plan does not know.
+    /// The plan for this processor. Whether blocks are throttled depends on the processor, unknown to constant plans.
     #[must_use]
     pub(crate) fn here(&self) -> Self {
         match self.method {
@@ -132,13 +132,13 @@ impl TransferPlan {
         }
     }
 
-    /// What is moved.
+    /// The pattern.
     #[inline(always)]
     pub const fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
-    /// How.
+    /// The method.
     #[inline(always)]
     pub const fn method(&self) -> Method {
         self.method

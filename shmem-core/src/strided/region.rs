@@ -19,7 +19,7 @@ pub struct Axis {
 enum End {
     /// One element: the region drops the dimension.
     Index,
-    /// One element whose index only the run knows.
+    /// One element whose index is known at run time.
     Dynamic,
     /// Before this element.
     Before(usize),
@@ -59,7 +59,7 @@ impl Axis {
         Self::from(0)
     }
 
-    /// Every `step`-th element of it.
+    /// Every `step`-th element of the axis.
     ///
     /// # Panics
     ///
@@ -74,7 +74,7 @@ impl Axis {
         self
     }
 
-    /// `block` elements from each of these elements on.
+    /// `block` elements from each element of the axis on.
     ///
     /// # Panics
     ///
@@ -109,20 +109,20 @@ impl Axis {
         }
     }
 
-    /// Whether it is `..`
+    /// Whether the axis is `..`
     #[inline(always)]
     pub const fn is_all(self) -> bool {
         matches!(self.end, End::Open) && self.first == 0 && self.step == 1 && self.block == 1
     }
 
-    /// Whether it is an index that only the run knows.
+    /// Whether the axis is an index known at run time.
     #[inline(always)]
     pub const fn is_dynamic(self) -> bool {
         matches!(self.end, End::Dynamic)
     }
 
-    /// Whether it is inside a dimension of `len` elements and takes `count` blocks of it. (An index that only the run
-    /// knows is checked where it is added.)
+    /// Whether the axis is inside a dimension of `len` elements and selects `count` blocks. (An index known at run
+    /// time is checked where it is added.)
     #[inline(always)]
     pub const fn fits(self, len: usize, count: usize) -> bool {
         match self.end {
@@ -151,7 +151,7 @@ impl Axis {
         matches!(self.end, End::Index | End::Dynamic)
     }
 
-    /// Panics unless it is inside dimension `number` of `name`.
+    /// Panics unless the axis is inside dimension `number` of `name`.
     #[track_caller]
     const fn check(self, name: &str, number: usize, len: usize) {
         let (what, end) = match self.end {
@@ -219,7 +219,7 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
             _ => beyond(name, i, axis.first),
         };
         if matches!(axis.end, End::Dynamic) {
-            // The run adds a multiple of the stride.
+            // At run time a multiple of the stride is added.
             layout.align = 1 << (layout.align | dim.stride).trailing_zeros();
         }
         if !axis.is_index() {
@@ -237,7 +237,7 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
     layout
 }
 
-/// Whether these are contiguous whole items of the outermost dimension.
+/// Whether the axes are contiguous whole items of the outermost dimension.
 const fn is_line(axes: &[Axis]) -> bool {
     let [outermost, inside @ ..] = axes else { return false };
     let mut i = 0;

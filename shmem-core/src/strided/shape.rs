@@ -10,14 +10,14 @@ pub const MAX_DIMS: usize = 6;
 /// One dimension of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
-    /// Number of elements; [`Dim::DYNAMIC`] if only the run knows it.
+    /// Number of elements; [`Dim::DYNAMIC`] if known at run time.
     pub len: usize,
     /// Bytes from one element to the next.
     pub stride: usize,
 }
 
 impl Dim {
-    /// The length of a slice, before the program runs.
+    /// The unknown length of a slice at compile time.
     pub const DYNAMIC: usize = usize::MAX;
 }
 
@@ -35,11 +35,11 @@ impl Shape {
         Self { element: bytes, dims: [Dim { len: 1, stride: 0 }; MAX_DIMS], rank: 0 }
     }
 
-    /// An array of `len` of these, `stride` bytes apart: one more dimension, outside the others.
+    /// An array of `len` such values, `stride` bytes apart: adds a dimension outside the others.
     ///
     /// # Panics
     ///
-    /// If that makes more than [`MAX_DIMS`].
+    /// If there are more than [`MAX_DIMS`].
     #[must_use]
     pub const fn array(self, len: usize, stride: usize) -> Self {
         assert!(self.rank < MAX_DIMS, "a region has at most 6 dimensions");
@@ -58,7 +58,7 @@ impl Shape {
     ///
     /// # Panics
     ///
-    /// If that makes more than [`MAX_DIMS`].
+    /// If there are more than [`MAX_DIMS`].
     #[must_use]
     pub const fn containing(self, inner: &Self) -> Self {
         assert!(self.rank + inner.rank <= MAX_DIMS, "a region has at most 6 dimensions");
@@ -83,7 +83,7 @@ impl Shape {
         self
     }
 
-    /// Whether only the run knows the length of the outermost dimension.
+    /// Whether the length of the outermost dimension is unknown.
     #[inline(always)]
     pub const fn is_open(&self) -> bool {
         self.rank > 0 && self.dims[0].len == Dim::DYNAMIC

@@ -127,7 +127,7 @@ pub(crate) fn run<L: ThreadLevel>(
                         // SAFETY: PE `number` is one of the threads, and the PEs of this node have the
                         // slots of the arena in the order of their numbers.
                         let pe = unsafe { Pe::new(number as u32, slot) };
-                        // SAFETY: done for all `Pe`s of this PE, before any of them is used.
+                        // SAFETY: all `Pe`s that this PE has, before any is given out.
                         unsafe { pe.seen_by(me as u32) }
                     })
                     .collect();

@@ -120,8 +120,8 @@ fn garbled() -> Error {
     Error::launcher("a PE's files are garbled")
 }
 
-/// The persist at which a partition is in its files, or why it is in memory: the same on every PE. A partition with existing or
-/// possible files is never put in memory.
+/// The persist at which a partition is in its files, or why it is in memory: the same on every PE. It is in memory if a PE has
+/// no file, no PE's file was persisted, and the policy is `Preferred`.
 fn decide(spec: &PartitionSpec, k: usize, reports: &[Report]) -> Result<std::result::Result<u64, String>> {
     let (mut found, mut missing) = (Vec::new(), None);
     for (pe, report) in reports.iter().enumerate() {

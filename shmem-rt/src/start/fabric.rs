@@ -144,8 +144,8 @@ pub(crate) fn join(
     Ok(registered)
 }
 
-/// Bytes that are equal on all PEs of a node, in memory that these share. The first PE shares its bytes; the others check them
-/// against their own, which they drop.
+/// Bytes that are equal on all PEs of a node, in memory that these share. The first PE shares its bytes; the others drop their
+/// own, which must be equal. A single PE keeps its own.
 ///
 /// # Errors
 ///

@@ -39,7 +39,7 @@ impl<V: Vector, const FRONT: usize, const BACK: usize> Block for Registers<V, FR
     }
 }
 
-/// A piece and one of another size behind it.
+/// A piece and then a piece of another size.
 #[derive(Clone, Copy)]
 pub(super) struct Two<V, W>(PhantomData<(V, W)>);
 

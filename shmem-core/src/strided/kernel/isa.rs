@@ -17,10 +17,10 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// All of them, narrowest first.
+    /// All sets, narrowest first.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Avx2, Self::Masked, Self::Avx512];
 
-    /// Whether this machine can run the instructions. One whose best set is `Masked` can run `Avx512`, too.
+    /// Whether this machine has the instructions. If its best set is `Masked`, it has those of `Avx512`, too.
     pub fn is_available(self) -> bool {
         match self {
             Self::Masked | Self::Avx512 => Self::best() >= Self::Masked,
@@ -48,7 +48,7 @@ impl Isa {
     }
 }
 
-/// One more than the set; 0: not detected yet.
+/// The set's index plus 1; 0: not detected yet.
 static BEST: AtomicU8 = AtomicU8::new(0);
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]

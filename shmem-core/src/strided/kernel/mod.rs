@@ -34,7 +34,7 @@ pub enum Kernel {
     /// Row after row, each block by a few of the widest loads and stores that fit it; a longer one by the C
     /// library's copy.
     Rows,
-    /// As `Rows`, slowed down by this many idle stores per block (twice as many on a machine that makes two at a time):
+    /// As `Rows`, slowed down by this many idle stores per block (twice as many on machines with two stores at a time):
     /// for strides that map to few sets of a cache.
     Throttled(u8),
     /// Non-temporal stores, for transfers larger than the caches; rows for blocks below a line, and without AVX2.
@@ -83,7 +83,7 @@ pub unsafe fn run_row(kernel: Kernel, block: usize, row: Level, to: *mut u8, fro
     }
 }
 
-/// As [`run`], with instructions of `isa` only: to compare them.
+/// As [`run`], with instructions of `isa` only, for comparisons.
 ///
 /// # Safety
 ///

@@ -14,7 +14,7 @@ use super::{Isa, Level};
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use core::arch::x86_64::{__m256i, __m512i};
 
-/// A loop over all blocks, given the copy of one.
+/// A loop over all blocks, given a block's copy.
 pub(super) trait Sweep {
     /// Copies all blocks.
     ///

@@ -31,7 +31,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
         // SAFETY: the caller's promises, one of which is that the machine has AVX-512.
         unsafe { avx512(block, levels, to, from) };
     } else {
-        // SAFETY: the caller's promises, one of which is that the machine has AVX2: neither less nor more.
+        // SAFETY: the caller's promises, one of which is that the machine has `isa`, here AVX2.
         unsafe { avx2(block, levels, to, from) };
     }
     // Streaming stores are not ordered: a signal or barrier that follows must come after them. SAFETY: every processor
@@ -111,7 +111,7 @@ struct Streamed<V> {
 impl<V: Streaming> Streamed<V> {
     #[inline(always)]
     fn of(block: usize, [_, inner]: [Level; 2]) -> Self {
-        // As many blocks ahead as make up the distance.
+        // As many blocks ahead as fill `AHEAD` bytes.
         let blocks = AHEAD.div_ceil(block);
         let next = if inner.count > 1 { inner.from.wrapping_mul(blocks) } else { AHEAD };
         Self { block, next, piece: core::marker::PhantomData }

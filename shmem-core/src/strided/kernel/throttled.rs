@@ -16,7 +16,7 @@ const LINE: usize = 64;
 /// Bytes of a way of a first-level cache.
 const WAY: usize = 4096;
 
-/// Strides that are multiples of this lead to few of its sets.
+/// Strides that are multiples of this map to few sets.
 const CROWDED: usize = WAY / 4;
 
 /// Bytes of a store that a block is made of.

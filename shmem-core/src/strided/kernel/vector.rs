@@ -1,9 +1,9 @@
-//! Vectors of fixed size that one instruction reads and one writes, beyond the [`Register`](crate::shared::Register)s that there are everywhere:
-//! 32 and 64 bytes where the machine has them.
+//! Loads and stores of vectors of 32 and 64 bytes, each by one instruction, on machines that have these: in addition to the
+//! [`Register`](crate::shared::Register)s of every machine.
 //!
-//! They are assembly, as all accesses to memory that other PEs may change (`shared`). So the compiler leaves the choice
-//! of a kernel as it is: with `-C target-cpu=native` it would turn a loop over words into gathers and scatters, which
-//! are three times slower.
+//! Both are assembly, as all accesses to memory that other PEs may change (`shared`). So the compiler does not change
+//! a kernel. With `-C target-cpu=native` it would turn a loop over words into gathers and scatters, which are three
+//! times slower.
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 pub(super) use x86::{Sixteen256, load512, store512_of};
