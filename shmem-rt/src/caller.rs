@@ -1,4 +1,4 @@
-//! The call of the program that issued an operation, for messages. For a program in another language its library finds the call.
+//! The program's call that issued an operation, for messages. For a program in C, the C library finds the call.
 
 use std::fmt;
 use std::panic::Location;
@@ -16,7 +16,7 @@ static FIND: OnceLock<Find> = OnceLock::new();
 /// `find` must not unwind, nor call this library. It is called inside a collective. A thread that unwound out of a collective
 /// would still be counted in it, enter the next one alone, and write what other PEs read.
 pub unsafe fn find_callers_by(find: Find) {
-    // Set once: a process has one library of another language.
+    // Set once: a process has one library for another language.
     let _ = FIND.set(find);
 }
 

@@ -98,7 +98,7 @@ impl<T: PlainData> Channel<T> {
         self.send_all(token, to, &[message]);
     }
 
-    /// Sends messages, as many at a time as there is room for. Waits while there is no room.
+    /// Sends messages in order, in parts as large as the room. Waits while there is no room.
     #[inline]
     #[track_caller]
     pub fn send_all(&mut self, token: &(impl Stores + ?Sized), to: Pe, mut messages: &[T]) {
@@ -212,7 +212,7 @@ impl<T: PlainData> Channel<T> {
         wait_for(token.endpoint(), "send", location, None, is_told, subject);
     }
 
-    /// Sends the first messages, as many as there are free consecutive slots; returns how many.
+    /// Sends the first messages, up to the number of free consecutive slots; returns how many.
     #[inline]
     fn put(&mut self, token: &(impl Stores + ?Sized), to: Pe, messages: &[T]) -> usize {
         let count = messages.len().min(self.rings.room_in_a_row(to.number()));

@@ -59,10 +59,10 @@ pub(crate) fn claim() -> Result<()> {
     Ok(())
 }
 
-/// Makes the mark of this copy of the library, and counts the marks of the process; `None` if the system does not show them. Two
-/// copies at the same time both find two.
+/// Makes the mark of this copy of the library, and counts the marks of the process; `None` if the system shows no descriptors.
+/// Two copies at the same time both find two marks.
 fn marks() -> Option<usize> {
-    // Open as long as the process lives.
+    // Never closed.
     mem::forget(rustix::fs::memfd_create(MARK, MemfdFlags::CLOEXEC).ok()?);
     let is_mark = |file: &DirEntry| {
         let number = file.file_name().to_str().and_then(|number| number.parse().ok());

@@ -127,7 +127,7 @@ pub unsafe trait FieldOf<Holder: ?Sized> {
     const CHECKED: () = ();
 }
 
-// SAFETY: the bound.
+// SAFETY: by the bound.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: PlainData, Holder: ?Sized> FieldOf<Holder> for T {}
 
@@ -147,7 +147,7 @@ pub unsafe trait WordFieldOf<Holder: ?Sized> {
     const CHECKED: () = ();
 }
 
-// SAFETY: the bound.
+// SAFETY: by the bound.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: SymmetricData, Holder: ?Sized> WordFieldOf<Holder> for T {}
 
@@ -167,7 +167,7 @@ pub unsafe trait ContentsOf<Holder: ?Sized>: Sized {
     const CHECKED: PhantomData<Self> = PhantomData;
 }
 
-// SAFETY: the bound.
+// SAFETY: by the bound.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: SymmetricData, Holder: ?Sized> ContentsOf<Holder> for T {}
 

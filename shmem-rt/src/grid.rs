@@ -175,7 +175,7 @@ impl<const D: usize> PeGrid<D> {
         self.shape.coordinates_of(rank)
     }
 
-    /// The PE `steps` away in one dimension: `neighbour(0, -1)` is the one before, `neighbour(0, 1)` the one behind.
+    /// The PE `steps` away in one dimension: `neighbour(0, -1)` is the PE before, `neighbour(0, 1)` the PE after.
     /// `None` beyond the ends, unless the dimension is periodic.
     ///
     /// # Panics

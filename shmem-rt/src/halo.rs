@@ -28,7 +28,7 @@ impl<L: ThreadLevel> World<L> {
     /// Makes a halo: memory for the ghost cells of all PEs, by their edges, and access to the neighbours'.
     /// Collective; each PE passes its own edges, which are numbered by their position.
     ///
-    /// A ring of rods, each of which knows the cell before and the cell behind it:
+    /// A ring of rods, each of which knows the cells before and after it:
     ///
     /// ```
     /// use shmem::prelude::*;

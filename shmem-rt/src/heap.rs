@@ -132,8 +132,8 @@ impl<L: ThreadLevel> World<L> {
         self.renew_pages(allocation.segment, allocation.offset..allocation.offset + bytes);
         if allocation.offset != offset {
             let from = self.endpoint().mine(offset);
-            // SAFETY: both blocks lie in this PE's heap and hold that many bytes. `copy` allows that another PE writes to the old
-            // block meanwhile.
+            // SAFETY: both blocks are in this PE's heap and have that many bytes. `copy` allows that another PE writes to the
+            // old block meanwhile.
             unsafe { shared::copy(to, from, before.min(bytes)) };
         }
         agreed.again();

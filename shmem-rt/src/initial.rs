@@ -108,7 +108,7 @@ unsafe impl<T: PlainData> Initial for Filled<T> {
     }
 
     unsafe fn write(self, to: *mut T) {
-        // The number of elements without bytes has no limit.
+        // Elements without bytes may be arbitrarily many.
         let written = if size_of::<T>() == 0 { 0 } else { self.1 };
         for i in 0..written {
             // SAFETY: below the length for which `to` is writable (caller).

@@ -112,12 +112,12 @@ pub const fn require_room<T>(partition: &Declaration, name: &str, _: &'static Sy
 #[macro_export]
 macro_rules! __plain_data {
     ($holder:ty) => {
-        // SAFETY: what is `Derived` consists of plain data, which may be all zeroes.
+        // SAFETY: a `Derived` type consists of plain data, which may be all zeroes.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Zeroable for $holder where $holder: $crate::__private::Derived {}
 
-        // SAFETY: what is `Derived` consists of plain data, without padding.
+        // SAFETY: a `Derived` type consists of plain data, without padding.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::Pod for $holder where $holder: $crate::__private::Derived {}
@@ -138,7 +138,7 @@ macro_rules! __plain_data {
                 <$holder as $crate::__private::Derived>::FIELDS;
         }
 
-        // SAFETY: what is `Derived` consists of plain data, without padding.
+        // SAFETY: a `Derived` type consists of plain data, without padding.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::SymmetricData for $holder where $holder: $crate::__private::Derived {}
@@ -150,7 +150,7 @@ macro_rules! __plain_data {
 #[macro_export]
 macro_rules! __words_data {
     ($holder:ty) => {
-        // SAFETY: what is `DerivedWords` consists of symmetric data, without padding.
+        // SAFETY: a `DerivedWords` type consists of symmetric data, without padding.
         #[automatically_derived]
         #[allow(trivial_bounds)]
         unsafe impl $crate::__private::SymmetricData for $holder

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 /// Threads that only wait for another thread to end.
 static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the process has forked. Children of a child share the memory as well, and are not seen here.
+/// Whether the process has forked: children of a child share the memory too, and are not found otherwise.
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Signals whose handlers are not the program's: the standard library catches some for stack overflows, sanitizers and the C

@@ -105,7 +105,7 @@ pub struct WorkQueue<T> {
     own: VecDeque<T>,
     window: Window<T>,
     termination: Termination,
-    /// The PE whose window was looked at last.
+    /// The PE whose window was read last.
     first: usize,
 }
 
@@ -320,7 +320,7 @@ impl<T: PlainData> Window<T> {
         self.words.on(pe).index(word as usize * LINE)
     }
 
-    /// The PE 2^`step` steps behind this one in the ring, or before it.
+    /// The PE 2^`step` steps after this PE in the ring (`behind`), or before.
     fn away<L: ThreadLevel>(&self, world: &World<L>, step: u32, behind: bool) -> Pe {
         let (pes, distance) = (world.n_pes(), 1 << step);
         let number = world.my_pe() + if behind { distance } else { pes - distance };

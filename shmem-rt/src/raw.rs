@@ -36,7 +36,7 @@ pub mod context {
     ///
     /// # Safety
     ///
-    /// Its endpoint is used as `level` says: by one thread, by one at a time, or by any.
+    /// The context is used as `level` says: by one thread, by one at a time, or by any.
     #[track_caller]
     pub unsafe fn create<L: ThreadLevel + Allows<Multiple>>(
         world: &World<L>,

@@ -1,9 +1,9 @@
 //! How collectives grow with a job: rounds, messages and bytes, counted by the code of jobs, and times by a model.
 //!
-//! The way of the data is chosen as in jobs (`collective/choose.rs`). Data of barriers are counted by their payloads, node by node.
-//! Schedules are carried out by the engine, rank by rank, on transfers that only count. Tests compare with the counts of jobs of 2 to 64
-//! PEs (`tests/scale.rs` of shmem-perf). [`Cost::time`] predicts times from the counts and the three numbers of a [`Model`], which are
-//! measured between two PEs.
+//! The algorithm (`CollectiveWay`) is chosen as in jobs (`collective/choose.rs`). For barriers, the code of their payloads counts
+//! data, node by node. For schedules, the engine runs rank by rank, on transfers that only count. Tests compare with counts of
+//! jobs of 2 to 64 PEs (`tests/scale.rs` of shmem-perf). [`Cost::time`] predicts times from the counts and the parameters of a
+//! [`Model`], which are measured between two PEs.
 
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
@@ -48,7 +48,7 @@ pub struct Cost {
     pub rounds: u64,
     /// Number of messages of all nodes.
     pub messages: u64,
-    /// Bytes of all messages, with their words.
+    /// Bytes of all messages, words included.
     pub bytes: u64,
     /// Further messages of a node, which wait for no other.
     pub unordered: u64,
@@ -65,7 +65,7 @@ impl JobShape {
         self.nodes.next_power_of_two().trailing_zeros() as usize
     }
 
-    /// The team of all PEs, as far as the choice of a way depends on it.
+    /// The properties of the team of all PEs for the choice of a way.
     fn choice(self, model: &Model) -> choose::TeamShape {
         let (members, nodes, model) = (self.pes(), self.nodes, *model);
         choose::TeamShape {
@@ -92,8 +92,8 @@ impl Collective {
         }
     }
 
-    /// The way that a job takes. `asked` are the ways that `SHMEM_COLLECTIVE_ALGORITHM` asks for; `symmetric` data are in symmetric
-    /// objects.
+    /// The way (algorithm) that a job chooses. `asked` are the ways in `SHMEM_COLLECTIVE_ALGORITHM`; `symmetric` data are in
+    /// symmetric objects.
     pub fn way(
         self,
         shape: JobShape,
@@ -118,7 +118,7 @@ impl Collective {
 }
 
 impl Cost {
-    /// The cost of a collective by a way, of data in symmetric objects or not.
+    /// The cost of a collective by a way, for data in symmetric objects or not.
     ///
     /// # Panics
     ///
@@ -168,7 +168,7 @@ impl Cost {
         Self { rounds, messages, bytes, unordered: 0 }
     }
 
-    /// The cost of a barrier with `straight` straight messages of each node. If these go to all nodes, they replace the rounds.
+    /// The cost of a barrier in which each node sends `straight` direct messages. If these go to all nodes, they replace rounds.
     fn of_parts(straight: usize, bytes: usize, shape: JobShape) -> Self {
         let (messages, is_barrier) = (straight * shape.nodes, straight + 1 == shape.nodes);
         let first = usize::from(is_barrier);

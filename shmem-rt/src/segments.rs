@@ -132,12 +132,12 @@ pub(crate) fn make(
             let Wanted { request, partition, name, hidden, .. } = wanted;
             let segment = Segment { start: place.offset, bytes: request.bytes, partition, name };
             if hidden {
-                // SAFETY: the last agreement of `make_in` says that every PE has mapped its part and those of
-                // the other PEs of its node, and has the keys of the others. No raw address is found in it.
+                // SAFETY: by the last agreement of `make_in` every PE has mapped its part and the parts of the other
+                // PEs of its node, and has the keys of all others. No raw address leads to the segment.
                 unsafe { job.memory.segments.insert_hidden(place.index, segment) };
             } else {
-                // SAFETY: mapped and known everywhere by the last agreement of `make_in`; references into
-                // what is not hidden are lent by phases of all PEs alone.
+                // SAFETY: mapped and known on all PEs by the last agreement of `make_in`; only phases of all
+                // PEs lend references into a segment that is not hidden.
                 unsafe { job.memory.segments.insert(place.index, segment) };
             }
             job.memory.later.lock().registrations += 1;

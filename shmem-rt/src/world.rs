@@ -25,27 +25,27 @@ use crate::thread::{Single, ThreadLevel};
 ///
 /// | to | there is |
 /// |---|---|
-/// | know who is there | [`me`](Self::me), [`my_pe`](Self::my_pe), [`n_pes`](Self::n_pes), [`pe`](Self::pe), [`pes`](Self::pes), [`ring_neighbours`](Self::ring_neighbours) |
+/// | know the PEs | [`me`](Self::me), [`my_pe`](Self::my_pe), [`n_pes`](Self::n_pes), [`pe`](Self::pe), [`pes`](Self::pes), [`ring_neighbours`](Self::ring_neighbours) |
 /// | allocate | [`alloc`](Self::alloc), [`alloc_in`](Self::alloc_in), [`heap`](Self::heap), [`partition`](Self::partition), [`array`](Self::array), [`free`](Self::free); untyped: [`malloc`](Self::malloc), [`realloc`](Self::realloc), others of a [`Heap`](crate::Heap) |
 /// | move values, arrays and structs | [`put`](crate::Rma::put), [`get`](crate::Rma::get), [`p`](crate::Rma::p), [`g`](crate::Rma::g); bytes: [`putmem`](crate::Raw::putmem), [`getmem`](crate::Raw::getmem) |
 /// | move columns, blocks, fields | [`strided!`](crate::strided!); with strides as arguments: [`iput`](crate::Strided::iput), [`iget`](crate::Strided::iget) |
-/// | go on beside transfers | [`scope`](crate::NonBlocking::scope), [`put_owned`](crate::NonBlocking::put_owned), [`get_owned`](crate::NonBlocking::get_owned), [`put_from`](crate::NonBlocking::put_from), [`get_into`](crate::NonBlocking::get_into) |
+/// | overlap transfers | [`scope`](crate::NonBlocking::scope), [`put_owned`](crate::NonBlocking::put_owned), [`get_owned`](crate::NonBlocking::get_owned), [`put_from`](crate::NonBlocking::put_from), [`get_into`](crate::NonBlocking::get_into) |
 /// | update words | [`add`](crate::Amo::add), [`fetch_add`](crate::Amo::fetch_add), [`inc`](crate::Amo::inc), [`set`](crate::Amo::set), [`swap`](crate::Amo::swap), [`compare_swap`](crate::Amo::compare_swap), [`fetch`](crate::Amo::fetch), [`and`](crate::Amo::and), [`or`](crate::Amo::or), [`xor`](crate::Amo::xor) |
-/// | send news, and wait for it | [`put_signal`](crate::PutSignal::put_signal), [`signal_set`](crate::Amo::signal_set), [`signal_add`](crate::Amo::signal_add); [`wait_until`](crate::Here::wait_until), [`test`](crate::Here::test) of the word, [`Words`](crate::Words) of several |
+/// | send and await signals | [`put_signal`](crate::PutSignal::put_signal), [`signal_set`](crate::Amo::signal_set), [`signal_add`](crate::Amo::signal_add); [`wait_until`](crate::Here::wait_until), [`test`](crate::Here::test) of the word, [`Words`](crate::Words) of several |
 /// | order and complete | [`fence`](crate::Order::fence), [`quiet`](crate::Order::quiet), [`quiet_pe`](crate::Order::quiet_pe) |
-/// | meet | [`barrier_all`](Self::barrier_all), [`sync_all`](Self::sync_all) |
-/// | do something together | [`sum`](Self::sum), [`prod`](Self::prod), [`min`](Self::min), [`max`](Self::max), [`sum_inscan`](Self::sum_inscan), [`sum_exscan`](Self::sum_exscan), [`broadcast`](Self::broadcast), [`collect`](Self::collect), [`fcollect`](Self::fcollect), [`alltoall`](Self::alltoall), [`alltoalls`](Self::alltoalls) |
-/// | go on beside what all do | [`start_sum`](Self::start_sum), [`start_prod`](Self::start_prod), [`start_min`](Self::start_min), [`start_max`](Self::start_max), [`start_and`](Self::start_and), [`start_or`](Self::start_or), [`start_xor`](Self::start_xor), [`start_broadcast`](Self::start_broadcast), [`start_fcollect`](Self::start_fcollect), [`start_alltoall`](Self::start_alltoall), [`start_barrier`](Self::start_barrier) |
-/// | do it with some of the PEs | [`team`](Self::team), [`node_team`](Self::node_team), and what a [`Team`] splits into |
+/// | wait for all PEs | [`barrier_all`](Self::barrier_all), [`sync_all`](Self::sync_all) |
+/// | call collectives | [`sum`](Self::sum), [`prod`](Self::prod), [`min`](Self::min), [`max`](Self::max), [`sum_inscan`](Self::sum_inscan), [`sum_exscan`](Self::sum_exscan), [`broadcast`](Self::broadcast), [`collect`](Self::collect), [`fcollect`](Self::fcollect), [`alltoall`](Self::alltoall), [`alltoalls`](Self::alltoalls) |
+/// | overlap collectives | [`start_sum`](Self::start_sum), [`start_prod`](Self::start_prod), [`start_min`](Self::start_min), [`start_max`](Self::start_max), [`start_and`](Self::start_and), [`start_or`](Self::start_or), [`start_xor`](Self::start_xor), [`start_broadcast`](Self::start_broadcast), [`start_fcollect`](Self::start_fcollect), [`start_alltoall`](Self::start_alltoall), [`start_barrier`](Self::start_barrier) |
+/// | use some of the PEs | [`team`](Self::team), [`node_team`](Self::node_team), and what a [`Team`] splits into |
 /// | have references | [`local`](Self::local), [`frozen`](Self::frozen), [`local_with_exchanges`](Self::local_with_exchanges) |
 /// | exchange edges with neighbours | [`halo`](Self::halo) |
 /// | move and change elements by lists | [`gather`](crate::Indexed::gather), [`scatter`](crate::Indexed::scatter), [`add_each`](crate::Indexed::add_each), [`batch`](crate::Indexed::batch), [`gathers`](crate::Indexed::gathers); again and again: [`plan`](Self::plan) |
-/// | hand each other messages, items and work | [`channel`](Self::channel), [`exchange`](Self::exchange), [`work_queue`](Self::work_queue) |
+/// | exchange messages, items and work | [`channel`](Self::channel), [`exchange`](Self::exchange), [`work_queue`](Self::work_queue) |
 /// | exclude each other | [`lock`](Self::lock), [`try_lock`](Self::try_lock) |
 /// | communicate from threads | [`create_ctx`](Self::create_ctx), [`register_thread`](Self::register_thread), [`domains`](Self::domains), [`domain_config`](Self::domain_config), [`resources`](Self::resources), [`session`](crate::Sessions::session) |
-/// | make partitions, and know what they were given | [`create_partition`](Self::create_partition), [`drop_partition`](Self::drop_partition), [`partitions`](Self::partitions), [`affinity`](Self::affinity) |
+/// | make partitions, and read their grants | [`create_partition`](Self::create_partition), [`drop_partition`](Self::drop_partition), [`partitions`](Self::partitions), [`affinity`](Self::affinity) |
 /// | keep memory for the next job | [`persist`](Self::persist), [`Heap::named`](crate::Heap::named) |
-/// | look on | [`statistics`](Self::statistics), [`traffic`](Self::traffic) |
+/// | observe | [`statistics`](Self::statistics), [`traffic`](Self::traffic) |
 /// | end the job | [`global_exit`](Self::global_exit); or return from `main` |
 ///
 /// ```

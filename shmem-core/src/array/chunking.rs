@@ -205,7 +205,7 @@ impl<const D: usize> Chunking<D> {
         self.shape[..self.axis].iter().product()
     }
 
-    /// Elements per index of the axis: the product of the dimensions behind it.
+    /// Elements per index of the axis: the product of the dimensions after it.
     pub fn inner(&self) -> usize {
         self.shape[self.axis + 1..].iter().product()
     }

@@ -44,7 +44,7 @@ lent! {
     &'x mut T: &'x mut [T], slice::IterMut<'x, T>, slice::from_raw_parts_mut;
 }
 
-/// Elements: those of the current run, then those of the runs behind it.
+/// The elements of the current run, then those of the later runs.
 #[derive(Debug)]
 pub struct Elements<L: Lent, R> {
     run: L::Each,

@@ -63,7 +63,7 @@ pub struct Indices<const D: usize> {
     next: [usize; D],
     /// End of the current row.
     end: usize,
-    /// Number of indices behind the current row.
+    /// Number of indices after the current row.
     behind: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Arrays whose chunks lie on NUMA nodes.
+//! Arrays whose chunks are on NUMA nodes.
 //!
 //! A [`Chunking`] cuts an array into chunks, one or more for each node of the PE. [`Single`], [`Separate`] and
 //! [`Cyclic`] are one range of elements in row-major order, placed page by page, which need not end where chunks end.

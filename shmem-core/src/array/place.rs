@@ -121,7 +121,7 @@ impl<T: SymmetricData, const D: usize> ArrayOn<'_, T, D> {
 
 impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C> {
     /// A part: an element by its index (`[i, j]`, or `i` in one dimension), a row of two dimensions or a plane of three
-    /// (`i`), or some of them, one behind the other (`i..j`).
+    /// (`i`), or a range of adjacent ones (`i..j`).
     ///
     /// # Panics
     ///
@@ -156,8 +156,8 @@ impl<'a, T: SymmetricData, const D: usize, C: Copied<'a>> ArrayPlace<'a, T, D, C
             let from = piece.start.max(start);
             let bytes = (piece.start + piece.bytes).min(end) - from;
             let offset = piece.offset + (from - piece.start);
-            // SAFETY: the bytes lie in a piece of the array, and are whole elements: pieces are, and so is the
-            // range. `__new` was promised the pieces, reserved for as long as the handle.
+            // SAFETY: the bytes are in a piece of the array, and are whole elements, as pieces and the range are.
+            // The caller of `__new` promised that the pieces are reserved for as long as the handle.
             unsafe { self.copy.place(piece.segment, offset, bytes / size) }
         })
     }

@@ -114,7 +114,7 @@ const fn advance(block: usize, stride: usize) -> usize {
     if stride < LINE { stride } else { block.div_ceil(LINE).saturating_mul(LINE) }
 }
 
-/// Idle stores behind each block, if blocks map to few enough sets to be throttled.
+/// Idle stores after each block, if blocks map to few enough sets to be throttled.
 const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
     // Most columns leave here: strides that map to 8 sets or fewer are multiples of 8 lines.
     let crowded = row.to.is_multiple_of(8 * LINE) || row.from.is_multiple_of(8 * LINE);
@@ -131,7 +131,7 @@ const fn touches(block: usize, row: Level, thresholds: &Thresholds) -> Option<u8
     Some(stores.saturating_sub(block.div_ceil(PIECE)) as u8)
 }
 
-/// Idle stores behind each block, if blocks are on enough pages to be throttled.
+/// Idle stores after each block, if blocks are on enough pages to be throttled.
 const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresholds) -> Option<u8> {
     // Most columns leave here: a block is on at most one page of each side.
     if count.saturating_mul(2) < thresholds.pages {

@@ -128,7 +128,7 @@ unsafe fn execute_loop(
     let Settings { algorithm, thresholds } = settings();
     if block == 0 || count == 0 {
     } else if count == 1 || (to_stride == block && from_stride == block) {
-        // SAFETY: all blocks, one behind the other (caller).
+        // SAFETY: all blocks, which are adjacent (caller).
         unsafe { shared::copy(to, from, block * count) };
     } else if *algorithm == Algorithm::Auto {
         let kernel = choose_row(block, level, thresholds);

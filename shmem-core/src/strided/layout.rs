@@ -191,7 +191,7 @@ impl Layout {
 
     /// Whether two layouts of one object certainly share no byte. `false` may be wrong.
     ///
-    /// At every depth of runs on each side, the runs inside are taken for one block. Two rows of such blocks share no
+    /// At every depth of runs on each side, the inner runs are treated as one block. Two rows of such blocks share no
     /// byte if they are disjoint modulo the greatest common divisor of the strides.
     pub const fn is_disjoint(&self, other: &Self) -> bool {
         if self.hull() == 0 || other.hull() == 0 {
@@ -226,7 +226,7 @@ impl Layout {
         outer
     }
 
-    /// Bytes from the first byte to behind the last one; `usize::MAX` if they are more than any memory has, 0 for no
+    /// Number of bytes from the first to the last byte; `usize::MAX` if they are more than any memory has, 0 without
     /// blocks.
     pub const fn hull(&self) -> usize {
         let mut bytes = self.block;

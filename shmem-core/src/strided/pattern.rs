@@ -178,7 +178,7 @@ impl Pattern {
         self.count() * self.block
     }
 
-    /// Bytes from the first byte to behind the last one, at the destination and at the source; `usize::MAX` if they are
+    /// Number of bytes from the first to the last byte, at the destination and at the source; `usize::MAX` if they are
     /// more than any memory has.
     pub const fn hulls(&self) -> (usize, usize) {
         let (mut to, mut from) = (self.block, self.block);
@@ -381,8 +381,8 @@ impl Layout {
         self.axes() > other.axes() && self.rank > other.rank
     }
 
-    /// Whether run `i` is in blocks, and run `j` of `other` is not but has as many elements: then run `j` must be two loops. `false` if
-    /// both are in blocks.
+    /// Whether run `i` is in blocks, and run `j` of `other` is not but has equally many elements: then run `j` must be two loops.
+    /// `false` if both are in blocks.
     const fn is_split(&self, i: usize, other: &Self, j: usize) -> bool {
         let is_blocks = i + 1 < self.rank && self.is_block[i + 1];
         if !is_blocks || (j + 1 < other.rank && other.is_block[j + 1]) {
@@ -398,7 +398,7 @@ impl Layout {
     }
 }
 
-/// The layout without runs of length 1, where unknown counts are taken for `dynamic`.
+/// The layout without runs of length 1. An unknown count is replaced by `dynamic`.
 const fn significant(layout: &Layout, dynamic: usize) -> Layout {
     let mut left = *layout;
     left.rank = 0;

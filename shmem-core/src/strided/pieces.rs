@@ -1,7 +1,7 @@
 //! Transfers of objects whose memory is in pieces, and transfers in parts of a bounded size.
 //!
 //! An array is one range of elements to a program, and may be several ranges in memory, one on each NUMA node. A
-//! pattern for the one range is cut into patterns that lie in one piece on each side: a contiguous transfer across a
+//! pattern for the one range is cut into patterns that are in one piece on each side: a contiguous transfer across a
 //! boundary becomes two, a column one loop for each piece. The number of parts depends on the pieces, and not on the
 //! number of blocks, except for blocks across a boundary.
 
@@ -75,8 +75,8 @@ pub struct Spot {
     pub offset: usize,
 }
 
-/// Calls `each` with parts of `pattern` that lie in one piece on each side: start at the destination, start at the
-/// source, pattern. Together they move the same bytes. Panics if a block lies in no piece, or beyond any memory.
+/// Calls `each` with parts of `pattern` that are in one piece on each side: (start at the destination, start at the
+/// source, pattern). Together they move all its bytes. Panics if a block is in no piece, or beyond any memory.
 pub fn each_part(
     pattern: &Pattern,
     to: Pieced<'_>,

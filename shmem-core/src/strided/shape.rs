@@ -183,7 +183,7 @@ unsafe impl<T: Pod> Shaped for Plain<T> {
     const SHAPE: Shape = Shape::element(size_of::<Self>());
 }
 
-// SAFETY: the values of an array lie one behind the other, each with its elements, whose fields `T` names.
+// SAFETY: the values of an array are adjacent, each with its elements, whose fields `T` names.
 unsafe impl<T: Shaped, const N: usize> Shaped for [T; N] {
     type Element = T::Element;
     type Names = T::Names;

@@ -20,7 +20,7 @@ use shmem_launch::env::{Settings, TransportChoice};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Whether the user says that each PE counts as alone on its host, whatever the launcher says.
+/// Whether the settings make each PE count as alone on its host, whatever the launcher says.
 pub(crate) fn keeps_apart(settings: &Settings) -> bool {
     settings.transport == TransportChoice::Ofi
 }

@@ -61,7 +61,7 @@ impl<V: Vector, W: Vector> Block for Two<V, W> {
     }
 }
 
-/// The C library's copy of a block of this length. Its call takes little time beside a long block.
+/// The C library's copy of a block of this length. The call takes little time relative to a long block.
 #[derive(Clone, Copy)]
 pub(super) struct Library(pub(super) usize);
 

@@ -61,7 +61,7 @@ impl fmt::Display for Kernel {
 ///
 /// # Safety
 ///
-/// Every block must be readable from `from` on and writable from `to` on, what lies between two blocks of
+/// Every block must be readable from `from` on and writable from `to` on, the gaps between two blocks of
 /// the source must be readable, and no block of the destination may overlap another block of either side.
 pub unsafe fn run(kernel: Kernel, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     // SAFETY: the caller's promises; the machine has its best instructions.

@@ -120,7 +120,7 @@ unsafe fn pack(block: usize, every: usize, count: usize, to: *mut u8, from: *con
     let index = unsafe { _mm512_loadu_si512(places.sparse.as_ptr().cast()) };
     let at_once = VECTOR / block;
     let mut done = 0;
-    // A vector must not reach into the gap behind the last word: one word more is left than is taken.
+    // A vector must not reach into the gap after the last word, so one word more must be left.
     while done + at_once < count {
         let from = from.wrapping_add(done * block * every);
         // SAFETY: inside the row.

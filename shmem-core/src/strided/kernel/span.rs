@@ -32,7 +32,7 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     let masks = Masks::of(block, inner.to);
     let (mut to, mut from) = (to, from);
     for _ in 0..outer.count {
-        // SAFETY: a row of the transfer (caller); its shape was looked at above.
+        // SAFETY: a row of the transfer (caller), whose shape was checked above.
         unsafe { row(&masks, (inner.count - 1) * inner.to + block, to, from) };
         to = to.wrapping_add(outer.to);
         from = from.wrapping_add(outer.from);
@@ -74,7 +74,7 @@ impl Masks {
         Self { lanes, period }
     }
 
-    /// The masks of a period, for a row that begins `lead` lanes behind the start of the first window.
+    /// The masks of a period, for a row that begins `lead` lanes after the start of the first window.
     fn behind(self, lead: usize) -> [u16; PERIOD] {
         let all = self.period * LANES;
         let turned = if lead == 0 { self.lanes } else { self.lanes << lead | self.lanes >> (all - lead) };
@@ -134,7 +134,7 @@ fn inside(bytes: usize) -> u16 {
     u16::MAX >> (LANES - bytes / LANE)
 }
 
-/// Copies a window that lies inside the row.
+/// Copies a window that is inside the row.
 ///
 /// # Safety
 ///

@@ -17,7 +17,7 @@ mod x86 {
 
     use super::Vector;
 
-    /// 16 bytes beside vectors of 32 or 64, by VEX instructions: mixing them with SSE ones costs some processors time.
+    /// 16 bytes, for loops with vectors of 32 or 64, by VEX instructions: on some processors SSE ones between these cost time.
     #[derive(Clone, Copy)]
     #[repr(transparent)]
     pub(in super::super) struct Sixteen256(__m128i);
