@@ -83,7 +83,7 @@ pub enum ErrorKind {
          and a test body run once"
     )]
     SecondWorld,
-    /// The job cannot start: its PEs do not agree, or lack something, or settings do not go together.
+    /// The job cannot start: its PEs' set-ups differ, a resource is missing, or settings conflict.
     #[error("{0}")]
     Start(String),
     /// Something that the program asks for is not available, or not on all PEs.

@@ -270,7 +270,7 @@ impl<'a, L: ThreadLevel> Queue<'a, L> {
         self.world.fetch(self.my(word))
     }
 
-    /// The word of the last PE in the queue, at the lock's home.
+    /// The word with the queue's last PE, on the lock's home.
     fn last(&self) -> On<'a, Atomic<u64>> {
         let home = self.lock.offset() / size_of::<Lock>() % self.world.n_pes();
         self.word(self.pe(home as u64 + 1), LockWord::Last)

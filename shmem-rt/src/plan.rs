@@ -138,8 +138,8 @@ fn sorted<T: SymmetricData, D: Distribution>(
 
 /// A list of elements that is gathered repeatedly. From [`World::plan`].
 ///
-/// All PEs call its methods equally often, not necessarily at the same time. A value is that at the owner's call, and the owner may
-/// change it afterwards. Each element is sent once, however often the list has it.
+/// All PEs call its methods equally often, not necessarily at the same time. Values are those at the owner's call; the owner may
+/// change them afterwards. Each element is sent once, however often the list has it.
 pub struct Plan<T> {
     me: Pe,
     /// Elements of this PE that other PEs want, grouped by neighbour.

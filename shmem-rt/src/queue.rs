@@ -277,7 +277,7 @@ impl<T: PlainData> Window<T> {
         first < end
     }
 
-    /// Moves half of a window's items into `into`: the oldest of another PE, or the youngest of this one. Returns whether there were any.
+    /// Moves half of a window's items into `into`: another PE's oldest, or this PE's youngest. Returns whether there were any.
     fn take<L: ThreadLevel>(&self, world: &World<L>, pe: Pe, into: &mut VecDeque<T>) -> bool {
         let (word, is_own) = (self.word(pe, Word::Span), pe == world.me());
         let mut found = world.fetch(word);

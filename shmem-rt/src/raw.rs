@@ -92,8 +92,8 @@ pub mod globals {
     ///
     /// # Errors
     ///
-    /// The same on every PE: `bytes` are more than [`globals`](Program::globals), or the memfd cannot be mapped or registered with
-    /// the network.
+    /// If `bytes` are more than [`globals`](Program::globals), or the memfd cannot be mapped or registered with the network: the
+    /// same error on every PE.
     ///
     /// # Safety
     ///

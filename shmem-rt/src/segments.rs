@@ -45,7 +45,7 @@ pub(crate) struct Wanted {
     /// Whether raw addresses do not find the segment. Required unless it is removed with the world borrowed exclusively: see
     /// [`remove`].
     pub(crate) hidden: bool,
-    /// The memfd of the own part, if it exists already.
+    /// The memfd of this PE's part, if it exists already.
     pub(crate) given: Option<OwnedFd>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn check(job: &Job, request: &Request) -> Result<(), MemoryError> {
 ///
 /// # Errors
 ///
-/// The same on every PE, if it fails on any: see [`Agreed::settle`].
+/// The same error on every PE, if any PE fails: see [`Agreed::settle`].
 pub(crate) fn make(
     job: &Job,
     agreed: &Agreed<'_>,
@@ -150,7 +150,7 @@ pub(crate) fn make(
     }
 }
 
-/// Records the first `bytes` bytes of a new segment as one allocation; freeing it removes the segment. The same on every PE.
+/// Records the first `bytes` bytes of a new segment as one allocation, on every PE. Freeing it removes the segment.
 #[track_caller]
 pub(crate) fn enter_whole(
     job: &Job,
@@ -167,7 +167,7 @@ pub(crate) fn enter_whole(
     Ok(block)
 }
 
-/// Makes the own part of a segment and maps those of the other PEs; after an error nothing is left.
+/// Makes this PE's part of a segment and maps the other PEs' parts; after an error nothing is left.
 fn make_in(
     job: &Job,
     agreed: &Agreed<'_>,
@@ -353,7 +353,7 @@ fn split<T>(result: Result<T>) -> (Option<T>, Result<()>) {
 /// The message of a PE that has made its part of a segment.
 #[derive(Debug, Serialize, Deserialize)]
 struct PartMessage {
-    /// The bytes of the segment that each file has.
+    /// Files, and the part of the segment in each.
     files: Vec<FilePart>,
     key: Vec<u8>,
     /// The result of `prepare`.

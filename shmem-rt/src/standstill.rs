@@ -64,7 +64,7 @@ impl Neighbours {
 pub(crate) struct Others {
     far: Far,
     directory: Arc<Directory>,
-    /// The first PEs of the nodes next to this one.
+    /// First PE of the parent node; `below`: of children.
     above: Option<Pe>,
     below: Vec<Pe>,
 }

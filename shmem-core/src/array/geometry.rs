@@ -42,7 +42,7 @@ pub struct Geometry<const D: usize> {
 }
 
 impl<const D: usize> Geometry<D> {
-    /// Panics if the parts are not those of such an array.
+    /// Panics unless `parts` fit `chunking` and `kind`.
     pub(super) fn new(
         chunking: Chunking<D>,
         kind: StorageKind,

@@ -36,7 +36,7 @@ pub struct NumaArray<T, const D: usize = 1, S: Storage = Chosen> {
 type Elements<T, S> = (fn() -> *const T, S);
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// Panics if the parts are not those of such an array.
+    /// Panics unless `parts` fit `chunking` and `kind`.
     ///
     /// # Safety
     ///

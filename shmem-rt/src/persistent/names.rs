@@ -157,7 +157,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         Ok(found.ok_or_else(|| NameError::NotInFile { partition: partition() })?)
     }
 
-    /// Reserves a new object, and enters its name. The same on every PE.
+    /// Reserves a new object, and enters its name, on every PE.
     #[track_caller]
     fn make(&self, shelf: &mut Shelf, job: &Job, mut object: Named) -> Result<Allocation> {
         let full = |room| NameError::Full { partition: self.name().to_owned(), room };

@@ -15,7 +15,7 @@ use crate::world::World;
 
 impl<L: ThreadLevel> World<L> {
     /// Saves the contents of the partitions with `KIND=PMEM`, on all PEs: a later job that names the same files
-    /// begins with exactly that, whatever happens to this one. Collective. Returns the number of partitions that
+    /// begins with exactly that, whatever happens to this job. Collective. Returns the number of partitions that
     /// were saved: 0 if no partition of the job is in a file.
     ///
     /// All earlier puts, by any PE, are saved; that is why the world is borrowed exclusively. Each partition
