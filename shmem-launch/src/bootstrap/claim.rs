@@ -15,16 +15,16 @@ use rustix::process::{Pid, getuid};
 use super::peer::Peer;
 use crate::say::say;
 
-/// Most bytes of a job's name in that of a socket, which has at most 107. Names of jobs differ at their end.
+/// Most bytes of a job's name in a socket's name, which has at most 107. Jobs' names differ at their end.
 const MOST: usize = 64;
 
-/// The right to be a PE. No other process has it as long as this value lives.
+/// The right to be a PE, which no other process has while this value lives.
 pub(super) struct Claim {
     _socket: OwnedFd,
 }
 
 impl Claim {
-    /// Claims a PE of a job. `None`: a process of another user, which cannot be the PE, has the name.
+    /// Claims a PE of a job. `None`: another user's process, which cannot be the PE, bound the name.
     ///
     /// Fails if a process of this user is the PE already.
     pub(super) fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {
@@ -58,7 +58,7 @@ fn socket() -> io::Result<OwnedFd> {
 
 /// The owner of a name; `None`: not known.
 fn holder(address: &SocketAddrUnix) -> Option<Peer> {
-    // A PE that has just bound it listens in a moment.
+    // A PE that has just bound the name listens soon.
     (0..20).find_map(|_| {
         let socket = socket().ok()?;
         match net::connect(&socket, address) {

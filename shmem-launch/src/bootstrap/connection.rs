@@ -19,8 +19,8 @@ pub enum Connection {
     Launched(u8),
 }
 
-/// Joins the job of the launcher that started this process. Without a launcher it launches the program as `SHMEM_NPES` PEs; if
-/// that is 1 or not set, or with `SHMEM_SINGLETON`, this process is a job of one PE.
+/// Joins the job of this process's launcher. Without a launcher, starts the program as `SHMEM_NPES` PEs. If `SHMEM_NPES` is 1
+/// or not set, or with `SHMEM_SINGLETON`, this process is a job of one PE.
 ///
 /// # Errors
 ///
@@ -29,10 +29,10 @@ pub enum Connection {
 ///
 /// # Safety
 ///
-/// Once in a process, in place of a world: PEs lend each other references to the memory that they [share](Bootstrap::share), and
-/// agree on it by values that they put and get. The file that the settings name as libpmix must be that library.
+/// One call in a process, in place of a world: PEs lend each other references to memory that they [share](Bootstrap::share), and
+/// agree on that memory by values that they put and get. The settings' file of libpmix must be libpmix.
 pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
-    // SAFETY: once in the process, in place of a world (caller), of which it is the only one.
+    // SAFETY: once in the process, in place of a world (caller); its only PE is this process.
     let alone = || Ok(Connection::Joined(Box::new(unsafe { Managed::by(Singleton::new()) }?)));
     if settings.singleton {
         return alone();

@@ -34,9 +34,9 @@ pub(super) struct Served {
     /// The PEs of this host, this one included.
     neighbours: Vec<usize>,
     server: &'static str,
-    /// The process manager, if each fence is one of all its processes.
+    /// The process manager, if its fence is part of each fence.
     manager: Option<Arc<dyn ProcessManager>>,
-    /// Locked during each collective step, so that two threads of a PE do not mix theirs.
+    /// Locked during each collective step, so that steps of a PE's threads do not mix.
     values: Mutex<Visible>,
 }
 
@@ -124,8 +124,7 @@ impl fmt::Debug for Served {
     }
 }
 
-/// Values of other PEs that this one has not taken yet, by PE and key. A PE takes each value once, so the start leaves no memory
-/// in use.
+/// Values of other PEs that this PE has not got yet, by PE and key. A PE gets each value once, so the table is empty in the end.
 #[derive(Debug, Default)]
 pub(super) struct Visible(HashMap<(usize, String), Vec<u8>>);
 
@@ -134,7 +133,7 @@ impl Visible {
         self.0.extend(values.into_iter().map(|Value { pe, key, value }| ((pe as usize, key), value)));
     }
 
-    /// Takes a value. With the last one the table's memory is freed.
+    /// Removes a value. The last one frees the table's memory.
     pub(super) fn take(&mut self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
         let value = self.0.remove(&(pe, key.to_owned()));
         if self.0.is_empty() {
@@ -155,7 +154,7 @@ pub(super) fn owned(descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<OwnedFd>> 
     descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect()
 }
 
-/// Raises the limit on descriptors for `coming` ones beside the caller's `own`, which are open and are duplicated.
+/// Raises the limit on descriptors for `coming` received ones, and the caller's `own`, which are duplicated.
 pub(super) fn make_room(pes: usize, coming: usize, own: usize) -> io::Result<()> {
     limits::make_room((coming + 2 * own) as u64).map(drop).map_err(|short| {
         io::Error::other(format!(

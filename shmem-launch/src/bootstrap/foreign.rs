@@ -32,7 +32,7 @@ const CODE: i32 = 2;
 /// Time for the first process to print its message.
 const FIRST_TURN: Duration = Duration::from_secs(1);
 
-/// A launcher, the variables of its number of processes and of this one's number, and advice how it starts PEs.
+/// A launcher, the variables with its process count and this process's number, and advice on starting PEs.
 type Launcher = (&'static str, &'static str, &'static str, &'static str);
 
 /// Advice for a launcher that speaks PMIx, if its server was not reached.
@@ -51,13 +51,13 @@ const LAUNCHERS: [Launcher; 4] = [
     ("a launcher", pmi::SIZE, pmi::RANK, "use one that speaks PMIx or PMI-1 (PMI_FD, PMI_PORT)"),
 ];
 
-/// Ends all but the first of several processes that a launcher has started; the first returns the error.
+/// Returns the error in the first of several processes of a launcher, and ends the others.
 pub(super) fn refuse() -> io::Result<()> {
     match several(|name| std::env::var(name).ok()) {
         None => Ok(()),
         Some((0, error)) => Err(io::Error::other(error)),
         Some(_) => {
-            // Launchers end a job in which a process fails. Before that, the first one prints why.
+            // Launchers end a job in which a process fails. Process 0 prints the error before.
             std::thread::sleep(FIRST_TURN);
             exit::end(CODE, || ())
         }

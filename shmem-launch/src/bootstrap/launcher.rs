@@ -7,22 +7,22 @@ use std::time::Duration;
 
 use super::exchange::invalid;
 
-/// What one PE has exchanged through its launcher.
+/// Counts of one PE's exchanges by its launcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchanged {
     /// Fences.
     pub rounds: u64,
     /// Values that the PE has put.
     pub puts: u64,
-    /// Bytes of these.
+    /// Bytes put.
     pub bytes_put: u64,
-    /// Values that it has got, its own included.
+    /// Values that the PE has got, its own too.
     pub gets: u64,
-    /// Bytes of these.
+    /// Bytes got.
     pub bytes_got: u64,
 }
 
-/// What a launcher offers to its PEs.
+/// A launcher's services for its PEs.
 ///
 /// `put`, `fence` and `get` are the key-value exchange of process managers; `share` passes file
 /// descriptors among the PEs of one host. All of these are collective in the same order on all PEs.
@@ -66,8 +66,8 @@ pub trait Bootstrap: Send + Sync {
     /// If there is no such value, or the launcher cannot be reached.
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>>;
 
-    /// Exchanges descriptors among the PEs of this host. Returns one list for each of them, ascending, the caller's own
-    /// (duplicated) included. Peers are checked to belong to the same job and user.
+    /// Exchanges descriptors among the PEs of this host. Returns each PE's list, in ascending order, with duplicates of
+    /// the caller's own. Peers are checked to belong to the same job and user.
     ///
     /// # Errors
     ///
@@ -77,37 +77,37 @@ pub trait Bootstrap: Send + Sync {
     /// Ends the job on all PEs. The launcher prints `message` once, with this PE's number, and exits with `code`.
     fn abort(&self, code: i32, message: &str) -> !;
 
-    /// Ends the job with code 1, because another PE or its host seems to be lost. Before that it waits, so that a PE or launcher
-    /// that has seen the cause can report it.
+    /// Ends the job with code 1, because another PE or its host seems lost. Waits first, so that a PE or launcher that has seen
+    /// the cause can report the cause.
     fn suspect(&self, message: &str) -> ! {
         std::thread::sleep(SUSPECT);
         self.abort(1, message)
     }
 
-    /// Leaves the job in order, so that the exit of this process is no failure. The last call.
+    /// Leaves the job, so that the exit of this process is no failure. No call may follow.
     fn finish(&self);
 
-    /// What this PE has exchanged so far, if that is counted.
+    /// Counts of this PE's exchanges so far; zero by default.
     fn exchanged(&self) -> Exchanged {
         Exchanged::default()
     }
 
-    /// The value of each PE, by [`told_by`](Self::told_by) all of them.
+    /// Returns every PE's value by [`told_by`](Self::told_by).
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As `told_by`.
     fn exchange(&self, key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let all: Vec<usize> = (0..self.count()).collect();
         self.told_by(&all, key, value)
     }
 
-    /// The values of `tellers`, the same list on all PEs: `put`, `fence` and `get` in one call, in as many rounds as the longest
-    /// value needs. The value of a PE that is not in the list is ignored.
+    /// Returns the values of the PEs `tellers`, a list that is equal on all PEs. The longest value determines the number of
+    /// rounds of `put`, `fence` and `get`. Values of other PEs are ignored.
     ///
     /// # Errors
     ///
-    /// As theirs.
+    /// As `put`, `fence` and `get`.
     fn told_by(&self, tellers: &[usize], key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let framed = [&(value.len() as u64).to_le_bytes(), value].concat();
         let mut parts = framed.chunks(ROUND_BYTES);
@@ -139,8 +139,8 @@ const SUSPECT: Duration = Duration::from_secs(1);
 /// Bytes of a value that every launcher takes in one piece.
 const ROUND_BYTES: usize = 32 << 10;
 
-/// How many rounds a value takes that so far is `said`: its length, and bytes. `None`: these are fewer or more than its length
-/// announces after so many rounds.
+/// The number of rounds of a value of which `rounds` rounds sent `said`: the length, then bytes. `None`: `said` is shorter or
+/// longer than the length requires.
 fn rounds_of(said: &[u8], rounds: usize) -> Option<usize> {
     let length = u64::from_le_bytes(*said.first_chunk()?) as usize;
     let framed = length.saturating_add(size_of::<u64>());

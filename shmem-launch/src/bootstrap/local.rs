@@ -23,7 +23,7 @@ use crate::say::say;
 /// The launcher's name in messages.
 const SERVER: &str = "shmrun";
 
-/// Limit of the launcher's first answer. The process at the other end of some other socket may never answer.
+/// Time limit of the launcher's first answer: the peer may be no launcher, and never answer.
 const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 
 /// A PE of a job on this host.
@@ -39,7 +39,7 @@ pub struct Local {
 impl Local {
     /// Joins the job that the environment announces; `None` if it announces none.
     ///
-    /// The socket is closed on `exec`, so a process that this one starts cannot pose as the PE.
+    /// The socket is closed on `exec`, so a child process cannot pose as the PE.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Local {
         if pe >= pes {
             return Err(invalid(format!("{PE}={pe}, but {NPES}={pes}: the PEs are 0 to {NPES} - 1")));
         }
-        // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
+        // SAFETY: nothing closes an inherited descriptor before this process has joined (caller).
         let channel = Channel::inherited(unsafe { duplicate(descriptor) }?);
         channel.send(&codec::encode(&ToLauncher::Hello { version: VERSION, job, pe }), &[])?;
         let mut ready = [PollFd::new(&channel, PollFlags::IN)];
@@ -76,9 +76,9 @@ impl Local {
             _ => return Err(other()),
         };
         let lifeline = lifelines.pop().ok_or_else(other)?;
-        // Processes that this one starts do not inherit it.
-        // SAFETY: the launcher has answered over it, with the pipe of the job. So it is the socket that the launcher left
-        // to this process under this number, for this one purpose, and this is the one call in the process (caller).
+        // Child processes do not inherit the socket.
+        // SAFETY: the launcher has answered over its duplicate, with the job's pipe. So `descriptor` is the socket that
+        // the launcher left to this process for this one purpose, and this is the process's one call (caller).
         drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
         hold_on_to(&lifeline)?;
         let number = pe as usize;
@@ -145,7 +145,7 @@ impl Bootstrap for Local {
 ///
 /// Nobody closes the descriptor meanwhile, if it is open.
 unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: nobody closes it, and it is used in this function only (caller).
+    // SAFETY: nobody closes the descriptor during this function (caller).
     let found = unsafe { inherited(descriptor, SocketType::SEQPACKET) };
     let (socket, maker) = found.map_err(|why| match descriptor {
         ..3 => invalid(format!("{SOCKET}={descriptor}: {why}")),
@@ -159,15 +159,15 @@ unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(socket, 3)?)
 }
 
-/// Asks the kernel to kill this process when the launcher's end of the pipe closes: the launcher has ended. (The signal at the
-/// death of the parent, which the launcher has asked for as well, does not reach a PE below a wrapper script.)
+/// Asks the kernel to kill this process when the launcher's end of the pipe closes: the launcher has ended.
+/// (`PR_SET_PDEATHSIG`, which the launcher sets as well, does not reach a PE below a wrapper script.)
 fn hold_on_to(lifeline: &OwnedFd) -> io::Result<()> {
     const F_SETSIG: libc::c_int = 10;
     let raw = lifeline.as_raw_fd();
     let pid = std::process::id().cast_signed();
     // SAFETY: changes who is signalled for the pipe, which this process owns.
     let owner = unsafe { libc::fcntl(raw, libc::F_SETOWN, pid) };
-    // SAFETY: changes which signal is sent for it.
+    // SAFETY: changes the signal of the pipe.
     let signal = unsafe { libc::fcntl(raw, F_SETSIG, libc::SIGKILL) };
     if owner < 0 || signal < 0 {
         return Err(io::Error::last_os_error());

@@ -23,8 +23,8 @@ impl Peer {
         let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
         let mut length = size_of_val(&found) as libc::socklen_t;
         let socket = socket.as_fd().as_raw_fd();
-        // SAFETY: the kernel writes at most `length` bytes to `found`, which has as many, and whose fields are integers, of
-        // which each bit pattern is a value; it writes their number to `length`.
+        // SAFETY: the kernel writes at most `length` bytes to `found`, which is `length` bytes of integers, so each bit
+        // pattern is a value. It writes the number of bytes to `length`.
         let status = unsafe {
             libc::getsockopt(
                 socket,
@@ -41,8 +41,8 @@ impl Peer {
     }
 }
 
-/// The socket of type `of` that this process has inherited under a number, and the process that made it; or why there is none.
-/// If the number is wrong, the descriptor may belong to another part of the program.
+/// Returns the inherited socket `descriptor`, of type `of`, and the process that made it; or why there is none. If the number is
+/// wrong, the descriptor may belong to another part of the program.
 ///
 /// # Safety
 ///
@@ -54,7 +54,7 @@ pub(super) unsafe fn inherited(
     if descriptor < 3 {
         return Err("that is no socket of a launcher");
     }
-    // SAFETY: not -1, which `BorrowedFd` may not be; whether it is open is what the first call on it finds out, and nothing closes it
+    // SAFETY: not -1, which `BorrowedFd` excludes. The first call finds out whether the descriptor is open, and nothing closes it
     // meanwhile (caller).
     let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
     let Ok(flags) = rustix::io::fcntl_getfd(socket) else { return Err("it is not open in this process") };

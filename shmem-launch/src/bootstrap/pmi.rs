@@ -3,8 +3,8 @@
 //! A process inherits a socket of its launcher (`PMI_FD`), or connects to an address (`PMI_PORT`). A request is a line of words
 //! `key=value`, and so is its answer. Servers of PMI-2 understand these lines as well.
 //!
-//! Keys and values are short texts. A value of the library is sent as its length and hexadecimal digits, in as many pieces as it
-//! needs. The server is not trusted: all its answers have bounds, and processes that share a host by its word connect there
+//! Keys and values are short texts. A value of the library is sent as its length and hexadecimal digits, in several pieces if
+//! long. The server is not trusted: its answers are bounded, and processes that it places on one host must connect there
 //! ([`managed`](super::managed)).
 //!
 //! Source: "Simple Process Manager Interface v1" (Flux RFC 13), and `src/pmi` of MPICH 4.
@@ -36,10 +36,10 @@ pub(super) const SIZE: &str = "PMI_SIZE";
 const PORT: &str = "PMI_PORT";
 const ID: &str = "PMI_ID";
 
-/// The launcher's key of the processes of each host.
+/// The launcher's key for the processes' hosts.
 const MAPPING: &str = "PMI_process_mapping";
 
-/// Most bytes of a line to the launcher. Slurm reads no longer ones, even if it announces longer values.
+/// Most bytes of a line to the launcher. Slurm reads no longer lines, but may announce longer values.
 const MOST_REQUEST: usize = 1000;
 
 /// Most bytes of a line of the launcher, and of a value in pieces.
@@ -54,7 +54,7 @@ const MOST_PROCESSES: usize = 1 << 24;
 /// Hexadecimal digits of the length before a value.
 const LENGTH: usize = 8;
 
-/// Limit of an answer that needs no other process. The process at the other end of some other socket may never answer.
+/// Time limit of an answer that needs no other process: the peer may be no launcher, and never answer.
 const GREETING: Option<Duration> = Some(Duration::from_secs(30));
 
 /// Time for the launcher to read messages and to end the job.
@@ -63,7 +63,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Client {
     number: usize,
     count: usize,
-    /// The launcher's name of the job's values.
+    /// The name of the job's key-value space.
     space: String,
     socket: OwnedFd,
     /// Input of the socket. Locked for a request and its answer.
@@ -72,7 +72,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Joins the job that the environment announces; `None`: it announces none, or this process does not have the socket.
+    /// Joins the job that the environment announces; `None`: there is none, or this process does not have the socket.
     ///
     /// # Safety
     ///
@@ -80,7 +80,7 @@ impl Client {
     pub(super) unsafe fn connect() -> io::Result<Option<(Self, Option<Claim>)>> {
         if let Some(descriptor) = std::env::var_os(FD) {
             let descriptor: RawFd = number(FD, Some(descriptor))?;
-            // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
+            // SAFETY: nothing closes an inherited descriptor before this process has joined (caller).
             let socket = match unsafe { inherited(descriptor, SocketType::STREAM) } {
                 Ok((socket, _)) => socket,
                 Err(why) => {
@@ -98,7 +98,7 @@ impl Client {
             }
             let claim = Claim::new(&format!("pmi-{}", rustix::fs::fstat(socket)?.st_ino), &rank.to_string())?;
             let own = rustix::io::fcntl_dupfd_cloexec(socket, 3)?;
-            // Processes that this one starts do not inherit it.
+            // Child processes do not inherit the socket.
             rustix::io::fcntl_setfd(socket, FdFlags::CLOEXEC)?;
             return Ok(Some((Self::greet(own, rank, size)?, claim)));
         }
@@ -138,7 +138,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Most bytes of a key and of a value. Asked at each put: few processes put values.
+    /// Asks for the most bytes of a key and a value, at each put: few processes put.
     fn longest(&self) -> io::Result<(usize, usize)> {
         self.lines.lock().get_mut().wait_at_most(GREETING)?;
         let most = self.ask("cmd=get_maxes\n", "maxes")?;
@@ -302,7 +302,7 @@ impl Timed {
         Ok(Self { socket: File::from(socket.try_clone()?), until: None })
     }
 
-    /// Sets the deadline, from now on; `None`: none.
+    /// Sets the deadline: `limit` from now, or none.
     fn wait_at_most(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.until = limit.map(|limit| Instant::now() + limit);
         Ok(sockopt::set_socket_timeout(&self.socket, sockopt::Timeout::Recv, limit)?)
@@ -325,7 +325,7 @@ impl io::Read for Timed {
 struct Answer(String);
 
 impl Answer {
-    /// Reads the next line, which must be of a command, and report no failure.
+    /// Reads the next line, which must be of `command` and report no failure.
     fn next(lines: &mut BufReader<Timed>, command: &str) -> io::Result<Self> {
         let mut line = Vec::new();
         let length =
@@ -400,7 +400,7 @@ fn number<N: std::str::FromStr>(name: &str, value: Option<OsString>) -> io::Resu
 pub(super) unsafe fn is_of_the_parent() -> bool {
     let descriptor = std::env::var(FD).ok().and_then(|text| text.trim().parse().ok());
     descriptor.is_some_and(|descriptor| {
-        // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
+        // SAFETY: nothing closes an inherited descriptor before this process has joined (caller).
         let socket = unsafe { inherited(descriptor, SocketType::STREAM) };
         socket.is_ok_and(|(_, peer)| peer.process == getppid())
     })

@@ -23,16 +23,16 @@ pub trait ProcessManager: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If the others cannot be reached, or this process cannot read the name of its host.
+    /// If other processes cannot be reached, or this host's name cannot be read.
     fn hosts(&self) -> io::Result<Vec<u32>> {
         self.told_hosts()
     }
 
-    /// The default of [`hosts`](Self::hosts).
+    /// Default [`hosts`](Self::hosts).
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As `hosts`.
     #[doc(hidden)]
     fn told_hosts(&self) -> io::Result<Vec<u32>> {
         if self.count() == 1 {
@@ -63,7 +63,7 @@ pub trait ProcessManager: Send + Sync {
     ///
     /// # Errors
     ///
-    /// As [`put`](Self::put), and if it has put nothing.
+    /// As [`put`](Self::put), and without such a value.
     fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>>;
 
     /// Ends all processes of the job, without a message. Returns if the launcher cannot be reached, or this process has left or is

@@ -1,4 +1,4 @@
-//! Connects the PEs of a host with the first of them.
+//! Connects the PEs of a host with its first PE.
 //!
 //! The first PE listens on an abstract socket of a random name. It publishes the name and a random token through the launcher, so
 //! that only processes of the job know them, and the kernel reports the user of each side. A connection without the token, or
@@ -22,7 +22,7 @@ use crate::launch::{limits, random, timespec};
 /// The first PE of a host, in messages of the others.
 pub(super) const FIRST: &str = "the first PE of this host";
 
-/// Limit for the PEs of a host to connect, after a fence.
+/// Time for the PEs of a host to connect, after a fence.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bytes of the random part of the name, and of the token.
@@ -34,7 +34,7 @@ const KEY: &str = "shmem.door";
 /// A PE's connections to its host.
 #[derive(Default)]
 pub(super) struct Met {
-    /// By PE: of the first PE to each other, of each other to the first.
+    /// By PE: on the first PE, all others; on another PE, the first.
     pub(super) channels: BTreeMap<usize, Arc<Channel>>,
     /// An eventfd of value 1, which all PEs of the host share: the PE that takes the 1 reports the end of the job. `None`: this
     /// PE is alone on its host.
@@ -54,7 +54,7 @@ pub(super) fn meet(
     neighbours: &[usize],
     hosts: &[u32],
 ) -> io::Result<Met> {
-    // One PE on each host, as all PEs see.
+    // Each host has one PE; all PEs agree.
     if hosts.iter().max().is_some_and(|last| *last as usize + 1 == hosts.len()) {
         return Ok(Met::default());
     }
@@ -107,7 +107,7 @@ fn listen(invitation: &Invitation, pes: usize) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The side of the other PEs.
+/// Connects to the first PE.
 fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
     let socket = socket()?;
     net::connect(&socket, &invitation.address()?).map_err(|error| {
@@ -124,7 +124,7 @@ fn knock(invitation: &Invitation, me: usize, first: usize) -> io::Result<Met> {
     Ok(Met { channels: [(first, Arc::new(channel))].into(), voice })
 }
 
-/// The side of the first PE: accepts all others.
+/// Accepts all others, on the first PE.
 fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> io::Result<Met> {
     limits::make_room(2 * others.len() as u64).map_err(|short| {
         let pes = others.len() + 1;
@@ -171,7 +171,7 @@ fn receive_all(socket: &OwnedFd, invitation: &Invitation, others: &[usize]) -> i
     Ok(Met { channels, voice: Some(voice) })
 }
 
-/// The PE whose first packet has arrived; `None`: it is no PE's.
+/// The PE that sent the first packet; `None`: no PE.
 fn guest(channel: &Channel, invitation: &Invitation, others: &[usize]) -> Option<usize> {
     let packet = channel.try_receive().ok()??;
     others.iter().copied().find(|pe| packet.bytes == invitation.hello(*pe))
@@ -192,7 +192,7 @@ fn check_user(socket: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Waits until one is ready. Returns which are.
+/// Polls. Returns which descriptors are ready.
 fn wait(list: &[PollFd<'_>], end: Instant) -> io::Result<Vec<bool>> {
     let mut list = list.to_vec();
     let left = timespec(end.saturating_duration_since(Instant::now()));

@@ -20,14 +20,14 @@ pub(super) struct Host {
     number: usize,
     others: BTreeMap<usize, Arc<Channel>>,
     firsts: Vec<usize>,
-    /// Locked during each collective step, so that two threads of a PE do not mix theirs.
+    /// Locked during each collective step, so that steps of a PE's threads do not mix.
     board: Mutex<Board>,
 }
 
 struct Board {
     meeting: Rendezvous<OwnedFd>,
     visible: Visible,
-    /// Exchanges with other hosts so far. Each has a key of its own, because launchers may cache values.
+    /// Number of exchanges with other hosts. Each has its own key, because launchers may cache values.
     exchanges: u64,
 }
 
@@ -43,7 +43,7 @@ impl Host {
         Self { manager, number, others, firsts, board: Mutex::new(board) }
     }
 
-    /// Takes this PE's request, and requests of the others until all have met.
+    /// Serves this PE's request, then other PEs', until all have arrived.
     fn meet(
         &self,
         meeting: &mut Rendezvous<OwnedFd>,
@@ -117,7 +117,7 @@ impl Exchange for Host {
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
         let mut board = self.board.lock();
-        // All PEs are the same program, and share equally many.
+        // PEs of one program share equally many descriptors.
         make_room(self.others.len() + 1, self.others.len() * descriptors.len(), descriptors.len())?;
         let own = owned(descriptors)?;
         let share = ToLauncher::Share { last: true };

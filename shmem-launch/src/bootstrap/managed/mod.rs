@@ -11,8 +11,8 @@
 //! first PEs          [`ProcessManager`]  one value for each host, and a fence, which all PEs of the job call
 //! ```
 //!
-//! They connect at the start ([`door`]), and then notice each other's death ([`Watch`]): `mpirun` ends a job in which a process dies,
-//! `srun` does so only with `--kill-on-bad-exit`.
+//! A host's PEs connect at the start ([`door`]), and notice each other's death ([`Watch`]): `mpirun` ends a job in which a process
+//! dies, `srun` only with `--kill-on-bad-exit`.
 
 mod door;
 mod host;
@@ -51,8 +51,8 @@ pub struct Managed {
 }
 
 impl Managed {
-    /// Joins the job of the process manager that started this process; `None`: no launcher that speaks PMI-1 or PMIx has. `libpmix`
-    /// is the file of libpmix, if it is not the system's.
+    /// Joins the job of the process manager that started this process; `None`: no PMI-1 or PMIx launcher did. `libpmix` is the file
+    /// of libpmix, if not the system's.
     ///
     /// # Errors
     ///
@@ -81,11 +81,11 @@ impl Managed {
         }
     }
 
-    /// Joins the job of another process manager.
+    /// Joins the job of `manager`.
     ///
     /// # Errors
     ///
-    /// If the manager returns one, or the PEs of this host cannot connect.
+    /// If the manager fails, or the PEs of this host cannot connect.
     ///
     /// # Safety
     ///
@@ -169,7 +169,7 @@ impl Bootstrap for Managed {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        // Here, because the time of `exit::end` is limited.
+        // Not in `exit::end`, whose time is limited.
         self.watch.await_turn();
         exit::end(code, || {
             if !self.watch.may_speak() {

@@ -1,7 +1,7 @@
 //! Notices that another PE of the host has died, and has one PE report why the job ends.
 //!
 //! The channel between the first PE of a host and each other PE is open as long as both live. A PE that leaves in order sends
-//! [`LEAVING`]. If the channel closes without that, the PE at the other end has died, and this one ends the job.
+//! [`LEAVING`]. If the channel closes without that, the other PE has died, and this PE ends the job.
 //!
 //! Launchers have no message that is printed once for the whole job. The PEs of a host share an eventfd, from which one of them takes
 //! the right to report. Hosts report in turn, because the cause is often the same on all: the first host that reports has the job

@@ -14,8 +14,8 @@ use crate::bootstrap::process_manager::{ProcessManager, left as left_job, number
 pub(in crate::bootstrap) struct Client {
     library: &'static Library,
     me: pmix_proc_t,
-    /// Whether this client has left. Locked for reading during each call of PMIx: a later call would find a library that has shut
-    /// down, or that only MPI still uses.
+    /// Whether this client has left. Locked for reading during each call of PMIx: afterwards the library has shut down, or only
+    /// MPI uses it.
     left: RwLock<bool>,
 }
 
@@ -30,10 +30,10 @@ impl Client {
     /// Joins the job; `None`: there is no server, because no launcher that speaks PMIx has started this process.
     pub(super) fn connect(library: &'static Library) -> io::Result<Option<Self>> {
         let mut me = pmix_proc_t { nspace: [0; 256], rank: PMIX_RANK_UNDEF };
-        // SAFETY: room for what identifies this process; there is no further information.
+        // SAFETY: room for this process's identity (`me`); no further information.
         let join = || unsafe { (library.init)(&raw mut me, std::ptr::null_mut(), 0) };
-        // PMIx loads components.
-        // SAFETY: these install handlers of their own, and free nothing of others.
+        // SAFETY: PMIx loads components, which install their own handlers, and
+        // free nothing of others.
         let status = unsafe { dispositions::keep(join) };
         if status == PMIX_ERR_UNREACH {
             return Ok(None);
@@ -67,7 +67,7 @@ impl Client {
         };
         let what = || format!("PMIx_Get of `{}` of process {rank}", key.to_string_lossy());
         check(self.library, &what(), status)?;
-        // SAFETY: the call has succeeded: it is an answer, which nobody else reads or frees.
+        // SAFETY: after success `value` is an answer, which nobody else reads or frees.
         unsafe { take(value) }.ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, format!("{}: the answer is of no known type", what()))
         })
@@ -91,7 +91,7 @@ impl ProcessManager for Client {
     }
 
     fn count(&self) -> usize {
-        // A launcher that does not know it fails at `hosts` as well.
+        // A launcher that does not know the count fails at `hosts`.
         self.known_count().map_or(0, |count| count as usize)
     }
 
@@ -115,7 +115,7 @@ impl ProcessManager for Client {
         value.type_ = PMIX_BYTE_OBJECT;
         value.data.bo = bytes;
         // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero, and a
-        // value that is copied; it is not written to.
+        // value that is copied, not written to.
         let status = unsafe { (self.library.put)(PMIX_GLOBAL, key.as_ptr(), &raw mut value) };
         check(self.library, "PMIx_Put", status)?;
         // SAFETY: no arguments; this client has joined and does not leave meanwhile (`_staying`).
@@ -168,7 +168,7 @@ impl ProcessManager for Client {
     }
 }
 
-/// Takes the contents of an answer of `PMIx_Get`, and frees it. `None`: it has a type that no key here has.
+/// Returns what an answer of `PMIx_Get` holds, and frees the answer. `None`: no type that a key here has.
 ///
 /// # Safety
 ///
@@ -197,7 +197,7 @@ unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
                 // SAFETY: a string of PMIx ends with a zero.
                 false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
             });
-            // SAFETY: PMIx takes its memory from the C library, and gives the text away with the answer.
+            // SAFETY: PMIx allocates with the C library, and gives the text away with the answer.
             unsafe { libc::free(text.cast()) };
             Some(fact)
         }
@@ -206,16 +206,16 @@ unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
             let object = unsafe { data.bo };
             let bytes = match object.bytes.is_null() {
                 true => Vec::new(),
-                // SAFETY: as many bytes as the object says.
+                // SAFETY: the object has `size` bytes.
                 false => unsafe { std::slice::from_raw_parts(object.bytes.cast(), object.size) }.to_vec(),
             };
-            // SAFETY: PMIx takes its memory from the C library, and gives the bytes away with the answer.
+            // SAFETY: PMIx allocates with the C library, and gives the bytes away with the answer.
             unsafe { libc::free(object.bytes.cast()) };
             Some(Fact::Bytes(bytes))
         }
         _ => None,
     };
-    // SAFETY: PMIx takes its memory from the C library, and gives the answer away (caller).
+    // SAFETY: PMIx allocates with the C library, and gives the answer away (caller).
     unsafe { libc::free(value.cast()) };
     fact
 }

@@ -1,4 +1,4 @@
-//! libpmix, loaded at run time: builds need no C library, and jobs use that of their site.
+//! libpmix, loaded at run time: builds need no libpmix, and jobs use their site's.
 
 use std::ffi::{c_char, c_int};
 use std::io;
@@ -48,8 +48,8 @@ functions! {
 }
 
 impl Library {
-    /// The library of that file, or the system's. The first call decides for the process, which has one client of PMIx: that of
-    /// MPI is the same.
+    /// Loads libpmix from `file`, or the system's. The first call decides for the process, which has one PMIx client, shared with
+    /// MPI.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! A client of PMIx, the interface of `mpirun`, `prterun` and `srun --mpi=pmix`, by their library.
+//! A client of PMIx, the interface of `mpirun`, `prterun` and `srun --mpi=pmix`, by libpmix.
 
 mod bindings;
 mod client;
@@ -16,7 +16,7 @@ use library::Library;
 pub(super) const NAMESPACE: &str = "PMIX_NAMESPACE";
 const RANK: &str = "PMIX_RANK";
 
-/// Joins the job of the launcher that started this process; `None`: no launcher that speaks PMIx has.
+/// Joins the job of the launcher that started this process; `None`: no PMIx launcher did.
 ///
 /// # Safety
 ///
