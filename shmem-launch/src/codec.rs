@@ -1,8 +1,8 @@
 //! Messages between launchers and PEs, as bytes: types that derive serde's traits, in the format of `postcard`.
 //!
-//! Bytes that arrive are not trusted. Only a [`Message`] is read, for which no more memory is allocated than the bytes can hold, except
-//! lists of CPUs ([`ranges`](shmem_core::ranges), 64 KiB at most). A message has one representation in bytes, without bytes behind
-//! it. All else is [`Malformed`].
+//! Bytes that arrive are not trusted. Only a [`Message`] is read, which allocates memory in proportion to its bytes, except lists
+//! of CPUs ([`ranges`](shmem_core::ranges), 64 KiB at most). A message has one representation in bytes, and no bytes may follow it.
+//! All else is [`Malformed`].
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize as _, Deserializer, Serialize, Serializer};
@@ -35,21 +35,21 @@ impl<T: Message> Message for Vec<T> {}
 impl<T: Message, E: Message> Message for Result<T, E> {}
 impl<A: Message, B: Message, C: Message> Message for (A, B, C) {}
 
-/// The bytes of a message.
+/// Encodes a message.
 ///
 /// # Panics
 ///
-/// If the type refuses to be serialised, which no derived one does.
+/// If `T` refuses to be serialised. Derived types never do.
 pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
     let written = postcard::to_extend(message, Vec::new());
     written.unwrap_or_else(|error| unreachable!("types say how they are written: {error}"))
 }
 
-/// The message of these bytes.
+/// Decodes a message.
 ///
 /// # Errors
 ///
-/// If they are not exactly those of [`encode`].
+/// If the bytes are not exactly those of [`encode`].
 pub fn decode<T: Message>(bytes: &[u8]) -> Result<T, Malformed> {
     let (message, rest) = postcard::take_from_bytes(bytes).map_err(|_| Malformed)?;
     // The format allows superfluous bytes in a number; `encode` writes none.

@@ -15,7 +15,7 @@ use crate::codec::Message;
 ///
 /// # Errors
 ///
-/// If the system does not say.
+/// If the system call fails.
 pub fn allowed() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
@@ -25,7 +25,7 @@ pub fn allowed() -> io::Result<Vec<usize>> {
 ///
 /// # Errors
 ///
-/// If it may not run on any of them.
+/// If the thread may run on none.
 pub fn bind(cpus: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set(cpus))?)
 }
@@ -36,7 +36,7 @@ pub(crate) fn set(cpus: &[usize]) -> CpuSet {
     set
 }
 
-/// The CPUs that a PE may run on, for the other PEs.
+/// A PE's allowed CPUs, as other PEs receive them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cpus {
     /// The boot ID of the machine; empty: not known.
@@ -49,7 +49,7 @@ pub struct Cpus {
 impl Message for Cpus {}
 
 impl Cpus {
-    /// Those of the calling process.
+    /// CPUs of the calling process.
     pub fn here() -> Self {
         let machine = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         Self { machine: machine.trim().to_owned(), list: allowed().unwrap_or_default() }

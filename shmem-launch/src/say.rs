@@ -8,7 +8,7 @@ use rustix::io::{retry_on_intr, write};
 /// Prints lines on standard error in one piece, because several PEs write there. Control characters are escaped: the text may
 /// contain words of other processes.
 pub fn say(text: &str) {
-    // Without the lock of the standard library: a thread of the program may hold it while it waits for this one.
+    // Without the lock of the standard library: a thread that holds the lock may wait for this thread.
     let text = line(text);
     let mut rest = text.as_bytes();
     while let Ok(written @ 1..) = retry_on_intr(|| write(stderr(), rest)) {

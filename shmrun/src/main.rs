@@ -99,7 +99,7 @@ fn main() -> ExitCode {
     }))
 }
 
-/// Runs the job, and gives its exit code; or the code of a job that could not be started, and why.
+/// Runs the job and returns its exit code, or the code and the reason if it could not start.
 fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
     let refused = |error: LaunchError| (error.code(), error.to_string());
     if arguments.program.iter().any(|word| word == ":") {
@@ -122,9 +122,9 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
         None => arguments.hosts,
     };
     let mut variables = arguments.variables;
-    // PEs show what counts.
+    // PEs show this value.
     variables.extend(arguments.bind.map(|bind| (BIND.name.to_owned(), bind)));
-    // The other variables are for the PEs to read.
+    // Only PEs read the other variables.
     let of_binding = env::process().chain(variables.iter().cloned()).filter(|(name, _)| name == BIND.name);
     let settings = Settings::from_env(of_binding).map_err(|error| (2, error.to_string()))?;
     let pes = arguments.pes.or(hosts.as_ref().map(HostList::slots)).unwrap_or_default();
@@ -162,7 +162,7 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
         println!("{}", line_of(&command));
         return Ok(0);
     }
-    // It takes the place of this process: its input, signals and exit code are the launcher's.
+    // The launcher replaces this process, and gets its input, signals and exit code.
     let why = command.exec();
     Err((126, format!("`{}` cannot be run: {why}", command.get_program().display())))
 }
@@ -186,7 +186,7 @@ fn line_of(command: &Command) -> String {
     env.into_iter().chain(unset).chain(set).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The arguments. `-np 4` is `-n 4`, as other launchers take it; behind the program it is the program's.
+/// Parses arguments. `-np 4` is `-n 4`, as in other launchers, unless it follows the program's name.
 fn arguments() -> Arguments {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     Arguments::try_parse_from(&words).unwrap_or_else(|_| {

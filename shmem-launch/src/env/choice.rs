@@ -1,4 +1,4 @@
-//! Types of variables that choose by a word.
+//! Types of variables with keyword values.
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,7 +41,7 @@ named! {
         Core = "core",
         /// Each PE on the CPUs of one NUMA node, nodes in turn.
         Numa = "numa",
-        /// No binding. PEs inherit that of the launcher.
+        /// No binding. PEs inherit the launcher's CPUs.
         None = "none",
     }
 
@@ -72,9 +72,9 @@ named! {
     /// Algorithms for the data of a collective.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CollectiveWay {
-        /// With barriers, a piece with each.
+        /// A piece of data per barrier.
         Meetings = "meetings",
-        /// In chunks by rings, on one node.
+        /// In ring buffers, on one node.
         Rings = "rings",
         /// From and to symmetric objects in place, on one node.
         Direct = "direct",

@@ -15,11 +15,11 @@ use super::choice::{
 /// An environment variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name. With `<ID>` or `<NAME>` it is a family of variables.
+    /// The name. With `<ID>` or `<NAME>`, a family's.
     pub name: &'static str,
     /// Its older name, which is read if the newer one is not set.
     pub alias: Option<&'static str>,
-    /// The value if it is not set; empty: none.
+    /// The value if unset; empty: none.
     pub default: &'static str,
     /// Its effect, in one sentence.
     pub help: &'static str,
@@ -53,7 +53,7 @@ impl Given {
     pub(super) fn members(&self, family: &Variable) -> Vec<(&str, &str)> {
         let belongs = |name: &str, head: &str| {
             let rest = head.split_once('<').and_then(|(head, _)| name.strip_prefix(head));
-            // `_` begins a name, of the other family.
+            // `_` begins a name: another family.
             rest.is_some_and(|rest| !rest.starts_with('_'))
         };
         self.0

@@ -10,7 +10,7 @@ const PREFIX: &str = "SHMEM_";
 /// The prefix of older names, which variables of other libraries have as well.
 const OLDER: &str = "SMA_";
 
-/// The beginning of variables of partitions, behind the prefix.
+/// The beginning of variables of partitions, after the prefix.
 const PARTITION: &str = "SYMMETRIC_PARTITION";
 
 /// A line of the list of variables.
@@ -20,7 +20,7 @@ pub struct Row {
     pub name: String,
     /// The default, or `-`.
     pub default: &'static str,
-    /// The value that is set, with the older name if it is set by that.
+    /// The set value, with the older name if that name was used.
     pub current: Option<String>,
     /// Its effect.
     pub help: &'static str,
@@ -50,8 +50,8 @@ pub fn rows(environment: impl IntoIterator<Item = (String, String)>) -> Vec<Row>
     rows
 }
 
-/// A warning for each mistyped variable, or one in other case, with the name that was meant. Names of partitions are checked later, by
-/// the list of partitions.
+/// A warning for each variable of mistyped name or wrong case, with the likely name. Names of partitions are checked later, by the
+/// list of partitions.
 pub fn unknown(environment: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment.into_iter().map(|(name, _)| name).collect();
     names.sort();
@@ -97,7 +97,7 @@ fn in_our_case(name: &str) -> Option<String> {
     Some(found.to_owned())
 }
 
-/// The known name nearest to an unknown one. Names are compared without their common prefix, and those of families without ID or name.
+/// The known name nearest to an unknown one. Names are compared without prefix, and an ID or a name as `<ID>` or `<NAME>`.
 fn meant(name: &str) -> Option<&'static str> {
     let known = || VARIABLES.iter().filter_map(|variable| variable.name.strip_prefix(PREFIX));
     let capitals = name.to_ascii_uppercase();

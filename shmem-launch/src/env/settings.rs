@@ -11,7 +11,7 @@ use shmem_core::transport::ofi::{Nearness, Options};
 use super::choice::{BarrierChoice, Bind, CheckChoice, CollectiveWays, TransportChoice};
 use super::given::{EnvError, Given, Variable, process};
 
-/// Each variable with its field of [`Settings`] and the type of that. Those of partitions have none.
+/// Each variable, and its field of [`Settings`] with type. Variables of partitions have no field.
 macro_rules! variables {
     ($($constant:ident $($field:ident: $type:ty)? = $name:literal, $alias:expr, $default:expr, $help:literal;)*) => {
         $(

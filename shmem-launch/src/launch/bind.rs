@@ -18,14 +18,14 @@ use crate::cpus;
 use crate::env::Bind;
 
 impl Bind {
-    /// The sets of CPUs for PEs, which take them in turn; none: PEs are not bound. Beside them a remark for the user.
+    /// The CPU sets, which PEs take in turn (empty: PEs are not bound), and a remark for the user.
     pub(crate) fn binding(self, pes: usize) -> io::Result<(Vec<CpuSet>, Option<String>)> {
-        // A control group may have a smaller quota than CPUs.
+        // A control group's quota may be below its CPU count.
         let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
         if self == Self::None || self == Self::Share && (pes == 1 || pes > cores()) {
             return Ok(Default::default());
         }
-        // A system without binding refuses the present one as well.
+        // Systems without binding refuse even the current binding.
         let allowed = cpus::allowed().and_then(|allowed| cpus::bind(&allowed).map(|()| allowed));
         let allowed = match allowed {
             Err(error) if self == Self::Share => {
@@ -55,7 +55,7 @@ impl Bind {
     }
 }
 
-/// Shares of the CPUs for PEs, which are no more than CPUs. `core` is the core of a CPU.
+/// The CPUs of each PE. There are no more PEs than CPUs. `core` returns a CPU's core.
 fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     if pes <= groups.len() {
         return parts(groups, pes);
@@ -73,7 +73,7 @@ fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) ->
     groups.iter().zip(shares(&sizes, pes)).flat_map(of_group).collect()
 }
 
-/// Joins consecutive lists to `parts` lists, from equally many each, give or take one.
+/// Joins runs of lists to `parts` lists. Lengths of runs differ by at most one.
 fn parts(lists: &[Vec<usize>], parts: usize) -> Vec<Vec<usize>> {
     let start = |part| lists.len() * part / parts;
     (0..parts).map(|part| lists[start(part)..start(part + 1)].concat()).collect()

@@ -17,7 +17,7 @@ use super::wire::{MAX_DESCRIPTORS, MAX_PACKET};
 
 const SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1));
 
-/// Attempts to send descriptors while too many are in flight: the kernel bounds them until receivers take them. Ten seconds.
+/// Attempts to send descriptors while the kernel's limit on descriptors in flight is reached. Ten seconds in all.
 const ATTEMPTS: usize = 10_000;
 
 const BETWEEN: Duration = Duration::from_millis(1);
@@ -79,13 +79,13 @@ impl Channel {
         Err(Errno::TOOMANYREFS.into())
     }
 
-    /// Sends if there is room now. Returns whether it has.
+    /// Sends if there is room now. Returns whether sent.
     pub(crate) fn try_send(&self, bytes: &[u8], descriptors: &[impl AsFd]) -> io::Result<bool> {
         let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         match self.send_with(bytes, &descriptors, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Err(Errno::AGAIN) => Ok(false),
             Err(Errno::TOOMANYREFS) => {
-                // No event tells when receivers have taken descriptors.
+                // No event tells when descriptors have been received.
                 std::thread::sleep(BETWEEN);
                 Ok(false)
             }
@@ -102,7 +102,7 @@ impl Channel {
         retry_on_intr(|| net::sendmsg(&self.socket, &[IoSlice::new(bytes)], &mut control, flags)).map(drop)
     }
 
-    /// The next packet, waiting for it; `None`: the other side is gone.
+    /// Waits for the next packet. `None`: the other end is gone.
     pub(crate) fn receive(&self) -> io::Result<Option<Packet>> {
         self.receive_with(RecvFlags::CMSG_CLOEXEC)
     }
@@ -139,7 +139,7 @@ impl Channel {
         let received = loop {
             let mut chunks = [IoSliceMut::new(&mut bytes)];
             match retry_on_intr(|| net::recvmsg(&self.socket, &mut chunks, &mut control, flags)) {
-                // The other end died before it read all packets. The kernel reports that once, before packets from there.
+                // The other end died before it read all packets. The kernel reports that once, before its packets.
                 Err(Errno::CONNRESET) => {}
                 result => break result?,
             }
@@ -188,7 +188,7 @@ impl From<Channel> for OwnedFd {
     }
 }
 
-/// Whether there is something to read, or an end.
+/// Whether a read would find data or the end.
 pub(crate) fn is_readable(fd: &OwnedFd) -> bool {
     let mut list = [PollFd::new(fd, PollFlags::IN)];
     poll(&mut list, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)

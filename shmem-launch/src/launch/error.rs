@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// A job that could not be started. Nothing of it is left.
+/// A job that did not start. Nothing of the job is left.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct LaunchError {

@@ -33,7 +33,7 @@ const GRACE: &str = "--kill-after=10";
 
 impl Launch {
     /// The command of an installed launcher that starts the job. Without `hosts` the launcher chooses them, as on the nodes of an
-    /// allocation. `launcher` is its name, with options of its own; by default the first that PEs can join.
+    /// allocation. `launcher` is its name, with options; by default, the first launcher that PEs can join.
     ///
     /// Captured output and pretended hosts are ignored. A signal that ends the command's process ends the job.
     ///
@@ -69,7 +69,7 @@ impl Launch {
             };
         }
         if matches!(dialect, Dialect::OpenMpi | Dialect::Prrte) {
-            // The others pass on all variables.
+            // Hydra and Slurm pass on all ours.
             let given = variables.iter().filter(|(_, value)| value.is_some());
             given.for_each(|(name, _)| _ = command.arg("-x").arg(name));
         }
@@ -146,7 +146,7 @@ impl Dialect {
             ErrorKind::NotFound => format!("there is no `{name}`"),
             _ => format!("`{name}` cannot be run: {error}"),
         })?;
-        // Slurm prints the list to either.
+        // Slurm prints to either stream.
         let said = String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned();
         Self::of(is_srun, &said).map_err(|why| format!("`{name}` {why}"))
     }

@@ -12,7 +12,7 @@ const BESIDE: u64 = 64;
 
 pub(crate) const NO_PES: &str = "0 PEs were asked for; a job has at least one";
 
-/// Raises the launcher's soft limit on descriptors for `pes`. Returns the limit before, for the PEs, if it has.
+/// Raises the launcher's soft limit on descriptors for `pes`. Returns the old limit, for the PEs, if changed.
 pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
     if pes == 0 {
         return Err(LaunchError::new(NO_PES));

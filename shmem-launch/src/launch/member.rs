@@ -27,40 +27,40 @@ pub(crate) struct Member {
     handle: Option<OwnedFd>,
     channel: Option<Channel>,
     outbox: VecDeque<Outgoing>,
-    /// Whether its packets are ignored.
+    /// Whether packets are ignored.
     unheard: bool,
     joined: Option<Joined>,
     /// The PE's end of a pipe without data, which closes when the launcher dies.
     pub(crate) lifeline: Rc<OwnedFd>,
     _held: OwnedFd,
-    /// The first descriptor that it shared: the memory with its record.
+    /// The PE's first shared descriptor: memory with the PE's record.
     pub(crate) memory: Option<Rc<OwnedFd>>,
     pub(crate) finished: bool,
-    /// Its message when it ended the job.
+    /// The message of the PE's abort.
     pub(crate) aborted: Option<String>,
     pub(crate) ended: Option<ExitStatus>,
     lost: Option<Instant>,
     pub(crate) death_told: bool,
 }
 
-/// A packet to a PE; the same may go to many.
+/// A packet to one PE or several.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) bytes: Rc<[u8]>,
     pub(crate) descriptors: Vec<Rc<OwnedFd>>,
 }
 
-/// The process that joined as the PE: the one that was started, or a descendant of it.
+/// The process that joined as the PE: the child process, or one of its descendants.
 #[derive(Debug)]
 struct Joined {
     pid: u32,
-    /// Readable when it has ended; kept only if it is not the child.
+    /// Readable when the process has ended; `None` for the child.
     handle: Option<OwnedFd>,
     gone: bool,
 }
 
 impl Member {
-    /// `child` is the process of the PE, and the pair the lifeline.
+    /// `child` is the PE's process, the pair the lifeline's ends.
     pub(crate) fn new(pe: usize, child: Child, channel: Channel, (given, held): (OwnedFd, OwnedFd)) -> Self {
         Self {
             pe,
@@ -97,7 +97,7 @@ impl Member {
         list
     }
 
-    /// Whether its end can only be found by polling.
+    /// Whether only polling finds the PE's end.
     pub(crate) fn must_be_asked(&self) -> bool {
         self.handle.is_none() && self.ended.is_none()
     }
@@ -151,7 +151,7 @@ impl Member {
         self.joined.as_ref().map(|joined| joined.pid)
     }
 
-    /// Updates whether its processes have ended. Packets that they sent before can still be received.
+    /// Updates which processes have ended. Packets sent before can still be received.
     pub(crate) fn reap(&mut self) {
         if self.ended.is_none() {
             self.ended = end_of(&mut self.child);
@@ -179,25 +179,25 @@ impl Member {
         out_of_reach && !self.finished && self.aborted.is_none() && self.ended.is_none()
     }
 
-    /// Since when it [is lost](Self::is_lost).
+    /// When the PE [was lost](Self::is_lost).
     pub(crate) fn lost_since(&mut self, now: Instant) -> Option<Instant> {
         self.lost = self.is_lost().then(|| self.lost.unwrap_or(now));
         self.lost
     }
 
-    /// Whether all of its known processes have ended.
+    /// Whether the PE's known processes have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some() && self.has_gone() != Some(false)
     }
 
-    /// Whether it ended with a failure.
+    /// Whether the PE has failed.
     pub(crate) fn died(&self) -> bool {
         let Some(status) = self.ended else { return false };
         let left_early = self.has_gone() == Some(true) && !self.finished;
         self.aborted.is_none() && (!status.success() || left_early)
     }
 
-    /// The state of its process, if that is stopped or dying.
+    /// The state of a stopped or dying process.
     pub(crate) fn held(&self) -> Option<Standing> {
         held(self.joined().unwrap_or(self.child.id()))
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())
@@ -213,7 +213,7 @@ impl Member {
 
     pub(crate) fn signal(&self, signal: Signal) {
         if self.ended.is_none() {
-            // Not reaped yet, so the number is still its own.
+            // Not reaped, so the number is the child's.
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
         if let Some(Joined { handle: Some(handle), gone: false, .. }) = &self.joined {

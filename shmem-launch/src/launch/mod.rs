@@ -68,7 +68,7 @@ pub(crate) enum Output {
     /// The launcher's own output; by whole lines, unless that is a terminal.
     #[default]
     Inherit,
-    /// The same, with the PE's number before each line.
+    /// Likewise, with the PE's number before each line
     Tag,
     /// The caller.
     Capture,
@@ -105,7 +105,7 @@ pub struct Launch {
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its exit code: 0, or that of the first PE that failed, or 128 and the signal's number.
+    /// The exit code: 0, the code of the first failed PE, or 128 plus the signal's number.
     pub code: u8,
     /// The cause of its end, if not all PEs ended in order.
     pub failure: Option<Failure>,
@@ -118,9 +118,9 @@ pub struct Outcome {
 /// The output of a PE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// Of its standard output.
+    /// Standard output.
     pub out: Vec<u8>,
-    /// Of its standard error.
+    /// Standard error.
     pub err: Vec<u8>,
 }
 
@@ -130,7 +130,7 @@ pub struct Printed {
 pub enum Failure {
     /// A PE ended by a signal, with a code other than 0, or before it left the job.
     Died {
-        /// The first PE that did.
+        /// The first such PE.
         pe: usize,
         /// In words: `was killed by signal 11 (SIGSEGV)`.
         how: String,
@@ -202,7 +202,7 @@ impl Launch {
         self
     }
 
-    /// Places PEs on pretended hosts. PEs of different ones share no memory.
+    /// Places PEs on pretended hosts, between which no memory is shared.
     pub fn hosts_as(mut self, hosts: HostsAs) -> Self {
         self.hosts = Some(hosts);
         self
@@ -239,7 +239,7 @@ impl Launch {
         self
     }
 
-    /// The beginning of the launcher's messages; by default `shmem`.
+    /// Sets the launcher's prefix of messages; by default `shmem`.
     pub fn speaker(mut self, name: impl Into<String>) -> Self {
         self.speaker = name.into();
         self

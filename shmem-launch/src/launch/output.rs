@@ -1,5 +1,5 @@
-//! Output of PEs that does not go straight to the launcher's own: passed on by whole lines, each with its PE's number if that was
-//! asked for, or kept for the caller.
+//! Output of PEs that passes through the launcher: forwarded by whole lines, each with its PE's number on request, or kept for
+//! the caller.
 //!
 //! If several processes write into one file or pipe, they tear each other's lines, because libraries write whenever their buffers
 //! are full. Into a terminal they write line by line, so a terminal is left to the PEs.
@@ -23,7 +23,7 @@ use super::{Output, Printed};
 /// A longer line is passed on in pieces.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Bytes that wait for a writer, from which on no pipe of its stream is read.
+/// Most queued bytes of a writer. With more, no pipe of its stream is read.
 const MOST_QUEUED: usize = 64 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl fmt::Display for StdStream {
     }
 }
 
-/// The pipes of each PE, and which of its streams write into each. Streams that go to the same file share a pipe, which keeps their
-/// order, and are passed on as the first of them.
+/// The pipes of each PE, as lists of the streams that write into each. Streams that go to one file share a pipe, which keeps their
+/// order; the pipe's output goes to the first.
 pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<StdStream>> {
     let (out, err) = (io::stdout(), io::stderr());
     let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;
@@ -89,7 +89,7 @@ struct Source {
 }
 
 impl Outlets {
-    /// For these [`pipes`].
+    /// Starts the writers.
     ///
     /// Fails if no thread can be started. Then no PE must be started.
     pub(crate) fn new(output: Output, pipes: &[Vec<StdStream>]) -> io::Result<Self> {
@@ -143,7 +143,7 @@ impl Outlets {
         }
     }
 
-    /// Writes lines of the launcher behind all that PEs have printed so far.
+    /// Writes lines of the launcher after all output of PEs so far.
     pub(crate) fn say(&mut self, lines: String) {
         self.take_all(StdStream::Err, false);
         self.write(StdStream::Err, lines.into_bytes());
@@ -154,10 +154,10 @@ impl Outlets {
         self.writer(stream)?.end.get().map(|end| end.map_err(io::Error::from))
     }
 
-    /// Closes standard output, and then standard error. Returns whether lines are still to be written.
+    /// Closes a stream, standard output first. Returns whether lines are still to be written.
     pub(crate) fn close(&mut self, stream: StdStream) -> bool {
         if stream == StdStream::Out && self.writers.len() == 1 {
-            // The launcher's own lines on standard error come behind.
+            // The launcher's own lines on standard error come later.
             return false;
         }
         self.take_all(stream, true);
@@ -196,7 +196,7 @@ impl Outlets {
         sources.filter_map(|(i, source)| Some((i, source.pipe.as_ref()?)))
     }
 
-    /// Takes what there is from all pipes that are passed on as a stream is. `is_end`: also a last line without its end.
+    /// Reads all pipes that go to the same launcher stream as `stream`. `is_end`: also takes an unfinished last line.
     fn take_all(&mut self, stream: StdStream, is_end: bool) {
         for i in 0..self.sources.len() {
             if self.stream_of(self.sources[i].stream) == self.stream_of(stream) {
@@ -205,7 +205,7 @@ impl Outlets {
         }
     }
 
-    /// Takes at least what a pipe holds, and not so much that a PE that prints without end keeps others from their turn.
+    /// Reads at least what a pipe holds, but a bounded amount, so that a PE that prints without end starves no other.
     fn take(&mut self, i: usize, is_end: bool) {
         let Source { pe, stream, pipe, bytes } = &mut self.sources[i];
         let mut chunk = [0; 16 << 10];
@@ -243,7 +243,7 @@ impl Writer {
         let (queued, end) = (Arc::new(AtomicUsize::new(0)), Arc::new(OnceLock::new()));
         let (is_written, has_ended) = (Arc::clone(&queued), Arc::clone(&end));
         let run = move || {
-            // If the bell cannot ring any louder, it is heard.
+            // An error: the bell is already readable.
             let ring = || _ = rustix::io::write(&bell, &1_u64.to_ne_bytes());
             let result = lines.iter().try_for_each(|lines| {
                 match stream {
@@ -276,7 +276,7 @@ fn write(to: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The whole lines of `bytes`, each behind the tag; what follows them stays, unless it is too long or `all` is to go.
+/// Removes the whole lines of `bytes`, and returns them tagged. A partial line stays, unless too long, or with `all`.
 fn tagged(tag: &str, bytes: &mut Vec<u8>, all: bool) -> Vec<u8> {
     let end = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     let mut lines = Vec::new();

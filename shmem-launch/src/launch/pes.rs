@@ -163,7 +163,7 @@ impl Pes {
             // The death of a dying process is reported when its cause is known.
             let lost = member.lost_since(now).is_some_and(|since| now >= since + LOST)
                 && member.held() != Some(Standing::Dying);
-            // A program may never join, if that is so on all PEs.
+            // A program need not join, if none of its PEs does.
             let died = lost || member.died() || has_begun && member.stayed_away();
             let died = died && !std::mem::replace(&mut member.death_told, true);
             if died {
@@ -256,7 +256,7 @@ impl Pes {
         }
     }
 
-    /// Whether a PE may begin a step: it waits in none, and has been sent all of the last one.
+    /// Whether a PE may begin a step: no step is pending, and all earlier packets were sent.
     fn may_go_on(&mut self, pe: usize) -> bool {
         let member = &mut self.members[pe];
         member.flush();

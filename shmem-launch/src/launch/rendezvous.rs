@@ -1,5 +1,5 @@
-//! [`Rendezvous`]: all PEs meet at a fence, where values become visible, and the PEs of a host meet to share descriptors. A state machine
-//! without input or output, for the launcher and for the first PE of a host: it takes requests, and returns what to send.
+//! [`Rendezvous`]: fences of all PEs, which make values visible, and exchanges of descriptors between the PEs of a host. A state
+//! machine without input or output, for the launcher and for the first PE of a host: it takes requests, and returns what to send.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -14,7 +14,7 @@ use crate::codec;
 /// Most bytes of values, with their keys, that a PE puts between two fences. The library puts 32 KiB.
 pub(crate) const MAX_OFFERED: usize = 1 << 20;
 
-/// Values and descriptors of PEs since the last meeting. `D` is a descriptor.
+/// Values since the last fence, and descriptors to share. `D`: a descriptor.
 #[derive(Debug)]
 pub(crate) struct Rendezvous<D> {
     seats: BTreeMap<usize, Seat<D>>,
@@ -90,7 +90,7 @@ impl<D> Rendezvous<D> {
         self.seats[&pe].arrived.is_some()
     }
 
-    /// Takes a put, fence or share of a PE. Returns the meeting that it has completed.
+    /// Handles a put, fence or share of a PE. Returns the fence or share it completes.
     pub(crate) fn take(
         &mut self,
         pe: usize,
@@ -138,7 +138,7 @@ impl<D> Rendezvous<D> {
 }
 
 impl<D> Seat<D> {
-    /// Takes a value, instead of an earlier one under the key.
+    /// Stores a value in place of an earlier one of the key.
     fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), Fault> {
         Fault::check(&key, &value)?;
         // Its size in a packet: many short values have much overhead.
@@ -177,7 +177,7 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     packets
 }
 
-/// The packets to each PE of a host with the others' descriptors: first how many of each PE come, then all of them.
+/// The packets to each PE of a host with the others' descriptors: first each PE's count, then the descriptors.
 pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (usize, ToPe, Vec<&D>)> {
     lists.iter().flat_map(move |(to, _)| {
         let others = || lists.iter().filter(|(pe, _)| pe != to).map(|(_, list)| list);
@@ -189,7 +189,7 @@ pub(crate) fn hand_round<D>(lists: &[(usize, Vec<D>)]) -> impl Iterator<Item = (
     })
 }
 
-/// Splits descriptors by packets, at least one; beside each whether it is the last.
+/// Splits descriptors into one or more packets, each with whether it is the last.
 pub(crate) fn portions<D>(list: &[D]) -> impl Iterator<Item = (&[D], bool)> {
     let count = list.len().div_ceil(MAX_DESCRIPTORS).max(1);
     let end = |k: usize| list.len().min(k * MAX_DESCRIPTORS);

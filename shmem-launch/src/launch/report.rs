@@ -29,7 +29,7 @@ pub enum Standing {
     Dying,
     /// Not known: no record, or it is being written.
     Unknown,
-    /// Its memory exists; the job is being brought together.
+    /// Its memory exists; the job is still starting.
     Starting,
     /// It runs the program's own code.
     OwnCode,
@@ -44,7 +44,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Whether only another process can change it.
+    /// Whether only others can change the state.
     pub(crate) fn is_at_rest(&self) -> bool {
         use Standing::{Ended, Finished, Meeting, Stopped, Traced, Waiting};
         matches!(self, Meeting | Ended(_) | Stopped | Traced | Waiting(..) | Finished)

@@ -47,9 +47,9 @@ pub(crate) struct Run {
 #[derive(Debug)]
 enum Phase {
     Running,
-    /// A PE has died; the others go on until then.
+    /// A PE died; others run until this time.
     Settling(Instant),
-    /// All PEs have been asked to end, and are killed then; `None`: they were.
+    /// PEs were asked to end, and are killed at this time; `None`: done.
     Ending(Option<Instant>),
 }
 
@@ -58,7 +58,7 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// If it could not be started. What happens to a job that runs is its [`Outcome`].
+    /// If the job could not be started. A job that runs has an [`Outcome`].
     pub fn run(self) -> Result<Outcome, LaunchError> {
         let descriptors = limits::prepare(self.pes)?;
         let signals = self.watch_signals.then(Signals::watch).transpose();
@@ -144,7 +144,7 @@ impl Run {
         list.extend(self.signals.iter().map(|signals| PollFd::new(signals, PollFlags::IN)));
         match poll(list, timeout.map(timespec).as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
-            // The kernel has no memory for it: try again later.
+            // No kernel memory for `poll`: try again later.
             Err(_) => std::thread::sleep(LOOK),
         }
     }
@@ -170,7 +170,7 @@ impl Run {
         }
     }
 
-    /// Carries out what is due.
+    /// Moves to a due phase.
     fn move_on(&mut self, now: Instant) {
         if matches!(self.phase, Phase::Running)
             && let (Some(at), Some(time)) = (self.deadline, self.pes.job().time)
@@ -296,7 +296,7 @@ impl Run {
         }
     }
 
-    /// Output cannot be written. A closed pipe is no failure.
+    /// Handles a write error. A closed pipe is no failure.
     fn lack_room(&mut self, kind: StdStream, error: &io::Error) {
         if error.kind() == io::ErrorKind::BrokenPipe || self.failure.is_some() {
             return;

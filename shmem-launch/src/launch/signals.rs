@@ -1,6 +1,6 @@
 //! Signals to the launcher, read from a descriptor (signalfd(2)).
 //!
-//! They are blocked in the calling thread while a [`Signals`] lives. Child processes inherit that, and must restore
+//! They are blocked in the calling thread while a [`Signals`] lives. Children inherit the mask, and must restore
 //! [the mask before](Signals::before).
 
 use std::io;
@@ -34,12 +34,12 @@ const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 3] = [
     (libc::SIGXFSZ, libc::SIG_DFL, libc::SIG_IGN),
 ];
 
-/// Which of these were changed.
+/// Which `CHANGED` did change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given([bool; CHANGED.len()]);
 
 impl Given {
-    /// Changes them, for the rest of the process: it may run several jobs at a time. Before the first child is started.
+    /// Changes dispositions for the rest of the process, which may run several jobs. Before the first child starts.
     pub(crate) fn take() -> Self {
         static GIVEN: OnceLock<Given> = OnceLock::new();
         let change = |(signal, from, to)| {
@@ -53,7 +53,7 @@ impl Given {
         *GIVEN.get_or_init(|| Self(CHANGED.map(change)))
     }
 
-    /// Restores them. Allowed between `fork` and `exec`.
+    /// Undoes `take`. Allowed between `fork` and `exec`.
     pub(crate) fn give_back(self) {
         for ((signal, from, _), _) in CHANGED.into_iter().zip(self.0).filter(|(_, changed)| *changed) {
             // SAFETY: no handler is installed.
@@ -65,7 +65,7 @@ impl Given {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) number: i32,
-    /// Whether a key of the terminal sent it, to the PEs as well.
+    /// Whether a terminal key sent the signal, also to the PEs.
     pub(crate) by_terminal: bool,
 }
 
@@ -84,7 +84,7 @@ impl Signals {
         if raw < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the call above made it, and nothing else knows it.
+        // SAFETY: the call above made `raw`; nothing else knows it.
         let descriptor = unsafe { OwnedFd::from_raw_fd(raw) };
         let mut before = empty_set();
         // SAFETY: both sets are initialised and outlive the call.

@@ -45,12 +45,12 @@ pub(crate) struct Spawner {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
     pub(crate) descriptors: Option<Rlimit>,
-    /// If it is set, the launcher answers SIGQUIT, and PEs ignore it: a key of the terminal sends it to all.
+    /// `Some`: the launcher answers SIGQUIT, and PEs ignore it, as a terminal key sends SIGQUIT to all.
     pub(crate) mask: Option<Mask>,
 }
 
 impl Spawner {
-    /// Beside it a remark on binding for the user.
+    /// With a remark on binding, for the user.
     pub(crate) fn new(
         job: Launch,
         pipes: Vec<Vec<StdStream>>,

@@ -23,10 +23,10 @@ pub(crate) const MAX_TEXT: usize = 16 << 10;
 /// Most descriptors that the kernel passes with one packet (`SCM_MAX_FD`).
 pub(crate) const MAX_DESCRIPTORS: usize = 253;
 
-/// Most bytes that a value takes in a packet beside its key and itself: three numbers.
+/// Most bytes of a value in a packet, without its key and data: three numbers.
 pub(crate) const OVERHEAD: usize = 12;
 
-/// Most bytes of a packet of values beside these.
+/// Most bytes of a packet without its values.
 pub(crate) const AROUND_VALUES: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub(crate) enum ToPe {
     Sharing {
         each: Vec<u32>,
     },
-    /// With the next of these.
+    /// With more descriptors.
     Shared,
 }
 

@@ -10,7 +10,7 @@ use crate::Fault;
 use crate::binary::Binary;
 use crate::partitions::resolve;
 
-/// The layout in a job in this environment, whose statics may not fit, and warnings.
+/// The layout for a job in this environment, and warnings. Statics may not fit.
 pub(crate) fn layout(binary: &Binary, environment: &Environment) -> Result<(Layout, Vec<String>), Fault> {
     let table = resolve(binary, environment)?;
     Ok((arrange(&binary.statics, table.specs())?, table.warnings().to_vec()))

@@ -148,14 +148,14 @@ impl Answer {
             Some(Command::Plan(plan)) => self.text += &plan.show(&env::Settings::from_process()?)?,
             Some(Command::Transports) => {
                 let settings = env::Settings::from_process()?;
-                // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
+                // SAFETY: the environment names the library, and is set by the user who runs this program.
                 self.text += &unsafe { transports::transports(&settings, &tried) };
             }
             Some(Command::TryFabric { provider, interface }) => {
                 let settings = env::Settings::from_process()?;
                 let (provider, interface) = (Some(provider), Some(interface));
                 let options = Options { provider, interface, ..settings.fabric(0) };
-                // SAFETY: the library is what the environment says, which belongs to whoever runs this program.
+                // SAFETY: the environment names the library, and is set by the user who runs this program.
                 let result = unsafe { trial::try_alone(&options) };
                 self.text += &result.map_or_else(|why| why + "\n", |()| format!("{WORKS}\n"));
             }

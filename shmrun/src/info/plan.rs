@@ -117,7 +117,7 @@ impl CollectivePlan {
 }
 
 impl Family {
-    /// The collective, the bytes of one PE in it, sent or received, and its name for people.
+    /// The collective, the bytes that each PE sends or receives, and a text for people.
     fn of(self, bytes: usize, pes: usize) -> (Collective, usize, String) {
         let (each, all) = (show_size(bytes as u64), bytes.saturating_mul(pes));
         match self {

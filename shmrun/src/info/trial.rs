@@ -32,7 +32,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
     // SAFETY: the slot is mapped until the arena is dropped, and forgotten before.
     let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
-    // SAFETY: what `register` gave just now.
+    // SAFETY: `register` returned this key.
     unsafe { ofi.learn(SYSTEM, me, &key) };
     let own = ofi.address().map_err(refused)?;
     let address = ofi.address_in(me, &own, &own).map_err(refused)?.to_vec();
@@ -41,16 +41,16 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     unsafe { ofi.connect(AddressTable::new(Box::new(address), each)) }.map_err(refused)?;
     ofi.trust_atomics();
     let channel = ofi.open(Lane { unit: 0, shared: false, tracking: Tracking::Counter, patient: false })?;
-    // Behind the runtime's words.
+    // After the runtime's words.
     let offset = size_of::<SystemArea>();
     let (word, sent) = (Remote { pe: me, segment: SYSTEM, offset }, 40_u64.to_ne_bytes());
-    // SAFETY: eight bytes are readable, and the registered words have as many at the offset.
+    // SAFETY: eight bytes are readable, and the registered words have eight at the offset.
     unsafe { ofi.put(channel, word, sent.as_ptr(), sent.len(), Until::Return) };
     ofi.quiet(channel);
     // SAFETY: an aligned word of the registered ones.
     let before = unsafe { ofi.atomic(channel, word, Width::W8, AtomicOp::Add(2)) };
     let mut read = [0; 8];
-    // SAFETY: eight bytes are writable, and the registered words have as many at the offset.
+    // SAFETY: eight bytes are writable, and the registered words have eight at the offset.
     unsafe { ofi.get(channel, read.as_mut_ptr(), word, read.len(), Until::Return) };
     // SAFETY: an aligned word of the slot, which only the transport has changed.
     let there = unsafe { AtomicU64::from_ptr(place.wrapping_add(offset).cast()) }.load(Ordering::Acquire);
