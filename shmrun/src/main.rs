@@ -13,12 +13,12 @@ use shmem_launch::say::say;
 
 /// Starts PROGRAM as several PEs, on this host or, by an installed launcher, on those named.
 ///
-/// On this host it ends with the exit code of the first PE that fails, and SIGQUIT (Ctrl-\) shows what every PE waits for. With
-/// other hosts these are the launcher's. SIGINT, SIGTERM and SIGHUP end the job.
+/// On this host, the exit code is that of the first PE that fails, and SIGQUIT (Ctrl-\) shows what every PE waits for. On other
+/// hosts, the launcher decides both. SIGINT, SIGTERM and SIGHUP end the job.
 #[derive(Parser)]
 #[command(name = "shmrun", version)]
 struct Arguments {
-    /// Number of PEs (also `-np`); with hosts: as many as these take, if not said
+    /// Number of PEs (also `-np`); by default the number that the hosts take
     #[arg(short = 'n', long = "npes", value_name = "PES", value_parser = number, allow_negative_numbers = true,
         required_unless_present_any = ["hosts", "hostfile"])]
     pes: Option<usize>,
@@ -32,8 +32,8 @@ struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
     hostfile: Option<PathBuf>,
 
-    /// The launcher that is to start PEs, and options of its own, as `srun --partition=short`; without hosts PEs run where it
-    /// starts them by itself, as on the nodes of an allocation
+    /// The launcher that is to start PEs, and options of its own, as `srun --partition=short`; without hosts PEs run where
+    /// the launcher chooses, as on the nodes of an allocation
     #[arg(long, value_name = "COMMAND")]
     launcher: Option<String>,
 
@@ -41,8 +41,8 @@ struct Arguments {
     #[arg(long)]
     show: bool,
 
-    /// Where PEs run: each on its share of the host's CPUs, if there are as many as PEs (not said, and `SHMEM_BIND` neither);
-    /// each on one CPU, with its neighbours next to the same memory; each on the CPUs of one NUMA node, in turn; or anywhere
+    /// Where PEs run: each on its share of the host's CPUs, if there are as many as PEs (default without `SHMEM_BIND`); each
+    /// on one CPU, with consecutive PEs near the same memory; each on the CPUs of one NUMA node, in turn; or anywhere
     #[arg(long, value_parser = Bind::NAMES)]
     bind: Option<String>,
 
@@ -59,11 +59,11 @@ struct Arguments {
     #[arg(long)]
     attach_wait: bool,
 
-    /// Set a variable for the PEs, or hand on what is set here (can be repeated)
+    /// Set a variable for the PEs, or pass on its value here (can be repeated)
     #[arg(short = 'x', long = "env", value_name = "KEY[=VALUE]", value_parser = variable)]
     variables: Vec<(String, String)>,
 
-    /// End the job after so many seconds, with exit code 124
+    /// End the job after SECONDS, with exit code 124
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 

@@ -15,7 +15,7 @@ use super::choice::{
 /// An environment variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The name. With `<ID>` or `<NAME>`, a family's.
+    /// The name. With `<ID>` or `<NAME>`, the name of a family.
     pub name: &'static str,
     /// Its older name, which is read if the newer one is not set.
     pub alias: Option<&'static str>,
@@ -53,7 +53,7 @@ impl Given {
     pub(super) fn members(&self, family: &Variable) -> Vec<(&str, &str)> {
         let belongs = |name: &str, head: &str| {
             let rest = head.split_once('<').and_then(|(head, _)| name.strip_prefix(head));
-            // `_` begins a name: another family.
+            // `_` begins a `<NAME>`: another family.
             rest.is_some_and(|rest| !rest.starts_with('_'))
         };
         self.0

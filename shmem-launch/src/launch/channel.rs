@@ -25,7 +25,7 @@ const BETWEEN: Duration = Duration::from_millis(1);
 /// The last packet of an end that leaves in order, if the other end watches for its death.
 pub(crate) const LEAVING: &[u8] = b"leaving";
 
-/// Looks of [`Channel::has_left`] at packets for another thread, and at an empty socket.
+/// Times that [`Channel::has_left`] may find another thread's packets, and no packet.
 const LOOKS: usize = 2000;
 const EMPTY_LOOKS: usize = 10;
 
@@ -40,7 +40,7 @@ pub(crate) struct Channel {
 pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     pub(crate) descriptors: Vec<OwnedFd>,
-    /// At the launcher's end alone.
+    /// Set at the launcher's end.
     pub(crate) sender: Option<Sender>,
 }
 
@@ -68,7 +68,7 @@ impl Channel {
         Self { socket, has_left: AtomicBool::new(false) }
     }
 
-    /// Sends, waiting for room.
+    /// Sends. Waits for room.
     pub(crate) fn send(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         for _ in 0..ATTEMPTS {
             match self.send_with(bytes, descriptors, SendFlags::NOSIGNAL) {

@@ -69,7 +69,7 @@ impl Launch {
             };
         }
         if matches!(dialect, Dialect::OpenMpi | Dialect::Prrte) {
-            // Hydra and Slurm pass on all ours.
+            // Hydra and Slurm export variables.
             let given = variables.iter().filter(|(_, value)| value.is_some());
             given.for_each(|(name, _)| _ = command.arg("-x").arg(name));
         }

@@ -68,7 +68,7 @@ pub(crate) enum Output {
     /// The launcher's own output; by whole lines, unless that is a terminal.
     #[default]
     Inherit,
-    /// Likewise, with the PE's number before each line
+    /// Likewise, with a PE number before each line.
     Tag,
     /// The caller.
     Capture,
@@ -259,7 +259,7 @@ pub fn itself(pes: usize, bind: Bind) -> u8 {
     let run = || {
         let program =
             std::env::current_exe().map_err(LaunchError::system("the file of this program is not known"))?;
-        // The link leads to the file even if its name is gone, or is that of a newer build.
+        // `exe` leads to this file even if its name is gone, or names a newer build.
         let program = if program.exists() { program } else { "/proc/self/exe".into() };
         let mut words = std::env::args_os();
         let arg0 = words.next();

@@ -90,7 +90,7 @@ impl<D> Rendezvous<D> {
         self.seats[&pe].arrived.is_some()
     }
 
-    /// Handles a put, fence or share of a PE. Returns the fence or share it completes.
+    /// Handles a put, fence or share of a PE. Returns the completed fence or share.
     pub(crate) fn take(
         &mut self,
         pe: usize,

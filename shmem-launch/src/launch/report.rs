@@ -124,7 +124,7 @@ pub(crate) struct Death {
     pub(crate) pe: usize,
     pub(crate) started: u32,
     pub(crate) joined: Option<u32>,
-    /// The end of the started process; `None`: only the joined one has ended.
+    /// The end of the started process; `None`: only the joined process ended.
     pub(crate) status: Option<ExitStatus>,
 }
 
@@ -142,7 +142,7 @@ impl Death {
         status.unwrap_or(1).max(1)
     }
 
-    /// How, in words: `was killed by signal 11 (SIGSEGV)`.
+    /// The death: `was killed by signal 11 (SIGSEGV)`.
     pub(crate) fn how(&self) -> String {
         let wrapped = self.joined.is_some_and(|pid| pid != self.started);
         let Some(status) = self.status else {

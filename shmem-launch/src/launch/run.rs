@@ -49,7 +49,7 @@ enum Phase {
     Running,
     /// A PE died; others run until this time.
     Settling(Instant),
-    /// PEs were asked to end, and are killed at this time; `None`: done.
+    /// PEs were asked to end, and are killed at this time; `None`: killed.
     Ending(Option<Instant>),
 }
 

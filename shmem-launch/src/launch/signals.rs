@@ -34,7 +34,7 @@ const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 3] = [
     (libc::SIGXFSZ, libc::SIG_DFL, libc::SIG_IGN),
 ];
 
-/// Which `CHANGED` did change.
+/// Which dispositions changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given([bool; CHANGED.len()]);
 

@@ -10,7 +10,7 @@ use shmem_core::transport::ofi::strided;
 
 use crate::Fault;
 
-/// Most bytes of a PE, and most PEs: counting takes seconds, and counts fit in a word.
+/// Most bytes and PEs. Up to these, a plan takes seconds, and counts fit in a word.
 const MOST_BYTES: usize = 1 << 34;
 const MOST_PES: usize = 1 << 18;
 

@@ -32,7 +32,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     let me = unsafe { Pe::new(0, Pe::OFF_NODE) };
     // SAFETY: the slot is mapped until the arena is dropped, and forgotten before.
     let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
-    // SAFETY: `register` returned this key.
+    // SAFETY: `register` just gave this key.
     unsafe { ofi.learn(SYSTEM, me, &key) };
     let own = ofi.address().map_err(refused)?;
     let address = ofi.address_in(me, &own, &own).map_err(refused)?.to_vec();
