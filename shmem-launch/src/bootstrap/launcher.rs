@@ -25,7 +25,7 @@ pub struct Exchanged {
 /// A launcher's services for its PEs.
 ///
 /// `put`, `fence` and `get` are the key-value exchange of process managers; `share` passes file
-/// descriptors among the PEs of one host. All of these are collective in the same order on all PEs.
+/// descriptors among the PEs of one host. All PEs call `fence` and `share` in the same order.
 pub trait Bootstrap: Send + Sync {
     /// The launcher's name, for reports: `shmrun`, `PMIx`, `singleton`.
     fn name(&self) -> &'static str;
@@ -102,8 +102,8 @@ pub trait Bootstrap: Send + Sync {
         self.told_by(&all, key, value)
     }
 
-    /// Returns the values of the PEs `tellers`, a list that is equal on all PEs. The longest value determines the number of
-    /// rounds of `put`, `fence` and `get`. Values of other PEs are ignored.
+    /// Returns the values of PEs `tellers`, a list equal on all PEs. The longest value determines the number of rounds of
+    /// `put`, `fence` and `get`. Other PEs' values are ignored.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ const MOST_GROUPS: usize = 8;
 pub enum Standing {
     /// Its process runs, but has not joined.
     NotJoined,
-    /// It waits for the others in the launcher.
+    /// It waits at the launcher for other PEs.
     Meeting,
     /// Its process has ended.
     Ended(String),

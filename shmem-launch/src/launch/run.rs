@@ -1,8 +1,8 @@
 //! [`Run`]: the loop of a running job, which waits for its PEs, their output and signals, and decides when the job ends.
 //!
-//! A PE that fails ends the job. The launcher first waits a moment until the others settle: then it can report what they wait for, and
-//! reports a mistake of all PEs once. Then it asks them to end, and kills them. If all others have left the job in order, they go on
-//! to their own ends, and only the exit code of the failed PE counts.
+//! A PE that fails ends the job. The launcher first waits until the others settle, so that it can report what they wait for, and a
+//! mistake of all PEs only once. Then it asks the others to end, and kills them. If all others have left the job in order, they end
+//! by themselves, and only the exit code of the failed PE counts.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_millis(200);
 /// Time between a signal of the user and SIGKILL, for programs that save data.
 const GRACE_OF_USER: Duration = Duration::from_secs(2);
 
-/// Longest time after a death until the others wait.
+/// Longest time for others to settle after a death.
 const SETTLE: Duration = Duration::from_millis(250);
 
 /// Most bytes of a report in one line; a longer one has a line for each clause.

@@ -59,7 +59,7 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     unsafe { ofi.close(channel) };
     // SAFETY: nothing is under way: each operation above was waited for; there is no other PE.
     unsafe { ofi.finish() };
-    // SAFETY: there is no other PE, and nothing is used any more.
+    // SAFETY: there is no other PE, and no segment is in use.
     unsafe { ofi.forget(SYSTEM) };
     match found {
         (40, 42, 42) => Ok(()),

@@ -36,7 +36,7 @@ const KEY: &str = "shmem.door";
 pub(super) struct Met {
     /// By PE: on the first PE, all others; on another PE, the first.
     pub(super) channels: BTreeMap<usize, Arc<Channel>>,
-    /// An eventfd of value 1, which all PEs of the host share: the PE that takes the 1 reports the end of the job. `None`: this
+    /// An eventfd of value 1, which all PEs of the host share: the PE that reads the 1 reports the end of the job. `None`: this
     /// PE is alone on its host.
     pub(super) voice: Option<OwnedFd>,
 }

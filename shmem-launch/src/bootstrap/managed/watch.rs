@@ -3,9 +3,9 @@
 //! The channel between the first PE of a host and each other PE is open as long as both live. A PE that leaves in order sends
 //! [`LEAVING`]. If the channel closes without that, the other PE has died, and this PE ends the job.
 //!
-//! Launchers have no message that is printed once for the whole job. The PEs of a host share an eventfd, from which one of them takes
-//! the right to report. Hosts report in turn, because the cause is often the same on all: the first host that reports has the job
-//! ended before the next one's turn. A death is noticed on one host only, and reported at once.
+//! Launchers have no message that is printed once for the whole job. The PEs of a host share an eventfd, and the PE that reads its
+//! value may report. Hosts report in turn, because the cause is often the same on all: the first host's report ends the job before
+//! the next host's turn. A death is noticed on one host only, and reported at once.
 
 use std::collections::BTreeMap;
 use std::io;
