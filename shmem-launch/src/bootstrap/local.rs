@@ -77,7 +77,7 @@ impl Local {
         };
         let lifeline = lifelines.pop().ok_or_else(other)?;
         // Child processes do not inherit the socket.
-        // SAFETY: the launcher has answered over its duplicate, with the job's pipe. So `descriptor` is the socket that
+        // SAFETY: the launcher has answered over a duplicate of `descriptor`, with the job's pipe. So this is the socket that
         // the launcher left to this process for this one purpose, and this is the process's one call (caller).
         drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
         hold_on_to(&lifeline)?;
