@@ -54,7 +54,7 @@ pub(crate) struct Set {
 }
 
 impl Members {
-    /// Refuses what is no team.
+    /// Refuses an invalid team.
     pub(crate) fn of_team(routine: &'static str, team: types::Team) -> Self {
         Self { routine, group: Group::Team(team::required(routine, "team", team)), is_set: false }
     }
@@ -174,7 +174,7 @@ impl Set {
     ///
     /// # Safety
     ///
-    /// `bytes` are writable at `to`, and lie in a segment from `offset` on.
+    /// `bytes` bytes are writable at `to`, and in a segment from `offset`.
     unsafe fn get(&self, to: *mut u8, rank: usize, offset: usize, bytes: usize) {
         if bytes == 0 {
             return;
@@ -186,11 +186,11 @@ impl Set {
         unsafe { untyped::get(self.endpoint, to, from, bytes, Family::Getmem) };
     }
 
-    /// Reads a part of each member, beginning with the own one, so that members read from different ones.
+    /// Reads a part of each member, starting with this PE's, so that members read from different PEs.
     ///
     /// # Safety
     ///
-    /// `part` gives for a rank: an offset in a segment, a writable destination, and a number of bytes that both have.
+    /// `part` returns for a rank: an offset in a segment, a writable destination, and the bytes available at both.
     pub(crate) unsafe fn get_parts(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
         for distance in 0..self.size {
             let rank = (self.rank + distance) % self.size;
@@ -212,7 +212,7 @@ impl Set {
         self.meet();
     }
 
-    /// Reads the elements of each member, whose numbers differ.
+    /// Concatenates members' elements, whose counts may differ.
     ///
     /// # Safety
     ///
@@ -220,7 +220,7 @@ impl Set {
     pub(crate) unsafe fn collect<T>(&self, dest: *mut T, source: *const T, elements: usize) {
         let from = place(self.routine, "source", source, elements);
         let mut told = vec![elements as u64; self.size];
-        // One PE has no words.
+        // One PE has no `pSync`.
         let lengths = (self.size > 1).then(|| self.word(self.rounds()));
         if let Some(lengths) = lengths {
             lengths.update(self.world.me(), AtomicOp::Set(elements as u64), Family::AtomicSet);
@@ -235,9 +235,9 @@ impl Set {
         for (rank, elements) in told.into_iter().enumerate() {
             let (to, elements) = (dest.wrapping_add(at), elements as usize);
             at += elements;
-            // A member without elements may have any source.
+            // A member without elements may pass any source.
             let from = if from.bytes == 0 { place(self.routine, "source", source, elements) } else { from };
-            // SAFETY: the destination has room for all (`place`), and the source of each member lies at one place.
+            // SAFETY: the destination has room for all elements (`place`), and each source is at one offset.
             unsafe { self.get(to.cast(), rank, from.offset, elements * size_of::<T>()) };
         }
         self.meet();
@@ -250,7 +250,7 @@ impl Set {
     ///
     /// # Safety
     ///
-    /// The source lies in a segment, and has whole elements of the fold; as many bytes are writable at `dest`.
+    /// The source is in a segment, of whole elements of the fold. `source.bytes` bytes are writable at `dest`.
     pub(crate) unsafe fn reduce(&self, dest: *mut u8, source: Extent, fold: Fold) {
         let Extent { offset, bytes } = source;
         let mut all = vec![0_u8; PIECE.min(bytes) * self.size];
@@ -265,11 +265,11 @@ impl Set {
             let read = |rank: usize, at: usize, into: &mut [u8]| {
                 into.copy_from_slice(&all[rank * bytes + at..][..into.len()]);
             };
-            // SAFETY: pieces are whole elements, which the fold combines wherever they lie.
+            // SAFETY: pieces are whole elements, which the fold combines at any alignment.
             unsafe { collective::fold_ranks(self.size, fold, piece, &read) };
         }
         self.meet();
-        // SAFETY: the destination has so many bytes (caller), which nobody reads any more.
+        // SAFETY: `bytes` bytes are writable at `dest` (caller), and no PE reads them any more.
         unsafe { untyped::copy(dest, result.as_ptr(), bytes) };
     }
 }

@@ -77,7 +77,7 @@ fn of<T: Numeric<Number: Number>>(bits: u64) -> T {
     bytemuck::cast(T::Number::of(bits))
 }
 
-/// Changes a word. Returns its value before, if the family does so.
+/// Changes a word. Returns its old value, if the family fetches.
 #[inline(always)]
 unsafe fn change<T: Numeric<Number: Number>>(
     call: Call,
@@ -98,11 +98,11 @@ unsafe fn change<T: Numeric<Number: Number>>(
 #[inline(never)]
 unsafe fn change_far<T>(call: Call, word: *const T, op: AtomicOp, pe: c_int, family: Family) -> u64 {
     let place = remote_word(call, word, "dest", pe);
-    // SAFETY: the word lies in the segment aligned (`remote_word`).
+    // SAFETY: the word is in the segment, and aligned (`remote_word`).
     unsafe { untyped::atomic(call.endpoint(), ptr::null_mut(), place, width::<T>(), op, family) }
 }
 
-/// Changes a word. Its value before is written until the stream is quiet.
+/// Changes a word. Its old value is in `before` after the next quiet.
 #[inline(always)]
 unsafe fn change_nbi<T: Numeric<Number: Number>>(
     call: Call,
@@ -136,8 +136,7 @@ unsafe fn change_nbi_far<T>(
 ) {
     let (place, width) = (remote_word(call, word, "dest", pe), width::<T>());
     let endpoint = call.endpoint();
-    // SAFETY: the word lies in the segment aligned (`remote_word`); C leaves the result's variable alone until
-    // it is quiet.
+    // SAFETY: the word is in the segment, and aligned (`remote_word`); C's caller does not use `before` until quiet.
     _ = unsafe { untyped::atomic(endpoint, before.cast(), place, width, op, family) };
 }
 

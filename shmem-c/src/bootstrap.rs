@@ -27,7 +27,7 @@ unsafe impl Sync for Bootstrap {}
 /// Whether the job was joined by functions of the program.
 static JOINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the last `shmem_finalize` has left it: what the functions use may be gone.
+/// Whether the last `shmem_finalize` left that job: the functions' state may be gone.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn join() {
@@ -47,7 +47,7 @@ pub(crate) fn has_left() -> bool {
 }
 
 impl Bootstrap {
-    /// A mistake in it, in words.
+    /// Message on a wrong field.
     pub(crate) fn mistake(&self) -> Option<String> {
         let is_there = [self.put.is_some(), self.fence.is_some(), self.get.is_some(), self.abort.is_some()];
         let missing =
@@ -83,7 +83,7 @@ impl ProcessManager for Bootstrap {
 
     fn put(&self, name: &str, value: &[u8]) -> io::Result<()> {
         let (put, name) = (self.put.ok_or_else(|| failed("put", -1))?, key(name)?);
-        // SAFETY: the program's function, a string that ends with a zero, and a value of so many bytes.
+        // SAFETY: the program's function, a zero-terminated string, and a value with its length.
         let status = unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) };
         checked("put", status)
     }
@@ -100,7 +100,7 @@ impl ProcessManager for Bootstrap {
         loop {
             let room = value.len();
             let into = value.as_mut_ptr().cast();
-            // SAFETY: the program's function, a string that ends with a zero, and room for so many bytes.
+            // SAFETY: the program's function, a zero-terminated string, and a buffer with its size.
             let bytes = unsafe { get(self.state, process as c_int, name.as_ptr(), into, room) };
             let bytes = usize::try_from(bytes).map_err(|_| failed("get", bytes))?;
             value.resize(bytes, 0);

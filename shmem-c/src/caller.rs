@@ -1,8 +1,7 @@
-//! The lines of C that call the library, for what needs them at every call: checked mode and traces.
-//!
-//! To find a line takes milliseconds, because debug information is read ([`CallSite`]). So each thread keeps what it has found. Its
-//! key is the return addresses from the library's innermost frame to the first frame of the program. If the library is linked
-//! statically, no frame tells the program apart, and the key is the whole stack.
+//! The source lines of C calls, for users that need them at every call: checked mode and traces.
+//! Finding a line takes milliseconds, because debug information is read ([`CallSite`]). So each thread caches lines. The key is the
+//! return addresses from the library's innermost frame to the first frame of the program. In a statically linked executable, no
+//! frame can be recognised as the program's, and the key is the whole stack.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -26,7 +25,7 @@ thread_local! {
     static KNOWN: RefCell<Known> = RefCell::default();
 }
 
-/// Makes the runtime look for calls in C, outside this library.
+/// Makes the runtime locate callers in C, outside this library.
 pub(crate) fn open() {
     // SAFETY: frames are captured and read. A panic there would end the process in its hook (`setup`), before it unwinds.
     unsafe { collective::find_callers_by(find) };
@@ -66,7 +65,7 @@ impl Known {
             addresses: Vec<usize>,
         }
         extern "C" fn each(context: *mut c_void, walk: *mut c_void) -> c_int {
-            // SAFETY: the value of the caller below, which nobody else uses meanwhile.
+            // SAFETY: `walk` of the function below, which nobody else uses meanwhile.
             let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
             // SAFETY: the unwinder gives a context, which is valid during this call.
             let address = unsafe { _Unwind_GetIP(context) };
@@ -76,7 +75,7 @@ impl Known {
             c_int::from(!is_inside || walk.addresses.len() == FRAMES)
         }
         let mut walk = Walk { known: self, addresses: Vec::new() };
-        // SAFETY: `each` is such a function, for the pointer that is handed to it.
+        // SAFETY: `each` is a valid callback, which gets a pointer to `walk`.
         unsafe { _Unwind_Backtrace(each, (&raw mut walk).cast()) };
         walk.addresses
     }
@@ -103,9 +102,9 @@ fn module(address: usize) -> (usize, Option<&'static str>) {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // A return address may lie behind the last instruction of its function.
     let address = std::ptr::without_provenance(address.wrapping_sub(1));
-    // SAFETY: it looks the address up, and writes the description.
+    // SAFETY: `dladdr` accepts any address, and writes `found`.
     unsafe { libc::dladdr(address, found.as_mut_ptr()) };
-    // SAFETY: written, or zeroes, which are a description of nothing.
+    // SAFETY: written, or zeroes, which are a valid `Dl_info`.
     let found = unsafe { found.assume_init() };
     // SAFETY: null, or a text of a library, which is mapped while its function is on the stack.
     let name = (!found.dli_sname.is_null()).then(|| unsafe { CStr::from_ptr(found.dli_sname) });

@@ -1,7 +1,7 @@
 //! Collectives: of teams, of all PEs, and over active sets.
 //!
-//! Each checks its arguments. Collectives of teams are calls of the runtime, which moves bytes and combines items of a size
-//! ([`combine`]); those of other [active sets](crate::active_set) are gets. Routines of teams return 0: a mistake ends the job.
+//! Each routine checks its arguments. On teams, the runtime moves bytes, and combines items by [`combine`]. On other
+//! [active sets](crate::active_set), members use gets. Routines of teams return 0: a mistake ends the job.
 
 use std::ffi::c_int;
 
@@ -108,7 +108,7 @@ unsafe fn broadcast<T: Item>(members: Members, dest: *mut T, source: *const T, e
     let root = required_rank(members.routine(), argument, root, members.size());
     let places = places(members.routine(), (dest, elements), (source, elements), May::BeOne);
     match members.by_team() {
-        // SAFETY: C's caller keeps what is read and written to the collective. With a set, the root's own destination stays as
+        // SAFETY: C's caller leaves both buffers to the collective. With a set, the root's own destination stays as
         // it is.
         Ok(team) => unsafe {
             collective::broadcast(team, members.world(), places, root, !members.is_set());
@@ -116,7 +116,7 @@ unsafe fn broadcast<T: Item>(members: Members, dest: *mut T, source: *const T, e
         Err(set) => {
             // The root's own destination stays as it is.
             let bytes = |rank| if rank == root && root != set.rank() { places.from.bytes } else { 0 };
-            // SAFETY: C's caller keeps what is read and written to the collective.
+            // SAFETY: C's caller leaves both buffers to the collective.
             unsafe { set.exchange(|rank| (places.from.offset, dest.cast(), bytes(rank))) };
         }
     }
@@ -131,9 +131,9 @@ unsafe fn collect<T: Item>(members: Members, dest: *mut T, source: *const T, ele
         Some(to)
     };
     match members.by_team() {
-        // SAFETY: C's caller keeps what is read and written to the collective, and both are apart.
+        // SAFETY: C's caller leaves both buffers to the collective, and they are disjoint.
         Ok(team) => unsafe { collective::collect(team, members.world(), from, size_of::<T>(), into) },
-        // SAFETY: C's caller keeps what is read and written to the collective, and both are apart.
+        // SAFETY: C's caller leaves both buffers to the collective, and they are disjoint.
         Err(set) => unsafe { set.collect(dest, source, elements) },
     }
 }
@@ -142,11 +142,11 @@ unsafe fn fcollect<T: Item>(members: Members, dest: *mut T, source: *const T, el
     let all = elements.saturating_mul(members.size());
     let places = places(members.routine(), (dest, all), (source, elements), May::NotBeOne);
     match members.by_team() {
-        // SAFETY: C's caller keeps what is read and written to the collective, and both are apart (`places`).
+        // SAFETY: C's caller leaves both buffers to the collective, and they are disjoint (`places`).
         Ok(team) => unsafe { collective::fcollect(team, members.world(), places) },
         Err(set) => {
             let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
-            // SAFETY: both places lie in segments (`places`), and there is a part for each member.
+            // SAFETY: both buffers are in segments (`places`), with a part for each member.
             unsafe { set.exchange(|rank| (places.from.offset, to(rank), places.from.bytes)) };
         }
     }
@@ -156,12 +156,12 @@ unsafe fn alltoall<T: Item>(members: Members, dest: *mut T, source: *const T, el
     let all = elements.saturating_mul(members.size());
     let places = places(members.routine(), (dest, all), (source, all), May::NotBeOne);
     match members.by_team() {
-        // SAFETY: C's caller keeps what is read and written to the collective, and both are apart (`places`).
+        // SAFETY: C's caller leaves both buffers to the collective, and they are disjoint (`places`).
         Ok(team) => unsafe { collective::alltoall(team, members.world(), places) },
         Err(set) => {
             let part = elements * size_of::<T>();
             let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
-            // SAFETY: both places lie in segments (`places`), and there is a part for each member.
+            // SAFETY: both buffers are in segments (`places`), with a part for each member.
             unsafe { set.exchange(|rank| (places.from.offset + set.rank() * part, to(rank), part)) };
         }
     }
@@ -184,7 +184,7 @@ unsafe fn alltoalls<T: Item>(
     match members.by_team() {
         Ok(team) => {
             let strides = Strides { items: elements, size, from, to };
-            // SAFETY: C's caller keeps what is read and written to the collective; the places have room for all elements.
+            // SAFETY: C's caller leaves both buffers to the collective; the places have room for all elements.
             unsafe { collective::alltoalls(team, members.world(), places, strides) };
         }
         Err(set) => {
@@ -192,7 +192,7 @@ unsafe fn alltoalls<T: Item>(
             for k in 0..elements {
                 let there = places.from.offset + (set.rank() * elements + k) * from * size;
                 let here = |rank: usize| dest.wrapping_add((rank * elements + k) * to).cast();
-                // SAFETY: both places lie in segments (`places`), and there is an element for each member.
+                // SAFETY: both buffers are in segments (`places`), with an element for each member.
                 unsafe { set.get_parts(|rank| (there, here(rank), size)) };
             }
             set.meet();
@@ -226,9 +226,9 @@ unsafe fn combined<T: Item>(
     let places = places(members.routine(), (dest, elements), (source, elements), May::BeOne);
     let fold = by.fold::<T>(members.routine());
     match members.by_team() {
-        // SAFETY: C's caller keeps what is read and written to the collective.
+        // SAFETY: C's caller leaves both buffers to the collective.
         Ok(team) => unsafe { collective::reduce(team, members.world(), family, places, which, fold) },
-        // SAFETY: C's caller keeps what is read and written to the collective. Sets have no scans.
+        // SAFETY: C's caller leaves both buffers to the collective. Sets have no scans.
         Err(set) => unsafe { set.reduce(dest.cast(), places.from, fold) },
     }
 }
@@ -258,11 +258,11 @@ pub(crate) enum May {
     BeOne,
     /// They are disjoint.
     NotBeOne,
-    /// Elements are disjoint, and may lie between each other.
+    /// Their elements are disjoint, and may interleave.
     Interleave,
 }
 
-/// The extents of destination and source. Refuses addresses that are not symmetric, and overlap.
+/// The extents of destination and source. Refuses asymmetric addresses and forbidden overlap.
 pub(crate) fn places<T>(
     routine: &'static str,
     (dest, written): (*mut T, usize),
@@ -275,7 +275,7 @@ pub(crate) fn places<T>(
     places
 }
 
-/// The extent of elements. Refuses an address that is not symmetric, unless there are none.
+/// The extent of elements. Refuses an asymmetric address, unless `elements` is 0.
 pub(crate) fn place<T>(
     routine: &'static str,
     argument: &'static str,

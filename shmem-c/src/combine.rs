@@ -12,7 +12,7 @@ use crate::types::{Arithmetic, Numeric};
 /// An operation on elements of one type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduction {
-    /// Combines elements with those of later ranks. Neither need be aligned. They are disjoint.
+    /// Combines `into` with a later rank's `from`. Ranges may be unaligned, and are disjoint.
     combine: unsafe fn(into: *mut u8, from: *const u8, elements: usize),
     rounds: bool,
     pub(crate) family: Family,

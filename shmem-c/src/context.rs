@@ -1,6 +1,6 @@
 //! Contexts, and sessions on them.
 //!
-//! A handle stands for a [stream](crate::world::Stream), which has a table of the slots of its team's PEs: PE numbers of a team cost
+//! A handle stands for a [stream](crate::world::Stream), which has a table of its team's slots: translating PE numbers costs
 //! nothing.
 
 use std::ffi::{c_int, c_long};
@@ -39,7 +39,7 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
         _ => Level::Multiple,
     };
     let of_team = (team != Team::WORLD).then_some(members);
-    // SAFETY: a program in C uses it as it has said by its options, on which the specification insists.
+    // SAFETY: the C program uses the context as its options promise, which the specification requires.
     let context = match unsafe { raw::context::create(world, of_team, level) } {
         Ok(context) => context,
         Err(error) => return refused(routine, &in_words_of_c(&error)),
@@ -80,7 +80,7 @@ unsafe fn destroy(routine: &'static str, ctx: Ctx) {
         world::current(routine);
         refuse(routine, "ctx", "is SHMEM_CTX_DEFAULT, which lives as long as the library");
     }
-    // Refuses a second time.
+    // Refuses a second destroy.
     stream(ctx, routine).endpoint(routine);
     Opened::destroy(ctx);
 }
@@ -100,7 +100,7 @@ unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
     if of == Team::INVALID { team::FAILURE } else { 0 }
 }
 
-/// A session is a hint, which has no effect here. Refuses what is no context.
+/// A session is a hint, which has no effect here. Refuses an invalid context.
 fn session(routine: &'static str, ctx: Ctx) {
     if ctx != Ctx::INVALID {
         stream(ctx, routine).endpoint(routine);

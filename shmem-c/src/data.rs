@@ -36,15 +36,15 @@ use self::moving::Failure;
 use self::names::Variables;
 
 static FIRST: AtomicUsize = AtomicUsize::new(0);
-/// How many bytes they have: none before.
+/// Bytes of the globals; 0: none moved.
 static SPAN: AtomicUsize = AtomicUsize::new(0);
-/// Where the segment begins in the slot of each PE.
+/// The segment's offset in each slot.
 static PLACE: AtomicUsize = AtomicUsize::new(0);
 
 static EXECUTABLE: OnceLock<Option<Executable>> = OnceLock::new();
-/// The memfd of its globals; negative: they have not been moved.
+/// The memfd of the globals; negative: they are not moved.
 static MEMFD: AtomicI32 = AtomicI32::new(-1);
-/// Why they have not been moved.
+/// Why globals are not moved.
 static FAILURE: OnceLock<Failure> = OnceLock::new();
 /// Whether this process is a forked child with private copies.
 static IS_COPY: AtomicBool = AtomicBool::new(false);
@@ -78,7 +78,7 @@ pub(crate) fn offset(address: usize) -> Option<usize> {
     (off < SPAN.load(Relaxed)).then(|| off + PLACE.load(Relaxed))
 }
 
-/// The offset and the name of the global that an offset in the slot lies in.
+/// The start and the name of the global that contains an offset in the slot.
 fn name(offset: usize) -> Option<(usize, String)> {
     static NAMES: OnceLock<Variables> = OnceLock::new();
     let inside = offset.wrapping_sub(PLACE.load(Relaxed));
@@ -183,8 +183,7 @@ fn held() -> Option<BorrowedFd<'static>> {
     if memfd < 0 {
         return None;
     }
-    // SAFETY: the number of an open file or of none, which is all that is asked of it here: calls on it look whether it is the
-    // memfd still.
+    // SAFETY: the descriptor may be closed, or of another file: the calls on it here only ask whether it is still the memfd.
     let memfd = unsafe { BorrowedFd::borrow_raw(memfd) };
     moving::is_memfd(memfd).then_some(memfd)
 }

@@ -105,7 +105,7 @@ fn in_words_of_c(error: &HeapError) -> String {
     }
 }
 
-/// The largest of the sizes that PEs ask for; in checked mode, which compares them, the own one.
+/// The largest of the sizes that PEs ask for; in checked mode, which compares sizes, this PE's.
 fn largest(world: &CWorld, bytes: usize) -> usize {
     if shmem::raw::job::settings(world).check != CheckChoice::Off {
         return bytes;

@@ -42,9 +42,9 @@ struct Lock {
     routine: &'static str,
     place: SegmentOffset,
     home: Pe,
-    /// The upper half of the home.
+    /// The upper half on the home PE.
     last: Word,
-    /// The lower half of each PE.
+    /// The lower half on each PE.
     queue: Word,
 }
 
@@ -94,7 +94,7 @@ impl Lock {
             return;
         }
         let own = self.world.me();
-        // From the next line on, a PE that comes behind this one may write this word.
+        // After the swap below, the next PE of the queue may write this word.
         self.queue.update(own, AtomicOp::Set(WAITS), Family::AtomicSet);
         let before = self.last.fetch(self.home, AtomicOp::Swap(self.me()), Family::AtomicSwap);
         if before == self.me() {
@@ -116,7 +116,7 @@ impl Lock {
 
     fn clear(&self) {
         let own = self.world.me();
-        // Operations under the lock complete before another PE has it.
+        // Operations under the lock complete before another PE acquires it.
         raw::job::quiet_all(self.world);
         if self.queue.mine() == 0 {
             let desired = AtomicOp::CompareSwap { expected: self.me(), desired: 0 };

@@ -50,7 +50,7 @@ pub(crate) fn near<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut 
     Some((to.cast(), slot))
 }
 
-/// The same of a word for atomic operations. The cold path refuses an unaligned one.
+/// `near` of a word for atomic operations. The cold path refuses an unaligned word.
 #[inline(always)]
 pub(crate) fn near_word<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
     if pointer.is_aligned() { near(call, pointer, pe) } else { None }
@@ -80,7 +80,7 @@ pub(crate) fn remote<T>(call: Call, pointer: *const T, bytes: usize, argument: &
     Remote { pe, segment, offset }
 }
 
-/// The same of a word for atomic operations. Refuses an unaligned one.
+/// `remote` for a word of atomics. Refuses an unaligned word.
 pub(crate) fn remote_word<T>(call: Call, pointer: *const T, argument: &str, pe: c_int) -> Remote {
     symmetric::must_be_aligned(pointer, call.routine(), argument);
     remote(call, pointer, size_of::<T>(), argument, pe)
@@ -115,7 +115,7 @@ pub(crate) unsafe fn p<T: Item>(call: Call, dest: *mut T, value: T, pe: c_int) {
 #[cold]
 #[inline(never)]
 unsafe fn p_far<T: Item>(call: Call, dest: *mut T, value: T, pe: c_int) {
-    // SAFETY: a value of the own stack.
+    // SAFETY: a value on this stack.
     unsafe { put_far(call, dest.cast(), (&raw const value).cast(), size_of::<T>(), pe, Family::P) };
 }
 
@@ -133,7 +133,7 @@ pub(crate) unsafe fn g<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
 #[inline(never)]
 unsafe fn g_far<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
     let mut value = T::zeroed();
-    // SAFETY: a value of the own stack.
+    // SAFETY: a value on this stack.
     unsafe { get_far(call, (&raw mut value).cast(), source.cast(), size_of::<T>(), pe, Family::G) };
     value
 }
@@ -156,7 +156,7 @@ unsafe fn put<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
         // SAFETY: the caller's promise.
         return unsafe { put_far(call, dest.cast(), source.cast(), bytes, pe, family) };
     };
-    // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
+    // SAFETY: `to` is symmetric memory of a PE of this node (`near_range`); `source` is readable (caller).
     unsafe { untyped::copy(to, source.cast(), bytes) };
     // SAFETY: the start of its slot (`near_range`).
     unsafe { untyped::ring(slot) };
@@ -176,7 +176,7 @@ unsafe fn put_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
         return;
     }
     let to = remote(call, dest, bytes, "dest", pe);
-    // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller).
+    // SAFETY: `to` is in the segment (`remote`); `source` is readable (caller).
     unsafe { untyped::put(endpoint, to, source, bytes, family) };
 }
 
@@ -184,8 +184,7 @@ unsafe fn put_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe
 unsafe fn get<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize, pe: c_int, family: Family) {
     let bytes = bytes_of::<T>(call, nelems);
     match near_range(call, source, bytes, pe) {
-        // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be written
-        // (caller).
+        // SAFETY: `from` is symmetric memory of a PE of this node (`near_range`); `dest` is writable (caller).
         Some((from, _)) => unsafe { untyped::copy(dest.cast(), from, bytes) },
         // SAFETY: the caller's promise.
         None => unsafe { get_far(call, dest.cast(), source.cast(), bytes, pe, family) },
@@ -196,18 +195,18 @@ unsafe fn get<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize
 ///
 /// # Safety
 ///
-/// As many must be writable for as long as the family says.
+/// `dest` must be writable, for nbi gets until quiet.
 #[cold]
 #[inline(never)]
 unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe: c_int, family: Family) {
     let endpoint = call.endpoint();
     if bytes == 0 || data::is_constant(source.addr(), bytes) {
         call.pe(pe);
-        // SAFETY: constants of the program, which all PEs have; as many bytes can be written (caller).
+        // SAFETY: constants of the program, equal on all PEs; `dest` is writable (caller).
         return unsafe { untyped::copy(dest, source, bytes) };
     }
     let from = remote(call, source, bytes, "source", pe);
-    // SAFETY: so many bytes lie in the segment (`remote`), and as many are writable (caller).
+    // SAFETY: the bytes at `from` are in the segment (`remote`); `dest` is writable (caller).
     unsafe { untyped::get(endpoint, dest, from, bytes, family) };
 }
 

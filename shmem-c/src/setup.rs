@@ -1,9 +1,9 @@
 //! Start, end, and queries.
 //!
-//! Initialisations are counted. Each `shmem_finalize` is a barrier; the last one frees heap, teams and contexts, and closes the
-//! library; further ones do nothing. The process leaves the job at its exit, because it cannot join again: after all handlers and
-//! destructors of the program, which may call the library if that is open. An exit with status 0 finalises; another status ends
-//! the job, by its launcher. A panic of the runtime ends the job with one message, and never unwinds into C.
+//! Initialisations are counted. Each `shmem_finalize` is a barrier. The last one frees heap, teams and contexts, and closes the
+//! library; further ones do nothing. The process leaves the job at its exit, because it cannot join again. This is after handlers
+//! and destructors of the program, which may call an open library. An exit with status 0 finalises; with another status the
+//! launcher ends the job. A panic of the runtime ends the job with one message, and never unwinds into C.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic;
@@ -104,7 +104,7 @@ unsafe fn init_with(
     }
     let join = || {
         bootstrap::join();
-        // SAFETY: processes have different numbers, and a value that one gets is that which the other has put (`shmemx.h`).
+        // SAFETY: processes have different numbers, and a get returns the value that the other process has put (`shmemx.h`).
         unsafe { shmem::init_with(bootstrap) }
     };
     // SAFETY: the caller's promise.
@@ -168,7 +168,7 @@ fn enter(join: impl FnOnce() -> shmem::Result<CWorld>) -> CWorld {
     world
 }
 
-/// Makes a panic the end of the job: frames of C cannot be unwound.
+/// Makes a panic end the job: frames of C cannot be unwound.
 fn tell_panics() {
     panic::set_hook(Box::new(move |info| {
         let payload = info.payload();

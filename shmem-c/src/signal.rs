@@ -86,7 +86,7 @@ unsafe fn put_signal<T: Item>(
         // SAFETY: the caller's promise.
         return unsafe { put_signal_far(call, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family) };
     };
-    // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
+    // SAFETY: `to` is symmetric memory of a PE of this node (`near_range`); `source` is readable (caller).
     unsafe { untyped::copy(to, source.cast(), bytes) };
     // SAFETY: the signal lies in the same slot (`offset`), and is aligned.
     unsafe { untyped::signal_on_node(slot, slot.wrapping_add(signal), op) };
@@ -108,7 +108,7 @@ unsafe fn put_signal_far(
     // A put of no bytes may have any address.
     let to = if bytes == 0 { signal } else { remote(call, dest, bytes, "dest", pe) };
     let endpoint = call.endpoint();
-    // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller); the word is aligned (`remote_word`).
+    // SAFETY: `to` is in the segment (`remote`), and `source` readable (caller); the word is aligned (`remote_word`).
     unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family) };
 }
 

@@ -52,7 +52,7 @@ unsafe fn items<T: Item>(
     unsafe { blocks(call, dest, source, dst, sst, 1, nelems, pe, family) };
 }
 
-/// Writes blocks to a PE, or reads them, by the family. With no bytes it checks the PE only.
+/// Writes blocks to a PE, or reads them, as the family says. Without bytes, checks the PE only.
 ///
 /// # Safety
 ///
@@ -109,7 +109,7 @@ unsafe fn move_bytes(
             let place = Remote { offset: place.offset + at * stride, ..place };
             let (to, from) = (dest.wrapping_add(at * to), source.wrapping_add(at * from));
             match gets {
-                // SAFETY: the block lies in the segment (`remote`), and as much can be written (caller).
+                // SAFETY: the block is in the segment (`remote`), and `to` is writable (caller).
                 true => unsafe { untyped::get(endpoint, to, place, block, Family::Get) },
                 // SAFETY: the block lies in the segment (`remote`), and can be read (caller).
                 false => unsafe { untyped::put(endpoint, place, from, block, Family::Put) },
@@ -119,9 +119,9 @@ unsafe fn move_bytes(
     }
     let align = alignment([dest.addr(), source.addr(), block, to, from]);
     match gets {
-        // SAFETY: the blocks lie in the segment (`remote`), and as many can be written, apart (caller).
+        // SAFETY: the blocks are in the segment (`remote`); those at `dest` writable and disjoint (caller).
         true => unsafe { untyped::get_blocks(endpoint, dest, place, block, level, align, family) },
-        // SAFETY: the blocks lie in the segment (`remote`), apart, and can be read (caller).
+        // SAFETY: the blocks are in the segment (`remote`), disjoint, and readable (caller).
         false => unsafe { untyped::put_blocks(endpoint, place, source, block, level, align, family) },
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Routine {
     pub(crate) name: &'static str,
     pub(crate) result: Spelling,
     pub(crate) arguments: &'static [(Spelling, &'static str)],
-    /// The type of the family.
+    /// C's name of the type `T`.
     pub(crate) of: Spelling,
     /// The generic name, and the argument that chooses.
     pub(crate) generic: Option<(&'static str, usize)>,
@@ -157,7 +157,7 @@ macro_rules! exported {
             #[allow(unused_variables, reason = "memory to work in")]
             unsafe extern "C" fn routine($($name: $argument),*) $(-> $result)? {
                 #[allow(unused_unsafe, reason = "some targets are safe")]
-                // SAFETY: C's caller keeps what the specification asks of it, which is what the target asks.
+                // SAFETY: C's caller does what the specification requires, as the called function demands.
                 unsafe {
                     $call
                 }

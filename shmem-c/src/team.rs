@@ -67,7 +67,7 @@ pub(crate) fn find(routine: &str, argument: &str, handle: types::Team) -> Option
     }
 }
 
-/// The team of a handle. Refuses what is no team.
+/// The team of a handle. Refuses an invalid handle.
 pub(crate) fn required(routine: &str, argument: &str, handle: types::Team) -> &'static Team {
     find(routine, argument, handle).unwrap_or_else(|| {
         refuse(routine, argument, "is SHMEM_TEAM_INVALID: give a team, or SHMEM_TEAM_WORLD")
@@ -94,7 +94,7 @@ unsafe fn get_config(
             types::Team::WORLD | types::Team::SHARED => c_int::MAX,
             made => TEAMS.of(made.0).map_or(c_int::MAX, |made| made.contexts),
         };
-        // SAFETY: C gives a configuration to be written, where it asks for something of it.
+        // SAFETY: C passes a writable configuration if its mask asks for a field.
         unsafe { config.write(TeamConfig { num_contexts: contexts }) };
     }
     0

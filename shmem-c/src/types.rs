@@ -81,7 +81,7 @@ pub(crate) trait Arithmetic: Pod {
 /// A number that is changed atomically.
 pub(crate) trait Number: Arithmetic {
     const ONE: Self;
-    /// The bits, in the low ones of a word.
+    /// The bits, in the low bits of a word.
     fn bits(self) -> u64;
     fn of(bits: u64) -> Self;
 }
@@ -143,13 +143,13 @@ macro_rules! items {
     };
 }
 
-// Types of which any bytes are a value.
+// Types with any bit pattern valid.
 macro_rules! plain {
     ($($type:ty = $name:literal;)*) => {
         $(
-            // SAFETY: numbers, of which all zeroes are one.
+            // SAFETY: numbers, for which zeroes are valid.
             unsafe impl Zeroable for $type {}
-            // SAFETY: numbers that fill it (`repr`), and of which any bits are one.
+            // SAFETY: numbers without padding (`repr`), for which any bits are valid.
             unsafe impl Pod for $type {}
 
             impl Item for $type {}
@@ -185,7 +185,7 @@ items! {
     PtrDiff(isize) = "ptrdiff_t";
 }
 
-/// `long double`: 16 bytes, of which Rust knows no number.
+/// `long double`, for which Rust has no type: 16 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub(crate) struct LongDouble(pub(crate) [u64; 2]);
@@ -281,9 +281,9 @@ pub(crate) struct SessionConfig {
 #[repr(C)]
 pub(crate) struct PartitionInfo {
     pub(crate) id: c_int,
-    /// Bytes of its heap.
+    /// Bytes of the heap.
     pub(crate) size: usize,
-    /// Bytes of the pages that it was given on this PE.
+    /// The page size on this PE, in bytes.
     pub(crate) page_size: usize,
     /// Ends with a zero.
     pub(crate) name: [c_char; 32],

@@ -83,7 +83,7 @@ fn required_relation(routine: &str, cmp: c_int) -> Relation {
 ///
 /// # Safety
 ///
-/// It must be readable, and aligned for its size.
+/// `word` is readable, and aligned to its size.
 #[inline]
 unsafe fn load<T: Item>(word: *const T) -> T {
     let word = word.cast_mut();
@@ -144,14 +144,14 @@ impl<T: Compared> Words<T> {
     }
 
     fn word(&self, at: usize) -> T {
-        // SAFETY: C gives so many words.
+        // SAFETY: C passes `count` words.
         unsafe { load(self.words.wrapping_add(at)) }
     }
 
     fn value(&self, at: usize) -> T {
         match self.values {
             Values::One(value) => value,
-            // SAFETY: C gives as many values as words.
+            // SAFETY: C passes `count` values.
             Values::Each(values) => unsafe { values.wrapping_add(at).read() },
         }
     }
@@ -242,7 +242,7 @@ pub(crate) fn wait_for(
 ) {
     let times = Cell::new(0);
     untyped::wait(endpoint, call, done, || {
-        // The first time the wait begins to sleep; messages come later.
+        // The first call precedes sleep; later calls are for messages.
         let place = if times.replace(times.get() + 1) > 0 { CallSite::find() } else { CallSite::default() };
         Activity {
             operation: Text::head(routine),

@@ -25,7 +25,7 @@ pub(crate) struct Word {
 impl Word {
     /// # Safety
     ///
-    /// The place has so many bytes, and is a multiple of them.
+    /// `place` has `width` bytes, and is aligned to that size.
     pub(crate) unsafe fn new(routine: &'static str, place: SegmentOffset, width: Width) -> Self {
         Self { endpoint: world::stream(Ctx::DEFAULT, routine).endpoint(routine), place, width, routine }
     }

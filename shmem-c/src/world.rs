@@ -56,7 +56,7 @@ type Tables = (Box<[usize]>, Box<[Pe]>);
 
 pub(crate) struct Opened {
     stream: Stream,
-    /// `None`: those of the world.
+    /// `None`: the world's tables.
     tables: Option<Tables>,
     team: Team,
     context: Context<Multiple>,
@@ -85,7 +85,7 @@ impl Stream {
         if pe >= self.size.load(Ordering::Relaxed) {
             return 0;
         }
-        // SAFETY: `size` bases lie there from `open` on, until `close` makes that 0.
+        // SAFETY: `open` gives `bases` `size` entries; `close` sets `size` to 0.
         unsafe { *self.bases.load(Ordering::Relaxed).wrapping_add(pe) }
     }
 
@@ -97,7 +97,7 @@ impl Stream {
             let last = size.wrapping_sub(1);
             refuse(routine, "pe", format_args!("is {pe}: PEs are 0 to {last}"));
         }
-        // SAFETY: `size` PEs lie there from `open` on, until `close` makes that 0.
+        // SAFETY: `open` gives `pes` `size` entries; `close` sets `size` to 0.
         unsafe { *self.pes.load(Ordering::Relaxed).wrapping_add(pe as usize) }
     }
 
@@ -124,8 +124,8 @@ impl Stream {
 }
 
 impl Opened {
-    /// Gives a context of the runtime a stream and a handle. `pes`: those of a team; `None`: all. `None`: there are [`PLACES`]
-    /// contexts.
+    /// Gives a runtime context a stream and a handle. `pes` are a team's PEs, by default all. Returns `None` if there are
+    /// [`PLACES`] contexts.
     pub(crate) fn create(
         context: Context<Multiple>,
         pes: Option<Vec<Pe>>,

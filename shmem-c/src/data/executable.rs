@@ -26,7 +26,7 @@ pub(super) struct Data {
     ranges: [PageRange; MOST],
     count: usize,
     page: usize,
-    /// Whether the C library's own are among them.
+    /// Whether libc's globals are included.
     pub(super) has_libc: bool,
 }
 
@@ -46,7 +46,7 @@ impl Executable {
             let info = unsafe { &*info };
             // SAFETY: what was handed to `dl_iterate_phdr` below: an `Option` of this type, which nobody else uses meanwhile.
             let found = unsafe { &mut *found.cast::<Option<(usize, &'static [Elf64_Phdr])>>() };
-            // SAFETY: so many headers, mapped for as long as the executable is, which is for ever, and written by nobody.
+            // SAFETY: `dlpi_phnum` headers, mapped as long as the executable, which is for ever, and never written.
             let headers =
                 unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
             *found = Some((info.dlpi_addr as usize, headers));
@@ -54,7 +54,7 @@ impl Executable {
             1
         }
         let mut found: Option<(usize, &'static [Elf64_Phdr])> = None;
-        // SAFETY: `first` is such a function, for the pointer that is handed to it.
+        // SAFETY: `first` is a valid callback, which gets a pointer to `found`.
         unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut found).cast()) };
         let (base, headers) = found?;
         Some(Self { base, headers, page: rustix::param::page_size() })
@@ -63,7 +63,7 @@ impl Executable {
     pub(super) fn data(&self) -> Result<Data, Failure> {
         let down = |address: usize| address & !(self.page - 1);
         let up = |address: usize| address.next_multiple_of(self.page);
-        // Pages that the dynamic linker makes read-only after relocation, whole ones alone.
+        // Whole pages that the dynamic linker makes read-only after relocation.
         let constant = self.of_type(PT_GNU_RELRO).map(|header| {
             let start = self.address(header);
             down(start)..down(start + header.p_memsz as usize)

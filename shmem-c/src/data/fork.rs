@@ -50,7 +50,7 @@ unsafe extern "C" fn before() {
 unsafe extern "C" fn in_parent() {
     let (Some(data), copy) = (data(), COPY.replace(null_mut())) else { return };
     if !copy.is_null() {
-        // SAFETY: `before` has mapped so many bytes there, and nobody else knows of them.
+        // SAFETY: `before` mapped these bytes, and no other code has their address.
         _ = unsafe { rustix::mm::munmap(copy, data.span().len()) };
     }
 }
@@ -99,7 +99,7 @@ fn copy(data: &Data) -> Result<*mut c_void, Errno> {
     }
 }
 
-/// Copies those pages of a memfd that exist to their places behind `copy`, where `span` bytes are ours.
+/// Copies the existing pages of a memfd to their offsets in the mapping `copy` of `span` bytes.
 fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), Errno> {
     let mut at = 0;
     while at < span {
@@ -126,7 +126,7 @@ fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), E
     Ok(())
 }
 
-/// Copies all words of a range, if the program has closed the file that knows the existing pages.
+/// Copies the nonzero words of a range, if the program has closed the memfd.
 fn copy_words(range: &PageRange, copy: *mut c_void) {
     let (from, to) = (with_exposed_provenance::<u64>(range.start), copy.cast::<u64>());
     for k in 0..(range.end - range.start) / size_of::<u64>() {

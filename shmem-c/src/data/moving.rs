@@ -13,14 +13,14 @@ use super::executable::{Data, PageRange};
 /// Pages that are looked up at once.
 const BATCH: usize = 512;
 
-/// What a memfd of symmetric memory is sealed against. Nothing else that a process has open has exactly these.
+/// The seals of a memfd of symmetric memory. No other open file of the process has exactly these.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// Why the globals of a program stay where they are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failure {
     Unfit(&'static str),
-    /// The process had so many threads already.
+    /// The number of threads, more than one.
     Threads(u32),
     System(&'static str, Errno),
 }
@@ -64,7 +64,7 @@ pub(super) fn duplicate(memfd: BorrowedFd<'_>) -> Result<OwnedFd, Failure> {
     rustix::io::fcntl_dupfd_cloexec(memfd, 0).map_err(|errno| Failure::System("fcntl", errno))
 }
 
-/// Whether a descriptor is such a memfd: the program may have closed it and opened another file.
+/// Whether a descriptor is still the memfd: the program may have reused its number.
 pub(super) fn is_memfd(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SEALS))
 }
@@ -82,7 +82,7 @@ fn memfd(bytes: usize) -> Result<OwnedFd, Failure> {
     Ok(memfd)
 }
 
-/// Threads of this process: the links to `/proc/self/task`, one for each thread and two more.
+/// The number of threads: links to `/proc/self/task`, less two.
 fn threads() -> u32 {
     // Without `/proc`: before `main` a program has one thread.
     rustix::fs::stat(c"/proc/self/task").map_or(1, |tasks| (tasks.st_nlink as u32).saturating_sub(2))
@@ -109,7 +109,7 @@ fn copy(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Fai
     Ok(())
 }
 
-/// Reads the kernel's entries of pages, from page number `first` on. Returns whether it has.
+/// Reads the kernel's page entries, from page `first` on. Returns whether that succeeded.
 fn look_up(pagemap: &OwnedFd, first: usize, entries: &mut [u64]) -> bool {
     let wanted = size_of_val(entries);
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(entries);
@@ -160,7 +160,7 @@ fn put(range: &PageRange, data: &Data, memfd: BorrowedFd<'_>) -> Result<(), Fail
     }
 }
 
-/// Blocks all signals of this thread as long as it lives.
+/// Blocks all signals of this thread until dropped.
 struct Unsignalled {
     before: libc::sigset_t,
 }

@@ -17,9 +17,9 @@ pub(super) struct Variable {
 pub(super) struct Variables(Vec<Variable>);
 
 impl Variables {
-    /// Those of this process; none where the file has no symbols, or cannot be read.
+    /// This process's variables; none if its file has no symbols or is unreadable.
     pub(super) fn of_this_process() -> Self {
-        // All at once: names are many and short.
+        // Read whole: names are many and short.
         let file = fs::read("/proc/self/exe").unwrap_or_default();
         let executable = ElfFile64::<Endianness, _>::parse(&*file).ok();
         let symbols = executable.iter().flat_map(|executable| executable.symbols());
@@ -36,7 +36,7 @@ impl Variables {
         Self(all)
     }
 
-    /// The one that an address lies in.
+    /// The variable at an address.
     pub(super) fn at(&self, address: usize) -> Option<&Variable> {
         let behind = self.0.partition_point(|variable| variable.start <= address);
         self.0[..behind].last().filter(|variable| address - variable.start < variable.bytes)
