@@ -72,7 +72,7 @@ impl CallSite {
         place.and_then(Self::parsed).or_else(|| Some(Self { file: name.to_owned(), line: 0 }))
     }
 
-    /// Parses `file.c:12:7` or `file.c:12`.
+    /// Parses `a.c:12:7` or `a.c:12`.
     fn parsed(text: &str) -> Option<Self> {
         let mut parts = text.rsplitn(3, ':');
         let (last, before, rest) = (parts.next()?, parts.next()?, parts.next());

@@ -45,11 +45,11 @@ impl From<Infallible> for TraitError {
     }
 }
 
-/// Reads all traits of a partition that cannot lie in a file.
+/// Reads all traits of a partition that must not have a file.
 ///
 /// # Errors
 ///
-/// If they do not follow the grammar, have no size, do not fit together, or name a file.
+/// If traits violate the grammar, have no size, do not fit together, or name a file.
 pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
     let (traits, path) = parse_traits_and_file(value)?;
     if traits.size.is_none() {
@@ -62,12 +62,12 @@ pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
     }
 }
 
-/// Reads the value of a partition variable: traits, and the path of the partition's file. [`check_traits`] checks them
-/// together with those of the program.
+/// Reads the value of a partition variable: traits, and the path of the partition's file. [`check_traits`] checks these
+/// traits together with the program's.
 ///
 /// # Errors
 ///
-/// If it does not follow the grammar.
+/// If the value violates the grammar.
 pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), TraitError> {
     if value.is_empty() {
         return Err(TraitError(format!("no traits are given; write {FORM}")));

@@ -18,15 +18,15 @@ macro_rules! numbered {
         }
 
         impl $enum {
-            /// All of them, in the order of their numbers.
+            /// All values, in the order of their numbers.
             pub const ALL: [Self; [$($number),*].len()] = [$(Self::$value),*];
 
-            /// Its name in the environment.
+            /// The name in the environment.
             pub const fn name(self) -> &'static str {
                 [$($name),*][self as usize - 1]
             }
 
-            /// Its name in programs.
+            /// The name in programs.
             pub const fn identifier(self) -> &'static str {
                 [$(stringify!($value)),*][self as usize - 1]
             }
@@ -63,7 +63,7 @@ numbered! {
         NormalMem = 1 "NORMALMEM",
         /// The memory with the highest bandwidth (HBM, MCDRAM).
         FastMem = 2 "FASTMEM",
-        /// Wherever the system puts it: the process policy and numactl decide.
+        /// The system's choice of memory, by the process policy and numactl.
         SysDefault = 3 "SYSDEFAULT",
         /// Large and slower than the primary memory (CXL).
         LargeMem = 4 "LARGEMEM",
@@ -73,11 +73,11 @@ numbered! {
 
     /// How strictly kind and page size are meant.
     pub enum Policy {
-        /// Exactly that, or the job ends.
+        /// Exactly these, or the job ends.
         Mandatory = 1 "MANDATORY",
-        /// That if possible; otherwise other memory, which is reported.
+        /// These if possible; otherwise other memory, which is reported.
         Preferred = 2 "PREFERRED",
-        /// Spread page by page over the nodes of the kind; kind missing: as preferred.
+        /// Pages interleaved over the kind's NUMA nodes; no kind: as preferred.
         Interleaved = 3 "INTERLEAVED",
         /// The system's policy.
         SysDefault = 4 "SYSDEFAULT",
@@ -85,7 +85,7 @@ numbered! {
 }
 
 impl Kind {
-    /// Whether machines may lack it: then a policy is required.
+    /// Whether machines may lack this kind, so a policy is required.
     pub const fn is_special(self) -> bool {
         matches!(self, Self::FastMem | Self::LargeMem | Self::Pmem)
     }
@@ -97,7 +97,7 @@ impl Kind {
 pub struct Traits {
     /// Bytes of the heap.
     pub size: Option<u64>,
-    /// Bytes of a page, at least.
+    /// Least page size, in bytes.
     pub pgsize: Option<u64>,
     /// Kind of memory.
     pub kind: Option<Kind>,

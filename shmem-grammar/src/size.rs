@@ -1,9 +1,9 @@
 //! Sizes as people write them, and sizes of pages: `64M`, `1.5G`, `4096`.
 //!
 //! A number, a fraction allowed, and at most one of the suffixes K M G T in either case: powers of
-//! 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits. Text behind the suffix
-//!       is an error. OpenSHMEM ignores it (`environment_variables.tex`), so that `20kk` is 20 KiB:
-//!       [`parse_size_prefix`] reads OpenSHMEM's variable so.
+//! 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits. Text after the suffix
+//! is an error. OpenSHMEM ignores such text (`environment_variables.tex`): `20kk` is 20 KiB. So
+//! [`parse_size_prefix`] reads OpenSHMEM's variable.
 
 const SUFFIXES: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
@@ -67,7 +67,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
 ///
 /// # Errors
 ///
-/// As [`parse_size`] of the text read; without a suffix that is all of it.
+/// As [`parse_size`] for the text read: without a suffix, all of the text.
 pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
     let text = text.trim();
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

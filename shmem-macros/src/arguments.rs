@@ -187,7 +187,7 @@ impl Arguments {
         self.list.iter().find(|argument| argument.key == key)
     }
 
-    /// The place of an argument without a value.
+    /// The span of an argument without a value.
     pub(crate) fn flag(&self, key: &str) -> Option<Span> {
         self.find(key).map(|argument| argument.key.span())
     }
@@ -207,7 +207,7 @@ impl Arguments {
         read(value).map_err(|refusal| errors.push(value, refusal)).ok()
     }
 
-    /// The place of the promise that a path leads to this library.
+    /// The span of the promise that a path leads to this library.
     pub(crate) fn promise(&self) -> Option<Span> {
         self.find("crate")?.promise
     }
@@ -225,7 +225,7 @@ impl Arguments {
     }
 }
 
-// Attributes that change no item: the language's own, whose names a program cannot take. It can take those of tools and `derive`.
+// Attributes that change no item: the language's, whose names a program cannot redefine. Names of tools and `derive` it can.
 const INERT: &str =
     "allow automatically_derived cfg deny deprecated doc expect forbid must_use non_exhaustive repr warn";
 
@@ -245,6 +245,6 @@ fn macros_of(attribute: &Meta) -> Vec<Path> {
         }
         _ => None,
     };
-    // The first is the condition.
+    // First is `cfg_attr`'s condition.
     given.map_or_else(|| vec![path.clone()], |given| given.iter().skip(1).flat_map(macros_of).collect())
 }

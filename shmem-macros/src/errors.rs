@@ -42,7 +42,7 @@ impl Errors {
             let tokens = error.to_compile_error().into_iter();
             let span = tokens.clone().next().map_or_else(Span::call_site, |token| token.span());
             let path = respanned(quote!(#root::__private::core), span);
-            // Behind `::core`.
+            // After `::core`.
             let call: TokenStream = tokens.skip(3).collect();
             quote!(#path #call)
         });

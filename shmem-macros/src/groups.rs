@@ -24,7 +24,7 @@ pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
             group.delimiter() == Delimiter::None && falls_apart(before.as_ref(), &inside, tokens.peek());
         let delimiter = if falls_apart { Delimiter::Parenthesis } else { group.delimiter() };
         let mut shown = Group::new(delimiter, inside);
-        // The macro's span, so that rustc does not call them unnecessary.
+        // The macro's span, so that rustc does not warn of parentheses.
         let span = if falls_apart { Span::call_site().located_at(group.span()) } else { group.span() };
         shown.set_span(span);
         before = None;
@@ -33,7 +33,7 @@ pub(crate) fn visible(tokens: impl Into<TokenStream>) -> TokenStream {
     seen
 }
 
-/// Whether the token before or behind these may bind to a part of them.
+/// Whether the token before or after `tokens` may bind to a part.
 fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
     let is_operator = |token: Option<&TokenTree>, others: &[char]| matches!(token, Some(TokenTree::Punct(punct)) if !others.contains(&punct.as_char()));
     let is_postfix = match next {
@@ -50,7 +50,7 @@ fn falls_apart(before: Option<&TokenTree>, tokens: &TokenStream, next: Option<&T
             Expr::Range(_) => {
                 is_postfix || is_operator(before, &[',', ';', '=']) || is_operator(next, &[',', ';'])
             }
-            // A type `&T` parses as one, too, and a literal `-1` may be where parentheses may not.
+            // A type `&T` parses as a reference, and a literal `-1` may be where parentheses may not.
             Expr::Unary(_) | Expr::Reference(_) | Expr::Closure(_) => is_postfix,
             _ => false,
         };

@@ -23,11 +23,11 @@ pub(crate) fn root() -> TokenStream {
 
 /// The path of this library in expansions that rest on `unsafe`.
 pub(crate) struct Sealed {
-    /// The start of a block that names it.
+    /// The block's `extern crate` item.
     pub(crate) begin: TokenStream,
     /// The program's `unsafe` promise, for one of these blocks.
     pub(crate) promise: TokenStream,
-    /// The path, after that.
+    /// The path, after `begin`.
     pub(crate) root: TokenStream,
 }
 

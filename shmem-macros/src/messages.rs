@@ -166,7 +166,7 @@ pub(crate) fn unknown_value(trait_name: &str, found: &str, allowed: &[&str]) -> 
     format!("unknown {trait_name} `{found}`{near}{joint}a {trait_name} is {}", list(allowed, "or"))
 }
 
-/// As [`unknown_value`], of names that may be cut short.
+/// [`unknown_value`] for names that may be abbreviated.
 pub(crate) fn unknown_trait(trait_name: &str, found: &str, allowed: &[&str]) -> String {
     unknown_value(trait_name, found, allowed) + ", or a beginning of one"
 }

@@ -84,7 +84,7 @@ struct Partition {
     traits: Traits,
 }
 
-/// Checks a partition against earlier ones. One of the same name is not emitted, or rustc would report it again.
+/// Checks a partition against earlier ones. One with a used name is not emitted, or rustc would report it again.
 fn partition(entry: PartitionItem, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
     if earlier.iter().any(|earlier| earlier.entry.name == entry.name) {
         errors.push(&entry.name, messages::partition_declared_twice(&entry.name));

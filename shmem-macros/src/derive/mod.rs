@@ -28,7 +28,7 @@ struct Field {
     visibility: Visibility,
     member: Member,
     ty: Type,
-    /// The error, if its syntax is refused; rustc judges the others.
+    /// The error, if the syntax is refused; rustc judges the rest.
     refusal: Option<String>,
 }
 

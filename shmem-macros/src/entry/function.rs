@@ -13,7 +13,7 @@ use crate::symmetric;
 
 const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
 
-/// Parses the function. If it is none, the error is the item, with the message.
+/// Parses the function. For another item, the error is the item, with a message.
 pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Result<ItemFn, TokenStream> {
     match syn::parse2(item.clone()) {
         Ok(Item::Fn(function)) => return Ok(function),
@@ -122,7 +122,7 @@ impl VisitMut for Lets<'_> {
         symmetric::rewrite(local, self.world.as_ref(), self.errors);
     }
 
-    // A function inside the function does not see its parameters.
+    // An inner function does not see the outer one's parameters.
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }
 

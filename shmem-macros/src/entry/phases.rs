@@ -1,6 +1,6 @@
 //! The world inside a phase: `world.local(&A, |a| world.local(&B, ..))`, `world.local(&A, |a| world.put(..))`.
 //!
-//! rustc refuses it by two errors about borrows, which do not name phases. In a function under an attribute, the use
+//! rustc refuses this by two borrow errors, which do not name phases. In a function under an attribute, the use
 //! becomes one error with the remedy: rustc does not check borrows of an expression that contains an error.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -142,6 +142,6 @@ impl VisitMut for Search {
         visit_mut::visit_stmt_mut(self, stmt);
     }
 
-    // A function inside the function does not see its parameters.
+    // An inner function does not see the outer one's parameters.
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }

@@ -65,7 +65,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     })
 }
 
-/// Whether it is `ignore`, perhaps in `cfg_attr`.
+/// Whether this is `ignore`, also in `cfg_attr`.
 fn ignores(attribute: &Attribute) -> bool {
     attribute.path().is_ident("ignore")
         || attribute.path().is_ident("cfg_attr")
@@ -79,7 +79,7 @@ fn ignores(attribute: &Attribute) -> bool {
 
 enum Pes {
     One(usize),
-    /// One test for each, with the number in its name.
+    /// One test for each number, which is in its name.
     Each(BTreeSet<usize>),
 }
 

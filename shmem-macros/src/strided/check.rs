@@ -32,12 +32,12 @@ pub(super) enum Way {
 }
 
 impl Side {
-    /// All of the brackets.
+    /// The brackets' span.
     pub(super) fn span(&self) -> Span {
         self.bracket.span.join()
     }
 
-    /// Whether only the run knows a count or a stride.
+    /// Whether a count or stride is marked `dyn`.
     pub(super) fn is_dynamic(&self) -> bool {
         self.axes.iter().any(Axis::is_dynamic)
     }

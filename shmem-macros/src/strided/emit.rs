@@ -45,7 +45,7 @@ fn constant(transfer: &Transfer) -> TokenStream {
         let role = Ident::new(role, side.span());
         let region = if side.is_nameable() { quote!(#name) } else { constant_region(side, root, true) };
         let root = respanned(root.clone(), side.span());
-        // Errors of its type have the span of the call's.
+        // Errors about the object's type have the call's span.
         let object = quote_spanned!(first(&side.object)=> _);
         quote_spanned!(side.span()=> #root::__private::strided::#role::<#object>(#region))
     });
@@ -80,7 +80,7 @@ fn early(transfer: &Transfer, sides: &[(&Side, Ident)]) -> TokenStream {
     quote!(const __REGION: () = { #checked };)
 }
 
-/// A transfer with counts or strides that only the run knows.
+/// A transfer with counts or strides known only at run time.
 fn dynamic(transfer: &Transfer) -> TokenStream {
     let Transfer { root, to, from, .. } = transfer;
     let regions = [to, from].map(|side| dynamic_region(side, root));
@@ -127,7 +127,7 @@ fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     };
     let name = Ident::new(name, *equals);
     let elements = [to, from].map(|side| elements(side, root));
-    // What is wrong with a type is said where it is left to be inferred.
+    // Errors about a type are shown at the `_` that infers it.
     let objects_at = [first(&to.object), first(&from.object)];
     let inferred = [objects_at, objects_at, [to.span(), from.span()]].into_iter().flatten();
     let types = inferred.map(|span| quote_spanned!(span=> _,)).collect::<TokenStream>();
@@ -160,7 +160,7 @@ fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStre
         None => self::axis(axis, root, side.span(), &|value| value.value.to_token_stream()),
     });
     let axes = quote!([#(#axes),*]);
-    // In an item, the axes are promoted to statics; in a block, only by another block.
+    // In an item, axes are promoted to statics; in a block, a `const` block does that.
     region(side, root, &if in_block { quote!(const { #axes }) } else { axes })
 }
 

@@ -57,17 +57,17 @@ pub(super) struct Marked<T> {
 }
 
 impl Axis {
-    /// Its index, if it is no range.
+    /// The index, if the axis is no range.
     pub(super) fn index(&self) -> Option<&Marked<Expr>> {
         Some(&self.extent).filter(|extent| range(&extent.value).is_none())
     }
 
-    /// Its index, if only the run knows it.
+    /// The index, if marked `dyn`.
     pub(super) fn open_index(&self) -> Option<&Expr> {
         self.index().filter(|index| index.dynamic.is_some()).map(|index| &index.value)
     }
 
-    /// Whether only the run knows its count or its strides.
+    /// Whether a count or stride is marked `dyn`.
     pub(super) fn is_dynamic(&self) -> bool {
         let values = [Some(&self.extent), self.step.as_ref(), self.block.as_ref()];
         self.index().is_none() && values.into_iter().flatten().any(|value| value.dynamic.is_some())

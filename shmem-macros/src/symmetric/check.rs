@@ -14,7 +14,7 @@ use crate::messages::{self, Errors, readable};
 
 pub(super) struct Placement {
     pub(super) root: TokenStream,
-    /// The place of the promise that this is its path.
+    /// The span of `unsafe` for this path.
     pub(super) promise: Option<Span>,
     /// The partition's type.
     pub(super) partition: TokenStream,

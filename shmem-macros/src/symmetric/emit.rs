@@ -57,7 +57,7 @@ pub(super) fn object(
     // With the span of the name, `line!` is the line of the name.
     let (name_core, at) = (respanned(core.clone(), name.span()), name.span());
     let line = quote_spanned!(at=> #name_core::line!());
-    // Errors of a partition are equal for both, so rustc shows them once.
+    // Errors of a partition are equal for both paths: rustc shows one.
     let declaration = |root: &TokenStream| quote!(<#partition as #root::__private::Partition>::DECLARATION);
     let (declared, checked) = (declaration(root), declaration(&sealed_root));
     quote! {

@@ -51,7 +51,7 @@ struct Static {
     name: Ident,
     /// Refused by the check.
     generics: Generics,
-    /// The check requires it.
+    /// Required by the check.
     contents: Option<Type>,
     /// The initial value, for rustc to judge.
     image: Option<TokenStream>,
@@ -124,7 +124,7 @@ fn parsed(tokens: TokenStream, errors: &mut Errors) -> Result<Item, TokenStream>
     Err(tokens)
 }
 
-/// Takes `#[symmetric(..)]` off a `let` and returns its arguments.
+/// Removes `#[symmetric(..)]` from a `let`; returns its arguments.
 fn attribute(local: &mut Local) -> Option<TokenStream> {
     let named = |path: &Path| path.segments.last().is_some_and(|last| last.ident == "symmetric");
     let at = local.attrs.iter().position(|attribute| named(attribute.path()))?;
