@@ -1,4 +1,5 @@
 //! The source lines of C calls, for users that need them at every call: checked mode and traces.
+//!
 //! Finding a line takes milliseconds, because debug information is read ([`CallSite`]). So each thread caches lines. The key is the
 //! return addresses from the library's innermost frame to the first frame of the program. In a statically linked executable, no
 //! frame can be recognised as the program's, and the key is the whole stack.

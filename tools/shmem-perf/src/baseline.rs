@@ -41,8 +41,8 @@ pub(crate) unsafe fn memcpy(to: *mut u8, from: *const u8, bytes: usize) {
     unsafe { libc::memcpy(to.cast(), from.cast(), bytes) };
 }
 
-/// Nanoseconds of a round trip of a cache line between two PEs, `times` times. The `first` one sends. The line holds a counter, which is
-/// even between calls.
+/// Mean nanoseconds of `times` round trips of a cache line between two PEs. The `first` PE sends. The line holds a counter, which
+/// is even between calls.
 pub(crate) fn round_trip(line: &AtomicU64, first: bool, times: usize) -> f64 {
     let before = line.load(Ordering::Acquire) & !1;
     nanoseconds_each(times, || {
@@ -64,14 +64,14 @@ pub(crate) fn wait_for(counter: &AtomicU64, count: u64) {
     while counter.load(Ordering::Acquire) < count {
         std::hint::spin_loop();
         looks += 1;
-        // The other PE is so late only where the two share a core.
+        // The other PE is so late only if both PEs share a core.
         if looks.is_multiple_of(1 << 14) {
             std::thread::yield_now();
         }
     }
 }
 
-/// A barrier of processes that sleep in the kernel: a counter of arrivals, and a generation to sleep on. All zeroes is its beginning.
+/// A barrier of processes that sleep in the kernel: a counter of arrivals, and a generation to sleep on. Initially all zeroes.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct FutexBarrier {
@@ -85,8 +85,8 @@ impl FutexBarrier {
         const { assert!(size_of::<Self>() <= LIMIT_WORDS * 8) };
         let words: *mut Self = near(words.index(..LIMIT_WORDS).ptr(world)).cast();
         assert!(words.is_aligned(), "the words of the limit start in the middle of a cache line");
-        // SAFETY: a place of at least as many bytes as a barrier, which consists of atomics; it lives while the world does.
-        // Whatever else the program does with it, no reference says that it does not change.
+        // SAFETY: a place with room for a barrier, which consists of atomics; the place lives while the world does.
+        // Whatever else the program does with the place, no reference says that it does not change.
         unsafe { &*words }
     }
 

@@ -23,12 +23,12 @@ pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 /// The task of every PE of a job. The records of PE 0 count.
 #[derive(Clone, Copy)]
 pub(crate) enum Task {
-    /// PEs with a core each, where there are enough. PE 0 runs the given peer programs beside it.
+    /// PEs with a core each, if there are enough. PE 0 runs the given peer programs beside it.
     Near(fn(&mut World, &Bench<'_>) -> Done),
     Free(fn(&mut World, &Bench<'_>) -> Done),
     /// Two PEs with a bare program over libfabric, on any core, since progress threads need cores, too.
     Far(fn(&Pair<'_>, &Bench<'_>) -> Done),
-    /// The same, with threads of PE 0 that call the library at the same time, while the other PE sleeps in its own code.
+    /// As `Far`, with threads of PE 0 that call the library at once, while the other PE sleeps in its own code.
     Threads(fn(&Pair<'_, Multiple>, &Bench<'_>) -> Done),
     Own(fn(&Given) -> Done),
 }
@@ -87,7 +87,7 @@ impl Task {
         match self {
             Self::Near(pe) | Self::Free(pe) => {
                 let mut world = shmem::init::<Single>()?;
-                // Started first: they bind themselves to cores, and would inherit the core of this process.
+                // Peers first: they bind themselves to cores, and would inherit the core of this process.
                 let directory = given.peers.as_deref().filter(|_| world.my_pe() == 0);
                 let beside = RefCell::new(directory.map(start).unwrap_or_default());
                 // Between nodes, progress threads need cores, too.
@@ -223,8 +223,8 @@ pub(crate) fn other<L: ThreadLevel>(world: &World<L>) -> Pe {
     world.ring_neighbours().1
 }
 
-/// Runs `measure` on PE 0 while the others sleep: on its node in their own code, since updates would wake PEs that wait in the library; on
-/// other nodes in the library, which makes progress.
+/// Runs `measure` on PE 0 while the others sleep. PEs of its node sleep in their own code, since updates would wake them in the
+/// library; PEs of other nodes in the library, for progress.
 pub(crate) fn alone(world: &World, measure: impl FnOnce()) -> Result<()> {
     let done = world.alloc(value(0_u64))?;
     world.barrier_all();
@@ -248,7 +248,7 @@ fn start(directory: &Path) -> Vec<Rc<Running>> {
 /// Prints that a peer is lost, for this job and later ones.
 fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
     eprintln!("shmem-perf: peer {peer}: {reason}");
-    // If this fails, the next job tries it again.
+    // On failure, the next job tries the peer again.
     _ = std::fs::remove_file(directory.join(peer.name));
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Case {
     pub(crate) difference: f64,
     /// How many times faster than Algorithm 1, a loop of puts: median, pair by pair. For strided transfers.
     pub(crate) vs_a1: Option<f64>,
-    /// Where value and ratio are geometric means over many layouts: 95 of 100 costs are not above it.
+    /// Where value and ratio are geometric means over many layouts: the 95th percentile of the costs.
     pub(crate) p95: Option<f64>,
     pub(crate) n: usize,
     pub(crate) pes: usize,
@@ -75,9 +75,9 @@ pub(crate) struct Record {
     pub(crate) name: String,
     pub(crate) site: Site,
     pub(crate) samples: Samples,
-    /// The same costs, each with that of a loop of puts.
+    /// Pairs of cost and cost of a loop of puts.
     pub(crate) loop_of_puts: Option<Samples>,
-    /// Whether each sample is of another layout, so that their geometric mean counts.
+    /// Whether samples are of different layouts, so that their geometric mean counts.
     pub(crate) geometric: bool,
     /// What was compared, beyond what the row says: the library, the part of a payload.
     pub(crate) note: String,
@@ -89,8 +89,8 @@ impl Record {
         Self { name, site, samples, loop_of_puts: None, geometric: false, note }
     }
 
-    /// Joins the samples of equal cases, which come from several jobs. The cases stay in the order in
-    /// which they first come.
+    /// Joins the samples of equal cases, which are from several jobs. The cases stay in the order of
+    /// their first records.
     pub(crate) fn join(records: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut joined: Vec<Self> = Vec::new();
         for record in records {

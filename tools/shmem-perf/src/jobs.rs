@@ -110,7 +110,7 @@ impl Hosts {
         let failed =
             |why: &str| format!("this machine cannot pretend to be two hosts ({}); name two", why.trim());
         let directory = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
-        // Its daemons start without ssh, as root, and connect by that network alone.
+        // `mpirun`'s daemons start without ssh, as root, by that network alone.
         let launcher = format!(
             "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include {NETWORK}.0/24",
             directory.path().display()

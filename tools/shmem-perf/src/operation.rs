@@ -31,15 +31,15 @@ pub(crate) fn operations() -> Vec<Operation> {
     sizes("ofi", "operations").map(of).collect()
 }
 
-/// Whether it is a collective: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, and not on private
-/// memory. Requests to a peer omit that.
+/// Whether it is a collective: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, not on private
+/// memory. Requests to a peer omit `-direct`.
 pub(crate) fn is_collective(name: &str) -> bool {
     ["barrier", "broadcast", "sum", "fcollect", "alltoall"].contains(&name.trim_end_matches("-direct"))
 }
 
 impl Operation {
-    /// Repeats an operation so that a sample takes some milliseconds over TCP in one machine. In picoseconds: a byte, a transfer that is
-    /// waited for, and one of many.
+    /// Repeats an operation so that a sample takes some milliseconds over TCP in one machine. Estimated picoseconds: of a byte, of
+    /// a blocking transfer, of one of many.
     pub(crate) fn timed(name: &'static str, bytes: usize, in_flight: usize) -> Self {
         let byte = if is_collective(name) { 500 } else { 250 };
         let each = bytes * byte + if in_flight == 1 { 20_000_000 } else { 6_000_000 };
@@ -50,8 +50,8 @@ impl Operation {
         self.rounds * self.in_flight
     }
 
-    /// Does the transfers of one sample, to and from `room` bytes of `place`, and `own` on this side. The operation is chosen before the
-    /// first one.
+    /// Does the transfers of one sample, to and from `room` bytes of `place`, and `own` on this side. The operation is chosen
+    /// before the first transfer.
     pub(crate) fn through<I: Stores>(
         self,
         token: &I,
@@ -151,8 +151,8 @@ impl Operation {
         let own = near(given.on(roots[me]).index(..items * pes).ptr(world)).cast::<f64>();
         timed(world, self.rounds, || {
             let (root, written, byte) = next();
-            // SAFETY: the own copy has as many elements, of which any bytes are a value; other PEs read and write them
-            // in collectives, between the meetings of which this PE is in one as well.
+            // SAFETY: this PE's copy has as many elements, for which any bytes are valid. Other PEs access them only in
+            // collectives, in which this PE takes part as well: in none now.
             unsafe { own.write_bytes(byte, written) };
             match kind {
                 "broadcast" => world.broadcast(one, root),

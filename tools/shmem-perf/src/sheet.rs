@@ -13,14 +13,14 @@ pub(crate) fn lines(measure: &str, kind: &'static str) -> impl Iterator<Item = &
     section.into_iter().flat_map(|section| &section.lines).filter(move |line| line.kind == kind)
 }
 
-/// The names and numbers of its lines `sizes: kind`.
+/// The names and numbers in lines `sizes: kind`.
 pub(crate) fn sizes(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, Vec<usize>)> {
     let number = |word: &str| word.parse().unwrap_or_else(|error| unreachable!("{word}: {error}"));
     let of = move |line: &'static SheetLine| (line.part(1), line.part(2).split(' ').map(number).collect());
     lines(measure, "sizes").filter(move |line| line.part(0) == kind).map(of)
 }
 
-/// The same, one number at a time.
+/// [`sizes`], one number at a time.
 pub(crate) fn each_size(measure: &str, kind: &str) -> impl Iterator<Item = (&'static str, usize)> {
     sizes(measure, kind).flat_map(|(name, numbers)| numbers.into_iter().map(move |number| (name, number)))
 }

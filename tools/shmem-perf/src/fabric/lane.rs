@@ -15,13 +15,13 @@ use shmem_core::libfabric::{Endpoint, Reports};
 
 use super::{Bare, Peer};
 
-/// Entries of a completion queue, which are errors.
+/// Entries of a completion queue, for errors only.
 const QUEUE: usize = 1024;
 
 /// Polls of the counter for each poll of the queue.
 const LOOKS: u32 = 4096;
 
-/// The longest sleep of the progress thread, which looks then whether it must end.
+/// The longest sleep of the progress thread, which then checks whether to end.
 const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// An endpoint with its queue and its counter. One thread issues operations, whose completion the counter counts. Any thread may make
@@ -84,7 +84,7 @@ impl Lane {
         }
     }
 
-    /// Adds the word at `here` to the one at `there` in the peer's memory, whose old value comes behind `here`.
+    /// Adds the word at `here` to that at `there` in the peer's memory. Stores the old value after `here`.
     #[inline]
     pub(crate) fn fetch_add(&self, to: &Peer, there: usize, here: usize) {
         let bare = &*self.bare;

@@ -28,7 +28,7 @@ pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 const OFI_PROVIDER: &str = "SHMEM_OFI_PROVIDER";
 pub(crate) const LIBFABRIC: &str = "SHMEM_LIBFABRIC";
 
-/// The variables of jobs over a provider; the bare program reads the last one alone.
+/// The variables of jobs over a provider; the bare program reads only the last one.
 pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
     [("SHMEM_TRANSPORT", "ofi".to_owned()), (OFI_PROVIDER, provider.to_owned())]
 }
@@ -59,7 +59,7 @@ pub(crate) struct Bare {
     /// Most bytes that the provider copies during the call.
     inject_size: usize,
     registration: Registration,
-    /// Mapped for as long as it is registered; reached through the pointer alone.
+    /// Mapped while it is registered; accessed through `start` only.
     _map: MmapMut,
     start: *mut u8,
     bytes: usize,
@@ -69,23 +69,23 @@ pub(crate) struct Bare {
     addresses: Arc<Addresses>,
 }
 
-// SAFETY: the memory belongs to no thread; it is read and written through the pointer, by whoever the measure says.
+// SAFETY: the memory belongs to no thread; the threads that the measure chooses access it through the pointer.
 unsafe impl Send for Bare {}
-// SAFETY: the memory belongs to no thread; it is read and written through the pointer, by whoever the measure says.
+// SAFETY: the memory belongs to no thread; the threads that the measure chooses access it through the pointer.
 unsafe impl Sync for Bare {}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer {
     address: fi_addr_t,
-    /// The start of its memory: an address, or 0 where the provider counts from the start.
+    /// The start of its memory: an address, or 0 where the provider uses offsets.
     base: u64,
     key: u64,
 }
 
 impl Bare {
-    /// Opens a provider, by the library and on the interface of the environment, or the first, and registers memory.
+    /// Opens a provider, and registers memory. Library and interface are the environment's, or the first ones.
     fn open(provider: &str, bytes: usize) -> Result<Arc<Self>, String> {
-        // SAFETY: who runs the measurement names its libfabric.
+        // SAFETY: the user of the measure names the libfabric.
         let library = unsafe { Library::load(variable(LIBFABRIC).as_deref()) };
         let library = library.map_err(|error| error.to_string())?;
         let failed = |refused| failed(library, provider, refused);
@@ -109,7 +109,7 @@ impl Bare {
             MmapMut::map_anon(bytes).map_err(|error| format!("no memory to measure with: {error}"))?;
         let start = map.as_mut_ptr();
         let access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-        // SAFETY: unmapped behind the registration (the order of fields), and reached through pointers alone.
+        // SAFETY: unmapped after the registration (the order of fields), and accessed through pointers only.
         let registration =
             unsafe { Registration::new(&domain, (start, bytes), access, KEY) }.map_err(failed)?;
         let entry = domain.entry();
@@ -153,12 +153,12 @@ impl Bare {
     fn word(&self, offset: usize) -> &AtomicU64 {
         let word: *mut u64 = self.at(offset, 8).cast();
         assert!(word.is_aligned(), "the word at {offset} is not aligned");
-        // SAFETY: mapped for as long as this is borrowed, aligned, and reached through pointers and atomics only.
+        // SAFETY: mapped for as long as this is borrowed, aligned, and accessed by pointers and atomics only.
         unsafe { AtomicU64::from_ptr(word) }
     }
 
     fn fill(&self, offset: usize, bytes: usize, value: u8) {
-        // SAFETY: mapped (`at`), and reached through pointers only; no operation that reads them is under way.
+        // SAFETY: mapped (`at`), and accessed by pointers only; no operation that reads the bytes is under way.
         unsafe { self.at(offset, bytes).write_bytes(value, bytes) };
     }
 

@@ -22,10 +22,11 @@ const NAP: Duration = Duration::from_millis(1);
 /// Polls of the bare program by the target for each look whether the turn is over.
 const LOOKS: usize = 64;
 
-/// Such looks for each call of the library, which needs progress on a busy machine. It costs the bare program less than a thousandth.
+/// Looks at the turn for each library call, which makes progress on a busy machine. The call costs the bare program less than 0.1
+/// %.
 const CALLS: u32 = 32;
 
-/// The offset of sources that are written anew; destinations are before it.
+/// The offset of sources that are rewritten; destinations are below it.
 const OWN: usize = 4 << 20;
 
 /// Bytes of memory on both sides: for transfers, and a page for synchronisation of the bare programs.
@@ -96,7 +97,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.place.here(self.world)
     }
 
-    /// Runs `body` on PE 0 while PE 1 serves it. Both call it; `None` on PE 1.
+    /// Runs `body` on PE 0 while PE 1 serves it. Collective; `None` on PE 1.
     pub(crate) fn alone<R>(&self, state: TargetState, body: impl FnOnce() -> R) -> Option<R> {
         self.both(state, || (self.world.my_pe() == 0).then(body))
     }
@@ -105,7 +106,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.alone(state, body).unwrap_or_default()
     }
 
-    /// Runs `body` on both PEs at once; then PE 1 serves PE 0 until that has done it, too. Both call it.
+    /// Runs `body` on both PEs at once; then PE 1 serves PE 0 until PE 0 has finished. Collective.
     pub(crate) fn both<R>(&self, state: TargetState, body: impl FnOnce() -> R) -> R {
         let turn = self.turns.get() + 1;
         self.turns.set(turn);
@@ -182,8 +183,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         })
     }
 
-    /// Nanoseconds of one put by the bare program and its quiet (there and back), before which `written` bytes of the source are
-    /// written anew: of PE 0, or of both PEs at once, which meet behind each put.
+    /// Nanoseconds of one put by the bare program and its quiet (there and back), after `written` bytes of the source are
+    /// rewritten: on PE 0, or on both PEs at once, which synchronise after each put.
     pub(crate) fn bare_put(&self, bytes: usize, written: usize, is_of_both: bool) -> f64 {
         let rounds = Operation::timed("put", bytes, 1).rounds;
         let mut number = 0;

@@ -1,5 +1,5 @@
-//! Contexts over libfabric: their mapping to endpoints, the completion of one of them, and the tracking of completions, over a network, and
-//! over a provider that completes writes at once, which leaves the cost of the processor alone.
+//! Contexts over libfabric: their mapping to endpoints, the completion of one context, and the tracking of completions. Networks
+//! are real, or a provider that completes writes at once, so that only the processor's cost remains.
 
 use std::ffi::c_int;
 
@@ -51,7 +51,7 @@ fn design() -> String {
 /// A batch of puts of a thread between two quiets: bytes of each, number (at most a mebibyte in all), batches in one sample.
 type Batch = (usize, usize, usize);
 
-/// From small puts, whose cost is the issue, to large ones.
+/// From small puts, dominated by issue, to large ones.
 const BATCHES: [Batch; 3] = [(8, 64, 16), (4 << 10, 64, 8), (64 << 10, 16, 4)];
 
 fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
@@ -168,7 +168,7 @@ const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, De
 /// The name in cases of the provider that completes writes at once.
 const AT_ONCE: &str = "at-once";
 
-/// `fabric-shim`, a libfabric with a switch for that, beside this program, or built from the sources.
+/// `fabric-shim`, a libfabric that has that switch: beside this program, or built from the sources.
 fn shim() -> Result<PathBuf, String> {
     built("libfabric_shim.so", &["-p", "fabric-shim", "--lib"])
 }
@@ -236,7 +236,7 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
             None => measure(),
         });
     };
-    // Operations of a context between two quiets: 64, or those of 2 MiB.
+    // Operations of a context between two quiets: 64, or fewer for 2 MiB.
     for &bytes in sizes {
         take(&bytes.to_string(), bytes, ((2 << 20) / bytes).clamp(1, 64), rounds[0]);
     }
@@ -248,7 +248,7 @@ type Switch = extern "C" fn(c_int);
 
 /// The switch of the libfabric that this job has loaded, if it has one.
 fn switch(library: &str) -> Option<Switch> {
-    // SAFETY: it is loaded, so that nothing of it runs for the first time.
+    // SAFETY: the library is loaded already, so no initialiser runs.
     let library = unsafe { Loaded::open(library) }.ok()?;
     // SAFETY: the one function of that name is the shim's, and has this type.
     unsafe { library.function(c"fabric_shim_at_once", None) }.ok()

@@ -265,7 +265,7 @@ impl Lists<'_> {
         }
     }
 
-    /// Sends lists of `part` elements, none of which is waited for before the next one.
+    /// Sends lists of `part` elements, without waiting between lists.
     fn send(&mut self, traffic: &str, part: usize) {
         let Self { world, words, table, indices, values, into, .. } = self;
         let (words, table) = (words.on(other(*world)), table.on(other(*world)));

@@ -1,6 +1,6 @@
-//! The cost of finding the segment of an address, by the number of partitions ("Symmetric Memory Partitions in OpenSHMEM", 2017, section
-//! 5). The *published* form compares random partitions with one buffer, so caches make a difference as well. The *fair* form compares as
-//! many buffers at the same distances in partitions of their own, and in one.
+//! The cost of finding the segment of an address, by the number of partitions ("Symmetric Memory Partitions in OpenSHMEM", 2017,
+//! section 5). The *published* form compares random partitions with one buffer, so caches make a difference as well. The *fair*
+//! form compares as many buffers at the same distances, each in its own partition, and all in one.
 
 use shmem::{SymAddr, SymmetricData};
 use shmem_core::object::AtomicWord;
@@ -49,7 +49,7 @@ fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
 const PUBLISHED: &str = "lookup-published";
 const FAIR: &str = "lookup";
 
-/// Partitions start on multiples of it, and have room for the largest buffer.
+/// Partitions start on its multiples, and have room for the largest buffer.
 const REGION: usize = 2 << 20;
 
 /// A buffer in each of `n` partitions, and `n` buffers in the last one, at the same distances.
@@ -68,7 +68,7 @@ fn with_buffers<T: SymmetricData>(
     let room = (len * size_of::<T>()).next_multiple_of(shmem_core::heap::MIN_ALIGN);
     let first = apart[0].offset();
     let mut end = apart[n - 1].offset() + room;
-    // The first one has the same place in its page as the first one of the others.
+    // The first buffers of both layouts are at the same offset in a page.
     let start = end + (first.wrapping_sub(end) % REGION);
     let (mut together, mut between) = (Vec::new(), Vec::new());
     for other in &apart {

@@ -86,7 +86,7 @@ fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
         true => format!("c {name}/{bytes}/rust"),
         false => format!("micro {name}/{bytes}/{peer}"),
     };
-    // All PEs choose the same, though peers run beside PE 0 alone.
+    // PEs choose the same benchmarks, though peers are at PE 0.
     let is_wanted = |of: &Operation| {
         let is_shared = !of.is_direct() && !matches!(of.name, "histogram" | "index-gather");
         let mut peers = Peer::ANSWERING.into_iter().flatten();
@@ -176,7 +176,7 @@ impl Ours<'_> {
         if matches!(of.name, "histogram" | "index-gather") {
             self.indices = random(INDICES, 2 * of.bytes / size_of::<u64>(), self.world.my_pe() as u64);
         }
-        // The caches belonged to somebody else.
+        // Warms the caches, which a peer has used.
         self.repeat(of, if times(of) < 4 { 1 } else { 4 });
         if of.name == "bidirectional" {
             self.world.barrier_all();

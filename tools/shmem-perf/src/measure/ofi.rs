@@ -84,7 +84,7 @@ fn compare(
     Ok(())
 }
 
-/// Says what a put of the bare program costs.
+/// Prints what a put of the bare program costs.
 fn bare_put(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let [_, put] = pair.times(operations()[0], false);
     let cost = middle(bench.repetitions, put);
@@ -222,7 +222,7 @@ const TRANSFERS: usize = 8;
 /// Few and many short blocks, which fit one message, and are too long for injection.
 const FEW: Blocks = Blocks { count: 16, bytes: 8 };
 const MANY: Blocks = Blocks { count: 130, bytes: 8 };
-/// Short and long blocks, as many as a program has: one of many operations takes longer than the second of two.
+/// Short and long blocks, as many as in programs: an operation among many costs more than the second of two.
 const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
 const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 

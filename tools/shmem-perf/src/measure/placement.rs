@@ -147,8 +147,8 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Some Interesting Use Cases".
 const AFFINITY: &str = "affinity";
 
-/// The shapes of the source, by their names there, with their sizes divided by a power of two; what is smaller than a page stays
-/// so. Rows: of some there are several. Five pages are its example of what four nodes cannot share exactly.
+/// (name in the source, rows, bytes of a row). Sizes are divided by `2^scale`, except those below a page. "five pages" is the
+/// source's example of an array that four nodes cannot share exactly.
 fn shapes(scale: u32) -> [(&'static str, usize, usize); 6] {
     let (many, few) = (1 << (30 - scale), 1 << (20 - scale));
     [
@@ -165,9 +165,8 @@ fn most_bytes(scale: u32) -> usize {
     shapes(scale).map(|(_, rows, columns)| rows * columns).into_iter().max().unwrap_or(0)
 }
 
-/// By which power of two the arrays of the source are made smaller, so that the largest one has a twelfth of the memory of the
-/// smallest node, but 1 MiB: chunks of many pages are what they are about. `None`: this process has CPUs on one node only, where
-/// everything is near.
+/// The power of two by which the source's arrays are divided, so that the largest has a twelfth of the smallest node's memory. At
+/// most 10: chunks keep many pages. `None`: this process has CPUs on one node only, where everything is near.
 fn scale(topology: &Topology) -> Option<u32> {
     let homes = topology.homes();
     let memory = topology.nodes().iter().filter(|node| homes.contains(&node.number) && node.memory > 0);
@@ -227,8 +226,8 @@ fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> 
     Ok(least)
 }
 
-/// The same arrays dealt out to PEs that have a node each: the share of the least lucky PE's pages on its node. All PEs
-/// call it.
+/// The same arrays divided among PEs with a node each: the least share of a PE's pages that are on its node. All PEs call
+/// it.
 fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     let home = Machine::default().topology().home();
     let mut found = Vec::new();
@@ -245,7 +244,7 @@ fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     Ok(found)
 }
 
-/// Six digits, and 1 for nothing less than all.
+/// Six digits; 1 only for all elements.
 fn share(share: f64) -> String {
     if share == 1.0 { "1".to_owned() } else { format!("{:.6}", (share * 1e6).floor() / 1e6) }
 }

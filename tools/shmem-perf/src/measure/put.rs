@@ -1,4 +1,4 @@
-//! What puts and gets cost, and atomic operations that give something back.
+//! What puts, gets and atomic operations with a result cost.
 
 use std::sync::atomic::fence;
 
@@ -38,8 +38,8 @@ fn put_row(world: &World, pe: Pe, value: u64) {
     }
 }
 
-/// Puts of 8 bytes: to a static, and with their quiet. What timed loops work on is moved into them: it stays in registers,
-/// whatever a put writes to.
+/// Puts of 8 bytes: to a static, and with their quiet. Timed loops own their operands, which stay in registers whatever a put
+/// writes to.
 fn words(world: &World, bench: &Bench<'_>) {
     let (world, pe) = black_box((world, other(world)));
     let (word, start) = (ROW.on(pe).index(0), near(ROW.on(pe).index(0).ptr(world)));
@@ -54,7 +54,7 @@ fn words(world: &World, bench: &Bench<'_>) {
             world.quiet();
         })
     };
-    // What an 8-byte put and its quiet are on one node: no later load passes the store.
+    // An 8-byte put and its quiet on one node are this: no later load passes the store.
     let store = || {
         numbered(PASSES, move |value| {
             // SAFETY: the place holds an aligned word and lives as long as the program.
@@ -90,7 +90,7 @@ fn transfers(world: &World, bench: &Bench<'_>, puts: bool) -> Done {
     })?)
 }
 
-/// Nanoseconds of a byte in transfers of all bytes: of some hundred microseconds, and one transfer of the largest is that long.
+/// Nanoseconds per byte in transfers of all of `own`. Their number makes a sample some hundred microseconds long.
 fn of_byte(own: &mut [u8], transfer: impl Fn(&mut [u8])) -> f64 {
     let count = ((1 << 21) / own.len()).clamp(2, 20_000);
     nanoseconds_each(count * own.len(), || (0..count).for_each(|_| transfer(black_box(&mut *own))))
@@ -115,7 +115,7 @@ fn against<T>(bench: &Bench<'_>, case: &str, ours: impl Fn(u64) -> T + Copy, raw
     bench.pairs(format!("atomic {case}"), || repeated(ours), || repeated(raw));
 }
 
-/// Operations of one sample: some ten microseconds. What they work on is known to nobody.
+/// Operations of one sample: some ten microseconds. The compiler does not see operands.
 fn repeated<T>(operation: impl Fn(u64) -> T) -> f64 {
     let operation = black_box(operation);
     numbered(5000, move |value| _ = black_box(operation(value)))

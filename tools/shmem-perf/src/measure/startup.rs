@@ -47,7 +47,7 @@ fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), re
     keeps(runner, &kept, 0..2, case)
 }
 
-/// What is kept, in the order in which PEs say it, and the unit of its row.
+/// Kinds of memory, in the order of PEs' output, and the row's unit.
 const KINDS: [(&str, usize); 4] = [
     ("startup-resident", 1 << 20),
     ("startup-mappings", 1),
@@ -74,8 +74,8 @@ fn keeps(runner: &mut Runner, job: &Asked, kinds: Range<usize>, case: &str) -> D
     })
 }
 
-/// One PE that says what the most of all PEs have, and what all have together: memory that is there, shared ones included;
-/// mappings; memory that it has for itself; that, and its share of what it has with others.
+/// A PE that prints what joining a job adds. Maximum of all PEs: resident memory, with shared pages; mappings; private memory. Sum
+/// of all PEs: private memory, and each PE's share of shared memory.
 fn what_is_kept() -> Done {
     let now = || -> io::Result<[u64; 4]> {
         let mappings = fs::read("/proc/self/maps")?.iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -106,7 +106,7 @@ fn of_system(file: &str, name: &str) -> io::Result<u64> {
     kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(missing)
 }
 
-/// Measures starts by a launcher, if it is there: this program as a job of so many PEs, against as many `hostname`.
+/// Measures starts by a launcher, if installed: this program as `pes` PEs, against `pes` processes of `hostname`.
 fn starts_under(runner: &mut Runner, line: &SheetLine, pes: usize) -> Done {
     let [launcher, start, source] = [0, 1, 2].map(|at| line.part(at));
     let name = format!("startup {launcher}/{pes}");
@@ -128,8 +128,8 @@ fn starts_under(runner: &mut Runner, line: &SheetLine, pes: usize) -> Done {
     runner.taken(pes, name, samples)
 }
 
-/// Milliseconds of a command under a launcher; `None` if that is not there, or a `hostname` fails. Open MPI's often never ends when its
-/// programs end at once: such a run is ended after some seconds, and does not count.
+/// Milliseconds of a command under a launcher; `None` if the launcher is missing, or `hostname` fails. Open MPI's often hangs when
+/// its programs end at once: such a run is ended after some seconds, and does not count.
 fn under(start: &str, pes: usize, command: &[String], seconds: &str) -> Result<Option<f64>, Box<dyn Error>> {
     let mut launcher = Command::new("timeout");
     launcher.args(["--kill-after", "5", seconds]).stdin(Stdio::null()).stdout(Stdio::null());

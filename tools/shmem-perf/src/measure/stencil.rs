@@ -1,11 +1,11 @@
 //! Stencils: what one costs with a halo, against the same stencil with a barrier in each step.
 //!
-//! Both are a 5-point Jacobi relaxation on n x n cells of each PE, whose first and last row go to its neighbours in a ring. The one keeps
-//! its cells in memory of its own, and exchanges rows by a [`Halo`]. The other puts its rows into the frames of its neighbours in
-//! symmetric memory, and meets them in a barrier: two grids take turns, so that one in each step is enough.
+//! Both are a 5-point Jacobi relaxation on n x n cells of each PE, whose first and last row go to its neighbours in a ring. The
+//! first form keeps its cells in private memory, and exchanges rows by a [`Halo`]. The second puts its rows into its neighbours'
+//! frames in symmetric memory, and calls a barrier: two grids take turns, so that one barrier in each step is enough.
 //!
-//! And what the size of pages does to a stencil, and to columns: the elements of a column whose stride is larger than a page each lie on
-//! a page of their own. Beyond those that a core finds by its TLB, each costs a walk through the page table.
+//! And the effect of page size on a stencil, and on columns: if the stride of a column is larger than a page, each element is on a
+//! page of its own. Each element beyond the reach of the TLB costs a walk through the page table.
 
 use std::ops::Range;
 
@@ -91,7 +91,7 @@ impl<'w> Stencil<'w> {
         self.late = Duration::from_nanos(self.world.max(shortest) as u64);
     }
 
-    /// The relaxation of the interior while rows travel, against the same without any: nanoseconds for each.
+    /// The relaxation of the interior while rows travel, against relaxation without exchange: nanoseconds each.
     fn interior(&mut self, bench: &Bench<'_>, name: String) {
         let steps = self.some_steps();
         let Self { world, form, halo, own, .. } = self;
@@ -144,8 +144,8 @@ impl<'w> Stencil<'w> {
         }
         world.barrier_all();
         pass(self.late, number, world.my_pe());
-        // SAFETY: all of the old grid, whose frame neighbours write again in the step after the next one,
-        // behind another barrier, and this PE the rest in the next step.
+        // SAFETY: all of the old grid. Neighbours write its frame again in the step after the next one, after
+        // another barrier; this PE writes the rest in the next step.
         let old = unsafe { std::slice::from_raw_parts(mine, form.cells()) };
         let inside = new.here(world).as_ptr().cast::<f64>().wrapping_add(form.pitch);
         // SAFETY: the rows of the new grid without those of the frame, which only this PE touches.
@@ -206,7 +206,7 @@ impl Form {
         &cells[row * self.pitch..][..self.size + 2]
     }
 
-    /// Relaxes rows of a grid into another one; `new` begins with that one's first row inside the border.
+    /// Relaxes rows of a grid into another one; `new` starts at its first inner row.
     fn relax(self, old: &[f64], new: &mut [f64], rows: Range<usize>) {
         for row in rows {
             let (above, below) = (&old[self.row(row - 1)], &old[self.row(row + 1)]);
@@ -291,7 +291,7 @@ const STRIDE: usize = (4096 + 64) / 8;
 
 const WORDS: usize = TOUCHED[TOUCHED.len() - 1] * STRIDE;
 
-/// Numbers of the partitions in small pages, and in large ones, of so many bytes.
+/// IDs of partitions in small and large pages; bytes of a large page.
 const SMALL: u32 = 4;
 const LARGE: u32 = 5;
 const LARGE_PAGE: u64 = 2 << 20;
@@ -329,15 +329,15 @@ fn column(world: &World, bench: &Bench<'_>, places: [&SymBox<[u64]>; 2], touched
     bench.pairs(format!("pages column/{touched}"), large, small);
 }
 
-/// A 2-D stencil that knows nothing of the memory it works on: a 5-point Jacobi relaxation on n x n cells of each PE, which lie in
-/// a ring from west to east. The first and the last column of each go to its neighbours, behind each step. Two grids take turns.
+/// A 2-D stencil on any memory: a 5-point Jacobi relaxation on n x n cells of each PE, in a ring from west to east. Each PE's first
+/// and last columns go to its neighbours after each step. Two grids take turns.
 pub(super) struct Columns {
     form: Form,
     grids: [SymBox<[f64]>; 2],
 }
 
 impl Columns {
-    /// A stencil on `size` x `size` cells of each PE, in memory from `alloc`, which is asked for so many zeroed words, twice.
+    /// A stencil on `size` x `size` cells of each PE, in memory from `alloc`, called twice with a number of zeroed words.
     /// All PEs call it.
     pub(super) fn new(
         world: &mut World,

@@ -92,13 +92,13 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
         let bytes = size_of_val(source);
         let send = |trip| {
             if bytes == size_of::<u64>() {
-                // SAFETY: of 8 bytes the source is a `u64`.
+                // SAFETY: a source of 8 bytes is a `u64`.
                 let word = unsafe { from.cast::<u64>().read_volatile() };
-                // SAFETY: and so is the place, which is on this node (`near`).
+                // SAFETY: a `u64` as well, on this node (`near`).
                 unsafe { to.cast::<u64>().write_volatile(word) };
             } else {
-                // SAFETY: the place is on this node and has as many bytes as its source, of which both live as long as they are
-                // borrowed here. They do not overlap: the source is the measure's own memory.
+                // SAFETY: the place is on this node and has as many bytes as its source. Both live as long as they are borrowed
+                // here. They do not overlap: the source is the measure's own memory.
                 unsafe { memcpy(to, from, bytes) };
             }
             there.store(trip, Ordering::Release);

@@ -147,7 +147,7 @@ pub(super) fn in_turn(
 }
 
 impl Rounds {
-    /// Takes part with a pass of the work and a pass of the limit, which get the number of the pass.
+    /// Runs passes of the work and of the limit, which get the number of the pass.
     pub(super) fn run(&self, mut cost: impl FnMut(u64), mut limit: impl FnMut(u64)) {
         for round in 0..=self.repetitions {
             self.time(round, 0, &mut cost);

@@ -74,7 +74,7 @@ impl Peer {
         Self { name, source, by }
     }
 
-    /// Whether it is no other library, and so is measured also where those are not wanted.
+    /// Whether the peer is this project's, and is measured also without other libraries.
     pub(crate) fn is_own(self) -> bool {
         [OWN, "cc"].contains(&self.by)
     }

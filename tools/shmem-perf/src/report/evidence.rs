@@ -20,7 +20,7 @@ use crate::bench::{Done, Fact};
 use crate::case::Case;
 use crate::runner::Kept;
 
-/// Facts that the page looks for: the product, the extent of the report, and its duration, which is there at the end.
+/// Facts that the page looks for: the product, the extent of the report, and its duration, added at the end.
 pub(super) const PRODUCT: &str = "product";
 pub(super) const EXTENT: &str = "extent";
 pub(super) const TOOK: &str = "took";
@@ -41,7 +41,7 @@ pub(crate) struct Evidence {
 pub(crate) struct Note {
     pub(crate) section: String,
     pub(crate) step: String,
-    /// Whether the step has failed with it: `yes`, `no`.
+    /// Whether the step failed with this note: `yes`, `no`.
     pub(crate) failed: String,
     pub(crate) text: String,
 }

@@ -107,7 +107,7 @@ impl<'a> View<'a> {
             pattern => Cell::of(first(pattern), "limit"),
         });
         let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(limits).collect();
-        // The best library is marked, but no ratio, which is over something of each library's own.
+        // Marks the best library, but no ratio: each is over a limit of that library's own.
         let numbers: Vec<f64> = answers[..4].iter().filter_map(Cell::value).collect();
         if !is_ratio && numbers.len() > 1 {
             let best = numbers.into_iter().reduce(f64::min);

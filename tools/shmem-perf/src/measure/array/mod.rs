@@ -52,8 +52,8 @@ const SIZES: [usize; 5] = if cfg!(debug_assertions) {
     [1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20]
 };
 
-/// Measures loops, and arrays that are made and freed; `quick`: fewer of them. Over a provider of libfabric, which registers memory: arrays
-/// that are made and freed alone.
+/// Measures loops, and arrays that are made and freed; `quick`: fewer of them. Over a provider of libfabric, which registers
+/// memory, only arrays that are made and freed.
 fn run(runner: &mut Runner) -> Done {
     let quick = runner.asked.quick;
     // With room for the arrays.
@@ -130,7 +130,7 @@ fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
     }
 }
 
-/// A loop over an array, by its name, and the same over a slice.
+/// A loop's name, the loop over an array, and that over a slice.
 type Way<const D: usize, S> = (&'static str, fn(ArrayMut<'_, u64, D, S>), fn(&mut [u64], Dimensions));
 
 /// Loops over an array, in turn with loops over a slice in the heap: nanoseconds for each element.
@@ -220,7 +220,7 @@ fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str,
     Ok(())
 }
 
-/// Microseconds of one of several objects, fewer if they are larger. Each is freed when the next one is there.
+/// Microseconds to make an object: mean of several, fewer if larger. Each is freed after the next one is made.
 fn in_a_loop<T: Free>(world: &World, bytes: usize, make: impl Fn() -> Result<T>) -> Result<f64> {
     let count = if cfg!(debug_assertions) { 2 } else { ((4 << 20) / bytes).clamp(2, 64) };
     let start = Instant::now();

@@ -28,7 +28,7 @@ static CELLS: [[Cell; 129]; ROWS];
 type Case = (&'static str, fn(&World, Pe), Pattern);
 
 fn cases() -> [Case; 5] {
-    // Rows at a distance, of blocks at a distance.
+    // Strided rows of strided blocks.
     let of = |block, (rows, row), (count, stride)| {
         let level = |count, stride| Level { count, to: stride, from: stride };
         Pattern::of_levels(block, &[level(rows, row), level(count, stride)])
@@ -68,7 +68,7 @@ fn short(world: &World, pe: Pe, source: &[f64; SHORT]) {
     strided!(world, MATRIX@pe[..SHORT, 5] = source[..]);
 }
 
-/// The same by hand: a loop of stores, after the branch for a PE of another node.
+/// Short column by hand: a loop of stores, after the branch for PEs of other nodes.
 #[inline(never)]
 fn short_by_hand(world: &World, pe: Pe, source: &[f64; SHORT]) {
     if let Some(to) = MATRIX.on(pe).ptr(world) {

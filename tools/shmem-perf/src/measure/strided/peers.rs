@@ -21,8 +21,8 @@ const TRANSFERS: usize = 20;
 /// Bytes from a multiple of two pages to the destination.
 const START: usize = 256;
 
-/// Bytes from there to the source. At strides that are powers of two, the starts decide which sets of caches and TLBs both sides share.
-/// This one suits MPI best.
+/// Bytes from there to the source. At strides that are powers of two, the starts decide which sets of caches and TLBs both sides
+/// share. This value is best for MPI.
 const SKEW: usize = ALIGN / 2 + 320;
 
 const DOUBLE: usize = size_of::<f64>();
@@ -142,7 +142,7 @@ pub(super) fn own(world: &World, bench: &Bench<'_>, sides: &mut Sides<'_>) {
         });
     }
     for peer in bench.beside() {
-        // Its strided routine, and the routine for a loop.
+        // The library's strided routine, and that for a loop.
         let (library, ways) = match peer.peer {
             Peer::MPI => ("mpi", [["put", "put-each"], ["get", "get-each"]]),
             _ => ("oshmem", [["iput", "putmem"], ["iget", "getmem"]]),

@@ -104,7 +104,7 @@ pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
     for [rows, columns] in shapes(bench.quick) {
         let pitch = pitch_of(columns);
         let cells = world.alloc(zeroed::<f64>((rows + 2) * pitch))?;
-        // Every page is there.
+        // Touches every page.
         (0..(rows + 2) * pitch).for_each(|at| cells.here(world).index(at).store(1.0));
         world.barrier_all();
         let half = Half { world, cells, rows, columns: columns / 2, pitch };

@@ -39,7 +39,7 @@ pub(crate) fn hull(pattern: &Pattern) -> usize {
 pub(crate) struct Sides<'w> {
     world: &'w World,
     place: On<'w, [f64]>,
-    /// The same, as an address, and as a pointer of this process.
+    /// `place` as an address, and as a pointer of this process.
     mine: SymAddr,
     near: *mut u8,
     own: &'w mut [u8],
@@ -56,15 +56,15 @@ impl<'w> Sides<'w> {
         Self { world, place, mine, near: near(place.ptr(world)).cast(), own, skew: 0 }
     }
 
-    /// Moves the start of the own side `skew` bytes behind a multiple of [`ALIGN`].
+    /// Moves the start of the own side to `skew` bytes after a multiple of [`ALIGN`].
     pub(crate) fn skewed(&mut self, skew: usize) -> &mut Self {
         assert!(skew < ALIGN, "a skew is less than two pages");
         self.skew = skew;
         self
     }
 
-    /// Moves the start of the own side to `by` bytes before the other one, by offsets in pages: by the low 12 bits of addresses, a store
-    /// looks like the next load.
+    /// Moves the start of the own side to `by` bytes before the other side's, by offsets in pages: by the low 12 bits of addresses,
+    /// a store looks like the next load.
     pub(super) fn followed(&mut self, by: usize) -> &mut Self {
         self.skewed(self.near.addr().wrapping_sub(by) % 4096)
     }

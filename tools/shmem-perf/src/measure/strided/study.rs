@@ -165,8 +165,8 @@ fn drawn(count: usize, seed: u64) -> Vec<Point> {
     points
 }
 
-/// Choices, by their names in cases: the library's, which the others are compared with; the published table; the better of Algorithms 1 and
-/// 2, which no table can beat; and each of these always.
+/// Choices, by their names in cases: the library's, which the others are compared with; the published table; the better of
+/// Algorithms 1 and 2, which no table can beat; and always 1 or always 2.
 const CHOICES: [(&str, &[Algorithm]); 5] = [
     ("auto", &[Algorithm::Auto]),
     ("published", &[Algorithm::Three]),
