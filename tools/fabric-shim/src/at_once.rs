@@ -48,7 +48,7 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
 #[derive(Default)]
 pub(crate) struct Count {
     own: AtomicU64,
-    /// The last value of the real counter. It stays while writes are complete at once: then nothing is in flight there.
+    /// The last value of the real counter. Constant while writes are complete at once, as nothing is in flight there.
     real: AtomicU64,
 }
 
@@ -57,7 +57,7 @@ impl Count {
         self.own.fetch_add(1, Ordering::Release);
     }
 
-    /// All operations that are complete; `real` reads the real counter.
+    /// The number of complete operations; `real` reads the real counter.
     pub(crate) fn total(&self, real: impl FnOnce() -> u64) -> u64 {
         if !is_on() {
             self.real.store(real(), Ordering::Relaxed);

@@ -35,9 +35,9 @@ demands! {
     mr_virt_addr: bool,
     /// Memory exists when it is registered.
     mr_allocated: bool,
-    /// Four words of an operation's context belong to the provider.
+    /// The provider owns four words of an operation's context.
     context: bool,
-    /// Eight words of it.
+    /// `context` with 8 words.
     context2: bool,
     /// Atomics are not offered.
     no_atomics: bool,
@@ -45,7 +45,7 @@ demands! {
     atomics_missing: bool,
     /// Atomics are offered, and not coherent: updates get lost.
     atomics_lost: bool,
-    /// Operations and completions come in any order, with delays.
+    /// Operations and completions are reordered and delayed.
     reorder: bool,
     /// Registered memory is locked in place, which the user's limit may not allow.
     mlock: bool,

@@ -46,11 +46,11 @@ called! {
             let ops = table!(fi_ops_domain { av_open, cq_open, endpoint, cntr_open });
             (fid_domain { fid, ops, mr: table!(fi_ops_mr { regattr }) }, Arc::new(shared))
         };
-        // SAFETY: a place for the answer (user).
+        // SAFETY: `place` is writable (user).
         unsafe { open(place, call, stand) }
     }
 
-    // Whether a thread may sleep on the wait objects of these queues: not while the shim delays an operation or a completion of one.
+    // Whether a thread may sleep on the wait objects of these queues: not while the shim delays a queue's operation or completion.
     fn trywait(fabric: Fabric as fid_fabric, queues: *mut *mut fid, count: c_int) -> c_int {
         for at in 0..usize::try_from(count).unwrap_or(0) {
             // SAFETY: as many objects as are counted (user).
@@ -60,7 +60,7 @@ called! {
             if class != FI_CLASS_CQ as usize {
                 return failure(FI_EINVAL);
             }
-            // SAFETY: of that class, the shim hands out its own only.
+            // SAFETY: all objects of this class are the shim's own.
             let queue = unsafe { Object::<Arc<Queue>>::behind(queue) };
             if queue.is_behind() {
                 return failure(FI_EAGAIN);
@@ -78,7 +78,7 @@ called! {
     fn av_open(domain: Arc<Shared> as fid_domain, attributes: *mut fi_av_attr, place: *mut *mut fid_av, context: *mut c_void) -> c_int {
         // SAFETY: an open domain, and the user's attributes.
         let call = |real: *mut _| unsafe { calls::av_open(domain.real(), attributes, real, context) };
-        // SAFETY: a place for the answer (user).
+        // SAFETY: `place` is writable (user).
         unsafe { open(place, call, |_| address::vector(context)) }
     }
 
@@ -90,14 +90,14 @@ called! {
         }
         // SAFETY: an open domain, and the user's attributes.
         let call = |real: *mut _| unsafe { calls::cq_open(domain.real(), attributes, real, context) };
-        // SAFETY: a place for the answer (user).
+        // SAFETY: `place` is writable (user).
         unsafe { open(place, call, |real| Queue::new(real, context, size, domain)) }
     }
 
     fn cntr_open(domain: Arc<Shared> as fid_domain, attributes: *mut fi_cntr_attr, place: *mut *mut fid_cntr, context: *mut c_void) -> c_int {
         // SAFETY: an open domain, and the user's attributes.
         let call = |real: *mut _| unsafe { calls::cntr_open(domain.real(), attributes, real, context) };
-        // SAFETY: a place for the answer (user).
+        // SAFETY: `place` is writable (user).
         unsafe { open(place, call, |_| Counter::new(context)) }
     }
 
@@ -112,7 +112,7 @@ called! {
         let entry = wanted.as_ptr();
         // SAFETY: an open domain, and an entry as the library has filled it in.
         let call = |real: *mut _| unsafe { calls::endpoint(domain.real(), entry, real, context) };
-        // SAFETY: a place for the answer (user).
+        // SAFETY: `place` is writable (user).
         unsafe { open(place, call, |real| Endpoint::new(real, context, &wanted.parts(), domain)) }
     }
 
@@ -122,7 +122,7 @@ called! {
         // SAFETY: the user registers its own memory, and counts its ranges.
         match unsafe { region::register(domain, attributes, flags) } {
             Ok(made) => {
-                // SAFETY: a place for the answer (user).
+                // SAFETY: `place` is writable (user).
                 unsafe { place.write(made) };
                 0
             }

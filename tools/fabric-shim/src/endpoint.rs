@@ -49,7 +49,7 @@ struct Stream {
     selective: bool,
 }
 
-/// Refusals of the next call with `EAGAIN`: those so far, and calls since without progress.
+/// Refusals with `EAGAIN`: of the next call so far, and calls since without progress.
 #[derive(Default)]
 struct Storm {
     refused: usize,
@@ -97,13 +97,13 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// It must be open.
+    /// `to` must be open.
     unsafe fn bind(&self, to: *mut fid, flags: u64) -> c_int {
         // SAFETY: an open object (caller).
         let class = unsafe { (*to).fclass };
         let real: *mut fid = match class as u32 {
             FI_CLASS_CQ => {
-                // SAFETY: of that class, the shim hands out its own only.
+                // SAFETY: all objects of this class are the shim's own.
                 let queue = unsafe { Object::<Arc<Queue>>::behind(to) };
                 queue.served.add(&self.kept);
                 let selective = flags & FI_SELECTIVE_COMPLETION != 0;
@@ -115,7 +115,7 @@ impl Endpoint {
                 queue.real().cast()
             }
             FI_CLASS_CNTR => {
-                // SAFETY: of that class, the shim hands out its own only.
+                // SAFETY: all objects of this class are the shim's own.
                 let counter = unsafe { Object::<Counter>::behind(to) };
                 counter.served.add(&self.kept);
                 if flags & u64::from(FI_WRITE) != 0 {
@@ -124,7 +124,7 @@ impl Endpoint {
                 counter.real().cast()
             }
             FI_CLASS_AV => {
-                // SAFETY: of that class, the shim hands out its own only.
+                // SAFETY: all objects of this class are the shim's own.
                 let ports = unsafe { Object::<Arc<Ports>>::behind(to) };
                 _ = self.ports.set(Arc::clone(ports));
                 ports.real().cast()
@@ -211,7 +211,7 @@ impl Endpoint {
     unsafe fn write_at_once(&self, message: &fi_msg_rma, flags: u64) -> isize {
         // SAFETY: the caller's promise.
         let local = unsafe { list(message.msg_iov, message.iov_count) };
-        // SAFETY: readable until completion (caller), which comes below.
+        // SAFETY: readable until completion (caller), which is below.
         unsafe { at_once::copy(local) };
         if let Some(stream) = reporting(&self.transmit, flags) {
             stream.queue.report(message.context);

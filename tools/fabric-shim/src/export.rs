@@ -31,7 +31,7 @@ pub unsafe extern "C" fn fi_getinfo(
     // SAFETY: the caller's arguments, and hints of the library's own.
     let result = unsafe { getinfo(version, node, service, flags, wanted.as_ptr(), info) };
     if result == 0 {
-        // SAFETY: where the answer is (caller).
+        // SAFETY: `info` is valid (caller).
         let list = unsafe { *info };
         // SAFETY: the library has just made the list.
         unsafe { information::offer(list, &mut wanted) };
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn fi_fabric(
 ) -> c_int {
     // SAFETY: attributes that the real library has filled in (caller).
     let call = |real: *mut _| unsafe { (library().symbols().fi_fabric)(attributes, real, context) };
-    // SAFETY: a place for the answer (caller).
+    // SAFETY: `fabric` is writable (caller).
     unsafe { open(fabric, call, |_| Fabric::new(context)) }
 }
 

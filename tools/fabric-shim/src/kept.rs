@@ -18,7 +18,7 @@ pub(crate) struct Kept {
     pub(crate) real: Real<fid_ep>,
     /// `None`: the endpoint is closed.
     operations: Mutex<Option<Vec<Operation>>>,
-    /// Whether a thread has made progress since the last look.
+    /// Whether a thread has made progress since the last test.
     pub(crate) progressed: AtomicBool,
 }
 

@@ -9,13 +9,13 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use shmem_core::libfabric::bindings::{fi_ops, fid};
 use shmem_core::libfabric::{Library, calls};
 
-/// A static table of libfabric with these functions, and without the others.
+/// A static table of libfabric with these functions; the others are null.
 macro_rules! table {
     ($table:ident { $($call:ident $(: $function:expr)?),* }) => {{
         static TABLE: $table = $table {
             size: size_of::<$table>(),
             $($call: Some($crate::object::table!(@ $call $($function)?)),)*
-            // SAFETY: of numbers and optional functions: all zeroes are a value, with none of them.
+            // SAFETY: numbers and optional functions, for which all zeroes are valid.
             ..unsafe { core::mem::zeroed() }
         };
         (&raw const TABLE).cast_mut()
@@ -93,7 +93,7 @@ impl<K: ObjectState> Object<K> {
     ///
     /// The address must come from [`Object::hand_out`] of this type, and the object not be closed while the result is used.
     pub(crate) unsafe fn behind<'a, S>(seen: *mut S) -> &'a Self {
-        // SAFETY: users have the address of the first field of such an object, which lives (caller).
+        // SAFETY: users have the address of the first field of such an object, which is open (caller).
         unsafe { &*seen.cast::<Self>() }
     }
 
@@ -120,7 +120,7 @@ pub(crate) fn identity(class: u32, context: *mut c_void, ops: *mut fi_ops) -> fi
 ///
 /// # Safety
 ///
-/// There must be a place for the answer.
+/// `place` must be writable.
 pub(crate) unsafe fn open<K: ObjectState>(
     place: *mut *mut K::Seen,
     call: impl FnOnce(*mut *mut K::Seen) -> c_int,
@@ -154,7 +154,7 @@ pub(crate) unsafe extern "C" fn close<K: ObjectState>(object: *mut fid) -> c_int
 
 /// The library behind the shim, loaded with the first call.
 pub(crate) fn library() -> &'static Library {
-    // SAFETY: no library is named: the system's.
+    // SAFETY: loads the system's libfabric.
     unsafe { Library::load(None) }.unwrap_or_else(|error| violation!("library", "{error}"))
 }
 

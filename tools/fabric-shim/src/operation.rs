@@ -33,7 +33,7 @@ impl Buffers {
     ///
     /// # Safety
     ///
-    /// As many parts, and descriptors where they are given, must be at the addresses.
+    /// `count` parts, and descriptors unless null, must be at the addresses.
     unsafe fn of<T>(
         (parts, descriptors, count): (*const T, *mut *mut c_void, usize),
         as_bytes: impl Fn(&T) -> iovec,
@@ -55,7 +55,7 @@ impl Buffers {
         self.parts.iter().map(|part| part.iov_len).sum()
     }
 
-    /// As arguments of atomics.
+    /// The arguments of an atomic.
     fn as_elements(&self, bytes: usize) -> Vec<fi_ioc> {
         self.parts.iter().map(|part| fi_ioc { addr: part.iov_base, count: part.iov_len / bytes }).collect()
     }
@@ -112,7 +112,7 @@ impl Operation {
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks, and as many elements be in the lists as they count.
+    /// The message must be as libfabric's manual page asks, and each list have its count of elements.
     pub(crate) unsafe fn atomic(
         call: Call,
         message: &fi_msg_atomic,
@@ -190,8 +190,8 @@ impl Operation {
         self.local = Buffers { parts: vec![part], descriptors: Vec::new() };
     }
 
-    /// Passes the call to the real endpoint, without descriptors, which that does not demand. It copies the operands of atomics and the
-    /// source of injected operations before it returns.
+    /// Passes the call to the real endpoint, without descriptors, which that does not demand. The endpoint copies operands of
+    /// atomics and sources of injected operations before it returns.
     ///
     /// # Safety
     ///

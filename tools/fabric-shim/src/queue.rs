@@ -128,10 +128,10 @@ impl Queue {
             self.served.progress();
         }
         if !is_at_once && !demands().reorder {
-            // SAFETY: an open queue, and room for as many entries (caller).
+            // SAFETY: an open queue, and room for `count` entries (caller).
             let read = unsafe { calls::cq_read(self.real.as_ptr(), entries.cast(), count) };
             for index in 0..usize::try_from(read).unwrap_or(0) {
-                // SAFETY: the library has written so many entries.
+                // SAFETY: the library has written `read` entries.
                 self.completed(unsafe { (*entries.wrapping_add(index)).op_context });
             }
             return read;

@@ -41,13 +41,13 @@ impl ObjectState for Region {
 ///
 /// # Safety
 ///
-/// The attributes must have as many ranges as they count, and the memory stay while it is registered.
+/// `mr_iov` must have `iov_count` ranges, and the memory stay while it is registered.
 pub(crate) unsafe fn register(
     domain: &Arc<Shared>,
     attributes: &fi_mr_attr,
     flags: u64,
 ) -> Result<*mut fid_mr, c_int> {
-    // SAFETY: as many ranges as are counted (caller).
+    // SAFETY: `iov_count` ranges (caller).
     let memory = unsafe { list(attributes.mr_iov, attributes.iov_count) }.to_vec();
     let range = |part: &iovec| part.iov_base.addr()..part.iov_base.addr().saturating_add(part.iov_len);
     let ranges: Vec<_> = memory.iter().map(range).collect();
@@ -149,7 +149,7 @@ fn must_exist(range: &Range<usize>) {
     }
 }
 
-/// Locks memory; whether the kernel allows it. It is unlocked when it is unmapped.
+/// Locks memory. Returns whether the kernel allows it. Unmapping unlocks memory.
 fn lock(range: &Range<usize>) -> bool {
     // SAFETY: the call changes where the kernel may put the pages, and nothing that the program sees.
     unsafe { libc::mlock(without_provenance(range.start), range.len()) == 0 }
@@ -162,7 +162,7 @@ called! {
         if !demands().mr_endpoint || class != FI_CLASS_EP as usize {
             return failure(FI_ENOSYS);
         }
-        // SAFETY: of that class, the shim hands out its own only.
+        // SAFETY: all objects of this class are the shim's own.
         let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(to) };
         *region.bound.lock() = Some(endpoint.port());
         0

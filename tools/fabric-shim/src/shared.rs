@@ -42,7 +42,7 @@ pub(crate) struct Facts {
 }
 
 impl Regions {
-    /// Adds one, if there may be one more.
+    /// Adds a registration, within limits.
     pub(crate) fn add(&self, descriptor: usize, facts: Facts) -> bool {
         let mut known = self.0.lock();
         let is_room = demands().registrations.is_none_or(|most| known.len() < most);
@@ -89,8 +89,8 @@ impl Regions {
 
 /// Contexts of operations in flight: memory of the user that belongs to the provider until completion.
 ///
-/// A provider may write into it at any time. The shim fills it with a random pattern when an operation begins, checks the pattern at
-/// completion, and leaves another one: so a value that the user keeps there is lost. One context serves one operation at a
+/// A provider may write there at any time. The shim fills a context with a random pattern when an operation begins, checks the
+/// pattern at completion, and leaves another one: values that the user keeps there are lost. One context serves one operation at a
 /// time.
 #[derive(Default)]
 pub(crate) struct Contexts(Mutex<HashMap<usize, u64>>);
@@ -100,7 +100,7 @@ impl Contexts {
     ///
     /// # Safety
     ///
-    /// Where contexts are demanded, the address must be null, or that of as many words as are asked for, which
+    /// Where contexts are demanded, the address must be null, or that of the demanded number of words, which
     /// nobody else uses until the operation has completed.
     pub(crate) unsafe fn begin(&self, context: *mut c_void) {
         let Some(words) = demands().words() else { return };
@@ -119,7 +119,7 @@ impl Contexts {
                  has its own until its completion has been read"
             );
         }
-        // SAFETY: so many words, of the operation alone (caller).
+        // SAFETY: `words` words, of the operation alone (caller).
         unsafe { slice::from_raw_parts_mut(context.cast::<u64>(), words) }.fill(pattern);
     }
 
@@ -147,8 +147,8 @@ impl Contexts {
 /// `FI_KEY_NOTAVAIL`: there is no key yet.
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
-/// A new key of the provider, with the port of the endpoint of its memory, if there is room, a random part, and a checksum. So a
-/// key that no provider has made, or for another endpoint, is found at the origin of an operation.
+/// A new key of the provider: the port of the endpoint of its memory, if there is room; a random part; and a checksum. So the
+/// origin of an operation detects keys that no provider has made, or for another endpoint.
 pub(crate) fn made_up(port: u16) -> u64 {
     let (bits, body) = match demands().key_size {
         Some(4) => (8, random() & 0xff_ffff),

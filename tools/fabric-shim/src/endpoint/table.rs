@@ -133,8 +133,8 @@ impl Endpoint {
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion, and as many elements be
-    /// in the lists as they count.
+    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion, and each list
+    /// have its count of elements.
     unsafe fn atomic(
         &self,
         call: Call,

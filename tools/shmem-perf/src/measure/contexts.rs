@@ -1,5 +1,5 @@
-//! Contexts over libfabric: their mapping to endpoints, the completion of one context, and the tracking of completions. Networks
-//! are real, or a provider that completes writes at once, so that only the processor's cost remains.
+//! Contexts over libfabric: their mapping to endpoints, the completion of one context, and the tracking of completions: over a
+//! network, and over a provider that completes writes at once, which leaves only the processor's cost.
 
 use std::ffi::c_int;
 
