@@ -204,7 +204,7 @@ impl Set {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As for `get_parts`.
     pub(crate) unsafe fn exchange(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
         self.meet();
         // SAFETY: the caller's promise.

@@ -83,7 +83,7 @@ impl Known {
 }
 
 unsafe extern "C" {
-    // Of the unwinder that the standard library uses (Itanium C++ ABI: Exception Handling, 1.3).
+    // The unwinder that the standard library uses (Itanium C++ ABI: Exception Handling, 1.3).
     fn _Unwind_Backtrace(
         each: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
         argument: *mut c_void,
@@ -101,7 +101,7 @@ fn is_inside(address: usize) -> bool {
 /// The start of the executable or library that an address lies in, and the name of its function, if that is exported.
 fn module(address: usize) -> (usize, Option<&'static str>) {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // A return address may lie behind the last instruction of its function.
+    // A return address may be after the last instruction of its function.
     let address = std::ptr::without_provenance(address.wrapping_sub(1));
     // SAFETY: `dladdr` accepts any address, and writes `found`.
     unsafe { libc::dladdr(address, found.as_mut_ptr()) };

@@ -36,7 +36,7 @@ use self::moving::Failure;
 use self::names::Variables;
 
 static FIRST: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the globals; 0: none moved.
+/// Bytes of the globals; 0 at first.
 static SPAN: AtomicUsize = AtomicUsize::new(0);
 /// The segment's offset in each slot.
 static PLACE: AtomicUsize = AtomicUsize::new(0);

@@ -217,7 +217,7 @@ inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signa
 ///
 /// # Errors
 ///
-/// Those of the file system.
+/// If a file cannot be written.
 pub fn write(include: &Path) -> io::Result<()> {
     let folder = include.join("shmem");
     fs::create_dir_all(&folder)?;

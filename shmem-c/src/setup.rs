@@ -196,7 +196,7 @@ fn finalize(routine: &'static str) {
     if *depth == 1 {
         world::finalise();
         team::drop_all();
-        // SAFETY: all PEs are behind the barrier above, and call no collective before they initialise again; the program's
+        // SAFETY: all PEs are past the barrier above, and call no collective before they initialise again; the program's
         // allocations end here.
         unsafe { heap::free_all(world) };
         if bootstrap::is_joined() {

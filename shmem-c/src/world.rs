@@ -317,7 +317,7 @@ fn close() {
 
 /// Forgets the world in a process that a PE has forked, so that it does not act for the PE.
 pub(crate) extern "C" fn forget() {
-    // It is not dropped: only the parent leaves the job.
+    // The world is not dropped: only the parent leaves the job.
     if !WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel).is_null() {
         close();
         STAGE.store(CHILD, Ordering::Release);

@@ -154,7 +154,7 @@ fn split(index: usize, text: &str) -> Result<(&str, &str), TraitError> {
             "`{text}` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"
         )));
     };
-    // A path may contain both separators, but a trait behind one is a mistake.
+    // A path may contain both separators, but a trait after one is a mistake.
     let is_trait = |rest: &str| match rest.split_once('=') {
         Some((next, _)) => {
             !name.eq_ignore_ascii_case("PMEM") || NAMES.iter().any(|n| n.eq_ignore_ascii_case(next))

@@ -92,7 +92,7 @@ fn copy(data: &Data) -> Result<*mut c_void, Errno> {
     match done {
         Ok(()) => Ok(copy),
         Err(errno) => {
-            // SAFETY: the mapping from above, of which nobody knows.
+            // SAFETY: the mapping from above, unused elsewhere.
             _ = unsafe { rustix::mm::munmap(copy, span.len()) };
             Err(errno)
         }
@@ -112,7 +112,7 @@ fn copy_pages(memfd: BorrowedFd<'_>, copy: *mut u8, span: usize) -> Result<(), E
         let end = rustix::fs::seek(memfd, SeekFrom::Hole(start as u64))? as usize;
         at = start;
         while at < end.min(span) {
-            // SAFETY: bytes of a mapping that is ours, zeroed, and known to nobody.
+            // SAFETY: zeroed bytes of `copy`, which no other code uses.
             let to = unsafe { core::slice::from_raw_parts_mut(copy.wrapping_add(at), end.min(span) - at) };
             match rustix::io::pread(memfd, to, at as u64) {
                 Ok(0) => return Err(Errno::IO),

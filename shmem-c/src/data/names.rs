@@ -7,7 +7,7 @@ use object::{Endianness, Object as _, ObjectSymbol as _, SymbolKind};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Variable {
-    /// Its address in the file.
+    /// The variable's address in the file.
     pub(super) start: usize,
     bytes: usize,
     pub(super) name: String,

@@ -73,7 +73,7 @@ impl Axis {
         self.index().is_none() && values.into_iter().flatten().any(|value| value.dynamic.is_some())
     }
 
-    /// Its constant expressions, if its count and its strides are constants.
+    /// The constant expressions, if count and strides are constants.
     pub(super) fn constants(&self) -> impl Iterator<Item = &Expr> {
         let Self { extent: Marked { dynamic, value }, step, block } = self;
         let bounds = match range(value) {

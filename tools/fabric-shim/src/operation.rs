@@ -229,7 +229,7 @@ impl Operation {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As for `issue`.
     unsafe fn issue_atomic(&self, endpoint: *mut fid_ep) -> isize {
         let Element { datatype, operation, bytes } = self.element;
         let (local, compare) = (self.local.as_elements(bytes), self.compare.as_elements(bytes));

@@ -23,7 +23,7 @@ pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 /// The task of every PE of a job. The records of PE 0 count.
 #[derive(Clone, Copy)]
 pub(crate) enum Task {
-    /// PEs with a core each, if there are enough. PE 0 runs the given peer programs beside it.
+    /// PEs with a core each, if there are enough. PE 0 also runs the given peer programs.
     Near(fn(&mut World, &Bench<'_>) -> Done),
     Free(fn(&mut World, &Bench<'_>) -> Done),
     /// Two PEs with a bare program over libfabric, on any core, since progress threads need cores, too.
@@ -63,7 +63,7 @@ impl Given {
 /// A finding that is a text, with its place in a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fact {
-    /// Its line in `facts.csv`, from 1; 0 outside of a report.
+    /// The line in `facts.csv`, from 1; 0 outside of a report.
     #[serde(default)]
     pub(crate) id: usize,
     /// The section of a report; none of the machine.

@@ -13,7 +13,7 @@ use crate::samples::Samples;
 /// cost, so smaller is better everywhere; bandwidths are given as times per byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Case {
-    /// Its line in `cases.csv`, from 1; 0 outside of a report.
+    /// The line in `cases.csv`, from 1; 0 outside of a report.
     pub(crate) id: usize,
     /// The section of a report, and the place, where a section measures the same case in several places.
     pub(crate) section: String,

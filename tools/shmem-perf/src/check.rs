@@ -1,8 +1,8 @@
 //! The guard: measures the guarded cases, again where they miss their bounds, and reports a verdict for each.
 //!
 //! Bounds are ratios that every processor can keep: only an operation that does something wrong misses them. Most are the case's
-//! [`Goal`] with an *allowance*, a factor: 1.5 where C copies the same bytes between the same cores; 2 where C copies them once,
-//! and ours twice at once; 3 where both sides are the same few instructions, or the same memory; 4 where a line travels between
+//! [`Goal`] times an *allowance*: 1.5 where C copies the same bytes between the same cores; 2 where C copies them once,
+//! and ours twice in parallel; 3 where both sides are the same few instructions, or the same memory; 4 where a line travels between
 //! cores, threads are waited for, or neighbours use the same memory.
 //!
 //! A line `guard: command line | case | cores | bound` of `measures.txt` guards cases, with alternatives in braces. `cores` is the least

@@ -19,7 +19,7 @@ pub(crate) struct Asked {
     /// Variables of the PEs. Partitions of the tool's own environment are left out, so that measures do not depend on them.
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) bind: Bind,
-    /// Its hosts; None: this host.
+    /// The hosts; None: this host.
     pub(crate) hosts: Option<Arc<Hosts>>,
 }
 

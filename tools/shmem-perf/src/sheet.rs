@@ -37,7 +37,7 @@ pub(crate) struct Section {
 /// A data line of a section; or a paragraph, of the kind `text`.
 #[derive(Debug)]
 pub(crate) struct SheetLine {
-    /// Its first word: `step`, `cases` ..
+    /// The first word: `step`, `cases` ..
     pub(crate) kind: &'static str,
     /// The place, where the same cases are measured in several places; otherwise empty.
     pub(crate) place: &'static str,

@@ -22,8 +22,8 @@ const NAP: Duration = Duration::from_millis(1);
 /// Polls of the bare program by the target for each look whether the turn is over.
 const LOOKS: usize = 64;
 
-/// Looks at the turn for each library call, which makes progress on a busy machine. The call costs the bare program less than 0.1
-/// %.
+/// Looks at the turn for each library call, which makes progress on a busy machine. The call costs the bare program
+/// less than 0.1 %.
 const CALLS: u32 = 32;
 
 /// The offset of sources that are rewritten; destinations are below it.

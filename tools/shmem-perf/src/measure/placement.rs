@@ -226,8 +226,7 @@ fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> 
     Ok(least)
 }
 
-/// The same arrays divided among PEs with a node each: the least share of a PE's pages that are on its node. All PEs call
-/// it.
+/// The same arrays divided among PEs with a node each: the least share of a PE's pages that are on its node. Collective.
 fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     let home = Machine::default().topology().home();
     let mut found = Vec::new();

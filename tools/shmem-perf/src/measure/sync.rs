@@ -94,7 +94,7 @@ fn one_way<C: Contents<Item: PlainData> + ?Sized>(
             if bytes == size_of::<u64>() {
                 // SAFETY: a source of 8 bytes is a `u64`.
                 let word = unsafe { from.cast::<u64>().read_volatile() };
-                // SAFETY: a `u64` as well, on this node (`near`).
+                // SAFETY: a `u64`, too, on this node (`near`).
                 unsafe { to.cast::<u64>().write_volatile(word) };
             } else {
                 // SAFETY: the place is on this node and has as many bytes as its source. Both live as long as they are borrowed

@@ -93,7 +93,7 @@ impl fmt::Display for Peer {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// It is lost: its compiler is missing, it does not compile, it hangs, or its answer is wrong.
+    /// A lost peer: its compiler is missing, it does not compile, it hangs, or its answer is wrong.
     #[error("{0}")]
     Lost(String),
     #[error("{fault} (asked for `{request}`)")]

@@ -86,7 +86,7 @@ impl Running {
         Samples::tried(repetitions, pair)
     }
 
-    /// Pairs of samples of an operation of this peer, and of one of another peer, or of the same.
+    /// Pairs of samples: of an operation of this peer, and of one of another peer, or this one.
     pub(crate) fn beside(
         &self,
         cost: &PeerRequest,
