@@ -1,8 +1,8 @@
 //! Active sets: PEs at a stride, which synchronise by words of the program (`pSync`). Older than teams.
 //!
 //! A set of all PEs is the world's team. Other sets cannot become teams, because only their members know them. They synchronise by
-//! a dissemination barrier with counters in `pSync`: in round `k` each member adds one to the `k`-th word of the member `2^k` behind
-//! it, and waits for one in its own word, which it subtracts. A counter of the next barrier stays in its word. So between two
+//! a dissemination barrier with counters in `pSync`: in round `k` each member adds one to the `k`-th word of the member `2^k` ranks
+//! later, waits until its own word is positive, and subtracts one. Ones of the next barrier stay in the word. So between two
 //! calls all words are zero (`SHMEM_SYNC_VALUE`), as the specification asks, and a set has no other state.
 //!
 //! Data are read by gets between two barriers: after the first all sources are ready, after the second no member reads any more.
@@ -40,7 +40,7 @@ enum Group {
 /// Bytes of each member that are combined at once. Multiple of all element sizes.
 const PIECE: usize = 32 << 10;
 
-/// PEs at a stride, seen by one of them.
+/// An active set, seen by one of its PEs.
 pub(crate) struct Set {
     routine: &'static str,
     world: &'static CWorld,

@@ -136,7 +136,7 @@ macro_rules! routine {
 }
 pub(crate) use routine;
 
-/// Hands one routine to `exported!` or `told!`.
+/// Passes one routine to `exported!` or `told!`.
 macro_rules! made {
     ({ $then:ident $with:tt $T:ident $generic:tt } $($rest:tt)*) => {
         $crate::table::$then! { $with $T $generic $($rest)* }

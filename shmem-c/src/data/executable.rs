@@ -99,7 +99,7 @@ impl Executable {
         if data.count == 0 { Err(Failure::Unfit("the program has none")) } else { Ok(data) }
     }
 
-    /// Whether all these addresses are between its first and its last page.
+    /// Whether the addresses are between the executable's first and last page.
     pub(super) fn holds(&self, addresses: Range<usize>) -> bool {
         let starts = self.of_type(PT_LOAD).map(|header| self.address(header));
         let ends = self.of_type(PT_LOAD).map(|header| self.address(header) + header.p_memsz as usize);

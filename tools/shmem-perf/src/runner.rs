@@ -105,7 +105,7 @@ impl Runner {
         self.times(self.asked.jobs, job)
     }
 
-    /// Runs `jobs` jobs: one where it takes long, or where all samples are one number.
+    /// Runs `jobs` jobs: 1 for a job that takes long, or makes one number of all samples.
     pub(crate) fn times(&mut self, jobs: usize, job: &Asked) -> Done {
         let mut records = Vec::new();
         for _ in 0..jobs {

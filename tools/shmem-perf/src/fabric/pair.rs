@@ -216,7 +216,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 }
 
-/// Runs twice, and returns the second time: in the first run the library's progress thread notices that the program polls, and stops.
+/// Returns the second of two runs: in the first one the library's progress thread notices that the program polls, and stops.
 pub(crate) fn steadily(mut run: impl FnMut() -> f64) -> f64 {
     run();
     run()

@@ -210,7 +210,7 @@ impl Lists<'_> {
             pair.sample(TargetState::Bare, || nanoseconds_each(FAR, || pair.by_hand(operation)))
         };
         for (list, traffic, put, got) in [("add", "12", 12, 0), ("gather", "gather", 4, 8)] {
-            // One more, in which pages are touched.
+            // One more pair, which touches pages.
             bench.pair(format!("indexed network-{list}"), || {
                 let send = || nanoseconds_each(FAR, || self.send(traffic, FAR));
                 let cost = pair.sample(TargetState::Library, send);

@@ -92,7 +92,7 @@ pub(crate) struct Row {
     form: &'static str,
     pub(crate) operation: &'static str,
     pub(crate) limit: &'static str,
-    /// Pieces of cases, the place where a goal counts, and the goal.
+    /// (pieces of cases, the place where a goal counts, the goal).
     goals: Vec<(&'static str, &'static str, Goal)>,
     pub(crate) unit: &'static str,
 }

@@ -55,7 +55,7 @@ const KINDS: [(&str, usize); 4] = [
     ("startup-node", 1 << 20),
 ];
 
-/// Measures what PEs of a job keep, of some kinds, beside its limit.
+/// Measures kinds of memory that PEs of a job keep, and their limits.
 fn keeps(runner: &mut Runner, job: &Asked, kinds: Range<usize>, case: &str) -> Done {
     let kinds = kinds.map(|kind| (format!("{} {case}", KINDS[kind].0), kind));
     let kinds: Vec<_> = kinds.filter(|(name, _)| runner.wants(name)).collect();
@@ -142,7 +142,7 @@ fn under(start: &str, pes: usize, command: &[String], seconds: &str) -> Result<O
         let (milliseconds, output) = milliseconds(|| launcher.output());
         match output?.status.code() {
             Some(0) => return Ok(Some(milliseconds)),
-            // The last signal of `timeout` ends that, too.
+            // `timeout`'s last signal ends the launcher, too.
             Some(LATE) | None => {}
             Some(MISSING) => return Ok(None),
             Some(_) if command.len() == 1 => return Ok(None),

@@ -21,8 +21,8 @@ const TRANSFERS: usize = 20;
 /// Bytes from a multiple of two pages to the destination.
 const START: usize = 256;
 
-/// Bytes from there to the source. At strides that are powers of two, the starts decide which sets of caches and TLBs both sides
-/// share. This value is best for MPI.
+/// Bytes from such a multiple to the source. If strides are powers of two, the starts decide which sets of caches and TLBs both
+/// sides share. This value is best for MPI.
 const SKEW: usize = ALIGN / 2 + 320;
 
 const DOUBLE: usize = size_of::<f64>();
@@ -80,7 +80,7 @@ pub(super) fn beside_peers(world: &World, bench: &Bench<'_>, sides: &mut Sides<'
                 _ => "putmem",
             };
             sides.skewed(skew);
-            // The caches have the peer's data, as the peer's have ours.
+            // The caches hold the peer's data, as they hold ours for the peer.
             let time = || {
                 if kind == "a1" {
                     return Ok(timed(TRANSFERS, || {
