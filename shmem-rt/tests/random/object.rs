@@ -279,6 +279,10 @@ impl<F: Flat> Object for F {
                         _ => to.token.ibput(there, own, stride, apart, block, count),
                     }
                 }
+                // A scope has no such routines; its end completes what it holds.
+                if to.way == Way::StridedScope {
+                    to.token.quiet();
+                }
             }
             (Way::Bytes, Some(address)) => {
                 to.token.putmem(address.add(to.at.start * size_of::<F::Item>()), data, to.pe);
