@@ -24,7 +24,7 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Waits until no other thread has the value.
-    /// May panic, or never return, if this thread holds it.
+    /// May panic, or never return, if this thread has it.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -54,7 +54,7 @@ impl<T> RwLock<T> {
 
 impl<T: ?Sized> RwLock<T> {
     /// Waits until no other thread changes the value.
-    /// May panic, or never return, if this thread holds it.
+    /// May panic, or never return, if this thread has it.
     #[inline]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
@@ -71,7 +71,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Waits until no other thread has the value.
-    /// May panic, or never return, if this thread holds it.
+    /// May panic, or never return, if this thread has it.
     #[inline]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)

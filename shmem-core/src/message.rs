@@ -4,7 +4,7 @@
 //! numbers in `const fn`s, so that a compile error says what was asked and what is allowed in the
 //! user's own words: "`Particle` has 4 byte(s) of padding".
 
-/// A text under construction. Text beyond [`MAX`](Self::MAX) is cut.
+/// A text under construction. Text beyond `MAX` bytes is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Message {
     bytes: [u8; Self::MAX],

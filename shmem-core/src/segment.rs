@@ -1,8 +1,8 @@
 //! The table of segments of a PE's slot.
 //!
 //! Segment 0 is the system area; 1..=127 are the partitions in the order of their IDs; 128..=254 are made after init (partitions
-//! at run time, registered arrays). A typed handle has its segment's index. For a raw address, one shift, one load from a byte
-//! table and one comparison find the segment, for any number of partitions.
+//! at run time, registered arrays). A typed handle has its segment's index. A raw address's segment is found by one shift, one
+//! load from a byte table and one comparison.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};

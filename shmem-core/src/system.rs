@@ -10,7 +10,7 @@
 //! 32M        memory of teams
 //! ```
 //!
-//! It is in the first segment of every slot. No handle or raw address reaches it.
+//! It is in the first segment of every slot. No handle or raw address has it.
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;

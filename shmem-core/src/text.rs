@@ -14,7 +14,7 @@ impl<const N: usize> Text<N> {
     /// The empty text.
     pub const EMPTY: Self = Self([0; N]);
 
-    /// `s`; if cut, first bytes and `..`.
+    /// `s`; if cut, its start and `..`.
     pub const fn head(s: &str) -> Self {
         let s = s.as_bytes();
         let mut t = [0; N];
@@ -31,7 +31,7 @@ impl<const N: usize> Text<N> {
         Self(t)
     }
 
-    /// `s`; if cut, `..` and last bytes.
+    /// `s`; if cut, `..` and its end.
     pub const fn tail(s: &str) -> Self {
         let s = s.as_bytes();
         let mut t = [0; N];

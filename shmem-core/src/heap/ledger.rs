@@ -6,7 +6,7 @@
 //! PEs may drop handles in different orders, and all allocators still see equal calls.
 //!
 //! The bitmap has a word for each group of 64 consecutive numbers with a live handle. It grows with the number of live handles,
-//! not with the job's age. PEs can agree on a part of the bitmap.
+//! not with the job's age. PEs can agree on a part of it.
 
 use core::fmt;
 use core::panic::Location;
@@ -99,7 +99,7 @@ pub struct Ledger {
     live: BTreeMap<u64, Allocation>,
     by_offset: BTreeMap<usize, u64>,
     groups: BTreeMap<u64, IdGroup>,
-    /// Handle counts, for objects with a name or an earlier one.
+    /// Numbers of handles to objects that have, or had, a name.
     handles: BTreeMap<u64, usize>,
     /// The number of the last allocation; 0: none.
     last: u64,
@@ -249,7 +249,7 @@ impl Ledger {
         self.groups.len()
     }
 
-    /// The bitmap of allocations that this PE has dropped: up to `words` words, from number `first_id` on, as on all PEs.
+    /// The bitmap of handles that this PE has dropped: up to `words` words, from number `first_id` on, as on all PEs.
     pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
         self.drain();
         self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()

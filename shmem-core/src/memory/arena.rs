@@ -239,7 +239,7 @@ impl Arena {
     }
 }
 
-/// Placement of base pages on NUMA nodes. Ranges are bytes from the slot's start; methods panic unless in whole pages.
+/// Placement of base pages on NUMA nodes. Ranges are bytes from the slot's start, in whole pages; otherwise, panics.
 impl Arena {
     /// Sets the nodes of each range's future pages, whichever process touches them first. The first node is preferred. The
     /// ranges are ascending, of base pages. With [`Spread::System`] or no nodes, the system decides. The mapping is not

@@ -1,4 +1,4 @@
-//! File parts: which bytes of a slot are in which file. Each PE sends its own to its peers.
+//! File parts: which bytes of a PE's slot are in which file. PEs send them to peers.
 //!
 //! Peers check file parts before they map anything. They refuse parts that do not fit the layout, and
 //! files that could shrink: an access behind the new end would kill the reader.
@@ -32,7 +32,7 @@ impl FilePart {
     }
 }
 
-/// Appends a part, or extends the last part if they are adjacent in slot and file.
+/// Appends a part, or extends the last part if adjacent to it in slot and file.
 pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     match parts.last_mut() {
         _ if part.bytes == 0 => {}
@@ -45,7 +45,7 @@ pub(super) fn push(parts: &mut Vec<FilePart>, part: FilePart) {
     }
 }
 
-/// Checks that parts cover a range from `offset` to an end in `ends` without gaps, with file indices below `files`.
+/// Checks that parts cover a range from `offset` to an end in `ends` without gaps, with files below `files`.
 pub(super) fn check_parts(
     parts: &[FilePart],
     offset: u64,

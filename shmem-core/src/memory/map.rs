@@ -20,7 +20,7 @@ pub(super) const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).uni
 /// Fewest bytes to populate per thread.
 const PER_THREAD: usize = 8 << 20;
 
-/// Makes a memfd of base pages, or of `huge`-byte pages from their pool.
+/// Makes a memfd of base pages, or of a pool's pages of `huge` bytes.
 pub(super) fn memfd(huge: Option<u64>) -> Result<OwnedFd, Errno> {
     let mut flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     if let Some(size) = huge {

@@ -219,7 +219,7 @@ fn id_of(text: &str) -> Result<u32, String> {
     }
 }
 
-/// `text` with control characters escaped, for messages; valid ones have none.
+/// Escapes control characters, for messages; valid texts have none.
 fn printable(text: &str) -> String {
     let show = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(show).collect()
