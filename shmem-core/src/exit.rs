@@ -76,7 +76,7 @@ impl End<'_> {
                 self.limit(Self::leave_late);
                 _ = catch_unwind(AssertUnwindSafe(self.tell));
             }
-            // This thread's `tell` came here.
+            // This thread's `tell` has failed.
             Err(first) if first == me => {}
             Err(_) => loop {
                 std::thread::sleep(Duration::MAX);

@@ -1,4 +1,4 @@
-//! The one place that chooses between the atomics of `core` and those of `loom`, so that models
+//! The only choice between the atomics of `core` and of `loom`, so that models
 //! run the code that ships. Everything in [`sync`](crate::sync) imports its atomics from here.
 
 #[cfg(loom)]

@@ -78,7 +78,7 @@ unsafe fn words(start: *const u64) -> impl Fn(usize) -> u64 {
 }
 
 /// The statics that a section `shmem_sym` of a file describes, in the order of the file.
-/// Fails if a record is cut or of another version.
+/// Fails on records cut or of another version.
 pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
     let entry = |at| {
         let bytes = &section[at + offset_of!(Descriptor, entry)..][..size_of::<StaticEntry>()];
@@ -89,7 +89,7 @@ pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
 }
 
 /// The partitions that a section `shmem_par` of a file declares, in the order of the file.
-/// Fails if a record is cut or of another version.
+/// Fails on records cut or of another version.
 pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
     let declaration = |at| {
         let bytes = &section[at..][..size_of::<Declaration>()];

@@ -10,7 +10,7 @@
 //! 1. Messages are in a segment that no raw address finds ([`insert_hidden`](crate::segment::Segments::insert_hidden)),
 //!    and their handle stays in the halo. So flights alone write them, on every PE.
 //! 2. All PEs make a halo together, have agreed on the type of its cells, and exchange their edges in that call
-//!    (`__new` demands it). From these every PE computes the same [`HaloPlan`], in which edges come in pairs and
+//!    (`__new` demands it). From the edges every PE computes one [`HaloPlan`], in which edges form pairs and
 //!    messages are disjoint: one PE writes each message, and waits for this PE in turn.
 //! 3. A flight writes a message of a neighbour once, after the `begin` of its exchange. The next `begin` follows only
 //!    after the signals of all neighbours. This is the protocol of [`sync::Turns`](crate::sync::Turns). Its head

@@ -223,7 +223,7 @@ fn check(tables: &[Vec<Edge>], pe: usize, edge: usize, one: Edge) -> Result<(), 
     )))
 }
 
-/// Lays out a PE's messages; also returns their number of bytes. Sizes saturate.
+/// Lays out a PE's messages, and returns their bytes first. Sizes saturate.
 fn lay_out(table: &[Edge], cell: usize, align: usize) -> (usize, Vec<Messages>) {
     let mut end = 0_usize;
     let up = |bytes: usize, to: usize| bytes.saturating_add(to - 1) / to * to;

@@ -52,7 +52,7 @@ pub struct Allocation {
 /// The object of a program to which an allocation belongs, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Its sort, or its variable's name.
+    /// Sort of object, or its variable's name.
     pub what: &'static str,
     /// The call.
     pub place: &'static Location<'static>,
@@ -249,7 +249,7 @@ impl Ledger {
         self.groups.len()
     }
 
-    /// The bitmap of handles that this PE has dropped: up to `words` words, from number `first_id` on, as on all PEs.
+    /// The bitmap of handles that this PE has dropped: up to `words` words, from `first_id` on. Equal calls on all PEs.
     pub fn pending_bitmap(&mut self, first_id: u64, words: usize) -> Vec<u64> {
         self.drain();
         self.groups.range(first_id / 64..).take(words).map(|(_, group)| group.pending).collect()

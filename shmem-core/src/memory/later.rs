@@ -1,7 +1,7 @@
 //! Allocation of addresses in a slot for segments made after init.
 //!
-//! First fit, on granules, with the lowest free segment index: the same calls in the same order give the
-//! same results, so all PEs agree without a message.
+//! First fit, on granules, with the lowest free segment index. Equal calls in equal order give equal
+//! results, so all PEs agree without a message.
 
 use core::ops::Range;
 

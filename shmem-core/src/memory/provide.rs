@@ -65,7 +65,7 @@ struct Provider<'a> {
 ///
 /// # Safety
 ///
-/// Nothing refers to what is mapped in the area now, and nobody else maps there.
+/// Nothing refers to the area's present mappings, and nobody else maps there.
 pub(super) unsafe fn provide(
     site: SlotArea<'_>,
     wanted: &[(usize, &Request, Option<&Backing>)],
@@ -98,7 +98,7 @@ pub(super) unsafe fn provide(
 ///
 /// # Safety
 ///
-/// Nothing refers to what is mapped in the area now, and nobody else maps there.
+/// Nothing refers to the area's present mappings, and nobody else maps there.
 pub(super) unsafe fn adopt(
     site: &SlotArea<'_>,
     bytes: usize,

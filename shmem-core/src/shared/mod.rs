@@ -13,7 +13,7 @@
 //!   to words where another access is by words. The processor does exactly that, so there is no race. A read
 //!   may mix several writes, and is still a value: every bit pattern is valid.
 //!
-//! Several processes share the same memory with the same instructions. The processor must make a store of at most 8 aligned bytes
+//! Processes share the memory with the same instructions. The processor must make a store of at most 8 aligned bytes
 //! one store, and order all earlier accesses before locked instructions and the fences of `primitive`.
 //!
 //! Other processors than x86-64 and 64-bit Arm, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and

@@ -25,22 +25,22 @@
 //!
 //! # Why opening gives the last persist, whatever was lost
 //!
-//! A crash may lose any part of what was written since the last flush of a file, and keep any other part.
+//! A crash may lose any part of the writes since a file's last flush, and keep any other part.
 //!
 //! *A whole header is true.* A checksum detects torn headers. A header is written after its copy was flushed; it is cleared
 //! and flushed before its copy is written again.
 //!
-//! *The headers of all PEs together.* No PE passes barrier 4 before all have g + 1. So the newest header of each file is that of g,
-//! and its copy is whole, or that of g + 1, and both copies are. All PEs go to the smallest of these numbers ([`agree`]): those that
-//! have a newer persist clear its header. Then each writes W from its copy. Anything else cannot come from a crash (a file was put
-//! back from a backup, or belongs to another job): refused. Persist 0 stands for zero bytes, which the first copy of a new file has.
+//! *The headers of all PEs.* No PE passes barrier 4 before all have g + 1. So the newest header of each file is either that of g,
+//! with a whole copy, or that of g + 1, with two whole copies. All PEs go to the smallest of these numbers ([`agree`]). PEs with a
+//! newer persist clear its header. Then each PE writes W from its copy. Other states cannot come from a crash (a file was put back
+//! from a backup, or belongs to another job): refused. Persist 0 stands for zero bytes, which the first copy of a new file has.
 //!
 //! *An opening may crash as well.* It clears only headers newer than the agreed persist, so the next opening agrees on
 //! it, too. No PE goes on before all PEs have finished.
 //!
-//! *A header that was written and not yet flushed* is seen by the next job if only the job died, and may be gone if
-//! the machine dies then. So every opening writes the header that it found once more, the same bytes in the
-//! same place, and flushes, before it reports the header to the other PEs.
+//! *A header that was written and not yet flushed* is seen by the next job if only the job died. It may be lost if
+//! the machine dies then. So every opening rewrites the header that it found, with equal bytes in place,
+//! and flushes, before it reports the header to the other PEs.
 //!
 //! *Disk errors.* If persist fails on any PE, all PEs clear the header of g + 1, and persist returns the error. The
 //! partition cannot be persisted again in this job. If clearing fails as well, the job ends. A failed flush leaves pages in the
@@ -54,7 +54,7 @@
 //!
 //! A regular file cannot be sealed as memfds are. It is locked (`flock`) for as long as any PE has it mapped,
 //! has mode 0600, and belongs to the user of the job; its blocks are allocated at the start. If a process of the
-//! same user truncates it all the same, or a medium fails to read, whoever touches that part is killed (SIGBUS).
+//! same user truncates it, or a medium fails to read, a PE that accesses that part is killed (SIGBUS).
 
 mod agree;
 mod file;
