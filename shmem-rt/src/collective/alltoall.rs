@@ -177,9 +177,9 @@ impl Team {
         })
     }
 
-    /// Starts an [`alltoall`](Self::alltoall) and returns: `into` is written when the result is [waited](Started::wait) for. `source` is
-    /// read before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives. In a team of more than 1025
-    /// members it is complete when this returns.
+    /// Starts an [`alltoall`](Self::alltoall) and returns: `into` is written when the result is [waited](Started::wait) for.
+    /// `source` is read before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives. Teams of
+    /// more than 1025 members exchange data before this returns.
     ///
     /// # Panics
     ///

@@ -59,8 +59,8 @@ impl Team {
         })
     }
 
-    /// Starts a [`broadcast`](Self::broadcast) and returns: the result is there when it is [waited](Started::wait) for. `data` is read
-    /// before this returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives.
+    /// Starts a [`broadcast`](Self::broadcast) and returns: a [wait](Started::wait) returns the result. `data` is read before this
+    /// returns. [`start_barrier`](Self::start_barrier) has the rules of started collectives.
     ///
     /// # Panics
     ///
@@ -125,7 +125,7 @@ impl Collective<'_> {
             _ => {}
         }
         let by_ring = way == Way::Rings;
-        // The others can begin when the first chunk of the ring is there.
+        // Readers can begin when the ring's first chunk is there.
         let most = match by_ring {
             true => (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK),
             false => room_of_one(self.team.size(), self.team.node_count()),

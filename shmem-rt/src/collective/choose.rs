@@ -81,7 +81,7 @@ impl TeamShape {
         }
     }
 
-    /// The way that is asked for, if it exists; otherwise the first way that exists and pays.
+    /// The requested way, if it exists; otherwise the first way that exists and pays.
     pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, symmetric: bool) -> Way {
         if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, symmetric)) {
             return way;
@@ -108,7 +108,7 @@ impl TeamShape {
         is_there && pattern.bytes() > 0
     }
 
-    /// Whether an existing way is faster than those after it in the order of `way`.
+    /// Whether an existing way is faster than the later ways in `way`.
     fn pays(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let others = self.members - 1;
         match (way, pattern) {

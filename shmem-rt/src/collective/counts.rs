@@ -23,7 +23,7 @@ impl Nodes {
         Self { layout: Layout::new(nodes, nodes * per_node, |rank| rank / per_node), per_node }
     }
 
-    /// The sum of what all nodes send in the rounds of a barrier.
+    /// The total that all nodes send in the rounds of a barrier.
     fn sent(&self, of: impl Fn(usize, Round) -> usize) -> usize {
         let nodes = self.layout.nodes();
         Round::all(nodes).map(|round| (0..nodes).map(|node| of(node, round)).sum::<usize>()).sum()
@@ -120,7 +120,7 @@ struct Counter {
     /// The node of the current rank.
     node: usize,
     per_node: usize,
-    /// Ranks for which the current one counts.
+    /// Number of ranks that this one stands for.
     weight: u64,
 }
 

@@ -1,6 +1,6 @@
 //! The progress engine: carries out the [schedules](super::schedule) of a member, as far as possible at each poll.
 //!
-//! A waiting member polls the engine. It never waits, and no pipeline waits for another. It serves blocking and started
+//! A waiting member polls the engine, which never waits, and no pipeline waits for another. It serves blocking and started
 //! collectives, on a node and between nodes: [`Transfers`] moves chunks and credits.
 
 use core::iter::{Peekable, Skip};
@@ -93,7 +93,7 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Progress<S, R> 
         }
     }
 
-    /// The rank that is waited for: the sender of the next chunk, or else the one that gives the next credit.
+    /// The awaited rank: the sender of the next chunk, or else the giver of the next credit.
     pub(super) fn awaited(&mut self) -> Option<usize> {
         self.pipelines.iter_mut().flatten().find_map(|pipeline| {
             let next = pipeline.receives.peek().map(|step| step.from);

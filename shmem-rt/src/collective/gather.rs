@@ -289,8 +289,8 @@ impl Collective<'_> {
         }
     }
 
-    /// Allgather of `items` items of `size` bytes of each member, any number on each. `room` is called with the number of all items, and
-    /// provides the destination, if this member has one.
+    /// Allgathers `items` items of `size` bytes from each member; `items` may differ. `room` maps the total number of items to the
+    /// destination, if this member has one.
     pub(super) fn allgatherv<'r>(
         &self,
         purpose: &Purpose<'_>,

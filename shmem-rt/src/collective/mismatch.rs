@@ -31,7 +31,7 @@ const RETURNED: &str = "returned from `main`";
 pub(super) enum Stranger {
     Here,
     On(usize),
-    /// On another node, it is not known which.
+    /// On another, unknown node.
     Elsewhere,
 }
 
@@ -191,7 +191,7 @@ impl Mark {
     }
 }
 
-/// The place of request `number` among those of its team, and the set of marks of its barrier.
+/// (place of request `number` among its team's requests, set of marks of its barrier)
 pub(super) fn place_of(number: u64) -> (usize, usize) {
     let (places, number) = (MOST_REQUESTS, number as usize);
     (number % places, number / places % 2)

@@ -139,8 +139,8 @@ impl<'p> PartialResults<'p> {
         mirror(team, self.half) + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// The place of one of several buffers on the desk for the values of all other nodes. The first has the result that all members of the
-    /// node read.
+    /// The place of buffer `which` on the desk, for values of all other nodes. Buffer 0 has the result that all members of the node
+    /// read.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
         desk(team) + own + which * self.room(self.most(self.layout.nodes() - 1))

@@ -66,7 +66,7 @@ impl Collective<'_> {
     ) {
         let (ranks, rank, item) = (self.team.size(), self.team.rank(), op.map_or(1, ReduceOp::size));
         let cut = pattern.cut(ranks, result.object().is_some());
-        // The own part, which is copied: its range in the source, and its offset in the result.
+        // The own part, which is copied: (range in the source, offset in the result).
         let own = match pattern {
             Pattern::Fcollect(bytes) => Some((0..bytes, rank * bytes)),
             Pattern::Alltoall(part) => Some((rank * part..(rank + 1) * part, rank * part)),

@@ -268,7 +268,7 @@ impl Team {
         let words = [bytes as u64, word_of(type_name::<N>())];
         let subject = || argument.name_or(|| show::<N>(bytes, 0));
         let steps = self.steps(Pattern::Reduction(bytes), 0, size_of::<N>());
-        // A single member has no schedule, which would settle the result.
+        // A schedule settles the result, but a single member has none.
         let lonely = steps.is_none().then_some(op);
         let task = Task { op: Some(Box::new(op)), ..Task::of(steps, given) };
         argument.start(family, words, &subject, (bytes, task), move |result| {

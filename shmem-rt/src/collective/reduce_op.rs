@@ -233,8 +233,8 @@ macro_rules! integers {
 }
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-/// Minimum and maximum give the same bits in any order: they compare numbers and, of zeroes, signs. Numbers and bits are compared, not one
-/// integer key, so that loops become vectors.
+/// Minimum and maximum give the same bits in any order: they compare numbers and, for zeroes, signs. Comparing these, not one
+/// integer key, lets loops vectorise.
 macro_rules! floats {
     ($($t:ident)*) => {$(
         impl sealed::Sealed for $t {}
@@ -351,7 +351,7 @@ impl<N: Pod, O: Fn(N, N) -> N, S: Fn(N) -> N> ReduceOp for Typed<N, O, S> {
     }
 }
 
-/// Requires as many operands as results.
+/// Panics unless lengths are equal.
 pub(super) fn require_same(into: &[u8], operands: &[u8]) {
     assert!(into.len() == operands.len(), "a tile of {} bytes, and one of {}", into.len(), operands.len());
 }

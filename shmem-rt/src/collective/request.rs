@@ -13,7 +13,7 @@
 //! before:
 //!
 //! * The previous request at this place is complete on this PE, so all messages to it have arrived.
-//! * Before all members have started the new request, only marks arrive. They have two sets, used in turn. A set is cleared when the
+//! * Before all members have started the new request, only marks arrive. Marks use two sets in turn. A set is cleared when the
 //!   previous request begins, which no member ends before all have started it.
 //!
 //! **Memory.** Data are copied when the request starts, and the result when the program waits for it. Meanwhile transfers use memory of
@@ -188,7 +188,7 @@ impl<R> Started<'_, R> {
         if !self.request.is_complete() {
             return false;
         }
-        // Tells the observer, as a wait does.
+        // Notifies the observer, as waits do.
         self.land();
         true
     }
@@ -257,7 +257,7 @@ impl Held {
     ///
     /// # Safety
     ///
-    /// The result is used only while `self` lives, and [`settled`](Self::settled) is not.
+    /// The result is used only while `self` lives, and while no result of [`settled`](Self::settled) is.
     unsafe fn target<'h>(&self) -> RecvBuf<'h> {
         // SAFETY: the box has that many bytes, in cells, to which no `&[u8]` exists (caller).
         unsafe { RecvBuf::shared(self.0.as_ptr().cast::<u8>().cast_mut(), self.0.len()) }

@@ -288,7 +288,7 @@ impl<'c> Ring<'c> {
         team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me())
     }
 
-    /// Rings the bells of the others, which may wait for what the calling PE has done.
+    /// Rings the bells of the others, which may wait for the calling PE's progress.
     pub(super) fn ring_others(&self) {
         if self.owes_bells.replace(false) {
             let Collective { team, endpoint, .. } = *self.collective;
@@ -300,7 +300,7 @@ impl<'c> Ring<'c> {
         if done() {
             return;
         }
-        // The PE that is waited for may itself sleep until its bell is rung.
+        // The awaited PE may itself sleep until its bell is rung.
         self.ring_others();
         let Self { collective, purpose, .. } = *self;
         let Collective { team, endpoint, .. } = *collective;
@@ -422,7 +422,7 @@ impl Collective<'_> {
 
     /// Takes a window on each member, or on none if one has no room. Windows are kept while anything of the team exists.
     ///
-    /// Other members will write there without a further agreement. So members make a statement that all are here
+    /// Members write to each other's windows without further agreement. So they state their purpose first
     /// ([`agreed`](super::agreed)).
     fn take_windows(&self, purpose: &Purpose<'_>) {
         self.state(purpose);
@@ -439,14 +439,14 @@ impl Collective<'_> {
         team.keep_window(range);
     }
 
-    /// Takes the first place that is free on all members; None if there is none. All members are known to be here.
+    /// Takes the first place free on all members; None if there is none. All members have stated the purpose.
     pub(crate) fn place(&self, purpose: &Purpose<'_>, bytes: usize, align: usize) -> Option<Range<usize>> {
         const NOWHERE: u64 = u64::MAX;
         let room = &self.team.job.teams.room;
         let mut mine = room.lock().propose(0, bytes, align);
         loop {
             let proposal = mine.as_ref().map_or(NOWHERE, |range| range.start as u64);
-            // The highest, and the complement of the lowest.
+            // One maximum gives the highest and the lowest.
             let mut ends = [proposal, !proposal];
             self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut ends), u64::max);
             let (highest, lowest) = (ends[0], !ends[1]);

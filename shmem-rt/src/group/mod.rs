@@ -1,6 +1,6 @@
 //! Sets of PEs ([`Team`]), and the [`Purpose`] of a collective, which their members must agree on.
 //!
-//! Their collectives are in [`collective`](mod@crate::collective), making teams and objects in [`team`](crate::team).
+//! Collectives are in [`collective`](mod@crate::collective); teams and their objects are made in [`team`](crate::team).
 
 mod purpose;
 mod team;

@@ -109,7 +109,7 @@ impl Purpose<'_> {
     }
 
     /// The words of statement `part`, at barrier `meeting` of a collective whose first barrier was `began`. No word is a hash, so
-    /// equal statements mean equal purposes.
+    /// statements are equal if and only if these values are.
     pub(crate) fn statement(&self, part: usize, meeting: u64, began: u64) -> [u64; STATEMENT_WORDS] {
         let mut words = [0; STATEMENT_WORDS];
         (words[0], words[1], words[2]) = (meeting, began, self.arguments.len() as u64);
