@@ -1,7 +1,7 @@
 //! The progress engine: carries out the [schedules](super::schedule) of a member, as far as possible at each poll.
 //!
-//! A waiting member polls the engine, which never waits, and no pipeline waits for another. It serves blocking and started
-//! collectives, on a node and between nodes: [`Transfers`] moves chunks and credits.
+//! A waiting member polls the engine, which serves blocking and started collectives, on a node and between nodes. Neither the
+//! engine nor a pipeline ever waits. [`Transfers`] moves chunks and credits.
 
 use core::iter::{Peekable, Skip};
 
