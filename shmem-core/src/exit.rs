@@ -52,7 +52,7 @@ impl End<'_> {
         _ = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), late, this) };
     }
 
-    /// Limits the flush.
+    /// Ends a slow flush.
     extern "C" fn conclude_late(this: *mut c_void) -> *mut c_void {
         std::thread::sleep(PATIENCE);
         // SAFETY: `limit` passed an `End`, whose parts are `Sync`, and which is in a frame that never returns: `end` does not
@@ -60,7 +60,7 @@ impl End<'_> {
         unsafe { &*this.cast::<End<'_>>() }.conclude()
     }
 
-    /// Limits the time of `tell`.
+    /// Ends a slow `tell`.
     extern "C" fn leave_late(this: *mut c_void) -> *mut c_void {
         std::thread::sleep(PATIENCE);
         // SAFETY: an `End` that stays, as in `conclude_late`.
@@ -113,7 +113,7 @@ fn flush() {
 /// Flushes Rust's standard output. If a signal handler calls this during a write, the flush panics, unreported.
 fn flush_own() {
     let (me, is_flushing) = (gettid(), Arc::new(AtomicBool::new(true)));
-    // A panicking thread cannot set it, and is in no write.
+    // Panicking threads cannot set it, and are in no write.
     if !std::thread::panicking() {
         let (hook, is_flushing) = (panic::take_hook(), Arc::clone(&is_flushing));
         panic::set_hook(Box::new(move |info| {

@@ -79,9 +79,9 @@ impl Segments {
     ///
     /// # Safety
     ///
-    /// If an [`Endpoint`](crate::endpoint::Endpoint) uses the table, now or later, until the segment is
-    /// [removed](Self::remove): its bytes must be memory of every PE of the job, under this index.
-    /// Operations on raw addresses may read and write them. So only a phase that all PEs open may lend references
+    /// If an [`Endpoint`](crate::endpoint::Endpoint) uses the table, now or later: until the segment is
+    /// [removed](Self::remove), its bytes must be memory of every PE of the job, under this index. Operations on
+    /// raw addresses must be allowed to read and write them. So only a phase that all PEs open may lend references
     /// to these bytes.
     pub unsafe fn insert(&self, index: u32, segment: Segment) {
         self.enter(index, segment, index);
@@ -163,7 +163,7 @@ impl Segments {
         self.names.lock().iter().find(holds).map(|(index, _)| *index)
     }
 
-    /// Whether it is not hidden.
+    /// False for hidden segments.
     fn is_found(&self, segment: &Segment) -> bool {
         u32::from(self.table[segment.start >> self.shift].load(Ordering::Relaxed)) != SYSTEM
     }
@@ -175,7 +175,7 @@ impl Segments {
         list
     }
 
-    /// The error for a range.
+    /// Why a range was not found.
     pub fn miss(&self, operation: &'static str, address: usize, offset: usize, bytes: usize) -> Miss {
         let (segments, hidden): (Vec<_>, Vec<_>) =
             self.list().into_iter().partition(|(_, segment)| self.is_found(segment));
@@ -207,7 +207,7 @@ pub struct Miss {
     offset: usize,
     bytes: usize,
     origin: usize,
-    /// Whether it starts in a hidden segment.
+    /// Whether `offset` is in a hidden segment.
     owned: bool,
     segments: Vec<(u32, Segment)>,
 }

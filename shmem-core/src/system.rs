@@ -10,7 +10,7 @@
 //! 32M        memory of teams
 //! ```
 //!
-//! It is in the first segment of every slot. No handle or raw address has it.
+//! Part of every slot's segment 0, which no handle or raw address reaches.
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;

@@ -155,7 +155,7 @@ impl Arena {
     ///
     /// With a memfd `given`, seals its size and maps its first `request.bytes` bytes, whole pages, once more. The process keeps
     /// its first mapping. Fails if the machine has no memory, or the memfd cannot be sealed or mapped.
-    /// Panics if the range is not in [`SlotLayout::later`], or `given` and no whole number of pages.
+    /// Panics if the range is not in [`SlotLayout::later`], or with `given` has no whole pages.
     pub fn create_later(
         &self,
         slot: usize,

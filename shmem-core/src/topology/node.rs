@@ -51,7 +51,7 @@ pub struct Speed {
 /// Evidence for a kind, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// The node has CPUs.
+    /// It is primary memory.
     Primary,
     /// Its bandwidth and latency, compared with primary memory.
     Speed,
