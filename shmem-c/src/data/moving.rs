@@ -82,10 +82,25 @@ fn memfd(bytes: usize) -> Result<OwnedFd, Failure> {
     Ok(memfd)
 }
 
-/// The number of threads: links to `/proc/self/task`, less two.
+/// The number of threads, from `/proc/self/stat`, which emulators of processors answer for the program. (`/proc/self/task` has their
+/// own threads as well.)
 fn threads() -> u32 {
-    // Without `/proc`: before `main` a program has one thread.
-    rustix::fs::stat(c"/proc/self/task").map_or(1, |tasks| (tasks.st_nlink as u32).saturating_sub(2))
+    let mut text = [0_u8; 1024];
+    let Ok(stat) = rustix::fs::open(c"/proc/self/stat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    else {
+        // Without `/proc`: before `main` a program has one thread.
+        return 1;
+    };
+    let read = rustix::io::read(&stat, &mut text).unwrap_or(0);
+    threads_in(&text[..read]).unwrap_or(1)
+}
+
+/// The 20th field of `/proc/self/stat`. The second field, in parentheses, may have any characters.
+fn threads_in(stat: &[u8]) -> Option<u32> {
+    let name_ends = stat.iter().rposition(|&byte| byte == b')')?;
+    let field =
+        stat[name_ends + 1..].split(|&byte| byte == b' ').filter(|field| !field.is_empty()).nth(17)?;
+    core::str::from_utf8(field).ok()?.parse().ok()
 }
 
 /// Copies the present pages of a range into their places in the memfd.
@@ -182,4 +197,12 @@ impl Drop for Unsignalled {
         // SAFETY: the set that was there before.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, core::ptr::null_mut()) };
     }
+}
+
+#[test]
+fn threads_are_read_behind_any_name() {
+    let stat = b"4242 (a ) b) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 7 0 99";
+    assert_eq!(threads_in(stat), Some(7));
+    assert_eq!(threads_in(b"4242 (a) R 1"), None);
+    assert!(threads() >= 2, "tests are threads");
 }
