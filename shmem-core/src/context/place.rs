@@ -222,10 +222,13 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         family: Family,
     ) {
         if let Some(slot) = endpoint.slot_of(self.pe()) {
-            // Releases earlier stores, and wakes a waiter.
-            let slot = endpoint.start_of(slot);
-            // SAFETY: a signal is an aligned word of 8 bytes in every slot.
-            let change = || unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) };
+            // Releases earlier stores, and wakes a waiter. The slot's address is computed after the copy: kept across the copy, it
+            // makes puts with a signal of 4 KiB 10 % slower.
+            let change = || {
+                let slot = endpoint.start_of(slot);
+                // SAFETY: a mapped slot (`slot_of`), and a signal is an aligned word of 8 bytes in every slot.
+                unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) }
+            };
             if mutant("signal-first") {
                 change();
             }
