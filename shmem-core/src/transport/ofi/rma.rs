@@ -4,7 +4,8 @@
 //! are two ways. If the source may stay in use, the caller waits for no round trip between data and signal:
 //!
 //! * **One message**: the target's [engine](super::engine) copies the data to its place, then changes the signal.
-//! * **Delivered, then signalled**: the signal is sent [when all data is delivered](super::signals), a round trip later.
+//! * **Data, then signal**: the signal is sent right after the data if the provider keeps the order (`FI_ORDER_WAW`, `FI_ORDER_SAW`).
+//!   If not, the signal is sent [when all data is delivered](super::signals), a round trip later.
 //!
 //! **Blocks and elements** are sent in messages of the engine or one by one, as the [cost model](super::strided::Row) says.
 
@@ -155,6 +156,11 @@ impl Fabric {
         }
     }
 
+    /// Whether a put of `bytes` bytes arrives before a signal that is sent later. Messages of the engine use unit 0.
+    fn is_ordered(&self, channel: Channel, bytes: usize) -> bool {
+        bytes <= self.domain.demands.max_ordered && self.stream(channel).unit() == 0
+    }
+
     fn row(&self) -> &Row {
         self.row.get_or_init(|| strided::row_of(&self.domain.provider))
     }
@@ -240,15 +246,16 @@ unsafe impl Transport for Ofi {
             // SAFETY: the caller's promise.
             return unsafe { initiator.put_signal(to, source, bytes, (signal, op), patient) };
         }
-        // If the put waits for its data, its signal is changed right after.
+        // If the put waits for its data, or data and signal arrive in order, the signal is changed right after.
         let is_known = fabric.keys.describe(&fabric.domain, source, bytes).is_some();
         let waits = until == Until::Return && is_known && bytes > BUFFER_BYTES;
-        let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
+        let follows = waits || fabric.is_ordered(channel, bytes);
+        let transfer = if follows { Transfer::Put } else { Transfer::PutBefore(change) };
         if bytes > 0 {
             // SAFETY: the caller's promise; the bytes are awaited, copied, or may stay.
             unsafe { fabric.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
         }
-        if bytes == 0 || waits {
+        if bytes == 0 || follows {
             // SAFETY: the caller's promise; a signal has 64 bits.
             unsafe { fabric.update(channel, signal, Width::W8, op.into(), true) };
         }
