@@ -1,7 +1,7 @@
 //! Atomic memory operations, blocking and not, and under their old names.
 
 use std::ffi::c_int;
-use std::ptr;
+use std::ptr::NonNull;
 
 use shmem_core::context::untyped;
 use shmem_core::observe::Family;
@@ -99,7 +99,7 @@ unsafe fn change<T: Numeric<Number: Number>>(
 unsafe fn change_far<T>(call: Call, word: *const T, op: AtomicOp, pe: c_int, family: Family) -> u64 {
     let place = remote_word(call, word, "dest", pe);
     // SAFETY: the word is in the segment, and aligned (`remote_word`).
-    unsafe { untyped::atomic(call.endpoint(), ptr::null_mut(), place, width::<T>(), op, family) }
+    unsafe { untyped::atomic(call.endpoint(), None, place, width::<T>(), op, family) }
 }
 
 /// Changes a word. Its old value is in `before` after the next quiet.
@@ -136,8 +136,9 @@ unsafe fn change_nbi_far<T>(
 ) {
     let (place, width) = (remote_word(call, word, "dest", pe), width::<T>());
     let endpoint = call.endpoint();
-    // SAFETY: the word is in the segment, and aligned (`remote_word`); C's caller does not use `before` until quiet.
-    _ = unsafe { untyped::atomic(endpoint, before.cast(), place, width, op, family) };
+    // SAFETY: the word is in the segment, and aligned (`remote_word`); C gives an aligned variable to be written, which nobody else
+    // uses until quiet.
+    _ = unsafe { untyped::atomic(endpoint, NonNull::new(before.cast()), place, width, op, family) };
 }
 
 macro_rules! operations {

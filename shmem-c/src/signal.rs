@@ -1,7 +1,6 @@
 //! Signals: puts with a signal, and signals alone.
 
 use std::ffi::c_int;
-use std::ptr;
 
 use shmem_core::context::untyped;
 use shmem_core::observe::Family;
@@ -129,7 +128,7 @@ unsafe fn signal_far(call: Call, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
     let place = remote_word(call, sig_addr, "sig_addr", pe);
     let family = if let SignalOp::Set(_) = op { Family::SignalSet } else { Family::SignalAdd };
     // SAFETY: the word lies in the segment, and is aligned (`remote_word`).
-    _ = unsafe { untyped::atomic(call.endpoint(), ptr::null_mut(), place, Width::W8, op.into(), family) };
+    _ = unsafe { untyped::atomic(call.endpoint(), None, place, Width::W8, op.into(), family) };
 }
 
 fn signal_fetch(routine: &'static str, sig_addr: *const u64) -> u64 {

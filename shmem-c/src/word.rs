@@ -1,7 +1,6 @@
 //! [`Word`]: words of the program that protocols of the library use, in `pSync` arrays and locks.
 
 use std::panic::Location;
-use std::ptr;
 
 use shmem::Pe;
 use shmem_core::context::{Endpoint, untyped};
@@ -38,7 +37,7 @@ impl Word {
     pub(crate) fn fetch(&self, pe: Pe, op: AtomicOp, family: Family) -> u64 {
         let word = Remote { pe, segment: self.place.segment, offset: self.place.offset };
         // SAFETY: an aligned word of that width on every PE (`new`).
-        unsafe { untyped::atomic(self.endpoint, ptr::null_mut(), word, self.width, op, family) }
+        unsafe { untyped::atomic(self.endpoint, None, word, self.width, op, family) }
     }
 
     pub(crate) fn mine(&self) -> u64 {

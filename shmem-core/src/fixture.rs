@@ -86,9 +86,9 @@ impl<More> Token<More> {
         Self { endpoint, slots, more }
     }
 
-    /// The same as endpoint `id`, of which an observer is told.
-    pub(crate) fn named(self, id: u32, observer: Option<Arc<dyn Observer>>) -> Self {
-        Self { endpoint: self.endpoint.named(id, observer), ..self }
+    /// The same, of whose operations an observer is told.
+    pub(crate) fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
+        Self { endpoint: self.endpoint.observed_by(observer), ..self }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Atomic operations on words of other PEs.
 
 use core::panic::Location;
+use core::ptr::{self, NonNull};
 
 use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
@@ -148,7 +149,7 @@ pub trait Amo: Initiator {
     #[inline(always)]
     #[track_caller]
     fn signal_fetch(&self, signal: On<'_, Signal>) -> u64 {
-        change_bits(self.endpoint(), signal, Width::W8, AtomicOp::Fetch, Family::SignalFetch)
+        change_bits(self.endpoint(), signal, AtomicOp::Fetch, Family::SignalFetch)
     }
 
     changes!(methods);
@@ -159,32 +160,27 @@ impl<I: Initiator + ?Sized> Amo for I {}
 #[inline(always)]
 #[track_caller]
 fn change<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, family: Family) -> W::Value {
-    W::Value::from_bits64(change_bits(endpoint, word, Width::of::<W>(), op, family))
+    W::Value::from_bits64(change_bits(endpoint, word, op, family))
 }
 
-/// Changes a word; returns the previous value if the family fetches.
+/// Changes a word, an [`Atomic`](crate::object::Atomic) or a [`Signal`]; returns the previous value if the family fetches.
 #[inline(always)]
 #[track_caller]
-fn change_bits<W: SymmetricData>(
-    endpoint: &Endpoint,
-    word: On<'_, W>,
-    width: Width,
-    op: AtomicOp,
-    family: Family,
-) -> u64 {
+fn change_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, family: Family) -> u64 {
+    let width = Width::of::<W>();
     match endpoint.slot_of(word.pe()) {
         Some(slot) => {
             let slot = endpoint.start_of(slot);
-            // SAFETY: `AtomicWord` is sealed to words that are laid out as their number, and callers give its width.
+            // SAFETY: `slot_of` found the mapped slot of a PE, in which the place is an aligned `W`: an `Atomic` or a `Signal` (callers),
+            // so a word of its size.
             unsafe { on_node(slot, slot.wrapping_add(word.offset()), width, op) }
         }
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
-            let (pe, segment, offset, none) =
-                (word.pe(), word.segment(), word.offset(), core::ptr::null_mut());
-            // SAFETY: `AtomicWord` is sealed to words that are laid out as their number, and callers give its width, and a family
-            // that waits.
-            unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, none, family, location) }
+            let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
+            // SAFETY: the place is an aligned `W` on every PE: an `Atomic` or a `Signal` (callers), so a word of its size. There is no
+            // `before`.
+            unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, None, family, location) }
         }
     }
 }
@@ -195,14 +191,14 @@ fn change_bits<W: SymmetricData>(
 pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
     if let Some(slot) = endpoint.slot_of(signal.pe()) {
         let slot = endpoint.start_of(slot);
-        // SAFETY: a signal is an aligned word of 8 bytes in every slot.
+        // SAFETY: `slot_of` found the mapped slot of a PE. A signal is an aligned word of 8 bytes in every slot.
         return unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) };
     }
     let family = match op {
         SignalOp::Set(_) => Family::SignalSet,
         SignalOp::Add(_) => Family::SignalAdd,
     };
-    change_bits(endpoint, signal, Width::W8, op.into(), family);
+    change_bits(endpoint, signal, op.into(), family);
 }
 
 /// Changes a signal of a PE on this node.
@@ -235,12 +231,12 @@ pub unsafe fn on_node(slot: *mut u8, word: *mut u8, width: Width, op: AtomicOp) 
 ///
 /// # Safety
 ///
-/// `before` must be writable, and nobody else's, until the endpoint is quiet.
+/// `before` must be aligned, writable, and nobody else's, until the endpoint is quiet.
 #[inline(always)]
 #[track_caller]
 pub(super) unsafe fn change_nbi<W: AtomicWord>(
     endpoint: &Endpoint,
-    before: *mut W::Value,
+    before: NonNull<W::Value>,
     word: On<'_, W>,
     op: AtomicOp,
     family: Family,
@@ -249,27 +245,29 @@ pub(super) unsafe fn change_nbi<W: AtomicWord>(
     match endpoint.slot_of(word.pe()) {
         Some(slot) => {
             let slot = endpoint.start_of(slot);
-            // SAFETY: an `AtomicWord` is an aligned word of its width in every slot.
+            // SAFETY: `slot_of` found the mapped slot of a PE. An `AtomicWord` is an aligned word of its width in every slot.
             let bits = unsafe { on_node(slot, slot.wrapping_add(word.offset()), width, op) };
             // SAFETY: the caller's promise.
             unsafe { before.write(W::Value::from_bits64(bits)) };
         }
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
-            let (pe, segment, offset, to) = (word.pe(), word.segment(), word.offset(), before.cast());
+            let (pe, segment, offset, to) = (word.pe(), word.segment(), word.offset(), Some(before.cast()));
             let family = family.form(Until::Quiet);
-            // SAFETY: the caller's promise; a value is as wide as its word.
+            // SAFETY: an `AtomicWord` is an aligned word of its width on every PE, and its value is as wide; `before` is the caller's
+            // promise.
             unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, to, family, location) };
         }
     }
 }
 
-/// The slow path: changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`.
+/// The slow path: changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`, and no
+/// other family has a `before`.
 ///
 /// # Safety
 ///
-/// The word must be an aligned one of that width on every PE. If the family does not wait, `before` must be aligned for the width,
-/// writable, and nobody else's, until the endpoint is quiet.
+/// The word must be an aligned one of that width on every PE. `before`, if it is given, must be aligned for the width, writable, and
+/// nobody else's, until the endpoint is quiet.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
@@ -282,30 +280,32 @@ pub(super) unsafe fn change_slow(
     code: u32,
     a: u64,
     b: u64,
-    before: *mut u8,
+    before: Option<NonNull<u8>>,
     family: Family,
     location: &'static Location<'static>,
 ) -> u64 {
+    debug_assert_eq!(before.is_some(), family.until() == Until::Quiet, "{family}");
+    let before = before.map(NonNull::as_ptr);
     let op = AtomicOp::from_words((code, a, b));
     let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
-    endpoint.tell(call.with(before), || {
+    endpoint.tell(call.with(before.unwrap_or(ptr::null_mut())), || {
         if let Some(slot) = endpoint.mapped(pe, 0) {
             // SAFETY: the caller's promise.
             let bits = unsafe { on_node(slot, slot.wrapping_add(offset), width, op) };
-            if family.until() == Until::Quiet {
+            if let Some(before) = before {
                 // SAFETY: the caller's promise.
                 unsafe { width.write(before, bits) };
             }
             return bits;
         }
         let (far, word) = (endpoint.far(), Remote { pe, segment, offset });
-        match (family.effect(), family.until()) {
-            (Effect::Fetch, Until::Return) => {
+        match (before, family.effect()) {
+            // SAFETY: the caller's promise.
+            (Some(before), _) => unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) },
+            (None, Effect::Fetch) => {
                 // SAFETY: the caller's promise.
                 return unsafe { far.transport.atomic(far.channel, word, width, op) };
             }
-            // SAFETY: the caller's promise.
-            (_, Until::Quiet) => unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) },
             // SAFETY: the caller's promise.
             _ => unsafe { far.transport.atomic_update(far.channel, word, width, op) },
         }

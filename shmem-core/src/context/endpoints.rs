@@ -70,7 +70,7 @@ impl Channels {
 impl Endpoints {
     /// # Safety
     ///
-    /// As [`Endpoint::new`]; if a PE has no slot, `transport` must reach that PE.
+    /// As [`Endpoint::new`]; `transport`, if it is given, must reach all PEs that have no slot.
     pub unsafe fn new(
         base: *mut u8,
         stride: usize,
@@ -80,7 +80,7 @@ impl Endpoints {
         segments: Arc<Segments>,
         waiting: Arc<Waiting>,
     ) -> Self {
-        // SAFETY: the caller's promise; PEs without a slot are not reached through the template.
+        // SAFETY: the caller's promise.
         let template = unsafe { Endpoint::new(base, stride, mine, me, None, segments, waiting) };
         Self { template, transport, opened: AtomicU32::new(0), channels: Mutex::default() }
     }
@@ -88,7 +88,7 @@ impl Endpoints {
     /// Sets an observer of all operations. The job's PEs must be marked ([`Pe::observed`]), or most are unobserved.
     #[must_use]
     pub fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
-        Self { template: self.template.named(0, observer), ..self }
+        Self { template: self.template.observed_by(observer), ..self }
     }
 
     /// Number of units that this node has; `None`: no limit.

@@ -226,7 +226,7 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
             // makes puts with a signal of 4 KiB 10 % slower.
             let change = || {
                 let slot = endpoint.start_of(slot);
-                // SAFETY: a mapped slot (`slot_of`), and a signal is an aligned word of 8 bytes in every slot.
+                // SAFETY: `slot_of` found the mapped slot of a PE. A signal is an aligned word of 8 bytes in every slot.
                 unsafe { signal_on_node(slot, slot.wrapping_add(signal.offset()), op) }
             };
             if mutant("signal-first") {

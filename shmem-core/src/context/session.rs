@@ -45,7 +45,9 @@ pub trait Sessions: Initiator {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ctx_session_start`, `shmem_ctx_session_stop`.
     #[must_use = "a session that is not kept ends at once"]
-    fn session(&self, _options: SessionOptions) -> Session<'_, Self> {
+    fn session(&self, options: SessionOptions) -> Session<'_, Self> {
+        // No transport here uses hints.
+        _ = options;
         Session { token: self }
     }
 }

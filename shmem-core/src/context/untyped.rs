@@ -9,6 +9,7 @@
 //! because plain stores ring no bell.
 
 use core::panic::Location;
+use core::ptr::NonNull;
 use core::time::Duration;
 
 use bytemuck::Pod;
@@ -135,15 +136,16 @@ pub unsafe fn put_signal(
     };
 }
 
-/// Changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`.
+/// Changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`, and no other family has
+/// a `before`.
 ///
 /// # Safety
 ///
-/// The word must be an aligned one of that width on every PE. If the family does not wait, `before` must be aligned for the width,
-/// writable, and nobody else's, until the endpoint is quiet.
+/// The word must be an aligned one of that width on every PE. `before`, if it is given, must be aligned for the width, writable, and
+/// nobody else's, until the endpoint is quiet.
 pub unsafe fn atomic(
     endpoint: &Endpoint,
-    before: *mut u8,
+    before: Option<NonNull<u8>>,
     word: Remote,
     width: Width,
     op: AtomicOp,

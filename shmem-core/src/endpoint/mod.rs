@@ -66,8 +66,7 @@ impl Endpoint {
     /// `base` must be the start of an arena in which slot `s` is mapped at `base + s * stride` for
     /// every slot that a [`Pe`] of the job carries, each starting with a
     /// [`SystemArea`]; `mine` the start of the calling PE's slot. All for as long as the endpoint
-    /// exists.
-    /// If any PE has no slot, `far` must be given and reach it.
+    /// exists. `far`, if it is given, must reach all PEs that have no slot.
     pub unsafe fn new(
         base: *mut u8,
         stride: usize,
@@ -77,26 +76,29 @@ impl Endpoint {
         segments: Arc<Segments>,
         waiting: Arc<Waiting>,
     ) -> Self {
-        let (slots, is_plain) = (Pe::OBSERVED, far.is_none());
-        Self { base, stride, mine, me, slots, far, segments, waiting, number: 0, observer: None, is_plain }
+        let (slots, number, observer, is_plain) = (Pe::OBSERVED, 0, None, false);
+        Self { base, stride, mine, me, slots, far, segments, waiting, number, observer, is_plain }.with_test()
     }
 
-    /// Sets a number other than 0, and an observer of the operations.
+    /// Sets the test that [`is_plain`](Self::is_plain) returns.
+    fn with_test(self) -> Self {
+        Self { is_plain: self.far.is_none() && self.observer.is_none(), ..self }
+    }
+
+    /// Sets an observer of the operations.
     #[must_use]
-    pub fn named(self, number: u32, observer: Option<Arc<dyn Observer>>) -> Self {
-        let is_plain = self.far.is_none() && observer.is_none();
-        Self { number, observer, is_plain, ..self }
+    pub(crate) fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
+        Self { observer, ..self }.with_test()
     }
 
     /// Returns an endpoint on the same memory, with its own number and route to other nodes.
     ///
     /// # Safety
     ///
-    /// If any PE has no slot, `far` must be given and reach it.
+    /// `far`, if it is given, must reach all PEs that have no slot.
     pub(crate) unsafe fn with_far(&self, number: u32, far: Option<Far>) -> Self {
-        let is_plain = far.is_none() && self.observer.is_none();
         let (segments, waiting) = (Arc::clone(&self.segments), Arc::clone(&self.waiting));
-        Self { far, number, is_plain, segments, waiting, observer: self.observer.clone(), ..*self }
+        Self { far, number, segments, waiting, observer: self.observer.clone(), ..*self }.with_test()
     }
 
     /// Returns a shut endpoint, to replace a lent one. `refuses` is notified of each operation, and panics with the reason. A
@@ -111,9 +113,9 @@ impl Endpoint {
             segments: Arc::clone(&self.segments),
             waiting: Arc::clone(&self.waiting),
             observer: Some(refuses),
-            is_plain: false,
             ..*self
         }
+        .with_test()
     }
 
     /// Whether it is [`shut`](Self::shut).

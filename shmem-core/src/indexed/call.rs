@@ -55,12 +55,12 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         let Self { endpoint, place, indices, location } = self;
         check_len(indices.len(), len, what);
         self.require(match (Near::find(endpoint, place, indices), deed) {
-            // SAFETY: local memory has an element per index (caller, and checked above).
+            // SAFETY: `check_len` found an element of local memory for each index, writable and nobody else's (caller).
             (Some(near), Deed::Pick(into)) => unsafe { near.gather(into.cast()) },
-            // SAFETY: local memory has an element per index (caller, and checked above).
+            // SAFETY: `check_len` found an element of local memory for each index, readable (caller).
             (Some(near), Deed::Place(values)) => unsafe { near.scatter(values.cast()) },
             (_, deed) => self.told(Call::new(family.form(until), location).with(deed.local()), || {
-                // SAFETY: local memory has an element per index (caller, and checked above).
+                // SAFETY: `check_len` found an element of local memory for each index; the rest is the caller's promise.
                 unsafe { carry_out(endpoint, place, indices, deed, until) }
             }),
         });
@@ -127,7 +127,7 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         check_len(self.indices.len(), len, "places for what was there before");
         check_values(self.indices.len(), values);
         check_values(self.indices.len(), expected);
-        // SAFETY: `before` has a value for each index (caller, and checked above).
+        // SAFETY: `check_len` found a value of `before` for each index; the rest is the caller's promise.
         self.require(unsafe { self.change_each::<K>(Some(before), values, expected, until) });
     }
 

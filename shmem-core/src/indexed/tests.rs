@@ -69,7 +69,7 @@ impl Job {
         let (segments, told) = (Segments::new(places.stride(), 21), Arc::<Told>::default());
         let observer = (reach == Reach::Observed).then(|| Arc::clone(&told) as Arc<dyn Observer>);
         // The others have their slots behind that of PE 0; who has none is reached by `far`.
-        Self::over(places, pe(reach, 0), far, segments, (reach, told)).named(0, observer)
+        Self::over(places, pe(reach, 0), far, segments, (reach, told)).observed_by(observer)
     }
 
     fn pe(&self, number: u32) -> Pe {

@@ -86,7 +86,8 @@ macro_rules! families {
                 }
             }
 
-            /// The form in which a transport may use local memory for as long as `until`; `self` if there is no such form.
+            /// The non-blocking form of the operation, for [`Until::Quiet`]; `self` for [`Until::Return`], or if there is no
+            /// non-blocking form.
             pub const fn form(self, until: Until) -> Self {
                 match (self, until) {
                     $($((Self::$family, Until::Quiet) => Self::$nbi,)?)*

@@ -59,14 +59,15 @@ impl Target {
         let to = self.at(offset, to);
         if pattern.is_nested() {
             let plan = TransferPlan::auto(*pattern);
-            // SAFETY: blocks are in the hulls, which were checked just now, and are nested, thus disjoint; `data`
-            // is private memory.
+            // SAFETY: blocks are in the hulls: `at` found one in the slot, the assertion the other in `data`, which is private memory.
+            // They are nested (`is_nested`), thus disjoint.
             return unsafe { strided::execute_dyn(&plan, to, data.as_ptr()) };
         }
         // One by one: the blocks may overlap.
         pattern.each_block(|at, of| {
             let from = data.as_ptr().wrapping_add(of);
-            // SAFETY: one block of the destination and its bytes in `data`: both are in the hulls, which were checked above.
+            // SAFETY: one block of the destination and its bytes in `data`. Both are in the hulls: `at` found one in the slot, the
+            // assertion the other in `data`.
             unsafe { super::shm::put(to.wrapping_add(at), from, pattern.block()) };
         });
     }
@@ -82,15 +83,15 @@ impl Target {
         assert!(offset.is_multiple_of(bytes), "an atomic word at offset {offset:#x} is not aligned");
         let op = match op {
             AtomicOp::Add(v) if mutant("target-adds-in-two-steps") => {
-                // SAFETY: in bounds and aligned, as just checked.
+                // SAFETY: `at` found the word in the memory, and the assertion found it aligned, as a slot starts on a page.
                 let before = unsafe { apply(word, width, AtomicOp::Fetch) };
                 (0..50).for_each(|_| core::hint::spin_loop());
                 AtomicOp::Set(before.wrapping_add(v))
             }
             op => op,
         };
-        // SAFETY: in bounds and aligned, as just checked (a slot starts on a page); words are
-        // changed through here or `shm::atomic` only.
+        // SAFETY: `at` found the word in the memory, and the assertion found it aligned, as a slot starts on a page. Words are changed
+        // through here or `shm::atomic` only.
         let before = unsafe { apply(word, width, op) };
         // A message does not say whether the word is the program's or the runtime's.
         if !matches!(op, AtomicOp::Fetch) {

@@ -97,7 +97,7 @@ impl Holdings {
             used: mapping.used(),
             mapping: mapping.design,
             sharing: mapping.sharing,
-            hints: mapping.hints,
+            hints: mapping.hints(),
             grants: std::iter::once(self.of_the_world())
                 .chain(assignments)
                 .map(|g| self.granted(g))

@@ -43,8 +43,7 @@ pub struct Mapping {
     pub design: Design,
     /// How units are shared.
     pub sharing: Sharing,
-    /// The current hints.
-    pub hints: Option<Hints>,
+    hints: Option<Hints>,
     units: Units,
     domains: BTreeMap<DomainId, Domain>,
     created: u32,
@@ -78,6 +77,11 @@ impl Mapping {
     pub fn new(design: Design, sharing: Sharing, limit: Option<usize>) -> Self {
         let units = Units::new(limit);
         Self { design, sharing, hints: None, units, domains: BTreeMap::new(), created: 0 }
+    }
+
+    /// The current hints.
+    pub fn hints(&self) -> Option<Hints> {
+        self.hints
     }
 
     /// Units in use.

@@ -97,11 +97,11 @@ pub struct Hints {
 
 impl Hints {
     /// Domains of a level.
-    pub fn of(mut self, level: Level) -> usize {
+    pub const fn of(mut self, level: Level) -> usize {
         *self.of_mut(level)
     }
 
-    fn of_mut(&mut self, level: Level) -> &mut usize {
+    const fn of_mut(&mut self, level: Level) -> &mut usize {
         match level {
             Level::Private => &mut self.private,
             Level::Serialized => &mut self.serialized,

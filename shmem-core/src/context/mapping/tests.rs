@@ -180,6 +180,14 @@ fn the_unit_of_the_world_is_shared_last() {
     assert_eq!(granted(&mut two, &[Multiple, Multiple, Single]), [Lock(1); 3]);
 }
 
+#[test]
+#[should_panic(expected = "while domains or contexts live")]
+fn hints_do_not_change_under_those_who_were_granted_something() {
+    let mut mapping = mapping(Domain, Conservative, 2, None);
+    mapping.create_domains(Single, 1).unwrap();
+    mapping.configure(Hints::default(), None);
+}
+
 /// What a program does. Domains and contexts are named by their place among the living, round and round.
 #[derive(Clone, Copy, Debug)]
 enum Action {
@@ -245,7 +253,7 @@ impl Program {
         assert_eq!(self.mapping.used(), before, "what is refused leaves nothing behind");
         assert_eq!(shortage.level, level);
         let limit = self.limit.expect("nothing is refused where there is no limit");
-        if self.mapping.hints.is_none() {
+        if self.mapping.hints().is_none() {
             assert!(before + number > limit, "nobody was expected, and there were free units");
         }
         if level == Level::Multiple {

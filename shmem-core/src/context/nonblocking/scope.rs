@@ -207,7 +207,7 @@ macro_rules! methods {
             $(, $value: W::Value)*
         ) {
             // SAFETY: borrowed exclusively until the scope has ended in a quiet.
-            unsafe { change_nbi(self.endpoint(), before, word, $op, Family::$family) };
+            unsafe { change_nbi(self.endpoint(), before.into(), word, $op, Family::$family) };
         }
     };
 }
@@ -221,7 +221,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     #[track_caller]
     pub fn fetch<W: AtomicWord>(&self, before: &'env mut W::Value, word: On<'_, W>) {
         // SAFETY: borrowed exclusively until the scope has ended in a quiet.
-        unsafe { change_nbi(self.endpoint(), before, word, AtomicOp::Fetch, Family::AtomicFetch) };
+        unsafe { change_nbi(self.endpoint(), before.into(), word, AtomicOp::Fetch, Family::AtomicFetch) };
     }
 }
 

@@ -153,6 +153,17 @@ fn each_operation_asks_for_its_like() {
 }
 
 #[test]
+fn a_scope_of_an_observed_job_writes_what_was_there_before() {
+    let token = pair().observed_by(Some(Arc::new(Silent)));
+    let count = boxed::<Atomic<u32>>(0, 1);
+    // SAFETY: every PE of this test is marked.
+    let place = count.on(unsafe { pe(1).observed() });
+    let mut before = 9;
+    token.scope(|s| s.fetch_add(&mut before, place, 3));
+    assert_eq!((before, token.fetch(place)), (0, 3));
+}
+
+#[test]
 fn an_owned_buffer_is_given_back_behind_a_quiet() {
     let token = job();
     let row = boxed::<[u64]>(0, 4);

@@ -32,7 +32,8 @@ pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut 
     let masks = Masks::of(block, inner.to);
     let (mut to, mut from) = (to, from);
     for _ in 0..outer.count {
-        // SAFETY: a row of the transfer (caller), whose shape was checked above.
+        // SAFETY: a row of the transfer (caller). `fits` found that the masks are those of its blocks, and a machine that has `Masked`
+        // or more has AVX-512.
         unsafe { row(&masks, (inner.count - 1) * inner.to + block, to, from) };
         to = to.wrapping_add(outer.to);
         from = from.wrapping_add(outer.from);
