@@ -59,16 +59,16 @@ fn operations(world: &World, other: Pe, source: &[u64; 64]) {
     world.scope(|s| {
         s.put(ROW.on(other), source);
         s.put(ROW.on(other).index(..32), &source[..32]);
-        s.p(ROW.on(other).index(3), 7);
+        world.p(ROW.on(other).index(3), 7);
         strided!(s, ROW@other[..; 8] = source[..8]);
         s.fetch_add(&mut before, COUNT.on(other), 1);
-        s.add(COUNT.on(other), 1);
-        s.fence();
+        world.add(COUNT.on(other), 1);
+        world.fence();
         s.put_signal(ROW.on(other), source, ARRIVED.on(other), SignalOp::Add(1));
-        s.quiet_pe(other);
+        world.quiet_pe(other);
         s.get(&mut into, ROW.on(other));
         strided!(s, some[..] = ROW@other[..; 8]);
-        s.quiet();
+        world.quiet();
     });
     world.put_signal(ROW.on(other), source, ARRIVED.on(other), SignalOp::Add(1));
     world.put_from(ROW.on(other), ROW.here(world));

@@ -35,7 +35,7 @@ fn destinations_read(world: &World, pe: Pe, mut row: [f64; 4], mut region: [f64;
     world.scope(|s| {
         s.get(&mut row, ROW.on(pe));
         strided!(s, region[..] = ROW@pe[..]);
-        s.quiet();
+        world.quiet();
         assert_eq!(row[0], 1.0); //~
         println!("{}", region[0]); //~
         s.get(&mut twice, ROW.on(pe));

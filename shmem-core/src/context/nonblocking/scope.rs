@@ -3,11 +3,11 @@
 use core::marker::PhantomData;
 use core::panic::Location;
 
-use crate::context::amo::{Amo, change_nbi, changes};
-use crate::context::order::{fence_through, quiet_pe_through, quiet_through};
-use crate::context::place::{Place, ValuePlace, check_len};
+use crate::context::amo::{change_nbi, changes};
+use crate::context::order::quiet_through;
+use crate::context::place::{Place, check_len};
 use crate::context::raw::{get_bytes, put_bytes};
-use crate::context::rma::{Matching, Rma, check_pe};
+use crate::context::rma::{Matching, check_pe};
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal, SymAddr};
@@ -18,8 +18,9 @@ use crate::transport::{AtomicOp, Completes, SignalOp, under_way};
 
 /// Non-blocking operations, which are complete at the end of the [`scope`](super::NonBlocking::scope).
 ///
-/// Sources are borrowed, and destinations and results exclusively, until the scope has ended: for `'env`. A scope is not a token:
-/// blocking operations are issued through the token itself. Scopes of other contexts can be nested.
+/// Sources are borrowed, and destinations and results exclusively, until the scope has ended: for `'env`. A scope is not a token, and
+/// has operations with a buffer or a result only. Inside the closure, the token itself has all others: its `fence` and `quiet` order
+/// and complete what the scope has started, too. Scopes of other contexts can be nested.
 pub struct Scope<'scope, 'env: 'scope, I: ?Sized> {
     token: &'scope I,
     /// Both lifetimes are invariant.
@@ -54,7 +55,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token.endpoint()
     }
 
-    /// Starts [`Rma::put`], with its panics.
+    /// Starts [`Rma::put`](crate::context::Rma::put), with its panics.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
@@ -72,7 +73,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
     }
 
-    /// Starts [`Rma::get`], with its panics.
+    /// Starts [`Rma::get`](crate::context::Rma::get), with its panics.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
     #[inline(always)]
@@ -88,18 +89,6 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         // SAFETY: `into` has the place's number of items, borrowed exclusively until the scope has ended in
         // a quiet.
         unsafe { place.get_into(self.endpoint(), to, Family::GetNbi) };
-    }
-
-    /// Writes one value, which needs no buffer.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_p`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn p<P: ValuePlace>(&self, place: P, value: P::Value)
-    where
-        I: Stores,
-    {
-        self.token.p(place, value);
     }
 
     /// Starts [`PutSignal::put_signal`](crate::context::PutSignal::put_signal), with its panics.
@@ -146,35 +135,6 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     pub fn getmem(&self, into: &'env mut [u8], from: SymAddr, pe: Pe) {
         get_bytes(self.endpoint(), into, from, pe, Family::GetmemNbi);
     }
-
-    /// Orders puts and updates to each PE: earlier ones are delivered before later ones. Only
-    /// [`quiet`](Self::quiet) orders gets and results.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_fence`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn fence(&self) {
-        fence_through(self.endpoint());
-    }
-
-    /// Waits until all started operations are complete. Buffers stay borrowed until the scope ends; nest scopes to use them
-    /// earlier.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_quiet`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn quiet(&self) {
-        quiet_through(self.endpoint(), Location::caller());
-    }
-
-    /// Waits until all operations that were started on one PE are complete.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_pe_quiet`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn quiet_pe(&self, pe: Pe) {
-        quiet_pe_through(self.endpoint(), pe);
-    }
 }
 
 macro_rules! methods {
@@ -182,22 +142,14 @@ macro_rules! methods {
         $(#[$doc:meta])*
         $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident;
     )*) => {
-        /// Atomic operations, as in [`Amo`]. A result is valid when the scope has ended, or a
-        /// [`quiet`](Self::quiet) has returned.
+        /// Atomic operations with a result, as in [`Amo`](crate::context::Amo). The result is valid when the scope has ended.
         impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
             $(methods! { @$kind $name($($value),*) [$($bound)*] = $op, $family })*
         }
     };
-    (@update $name:ident($($value:ident)?) [$($bound:tt)*] = $op:expr, $family:ident) => {
-        #[doc = concat!("As [`Amo::", stringify!($name), "`].")]
-        #[inline(always)]
-        #[track_caller]
-        pub fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W>, $($value: W::Value)?) {
-            self.token.$name(word $(, $value)?);
-        }
-    };
+    (@update $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {};
     (@fetch $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
-        #[doc = concat!("Starts [`Amo::", stringify!($name), "`], which writes the previous value to `before`.")]
+        #[doc = concat!("Starts `", stringify!($name), "`, which writes the previous value to `before`.")]
         #[inline(always)]
         #[track_caller]
         pub fn $name<W: AtomicWord<$($bound)*>>(
@@ -222,21 +174,5 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     pub fn fetch<W: AtomicWord>(&self, before: &'env mut W::Value, word: On<'_, W>) {
         // SAFETY: borrowed exclusively until the scope has ended in a quiet.
         unsafe { change_nbi(self.endpoint(), before.into(), word, AtomicOp::Fetch, Family::AtomicFetch) };
-    }
-}
-
-impl<I: Stores + ?Sized> Scope<'_, '_, I> {
-    /// Writes a signal; see [`Amo::signal_set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn signal_set(&self, signal: On<'_, Signal>, value: u64) {
-        self.token.signal_set(signal, value);
-    }
-
-    /// Adds to a signal; see [`Amo::signal_add`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn signal_add(&self, signal: On<'_, Signal>, value: u64) {
-        self.token.signal_add(signal, value);
     }
 }

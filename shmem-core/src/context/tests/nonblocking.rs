@@ -117,14 +117,12 @@ fn each_operation_asks_for_its_like() {
     token.scope(|s| {
         s.put(to, &source[..]);
         s.put(to.index(2), &source[2]);
-        s.p(to.index(3), 9);
         s.get(&mut into[..], to.index(..8));
         s.fetch_add(&mut before, count.on(elsewhere()), 1);
-        s.add(count.on(elsewhere()), 1);
-        s.fence();
+        token.fence();
         s.put_signal(to.index(..2), &source[..2], arrived.on(elsewhere()), SignalOp::Set(1));
         s.put_signal(to.index(..0), &[], arrived.on(elsewhere()), SignalOp::Set(1));
-        s.quiet_pe(elsewhere());
+        token.quiet_pe(elsewhere());
     });
     // A value is taken by value. Where the transport has no atomic that goes on, it is the one that does not.
     assert_eq!(
@@ -132,10 +130,8 @@ fn each_operation_asks_for_its_like() {
         [
             "put_nbi 1 64",
             "put 1 4",
-            "put 1 4",
             "get_nbi 1 32",
             "atomic 1 4",
-            "atomic_update 1 4",
             "fence",
             "put_nbi 1 8",
             "fence",

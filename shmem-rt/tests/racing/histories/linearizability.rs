@@ -124,7 +124,6 @@ impl<V: AmoValue> Numbers<'_, V> {
             Op::And(_) | Op::Or(_) | Op::Xor(_) => self.bits.and_then(|bits| bits(self, at, op, form)),
             Op::Set(v) => {
                 match form {
-                    Form::Scoped => world.scope(|s| s.set(word, of(v))),
                     Form::Listed => world.set_each(self.words.at(&listed(at)), of(v)),
                     _ => world.set(word, of(v)),
                 }

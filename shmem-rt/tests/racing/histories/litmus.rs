@@ -80,8 +80,8 @@ messages! {
             s.put(DATA.on(to), &row);
             strided!(s, MORE@to[..; 2] = row[..; 2]);
             strided!(s, MORE@to[1..; 2] = row[1..; 2]);
-            s.fence();
-            s.signal_set(FLAG.on(to), round);
+            world.fence();
+            world.signal_set(FLAG.on(to), round);
             // The end of the scope would deliver otherwise.
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
@@ -95,7 +95,7 @@ messages! {
         let row = [round; N];
         world.scope(|s| {
             s.put(MORE.on(to), &row);
-            s.fence();
+            world.fence();
             s.put_signal(DATA.on(to), &row, FLAG.on(to), SignalOp::Add(1));
             ACKNOWLEDGED.wait_until(world, eq(round));
         });
