@@ -132,7 +132,6 @@ pub use shmem_core::object::{
 };
 pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
-pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::{OnPe, Pe};
 pub use shmem_core::segment::Miss;
 pub use shmem_core::transport::Traffic;

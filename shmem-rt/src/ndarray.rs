@@ -1,5 +1,5 @@
 //! Views of the crate `ndarray` on objects that [`World::local`](crate::World::local) and
-//! [`World::frozen`](crate::World::frozen) open: nested arrays, padded arrays and slices of them ([`AsNdarray`]), and arrays of
+//! [`World::frozen`](crate::World::frozen) open: nested arrays and slices of them ([`AsNdarray`]), and arrays of
 //! [`World::array`](crate::World::array) ([`ArrayNdarray`]). With feature `ndarray`.
 //!
 //! A view borrows the reference of the phase, so it ends with the phase.
@@ -9,7 +9,7 @@
 //! use shmem::prelude::*;
 //!
 //! #[symmetric]
-//! static FIELD: padded![f64; 1024; 1024];
+//! static FIELD: [[f64; 1024]; 1024];
 //!
 //! /// The mean of the inner cells, and the last column set to it.
 //! fn level(world: &mut World) -> f64 {
@@ -27,10 +27,9 @@ use bytemuck::Pod;
 use ndarray::{ArrayView, ArrayViewMut, Dimension, IntoDimension, Ix0, ShapeBuilder, StrideShape};
 use shmem_core::array::{ArrayMut, ArrayRef, ChunkMut, ChunkRef, Contiguous};
 use shmem_core::data::{Plain, PlainData};
-use shmem_core::padded::Padded;
 use shmem_core::strided::{Shape, Shaped};
 
-/// An array with a view of `ndarray`: slices, arrays and padded rows, of numbers, of [`Element`]s, or of such arrays.
+/// An array with a view of `ndarray`: slices and arrays, of numbers, of [`Element`]s, or of such arrays.
 pub trait AsNdarray {
     /// Its elements.
     type Element;
@@ -79,10 +78,6 @@ impl<T: Nested, const N: usize> Nested for [T; N] {
     type Dimension = <T::Dimension as Dimension>::Larger;
 }
 
-impl<T: Nested, const LENGTH: usize, const PITCH: usize> Nested for Padded<T, LENGTH, PITCH> {
-    type Dimension = <T::Dimension as Dimension>::Larger;
-}
-
 impl<T: Nested> AsNdarray for [T] {
     type Element = T::Element;
     type Dimension = <T::Dimension as Dimension>::Larger;
@@ -113,19 +108,6 @@ impl<T: Nested, const N: usize> AsNdarray for [T; N] {
 
     fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension> {
         self.as_mut_slice().view_mut()
-    }
-}
-
-impl<T: Nested, const LENGTH: usize, const PITCH: usize> AsNdarray for Padded<T, LENGTH, PITCH> {
-    type Element = T::Element;
-    type Dimension = <T::Dimension as Dimension>::Larger;
-
-    fn view(&self) -> ArrayView<'_, Self::Element, Self::Dimension> {
-        (**self).view()
-    }
-
-    fn view_mut(&mut self) -> ArrayViewMut<'_, Self::Element, Self::Dimension> {
-        (**self).view_mut()
     }
 }
 

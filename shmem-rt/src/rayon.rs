@@ -11,14 +11,14 @@ impl<L: ThreadLevel> World<L> {
     /// this PE's share of the node's CPUs ([`cpus_per_pe`](Self::cpus_per_pe)), or `RAYON_NUM_THREADS` threads. `rayon`'s own pool
     /// would have a thread for each CPU on each PE.
     ///
-    /// Rows, padded or not, are elements of slices:
+    /// Rows are elements of slices:
     ///
     /// ```no_run
     /// use rayon::prelude::*;
     /// use shmem::prelude::*;
     ///
     /// #[symmetric]
-    /// static FIELD: padded![f64; 1024; 1024];
+    /// static FIELD: [[f64; 1024]; 1024];
     ///
     /// #[shmem::main]
     /// fn main(world: &mut World) -> Result<()> {
@@ -41,7 +41,7 @@ impl<L: ThreadLevel> World<L> {
     /// # use rayon::prelude::*;
     /// # use shmem::prelude::*;
     /// # #[symmetric]
-    /// # static FIELD: padded![f64; 1024; 1024];
+    /// # static FIELD: [[f64; 1024]; 1024];
     /// # fn misuse(world: &mut World<shmem::thread::Multiple>, pool: &rayon::ThreadPool) {
     /// world.local(&FIELD, |field| pool.install(|| field.par_iter_mut().for_each(|_| world.quiet())));
     /// # }
@@ -50,7 +50,7 @@ impl<L: ThreadLevel> World<L> {
     /// ```compile_fail,E0521
     /// # use shmem::prelude::*;
     /// # #[symmetric]
-    /// # static FIELD: padded![f64; 1024; 1024];
+    /// # static FIELD: [[f64; 1024]; 1024];
     /// # fn misuse(world: &mut World, pool: &rayon::ThreadPool) {
     /// world.local(&FIELD, |field| pool.spawn(move || field[0].fill(1.0)));
     /// # }

@@ -4,7 +4,6 @@ use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive,
 use std::sync::OnceLock;
 
 use crate::data::{Contents, SymmetricData};
-use crate::padded::Padded;
 use crate::text::counted;
 
 /// An index into a place: a number, or any range of numbers.
@@ -125,17 +124,6 @@ unsafe impl<T: SymmetricData> Elements for [T] {
     #[inline(always)]
     fn count(len: usize) -> usize {
         len
-    }
-}
-
-// SAFETY: a row holds at least `LENGTH` elements (`FITS`).
-unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize> Elements for Padded<T, LENGTH, PITCH> {
-    type Element = T;
-
-    #[inline(always)]
-    fn count(_: usize) -> usize {
-        const { Padded::<T, LENGTH, PITCH>::FITS }
-        LENGTH
     }
 }
 

@@ -6,7 +6,7 @@ use shmem::ndarray::{ArrayNdarray, ArrayNdarrayMut};
 use shmem::prelude::*;
 
 #[symmetric]
-static FIELD: padded![f64; 6; 256];
+static FIELD: [[f64; 256]; 6];
 
 #[shmem::test(pes = 2)]
 fn arrays_of_one_range_have_views(world: &mut World) {

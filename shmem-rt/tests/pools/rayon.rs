@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use shmem::prelude::*;
 
 #[symmetric]
-static FIELD: padded![u64; 64; 512];
+static FIELD: [[u64; 512]; 64];
 
 #[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "3"))]
 fn rows_are_iterated_in_parallel(world: &mut World) {

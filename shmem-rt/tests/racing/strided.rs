@@ -15,9 +15,6 @@ type Cells = [[Cell; COLUMNS]; ROWS];
 type Plane = [[f32; COLUMNS]; ROWS];
 type Cube = [[[u16; 8]; 6]; 5];
 type Waves = [[[f64; 2]; 8]; 6];
-/// Rows of 17 cache lines.
-type Rows = padded![u64; 5; 128];
-type Planes = padded![u16; 2; 32; 256];
 
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
 #[repr(C)]
@@ -55,10 +52,6 @@ static CUBE: Cube;
 static ONE: Cell;
 #[symmetric]
 static WAVES: Waves;
-#[symmetric]
-static PADDED: Rows;
-#[symmetric]
-static PLANES: Planes;
 
 /// Initial bytes of a PE.
 fn initial(pe: usize, bytes: usize) -> Vec<u8> {
@@ -192,11 +185,6 @@ fn regions_are_those_of_loops(world: &mut World) {
             24 => |there: &mut Cube, here, n| (&mut there[n / 8 * 2][n / 4 % 2 * 3][n % 4], &mut here[n]);
         ROW[14..20] = [f64; 10], [..; 4; 2];
             6 => |there: &mut [f64; LEN], here, n| (&mut there[14 + n], &mut here[n / 2 * 4 + n % 2]);
-        // Padded rows: the bytes behind a row are neither moved nor overwritten.
-        PADDED[1..=3, 127] = [u64; 3], [..]; 3 => |there: &mut Rows, here, n| (&mut there[1 + n][127], &mut here[n]);
-        PADDED[0, ..] = [u64; 128], [..]; 128 => |there: &mut Rows, here, n| (&mut there[0][n], &mut here[n]);
-        PLANES[.., 30.., 255] = [[u16; 2]; 2], [..];
-            4 => |there: &mut Planes, here, n| (&mut there[n / 2][30 + n % 2][255], &mut here[n / 2][n % 2]);
         // Two matrices: a row, columns, blocks, and a chequerboard.
         FIELD[3, 4..20; 3] = Plane, [..6, 1];
             6 => |there: &mut Plane, here, n| (&mut there[3][4 + 3 * n], &mut here[n][1]);

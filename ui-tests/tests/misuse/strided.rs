@@ -7,7 +7,7 @@ static GRID: [f64; 1024];
 #[symmetric]
 static FIELD: [[f64; 64]; 32];
 #[symmetric]
-static ROWS: padded![f64; 64; 1024];
+static ROWS: [[f64; 1024]; 64];
 #[symmetric]
 static CUBE: [[[f64; 4]; 16]; 16];
 #[symmetric]
