@@ -1,146 +1,85 @@
 //! The generated bindings to libfabric against the headers of this system, where it has some: 1.14 to 2.x.
 //!
-//! Later versions append fields to structures, and put fields into unions at the same offset. So each field must have the offset and
-//! the size that it has in the bindings, and a structure may be larger. Fields that are newer than 1.14 are compared if the headers have
-//! them.
+//! The structures of the bindings are written in C, and the C compiler compares them with those of the headers. Later versions append
+//! fields to structures, and put fields into unions at the same offset. So each field must have the offset and the size that it has in
+//! the bindings, and a structure may be larger.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
-use std::mem::offset_of;
 use std::process::Command;
-
-use shmem_core::libfabric::bindings::*;
+use std::{fs, iter};
 
 const BINDINGS: &str = include_str!("../src/libfabric/bindings.rs");
 const CALLS: &str = include_str!("../src/libfabric/calls.rs");
 
-/// A structure in the bindings: its name, its size, and its fields.
-struct Structure {
-    name: &'static str,
-    size: usize,
-    fields: Vec<Field>,
+/// Fields that a version after 1.14 appended, and whether the headers have them.
+const LATER: [&str; 2] = ["domain2", "endpoint2"];
+const IS_LATER: &str = "#if FI_MAJOR_VERSION > 1 || FI_MINOR_VERSION >= 17\n";
+
+/// The fields of a structure or union, with their types in Rust.
+type Fields = Vec<(&'static str, &'static str)>;
+
+/// Structures and unions, by name.
+type Structures = BTreeMap<&'static str, Fields>;
+
+/// Those of the bindings.
+fn structures() -> Structures {
+    let declared = ["pub struct ", "pub union "].into_iter().flat_map(|kind| BINDINGS.split(kind).skip(1));
+    let declared = declared.filter_map(|text| text.split_once(" {\n")).map(|(name, body)| {
+        let lines = body.split("\n}").next().unwrap().lines();
+        let field = |line: &'static str| line.trim().strip_prefix("pub ")?.strip_suffix(',')?.split_once(": ");
+        (name, lines.filter_map(field).collect())
+    });
+    // Tables of calls: `NAME of fid.. {`, then entries that end with a semicolon.
+    let tables = CALLS.split("\n    }").filter_map(|table| {
+        let (head, entries) = table.rsplit_once(" {\n")?;
+        let (name, _) = head.rsplit('\n').next()?.trim().split_once(" of fid")?;
+        let entries = entries.split(';').filter_map(|entry| entry.trim().split(':').next());
+        let entries = entries.filter(|entry| !entry.is_empty()).map(|entry| (entry, "*mut c_void"));
+        Some((name, iter::once(("size", "usize")).chain(entries).collect()))
+    });
+    declared.chain(tables).collect()
 }
 
-struct Field {
-    name: &'static str,
-    offset: usize,
-    bytes: usize,
-    /// Whether the version [`LATER`] appended the field.
-    is_later: bool,
-}
-
-/// The version that appended the fields behind a semicolon below.
-const LATER: &str = "FI_MAJOR_VERSION > 1 || FI_MINOR_VERSION >= 17";
-
-impl Structure {
-    /// Bytes of the structure in every version.
-    fn least(&self) -> usize {
-        self.fields.iter().filter(|field| field.is_later).map(|field| field.offset).min().unwrap_or(self.size)
+/// Declares a field in C.
+fn field(name: &str, of: &str) -> String {
+    if let Some((of, count)) = of.strip_prefix('[').and_then(|of| of.strip_suffix("usize]")?.split_once("; ")) {
+        return field(&format!("{name}[{count}]"), of);
     }
-}
-
-fn bytes_of<S, F>(_: impl Fn(&S) -> &F) -> usize {
-    size_of::<F>()
-}
-
-macro_rules! structures {
-    ($($name:ident { $($field:ident),* $(; $($later:ident),*)? })*) => {
-        vec![$(Structure {
-            name: stringify!($name),
-            size: size_of::<$name>(),
-            fields: vec![
-                $(structures!(@ $name $field false),)*
-                $($(structures!(@ $name $later true),)*)?
-            ],
-        }),*]
-    };
-    (@ $name:ident $field:ident $is_later:literal) => {
-        Field {
-            name: stringify!($field),
-            offset: offset_of!($name, $field),
-            bytes: bytes_of(|of: &$name| &of.$field),
-            is_later: $is_later,
-        }
-    };
-}
-
-fn structures() -> Vec<Structure> {
-    structures! {
-        fi_info {
-            next, caps, mode, addr_format, src_addrlen, dest_addrlen, src_addr, dest_addr, handle, tx_attr,
-            rx_attr, ep_attr, domain_attr, fabric_attr, nic
-        }
-        fi_tx_attr {
-            caps, mode, op_flags, msg_order, comp_order, inject_size, size, iov_limit, rma_iov_limit, tclass
-        }
-        fi_rx_attr { caps, mode, op_flags, msg_order, comp_order, total_buffered_recv, size, iov_limit }
-        fi_ep_attr {
-            type_, protocol, protocol_version, max_msg_size, msg_prefix_size, max_order_raw_size,
-            max_order_war_size, max_order_waw_size, mem_tag_format, tx_ctx_cnt, rx_ctx_cnt, auth_key_size,
-            auth_key
-        }
-        fi_domain_attr {
-            domain, name, threading, control_progress, data_progress, resource_mgmt, av_type, mr_mode,
-            mr_key_size, cq_data_size, cq_cnt, ep_cnt, tx_ctx_cnt, rx_ctx_cnt, max_ep_tx_ctx, max_ep_rx_ctx,
-            max_ep_stx_ctx, max_ep_srx_ctx, cntr_cnt, mr_iov_limit, caps, mode, auth_key, auth_key_size,
-            max_err_data, mr_cnt, tclass
-        }
-        fi_fabric_attr { fabric, name, prov_name, prov_version, api_version }
-        fi_cq_attr { size, flags, format, wait_obj, signaling_vector, wait_cond, wait_set }
-        fi_cntr_attr { events, wait_obj, wait_set, flags }
-        fi_av_attr { type_, rx_ctx_bits, count, ep_per_node, name, map_addr, flags }
-        fi_mr_attr {
-            mr_iov, iov_count, access, offset, requested_key, context, auth_key_size, auth_key, iface,
-            device
-        }
-        fi_msg { msg_iov, desc, iov_count, addr, context, data }
-        fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, context, data }
-        fi_msg_atomic { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, datatype, op, context, data }
-        fi_rma_iov { addr, len, key }
-        fi_rma_ioc { addr, count, key }
-        fi_ioc { addr, count }
-        fi_cq_data_entry { op_context, flags, len, buf, data }
-        fi_cq_err_entry {
-            op_context, flags, len, buf, data, tag, olen, err, prov_errno, err_data, err_data_size
-        }
-        fi_context2 { internal }
-        fi_bus_attr { bus_type, attr }
-        fi_pci_attr { domain_id, bus_id, device_id, function_id }
-        fid { fclass, context, ops }
-        fid_fabric { fid, ops, api_version }
-        fid_domain { fid, ops, mr }
-        fid_ep { fid, ops, cm, msg, rma, tagged, atomic, collective }
-        fid_cq { fid, ops }
-        fid_cntr { fid, ops }
-        fid_av { fid, ops }
-        fid_mr { fid, mem_desc, key }
-        fid_nic { fid, device_attr, bus_attr, link_attr, prov_attr }
-        fi_ops { size, close, bind, control, ops_open, tostr, ops_set }
-        fi_ops_fabric { size, domain, passive_ep, eq_open, wait_open, trywait; domain2 }
-        fi_ops_domain {
-            size, av_open, cq_open, endpoint, scalable_ep, cntr_open, poll_open, stx_ctx, srx_ctx,
-            query_atomic, query_collective; endpoint2
-        }
-        fi_ops_ep { size, cancel, getopt, setopt, tx_ctx, rx_ctx, rx_size_left, tx_size_left }
-        fi_ops_cm { size, setname, getname, getpeer, connect, listen, accept, reject, shutdown, join }
-        fi_ops_msg { size, recv, recvv, recvmsg, send, sendv, sendmsg, inject, senddata, injectdata }
-        fi_ops_rma { size, read, readv, readmsg, write, writev, writemsg, inject, writedata, injectdata }
-        fi_ops_atomic {
-            size, write, writev, writemsg, inject, readwrite, readwritev, readwritemsg, compwrite,
-            compwritev, compwritemsg, writevalid, readwritevalid, compwritevalid
-        }
-        fi_ops_cq { size, read, readfrom, readerr, sread, sreadfrom, signal, strerror }
-        fi_ops_cntr { size, read, readerr, add, set, wait, adderr, seterr }
-        fi_ops_av { size, insert, insertsvc, insertsym, remove, lookup, straddr, av_set }
-        fi_ops_mr { size, reg, regv, regattr }
+    if of.starts_with('*') {
+        return format!("void *{name};\n");
     }
+    if let Some((_, alias)) = BINDINGS.split_once(&format!("pub type {of} = ")) {
+        return field(name, alias.split(';').next().unwrap());
+    }
+    let type_in_c = match of {
+        "usize" => "size_t",
+        "c_int" => "int",
+        "c_uint" => "unsigned",
+        "u8" | "u16" | "u32" | "u64" => &format!("uint{}_t", &of[1..]),
+        _ => &format!("struct bound_{of}"),
+    };
+    format!("{type_in_c} {name};\n")
 }
 
-/// The constants of the bindings, with their values.
-fn constants() -> Vec<(&'static str, u64)> {
-    let declared = BINDINGS.lines().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": "));
-    let value = |rest: &str| rest.split_once(" = ").unwrap().1.trim_end_matches(';').parse().unwrap();
-    declared.map(|(name, rest)| (name, value(rest))).collect()
+/// The name of a field in C. Names that are keywords in Rust have an underscore at the end.
+fn in_c(name: &str) -> &str {
+    name.trim_end_matches('_')
+}
+
+/// Declares a structure or union of the bindings in C, after those that it contains.
+fn declare(
+    source: &mut String,
+    declared: &mut BTreeSet<&'static str>,
+    structures: &Structures,
+    name: &'static str,
+) {
+    let Some(fields) = structures.get(name).filter(|_| declared.insert(name)) else { return };
+    fields.iter().for_each(|(_, of)| declare(source, declared, structures, of));
+    let body: String = fields.iter().map(|(name, of)| field(in_c(name), of)).collect();
+    // A structure with one anonymous union in it has the layout of the union.
+    let body = if name.contains("__bindgen_ty_") { format!("union {{\n{body}}};\n") } else { body };
+    writeln!(source, "struct bound_{name} {{\n{body}}};").unwrap();
 }
 
 /// Functions that a library exports, with their types in `shmem_core::libfabric`.
@@ -156,104 +95,53 @@ const FUNCTIONS: [(&str, &str); 6] = [
     ("fi_strerror", "const char *(int)"),
 ];
 
-/// Computes C expressions with the C compiler. `None` if the headers or the compiler are not installed.
-fn ask(expressions: &[String]) -> Option<Vec<u64>> {
-    let mut source = "#include <stddef.h>\n#include <stdio.h>\n".to_owned();
-    for header in ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_rma", "fi_atomic", "fi_eq", "fi_errno"]
-    {
-        writeln!(source, "#include <rdma/{header}.h>").unwrap();
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let (file, program) = (directory.path().join("layout.c"), directory.path().join("layout"));
-    let compiler = || {
-        let mut compiler = Command::new("cc");
-        compiler.arg(&file);
-        compiler
-    };
-    // Missing headers are no failure. With headers, an expression that does not compile is one.
-    fs::write(&file, "#if !__has_include(<rdma/fabric.h>)\n#error none\n#endif\n").unwrap();
-    if !compiler().arg("-fsyntax-only").output().ok()?.status.success() {
-        return None;
-    }
-    source.push_str("int main(void) {\n");
-    for expression in expressions {
-        let (condition, value) = expression.split_once('?').unwrap_or(("1", expression));
-        let print = |value: &str| format!("printf(\"%llu\\n\", (unsigned long long)({value}));\n");
-        write!(source, "#if {condition}\n{}#else\n{}#endif\n", print(value), print("-1")).unwrap();
-    }
-    source.push_str("return 0; }\n");
-    fs::write(&file, &source).unwrap();
-    let output = compiler().arg("-o").arg(&program).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let answers = String::from_utf8(Command::new(program).output().unwrap().stdout).unwrap();
-    Some(answers.lines().map(|line| line.parse().unwrap()).collect())
-}
-
 #[test]
 fn bindings_are_those_of_the_headers_installed_here() {
-    let (structures, constants) = (structures(), constants());
-    let mut asked = Vec::new();
-    for Structure { name, fields, .. } in &structures {
-        asked.push(format!("sizeof(struct {name})"));
-        for field in fields {
-            // Names that are keywords in Rust have an underscore at the end.
-            let in_c = field.name.trim_end_matches('_');
-            let condition = if field.is_later { format!("{LATER}?") } else { String::new() };
-            asked.push(format!("{condition}offsetof(struct {name}, {in_c})"));
-            asked.push(format!("{condition}sizeof(((struct {name} *)0)->{in_c})"));
-        }
-    }
-    asked.extend(constants.iter().map(|(name, _)| (*name).to_owned()));
-    asked.extend(
-        FUNCTIONS.map(|(name, of)| format!("__builtin_types_compatible_p(__typeof__({name}), {of})")),
-    );
-    let Some(answers) = ask(&asked) else {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("layout.c");
+    let compile = |source: &str| {
+        fs::write(&file, source).unwrap();
+        Command::new("cc").arg("-fsyntax-only").arg(&file).output()
+    };
+    // Missing headers are no failure. With headers, a comparison that does not compile is one.
+    let headers = compile("#if !__has_include(<rdma/fabric.h>)\n#error none\n#endif\n");
+    if !headers.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: there are no headers of libfabric (libfabric-dev), or no C compiler");
         return;
-    };
-    assert_eq!(answers.len(), asked.len());
-    let mut answers = answers.into_iter();
-    let mut next = || answers.next().unwrap();
-    for structure in &structures {
-        let (name, least, there) = (structure.name, structure.least(), next());
-        assert!(there >= least as u64, "{name} has {there} bytes, and the bindings have {least}");
-        for field in &structure.fields {
-            let (offset, bytes) = (next(), next());
-            // These headers are older than the field.
-            if field.is_later && offset == u64::MAX {
-                continue;
-            }
-            let expected = (field.offset as u64, field.bytes as u64);
-            assert_eq!((offset, bytes), expected, "offset and bytes of {name}.{}", field.name);
+    }
+    let mut source = "#include <stddef.h>\n".to_owned();
+    for header in ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_rma", "fi_atomic", "fi_eq", "fi_errno"] {
+        writeln!(source, "#include <rdma/{header}.h>").unwrap();
+    }
+    let (structures, mut declared) = (structures(), BTreeSet::new());
+    structures.keys().for_each(|name| declare(&mut source, &mut declared, &structures, name));
+    let mut same = |condition: String| writeln!(source, "_Static_assert({condition}, \"\");").unwrap();
+    for (name, fields) in structures.iter().filter(|(name, _)| !name.contains("__bindgen_ty_")) {
+        let is_later = |(field, _): &&(&str, &str)| LATER.contains(field);
+        if !fields.iter().any(|field| is_later(&field)) {
+            same(format!("sizeof(struct {name}) >= sizeof(struct bound_{name})"));
+        }
+        for (field, _) in fields.iter().filter(|field| !is_later(field)) {
+            let field = in_c(field);
+            same(format!("offsetof(struct {name}, {field}) == offsetof(struct bound_{name}, {field})"));
+            same(format!("sizeof(((struct {name} *)0)->{field}) == sizeof(((struct bound_{name} *)0)->{field})"));
         }
     }
-    for (name, value) in constants {
-        assert_eq!(next(), value, "{name}");
+    let constants = BINDINGS.lines().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": "));
+    for (name, rest) in constants {
+        same(format!("{name} == {}ULL", rest.split_once(" = ").unwrap().1.trim_end_matches(';')));
     }
     for (name, of) in FUNCTIONS {
-        assert_eq!(next(), 1, "{name} is no {of}");
+        same(format!("__builtin_types_compatible_p(__typeof__({name}), {of})"));
     }
-}
-
-#[test]
-fn all_structures_of_the_bindings_are_compared() {
-    let declared = BINDINGS.split("pub struct ").skip(1).filter_map(|text| text.split_once(" {\n"));
-    let declared = declared.map(|(name, body)| {
-        let lines = body.split("\n}").next().unwrap().lines();
-        (name, lines.filter_map(|line| line.strip_prefix("    pub ")?.split(':').next()).collect())
-    });
-    // Tables of calls: `NAME of fid.. {`, then entries that end with a semicolon.
-    let tables = CALLS.split("\n    }").filter_map(|table| {
-        let (head, entries) = table.rsplit_once(" {\n")?;
-        let (name, _) = head.rsplit('\n').next()?.trim().split_once(" of fid")?;
-        let entries = entries.split(';').filter_map(|entry| entry.trim().split(':').next());
-        Some((name, ["size"].into_iter().chain(entries.filter(|name| !name.is_empty())).collect()))
-    });
-    let mut declared: Vec<(_, Vec<_>)> = declared.chain(tables).collect();
-    let compared = structures().into_iter();
-    let mut compared: Vec<_> =
-        compared.map(|of| (of.name, of.fields.iter().map(|field| field.name).collect())).collect();
-    declared.sort_unstable();
-    compared.sort_unstable();
-    assert_eq!(declared, compared);
+    source.push_str(IS_LATER);
+    for (name, fields) in &structures {
+        for (field, _) in fields.iter().filter(|(field, _)| LATER.contains(field)) {
+            let (there, here) = (format!("struct {name}, {field}"), format!("struct bound_{name}, {field}"));
+            writeln!(source, "_Static_assert(offsetof({there}) == offsetof({here}), \"\");").unwrap();
+        }
+    }
+    source.push_str("#endif\n");
+    let output = compile(&source).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
