@@ -28,7 +28,7 @@ pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, de
 
 /// Regions and transfers of `strided!`.
 pub mod strided {
-    pub use shmem_core::context::strided::written::*;
+    pub use shmem_core::context::strided::expansion::*;
     pub use shmem_core::strided::{Algorithm, Axis};
 }
 /// Dimensions and fields, which `#[derive(Symmetric)]` gives to a struct.

@@ -1,14 +1,14 @@
 //! Atomic operations on words of other PEs.
 
 use core::panic::Location;
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
+use super::out_of_line::change_slow;
 use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal};
-use crate::observe::{Call, Effect, Family};
-use crate::pe::Pe;
-use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
+use crate::observe::Family;
+use crate::transport::{AtomicOp, SignalOp, Until, Width, shm};
 
 /// The operations that change a word, for a macro that defines methods: `update` returns nothing, `fetch` returns the previous
 /// value. In brackets: further bounds of the value.
@@ -259,56 +259,4 @@ pub(super) unsafe fn change_nbi<W: AtomicWord>(
             unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, to, family, location) };
         }
     }
-}
-
-/// The slow path: changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`, and no
-/// other family has a `before`.
-///
-/// # Safety
-///
-/// The word must be an aligned one of that width on every PE. `before`, if it is given, must be aligned for the width, writable, and
-/// nobody else's, until the endpoint is quiet.
-#[cold]
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
-pub(super) unsafe fn change_slow(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    width: Width,
-    code: u32,
-    a: u64,
-    b: u64,
-    before: Option<NonNull<u8>>,
-    family: Family,
-    location: &'static Location<'static>,
-) -> u64 {
-    debug_assert_eq!(before.is_some(), family.until() == Until::Quiet, "{family}");
-    let before = before.map(NonNull::as_ptr);
-    let op = AtomicOp::from_words((code, a, b));
-    let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
-    endpoint.tell(call.with(before.unwrap_or(ptr::null_mut())), || {
-        if let Some(slot) = endpoint.mapped(pe, 0) {
-            // SAFETY: the caller's promise.
-            let bits = unsafe { on_node(slot, slot.wrapping_add(offset), width, op) };
-            if let Some(before) = before {
-                // SAFETY: the caller's promise.
-                unsafe { width.write(before, bits) };
-            }
-            return bits;
-        }
-        let (far, word) = (endpoint.far(), Remote { pe, segment, offset });
-        match (before, family.effect()) {
-            // SAFETY: the caller's promise.
-            (Some(before), _) => unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) },
-            (None, Effect::Fetch) => {
-                // SAFETY: the caller's promise.
-                return unsafe { far.transport.atomic(far.channel, word, width, op) };
-            }
-            // SAFETY: the caller's promise.
-            _ => unsafe { far.transport.atomic_update(far.channel, word, width, op) },
-        }
-        0
-    })
 }

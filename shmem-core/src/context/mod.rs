@@ -6,17 +6,16 @@
 //! ([`Words`]), by [`Condition`]s on its own copy.
 
 mod amo;
-mod contribution;
+mod collective_arguments;
 mod endpoints;
-mod list;
+mod fence_quiet;
 pub mod mapping;
 pub mod nonblocking;
-mod order;
-mod place;
-mod raw;
+mod out_of_line;
+mod putmem;
+mod remote_place;
 mod rma;
 mod session;
-mod slow;
 pub mod strided;
 #[doc(hidden)]
 pub mod untyped;
@@ -24,13 +23,12 @@ mod wait;
 mod wait_set;
 
 pub use amo::Amo;
-pub use contribution::{Both, Contribution, Truth};
+pub use collective_arguments::{Both, Collected, Contribution, Destination, Source, Truth};
 pub use endpoints::Endpoints;
-pub use list::{Collected, Destination, Source};
+pub use fence_quiet::Order;
 pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};
-pub use order::Order;
-pub use place::Place;
-pub use raw::Raw;
+pub use putmem::Raw;
+pub use remote_place::Place;
 pub use rma::{PutSignal, Rma};
 pub use session::{Session, SessionOptions, Sessions};
 pub use strided::Strided;

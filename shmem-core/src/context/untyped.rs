@@ -14,11 +14,10 @@ use core::time::Duration;
 
 use bytemuck::Pod;
 
-use super::amo::change_slow;
 pub use super::amo::{on_node, signal_on_node};
-use super::order::quiet_through;
-pub use super::order::{fence_through as fence, quiet_pe_through as quiet_pe};
-use super::slow::{get_slow, put_signal_slow, put_slow};
+use super::fence_quiet::quiet_through;
+pub use super::fence_quiet::{fence_through as fence, quiet_pe_through as quiet_pe};
+use super::out_of_line::{change_slow, get_slow, put_signal_slow, put_slow};
 use super::strided;
 pub use super::strided::get_blocks;
 pub use super::wait::{Relation, look};

@@ -4,16 +4,16 @@
 //! a channel on it. A token ([`Initiator`]) borrows a value that holds an endpoint: the world, a context. Operations are traits over
 //! tokens, in [`context`](crate::context).
 
-mod standstill;
+mod background_work;
+mod deadlock_detector;
 mod waiting;
-mod work;
 
 use core::panic::Location;
 use std::sync::Arc;
 
-pub use standstill::Watch;
+pub use background_work::{Work, WorkStatus};
+pub use deadlock_detector::Watch;
 pub use waiting::{WaitReport, Waiting};
-pub use work::{Work, WorkStatus};
 
 use crate::observe::{Call, Family, Observer};
 use crate::pe::Pe;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Endpoint;
-use super::standstill::{LOOK, Vigil, Watch};
-use super::work::{LONGEST_SLEEP, Work, Works};
+use super::background_work::{LONGEST_SLEEP, Work, Works};
+use super::deadlock_detector::{LOOK, Vigil, Watch};
 use crate::sync::Patience;
 use crate::system::{Activity, monotonic_now};
 

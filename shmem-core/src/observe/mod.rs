@@ -6,10 +6,10 @@
 //! additional instruction.
 
 mod counters;
-mod family;
+mod operation_table;
 
 pub use counters::{Counters, Statistics, Tally};
-pub use family::{Effect, Family};
+pub use operation_table::{Effect, Family};
 
 use core::panic::Location;
 use core::sync::atomic::AtomicU64;

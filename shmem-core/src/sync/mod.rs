@@ -11,19 +11,19 @@
 //! The algorithms import their atomics from [`primitive`](crate::primitive) and are checked
 //! exhaustively with loom (`ci/loom.sh`), lost wake-ups included.
 
-mod barrier;
+mod counter_barrier;
 mod doorbell;
-mod exchange;
-mod lines;
+mod flag_barrier;
+mod neighbour_exchange;
 mod patience;
-mod ring;
+mod ring_counters;
 
-pub use barrier::{Arrival, NodeBarrier, STATEMENT_WORDS, Statement};
+pub use counter_barrier::{Arrival, NodeBarrier, STATEMENT_WORDS, Statement};
 pub use doorbell::Doorbell;
-pub use exchange::{Turn, Turns};
-pub use lines::{LINE_BYTES, MeetingLines, Shown};
+pub use neighbour_exchange::{Turn, Turns};
+pub use flag_barrier::{LINE_BYTES, MeetingLines, Shown};
 pub use patience::Patience;
-pub use ring::RingWords;
+pub use ring_counters::RingWords;
 
 /// A value on cache lines of its own: 128 bytes, because processors fetch lines in pairs.
 #[derive(Debug)]

@@ -202,7 +202,7 @@ mod tests {
     assert_not_impl_any!(World<Funneled>: Send, Sync);
     assert_not_impl_any!(World<Single>: Send, Sync);
     // What `strided!` makes of a token stays where the token is.
-    assert_not_impl_any!(shmem_core::context::strided::written::Through<'static, 'static>: Send, Sync);
+    assert_not_impl_any!(shmem_core::context::strided::expansion::Through<'static, 'static>: Send, Sync);
     // And NOSTORE by one more.
     assert_impl_all!(Ctx<'static, Private>: Stores);
     assert_not_impl_any!(Ctx<'static, NoStore<Private>>: Stores);

@@ -9,11 +9,11 @@
 //!
 //! Source: contexts and domains in Cray SHMEM (2016): Design-0, its hybrid, Design-1 and Design-2 are [`Design`]s.
 
-mod decide;
+mod assign_units;
 mod units;
 
 pub use crate::transport::Tracking;
-pub use decide::{Assignment, DomainId, Mapping, Shortage};
+pub use assign_units::{Assignment, DomainId, Mapping, Shortage};
 pub use units::{by_need, evenly};
 
 use crate::text::named;

@@ -19,7 +19,7 @@ pub use scope::Scope;
 
 use core::panic::Location;
 
-use super::place::{Place, SlicePlace, check_len};
+use super::remote_place::{Place, SlicePlace, check_len};
 use crate::data::Contents;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::Here;

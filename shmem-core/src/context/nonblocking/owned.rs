@@ -6,8 +6,8 @@ use core::panic::Location;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-use crate::context::order::quiet_through;
-use crate::context::place::{Place, check_len};
+use crate::context::fence_quiet::quiet_through;
+use crate::context::remote_place::{Place, check_len};
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::observe::Family;

@@ -1,16 +1,16 @@
 //! Strided put and get.
 //!
-//! [`Strided`] has the library's routines, whose strides are arguments. `strided!` expands to [`written`]: regions of [`Object`]s, planned
+//! [`Strided`] has the library's routines, whose strides are arguments. `strided!` expands to [`expansion`]: regions of [`Object`]s, planned
 //! at compile time where they are constant. Both call the functions of this module: `strided!` with a plan and two addresses, the
 //! routines with one loop of blocks, which needs no plan on this node.
 
+pub mod expansion;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod object;
 mod region;
 mod routines;
 mod token;
-pub mod written;
 
 pub use object::{Object, Own, Readable, Remote, SameElements, Writable};
 pub use region::{Region, Side};

@@ -1,7 +1,7 @@
 //! The routines whose strides are arguments.
 
 use super::{get_blocks, put_blocks};
-use crate::context::raw::bytes_at;
+use crate::context::putmem::bytes_at;
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{On, SymAddr};

@@ -8,7 +8,7 @@
 
 use core::panic::Location;
 
-use super::place::Place as _;
+use super::remote_place::Place as _;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{On, SymAddr};
 use crate::observe::Family;

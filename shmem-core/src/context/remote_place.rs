@@ -3,8 +3,8 @@
 use core::panic::Location;
 
 use super::amo::{signal_on_node, update_signal};
-use super::order::fence_through;
-use super::slow::{get_slow, p_slow, put_signal_slow, put_slow};
+use super::fence_quiet::fence_through;
+use super::out_of_line::{get_slow, p_slow, put_signal_slow, put_slow};
 use crate::array::ArrayOn;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::Endpoint;

@@ -1,14 +1,16 @@
-//! The slow path of put, get and put with a signal: it notifies the observer, and uses the arena or the transport.
+//! The routes of put, get, put with a signal and atomics that are functions of their own, for observed jobs and for PEs of other
+//! nodes: each notifies the observer, and uses the arena or the transport.
 
 use core::panic::Location;
+use core::ptr::{self, NonNull};
 
-use super::amo::signal_on_node;
+use super::amo::{on_node, signal_on_node};
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::On;
-use crate::observe::{Call, Family};
+use crate::observe::{Call, Effect, Family};
 use crate::pe::Pe;
-use crate::transport::{Remote, SignalOp, Until, Width, shm};
+use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
 
 /// Writes one value, passed by value: a reference would keep it in memory also on the fast path.
 ///
@@ -140,4 +142,56 @@ pub(super) unsafe fn put_signal_slow(
         // SAFETY: the caller's promise, for as long as the family says.
         unsafe { far.put_signal(channel, to, from, bytes, signal, op, family.until()) };
     });
+}
+
+/// Changes a word. A fetching family returns the previous value; a non-blocking one writes it to `before`, and no
+/// other family has a `before`.
+///
+/// # Safety
+///
+/// The word must be an aligned one of that width on every PE. `before`, if it is given, must be aligned for the width, writable, and
+/// nobody else's, until the endpoint is quiet.
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
+pub(super) unsafe fn change_slow(
+    endpoint: &Endpoint,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    width: Width,
+    code: u32,
+    a: u64,
+    b: u64,
+    before: Option<NonNull<u8>>,
+    family: Family,
+    location: &'static Location<'static>,
+) -> u64 {
+    debug_assert_eq!(before.is_some(), family.until() == Until::Quiet, "{family}");
+    let before = before.map(NonNull::as_ptr);
+    let op = AtomicOp::from_words((code, a, b));
+    let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
+    endpoint.tell(call.with(before.unwrap_or(ptr::null_mut())), || {
+        if let Some(slot) = endpoint.mapped(pe, 0) {
+            // SAFETY: the caller's promise.
+            let bits = unsafe { on_node(slot, slot.wrapping_add(offset), width, op) };
+            if let Some(before) = before {
+                // SAFETY: the caller's promise.
+                unsafe { width.write(before, bits) };
+            }
+            return bits;
+        }
+        let (far, word) = (endpoint.far(), Remote { pe, segment, offset });
+        match (before, family.effect()) {
+            // SAFETY: the caller's promise.
+            (Some(before), _) => unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) },
+            (None, Effect::Fetch) => {
+                // SAFETY: the caller's promise.
+                return unsafe { far.transport.atomic(far.channel, word, width, op) };
+            }
+            // SAFETY: the caller's promise.
+            _ => unsafe { far.transport.atomic_update(far.channel, word, width, op) },
+        }
+        0
+    })
 }
