@@ -27,41 +27,39 @@
 //! sync         waiting, barriers and exchanges on a node: algorithms that are checked with loom
 //! data         types that may be in symmetric memory
 //! shared       loads, stores and copies of memory that others access at the same time
-//! fingerprint  a number for what must be equal on all PEs
+//! hash         a number for what must be equal on all PEs
 //! pe           the number of a PE, and its slot on this node
 //! message      compile-time formatting of messages
 //! columns      text in columns, for tables and reports
 //! root         reads files of `proc` and `sys`, real or invented
 //! ranges       lists of numbers: `0-3,8`
-//! alike        one value for each of many, most of which have the same
+//! run_length   a list with runs of equal values, one for each PE
 //! text         short texts of fixed size, for records that others read
-//! primitive    atomics, and what loom puts in their place
-//! loader       libraries of C, found when the program runs
-//! exit         ends the process, and completes transfers before the program ends it
-//! dispositions  keeps the handlers of signals while libraries are loaded
+//! loom_atomics  atomics, fences and futexes, and what loom puts in their place
+//! planted_fault  faults that tests and models must find
+//! loader       libraries of C, found when the program runs, which leave the program's handlers of signals alone
+//! process_exit  ends the process, and completes transfers before the program ends it
 //! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
 
 // The address to which other crates' documentation links.
 #![doc(html_root_url = "https://docs.rs/shmem-core/0.1.0")]
 
-pub mod alike;
 pub mod array;
 pub mod columns;
 pub mod context;
 pub mod data;
-pub mod dispositions;
 pub mod endpoint;
 pub mod exclusion;
-pub mod exit;
-pub mod fingerprint;
 #[cfg(test)]
 mod fixture;
 pub mod halo;
+pub mod hash;
 pub mod heap;
 pub mod indexed;
 pub mod libfabric;
 pub mod loader;
+mod loom_atomics;
 pub mod memory;
 pub mod message;
 pub mod object;
@@ -69,9 +67,11 @@ pub mod observe;
 pub mod padded;
 pub mod partition;
 pub mod pe;
-pub mod primitive;
+pub mod planted_fault;
+pub mod process_exit;
 pub mod ranges;
 pub mod root;
+pub mod run_length;
 pub mod section;
 pub mod segment;
 pub mod shared;

@@ -1,7 +1,7 @@
 //! Models of memory that PEs and threads share. Loom runs each model in every interleaving (`ci/loom.sh`).
 //!
 //! Loom reports a lost wake-up as a deadlock. The models also run with planted faults, and must find them: `mutant` in
-//! `primitive.rs`, and the table in `ci/loom.sh`.
+//! `planted_fault.rs`, and the table in `ci/loom.sh`.
 
 #![cfg(loom)]
 

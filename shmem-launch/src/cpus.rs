@@ -6,7 +6,7 @@ use std::io;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use shmem_core::alike::Alike;
+use shmem_core::run_length::Alike;
 use shmem_core::ranges;
 
 use crate::codec::Message;

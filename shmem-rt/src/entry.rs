@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use shmem_core::exit;
+use shmem_core::process_exit;
 use shmem_launch::bootstrap::{self, Bootstrap as _, Connection, Local, Managed, ProcessManager};
 use shmem_launch::env::{Settings, TransportChoice};
 use shmem_launch::say::say;
@@ -34,7 +34,7 @@ use crate::world::World;
 /// message instead.
 pub fn init<L: ThreadLevel>() -> Result<World<L>> {
     // Handlers at exit are for the PEs, not for their launcher.
-    Ok(join()?.unwrap_or_else(|code| exit::end(code.into(), || ())))
+    Ok(join()?.unwrap_or_else(|code| process_exit::end(code.into(), || ())))
 }
 
 /// As [`init`], for processes that were not started by a launcher, but by a framework, the program's own scheduler, or MPI. `manager`

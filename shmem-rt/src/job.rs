@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-use shmem_core::alike::Alike;
+use shmem_core::run_length::Alike;
 use shmem_core::context::{Endpoints, Far};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocation, Ledger, Made, Released};

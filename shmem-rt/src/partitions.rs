@@ -4,7 +4,7 @@
 
 use std::panic::Location;
 
-use shmem_core::alike::Alike;
+use shmem_core::run_length::Alike;
 use shmem_core::context::Initiator as _;
 use shmem_core::heap::{Allocation, Allocator, statics};
 use shmem_core::memory::Request;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use shmem_core::alike::Alike;
+use shmem_core::run_length::Alike;
 use shmem_core::context::WaitReport;
 use shmem_core::exclusion::Mutex;
 use shmem_core::heap::Ledger;

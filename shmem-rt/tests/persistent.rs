@@ -13,7 +13,7 @@ use shmem::Named;
 use shmem::array::StorageKind;
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem_core::fingerprint::fingerprint;
+use shmem_core::hash::fingerprint;
 use shmem_launch::codec;
 use tempfile::TempDir;
 

@@ -6,7 +6,7 @@ use core::sync::atomic::{Ordering, fence};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 
 /// Ordering and completion of the operations of a token.
 pub trait Order: Initiator {

@@ -11,7 +11,7 @@ use crate::endpoint::Endpoint;
 use crate::object::{AmoValue, Atomic, NAMELESS, On, Signal, place_at};
 use crate::observe::Family;
 use crate::pe::Pe;
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 use crate::shared;
 use crate::transport::{SignalOp, shm};
 

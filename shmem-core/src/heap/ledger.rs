@@ -17,7 +17,8 @@ use shmem_grammar::show_size;
 
 use super::allocator::room_of;
 use super::{Allocator, HeapError, Usage};
-use crate::primitive::{Mutex, mutant};
+use crate::loom_atomics::Mutex;
+use crate::planted_fault::mutant;
 
 /// The owner of an allocation, which frees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

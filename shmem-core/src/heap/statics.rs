@@ -9,7 +9,7 @@
 
 use shmem_grammar::show_size;
 
-use crate::fingerprint::fingerprint;
+use crate::hash::fingerprint;
 use crate::partition::{PartitionSpec, StaticEntry};
 use crate::text::Text;
 

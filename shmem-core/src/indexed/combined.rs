@@ -10,7 +10,7 @@ use super::listed::ListIndex;
 use super::listed::Wrong;
 use super::verb::{OneOrEach, Verb};
 use crate::object::AmoValue;
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 use crate::transport::Width;
 
 /// Fewest updates per word of the object for which combining pays.

@@ -203,7 +203,7 @@ impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
 
 impl<P: Spread, X: ListIndex> Drop for Bells<'_, '_, '_, P, X> {
     fn drop(&mut self) {
-        if !crate::primitive::mutant("list-without-bell") {
+        if !crate::planted_fault::mutant("list-without-bell") {
             self.ring();
         }
     }

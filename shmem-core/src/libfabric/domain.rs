@@ -7,7 +7,7 @@ use super::calls;
 use super::info::{Info, InfoEntry};
 use super::library::Library;
 use super::object::{Object, Refused};
-use crate::dispositions;
+use crate::loader::keep_signal_handlers;
 
 /// An open interface of a provider. Addresses, endpoints and registered memory are made from a domain, and keep it. Fields drop in
 /// this order.
@@ -33,13 +33,13 @@ impl Domain {
         let open = |fabric| unsafe { call(attributes, fabric, none) };
         // Both calls start a provider, which may load libraries of its hardware. SAFETY: providers install handlers of their own,
         // and free none of others.
-        let open = |fabric| unsafe { dispositions::keep(|| open(fabric)) };
+        let open = |fabric| unsafe { keep_signal_handlers(|| open(fabric)) };
         // SAFETY: a fabric is made from no object, and only this value has it.
         let fabric = unsafe { Object::open("fi_fabric", open) }?;
         // SAFETY: an open fabric, and the entry that it was opened by, which is read during the call.
         let open = |domain| unsafe { calls::domain(fabric.as_ptr(), info.first().as_ptr(), domain, none) };
         // SAFETY: providers install handlers of their own, and free none of others.
-        let open = |domain| unsafe { dispositions::keep(|| open(domain)) };
+        let open = |domain| unsafe { keep_signal_handlers(|| open(domain)) };
         // SAFETY: only this value has the domain, and closes it before its fabric.
         let domain = unsafe { Object::open("fi_domain", open) }?;
         Ok(Arc::new(Self { domain, fabric, info }))

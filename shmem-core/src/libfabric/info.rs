@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use super::bindings::*;
 use super::library::{Library, VERSION};
 use super::object::Refused;
-use crate::dispositions;
+use crate::loader::keep_signal_handlers;
 
 /// Requirements for offers. Endpoints are always without connections (`FI_EP_RDM`), usable by any thread (`FI_THREAD_SAFE`), and make
 /// progress in calls (`FI_PROGRESS_MANUAL`).
@@ -68,7 +68,7 @@ impl Library {
         // SAFETY: no node and no service are asked for; the hints are libfabric's own, and there is room for the answer.
         let ask = || unsafe { getinfo(VERSION, node, service, 0, hints.first.as_ptr(), &raw mut list) };
         // The first call loads providers. SAFETY: providers install handlers of their own, and free none of others.
-        let answer = unsafe { dispositions::keep(ask) };
+        let answer = unsafe { keep_signal_handlers(ask) };
         Refused::unless_done("fi_getinfo", answer)?;
         let first = NonNull::new(list).ok_or(refused(FI_ENODATA.cast_signed()))?;
         Ok(Info { library: self, first })

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 
 /// A symmetric address: the calling PE's own address of a byte in symmetric memory, which names the
 /// same byte on every PE.

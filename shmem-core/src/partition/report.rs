@@ -7,7 +7,7 @@ use shmem_grammar::show_size;
 
 use super::spec::{Grant, Pages};
 use super::spec::{Origin, PartitionSpec};
-use crate::alike::{Alike, groups};
+use crate::run_length::{Alike, groups};
 use crate::columns::Columns;
 use crate::ranges;
 

@@ -14,7 +14,7 @@
 //!   may mix several writes, and is still a value: every bit pattern is valid.
 //!
 //! Processes share the memory with the same instructions. The processor must make a store of at most 8 aligned bytes
-//! one store, and order all earlier accesses before locked instructions and the fences of `primitive`.
+//! one store, and order all earlier accesses before locked instructions and the fences of `loom_atomics`.
 //!
 //! Other processors than x86-64 and 64-bit Arm, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and
 //! bytes (`words`). That is for ThreadSanitizer, which does not see assembly: in such a build, it checks

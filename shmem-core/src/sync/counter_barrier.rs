@@ -14,7 +14,8 @@
 use std::time::Duration;
 
 use super::OwnLine;
-use crate::primitive::{AtomicU32, AtomicU64, FutexWord, Ordering, fence_after_rmw, mutant};
+use crate::loom_atomics::{AtomicU32, AtomicU64, FutexWord, Ordering, fence_after_rmw};
+use crate::planted_fault::mutant;
 
 const COUNT_BITS: u32 = 16;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;

@@ -21,7 +21,8 @@
 
 use std::time::Duration;
 
-use crate::primitive::{AtomicU32, FutexWord, Ordering, fence_after_rmw, fence_after_store, mutant};
+use crate::loom_atomics::{AtomicU32, FutexWord, Ordering, fence_after_rmw, fence_after_store};
+use crate::planted_fault::mutant;
 
 /// The bell of one PE. All zeroes is a silent bell without sleepers.
 #[derive(Debug)]

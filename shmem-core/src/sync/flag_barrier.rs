@@ -11,7 +11,8 @@
 
 use core::cell::UnsafeCell;
 
-use crate::primitive::{AtomicU64, Ordering, mutant};
+use crate::loom_atomics::{AtomicU64, Ordering};
+use crate::planted_fault::mutant;
 
 /// Bytes of a line besides its word. Both fill a cache line.
 pub const LINE_BYTES: usize = 56;

@@ -18,7 +18,8 @@
 //! store and sleep. So a sender calls [`settle`](Turn::settle) and rings before it waits for an exchange itself, or gives up.
 //! Sleeps are short, because before that a sender may wait for a sleeping PE elsewhere.
 
-use crate::primitive::{fence_after_store, mutant};
+use crate::loom_atomics::fence_after_store;
+use crate::planted_fault::mutant;
 
 /// A PE's progress in a series of exchanges. Exchanges are numbered from 1: a signal of 0 shows none.
 #[derive(Debug, Default)]

@@ -59,7 +59,7 @@ impl Patience {
         }
         if self.has_cores() && !expects_sharing {
             for _ in 0..FIRST_LOOKS {
-                crate::primitive::spin_loop();
+                crate::loom_atomics::spin_loop();
                 if done() {
                     return true;
                 }
@@ -79,7 +79,7 @@ impl Patience {
                 }
             } else {
                 for _ in 0..LOOKS {
-                    crate::primitive::spin_loop();
+                    crate::loom_atomics::spin_loop();
                     if done() {
                         return true;
                     }

@@ -18,7 +18,8 @@
 //! Both counters change by read-modify-write, after which the caller rings [`Doorbell`](super::Doorbell)s.
 
 use super::OwnLine;
-use crate::primitive::{AtomicU64, Ordering, mutant};
+use crate::loom_atomics::{AtomicU64, Ordering};
+use crate::planted_fault::mutant;
 
 /// One PE's counters. All zeroes is an unused ring.
 #[derive(Debug)]

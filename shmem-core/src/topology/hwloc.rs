@@ -10,13 +10,13 @@ use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 
 use super::node::{NumaNode, Speed};
-use crate::dispositions;
+use crate::loader::keep_signal_handlers;
 
 /// Adds hwloc's properties to these nodes. Fails, in words, if hwloc fails or describes another machine.
 pub(super) fn ask(nodes: &mut [NumaNode]) -> Result<(), String> {
     // hwloc loads plugins.
     // SAFETY: plugins install their own handlers, and free no others.
-    let topology = unsafe { dispositions::keep(load) }.map_err(|error| error.to_string())?;
+    let topology = unsafe { keep_signal_handlers(load) }.map_err(|error| error.to_string())?;
     if !topology.is_this_system() {
         return Err("it describes another machine (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set)".into());
     }

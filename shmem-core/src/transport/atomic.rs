@@ -6,7 +6,7 @@ use core::cmp::{
 };
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 
 /// Width of an atomic word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

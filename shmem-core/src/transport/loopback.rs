@@ -20,7 +20,7 @@ use super::target::Target;
 use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Until, Width};
 use crate::exclusion::{Mutex, RwLock};
 use crate::pe::Pe;
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 use crate::segment::FIRST_LATER;
 
 mod network;

@@ -4,7 +4,7 @@
 //! [`Target`].
 
 use super::atomic::{AtomicOp, Width, apply};
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 use crate::strided::{self, Pattern, TransferPlan};
 use crate::sync::Doorbell;
 

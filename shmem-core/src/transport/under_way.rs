@@ -6,7 +6,7 @@
 //! its transfers, which `exit` completes before it destroys anything ([`run_first`]).
 //!
 //! Blocking transfers run no code of the program and are not in the list. The library may end the process during one, when the job
-//! cannot continue: it calls no `exit` and destroys nothing ([`end`](crate::exit::end)), so late data is written to memory that still
+//! cannot continue: it calls no `exit` and destroys nothing ([`end`](crate::process_exit::end)), so late data is written to memory that still
 //! exists.
 //!
 //! `exit` destroys neither thread-locals of other threads nor anything on a stack. A thread that ends the process while another one has
@@ -16,8 +16,8 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 
 use super::Completes;
-use crate::exit::run_first;
-use crate::primitive::mutant;
+use crate::process_exit::run_first;
+use crate::planted_fault::mutant;
 
 /// Transfers of one function: a link of the thread's list, on the stack.
 struct Open<'q> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use shmem_core::exit;
+use shmem_core::process_exit;
 
 use super::{pmi, pmix};
 use crate::env::{EnvError, TRANSPORT};
@@ -59,7 +59,7 @@ pub(super) fn refuse() -> io::Result<()> {
         Some(_) => {
             // Launchers end a job in which a process fails. Process 0 prints the error before.
             std::thread::sleep(FIRST_TURN);
-            exit::end(CODE, || ())
+            process_exit::end(CODE, || ())
         }
     }
 }

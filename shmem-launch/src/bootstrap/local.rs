@@ -8,8 +8,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::net::SocketType;
 use rustix::process::getuid;
-use shmem_core::alike::Alike;
-use shmem_core::exit;
+use shmem_core::run_length::Alike;
+use shmem_core::process_exit;
 
 use super::exchange::{self, Exchange as _, Served};
 use super::launcher::Bootstrap;
@@ -123,7 +123,7 @@ impl Bootstrap for Local {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        exit::end(code, || {
+        process_exit::end(code, || {
             let request = ToLauncher::Abort { code, message: cut(message).into() };
             // If the launcher is out of reach, this PE prints the message.
             if self.exchange.request(&request, &[]).is_err() && !message.is_empty() {

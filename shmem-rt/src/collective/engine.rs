@@ -5,7 +5,7 @@
 
 use core::iter::{Peekable, Skip};
 
-use shmem_core::primitive::mutant;
+use shmem_core::planted_fault::mutant;
 
 use super::schedule::{Place, RecvStep, Schedule, SendStep, Then};
 

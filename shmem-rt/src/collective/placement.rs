@@ -23,7 +23,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::Far;
 use shmem_core::object::Extent;
-use shmem_core::primitive::mutant;
+use shmem_core::planted_fault::mutant;
 use shmem_core::segment::SYSTEM;
 use shmem_core::shared;
 use shmem_core::sync::Doorbell;

@@ -9,7 +9,7 @@ use core::any::type_name;
 
 use bytemuck::Pod;
 use shmem_core::context::{Contribution, Initiator};
-use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::hash::fingerprint_of_words;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use bytemuck::Pod;
 use shmem_core::context::{Both, Contribution, Truth};
 use shmem_core::data::PlainData;
-use shmem_core::primitive::mutant;
+use shmem_core::planted_fault::mutant;
 
 use crate::group::{Collective, Purpose};
 

@@ -13,7 +13,7 @@
 use core::iter::Peekable;
 use core::ops::Range;
 
-use shmem_core::primitive::mutant;
+use shmem_core::planted_fault::mutant;
 
 use super::reduce_op::ReduceOp;
 

@@ -31,7 +31,7 @@ use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::endpoint::{Work, WorkStatus};
 use shmem_core::exclusion::Mutex;
 use shmem_core::observe::{Call, Family, Meeting};
-use shmem_core::primitive::mutant;
+use shmem_core::planted_fault::mutant;
 use shmem_core::system::{Activity, MOST_SLOTS, ROUNDS, RequestArea};
 use shmem_core::text::Text;
 use shmem_core::transport::SignalOp;

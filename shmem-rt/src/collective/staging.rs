@@ -17,7 +17,7 @@ use core::ops::Range;
 use shmem_core::heap::MAX_ALIGN;
 use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
-use shmem_core::primitive::mutant;
+use shmem_core::planted_fault::mutant;
 use shmem_core::sync::{LINE_BYTES, MeetingLines, RingWords};
 use shmem_core::system::{
     CHUNK_BYTES, MIRROR_BYTES, RING_BYTES, SCRATCH_BYTES, TeamArea, WINDOW_BYTES, Window,

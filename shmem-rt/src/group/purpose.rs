@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::panic::Location;
 
-use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::hash::fingerprint_of_words;
 use shmem_core::observe::Family;
 use shmem_core::sync::STATEMENT_WORDS;
 use shmem_core::system::Activity;

@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use shmem_core::alike::Alike;
+use shmem_core::run_length::Alike;
 use shmem_core::exclusion::Mutex;
-use shmem_core::exit;
+use shmem_core::process_exit;
 use shmem_core::memory::{Arena, Machine, OwnMemory, PeList};
 use shmem_core::partition::Grant;
 use shmem_core::pe::Pe;
@@ -153,7 +153,7 @@ pub(crate) fn run<L: ThreadLevel>(
                 let _over = over;
                 if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
                     // The other PEs may wait for this PE for ever.
-                    exit::end(101, || ());
+                    process_exit::end(101, || ());
                 }
             });
             spawned.map_err(Error::launcher)?;
@@ -222,7 +222,7 @@ fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
     let all: Vec<_> = others.map(|peer| (peer.number, launch::record::describe(peer.record))).collect();
     let clauses: String =
         launch::report::standings(&all).iter().map(|clause| format!("\n  {clause}")).collect();
-    exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))
+    process_exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))
 }
 
 fn hosts(pes: usize) -> Result<Vec<u32>> {

@@ -6,7 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Barrier};
 
 use shmem_core::exclusion::Mutex;
-use shmem_core::exit;
+use shmem_core::process_exit;
 use shmem_launch::bootstrap::Bootstrap;
 
 #[derive(Clone)]
@@ -94,7 +94,7 @@ impl Bootstrap for Threads {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        exit::end(code, || eprintln!("shmem: PE {} ends the job: {message}", self.me))
+        process_exit::end(code, || eprintln!("shmem: PE {} ends the job: {message}", self.me))
     }
 
     fn finish(&self) {}

@@ -6,7 +6,7 @@
 //! before they make any memory.
 
 use serde::{Deserialize, Serialize};
-use shmem_core::alike::Alike;
+use shmem_core::run_length::Alike;
 use shmem_core::memory::FilePart;
 use shmem_core::partition::Grant;
 use shmem_core::text::first_difference;

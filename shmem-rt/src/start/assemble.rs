@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use shmem_core::alike::Alike;
+use shmem_core::run_length::Alike;
 use shmem_core::context::{Endpoints, Far, WaitReport, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};

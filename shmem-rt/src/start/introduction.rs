@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use shmem_core::alike::groups;
+use shmem_core::run_length::groups;
 use shmem_core::context::Initiator as _;
 use shmem_core::partition::{report, short_size};
 use shmem_core::ranges;

@@ -5,7 +5,7 @@
 //! after each change and before each persist, because a raw transfer may have overwritten it.
 
 use serde::{Deserialize, Serialize};
-use shmem_core::fingerprint::fingerprint;
+use shmem_core::hash::fingerprint;
 use shmem_core::text::Text;
 use shmem_launch::codec::{self, Message};
 

@@ -1,6 +1,6 @@
 //! The partitions of the job.
 
-use shmem_core::alike::Alike;
+use shmem_core::run_length::Alike;
 use shmem_core::partition::{Grant, PartitionSpec, Table};
 
 pub(crate) struct Partitions {

@@ -9,7 +9,7 @@ use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::{Here, MemoryHints};
-use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::hash::fingerprint_of_words;
 
 use crate::scenario::{self, assert_says};
 

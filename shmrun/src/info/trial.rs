@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use shmem_core::exit;
+use shmem_core::process_exit;
 use shmem_core::memory::{Arena, Machine, MemoryError, SlotLayout};
 use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
@@ -21,7 +21,7 @@ use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport as _, Un
 ///
 /// The library that the options name must be libfabric.
 pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
-    let on_failure = |message: String| -> Infallible { exit::end(1, || println!("{message}")) };
+    let on_failure = |message: String| -> Infallible { process_exit::end(1, || println!("{message}")) };
     let refused = |error: OfiError| error.to_string();
     let (arena, bytes) = alone().map_err(|error| error.to_string())?;
     let place = arena.start_of(0);

@@ -13,7 +13,7 @@ use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 use crate::transport::{AtomicOp, Completes, SignalOp, under_way};
 
 /// Non-blocking operations, which are complete at the end of the [`scope`](super::NonBlocking::scope).

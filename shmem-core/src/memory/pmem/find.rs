@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::file::{Disk, PmemFile};
 use super::header::{Areas, HEADER_PAGE, Header, Identity, LAYOUT, MAX_LAYOUT};
-use crate::fingerprint::fingerprint;
+use crate::hash::fingerprint;
 use crate::memory::size::Size;
 use crate::text::first_difference;
 

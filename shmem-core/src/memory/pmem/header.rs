@@ -11,7 +11,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::fingerprint::fingerprint;
+use crate::hash::fingerprint;
 use crate::memory::ADDRESS_ALIGN;
 
 pub(super) const HEADER_PAGE: usize = 4096;

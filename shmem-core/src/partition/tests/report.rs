@@ -1,7 +1,7 @@
 use shmem_grammar::Kind;
 
 use super::environment::environment;
-use crate::alike::Alike;
+use crate::run_length::Alike;
 use crate::partition::{Grant, Pages, PartitionSpec, Table, downgrades, report};
 
 fn specs() -> Vec<PartitionSpec> {

@@ -5,7 +5,7 @@
 //! single operations ([`shm`], [`apply`]).
 
 use super::{Change, Deed, Operand, position};
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 use crate::transport::atomic::apply;
 use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 

@@ -23,8 +23,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use shmem_core::alike::Alike;
-use shmem_core::exit;
+use shmem_core::run_length::Alike;
+use shmem_core::process_exit;
 
 use super::claim::Claim;
 use super::exchange::{Exchange, Served};
@@ -169,9 +169,9 @@ impl Bootstrap for Managed {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        // Not in `exit::end`, whose time is limited.
+        // Not in `process_exit::end`, whose time is limited.
         self.watch.await_turn();
-        exit::end(code, || {
+        process_exit::end(code, || {
             if !self.watch.may_speak() {
                 std::thread::sleep(SPEECH);
             } else if !message.is_empty() {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use shmem_core::exit;
+use shmem_core::process_exit;
 
 use crate::bootstrap::process_manager::ProcessManager;
 use crate::launch::channel::{Channel, LEAVING};
@@ -100,7 +100,7 @@ impl Watch {
         if self.has_left() {
             return;
         }
-        exit::end(1, || {
+        process_exit::end(1, || {
             if self.may_speak() {
                 say(&format!("shmem: PE {pe} has died: its process ended before it had left the job"));
             }

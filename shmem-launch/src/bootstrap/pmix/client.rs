@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::sync::RwLockReadGuard;
 
-use shmem_core::dispositions;
+use shmem_core::loader::keep_signal_handlers;
 use shmem_core::exclusion::RwLock;
 
 use super::bindings::*;
@@ -34,7 +34,7 @@ impl Client {
         let join = || unsafe { (library.init)(&raw mut me, std::ptr::null_mut(), 0) };
         // SAFETY: PMIx loads components, which install their own handlers, and
         // free nothing of others.
-        let status = unsafe { dispositions::keep(join) };
+        let status = unsafe { keep_signal_handlers(join) };
         if status == PMIX_ERR_UNREACH {
             return Ok(None);
         }

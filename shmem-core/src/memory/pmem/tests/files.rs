@@ -287,7 +287,7 @@ proptest! {
             for (at, word) in [(2, size), (3, layout), (5, generation)] {
                 page[at * 8..at * 8 + 8].copy_from_slice(&word.to_ne_bytes());
             }
-            let sum = crate::fingerprint::fingerprint(page[..56].iter().copied());
+            let sum = crate::hash::fingerprint(page[..56].iter().copied());
             page[56..64].copy_from_slice(&sum.to_ne_bytes());
             let file = heap.raw(pe);
             for slot in 0..2 {

@@ -10,7 +10,7 @@ use super::message::{self, Address, INDEX, List, Message, Sender, Task};
 use super::requests::{Arriving, Destination};
 use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Peer, SLOTS, token};
-use crate::primitive::mutant;
+use crate::planted_fault::mutant;
 use crate::segment::MAX_SEGMENTS;
 use crate::shared;
 use crate::strided::{self, Pattern, TransferPlan};

@@ -300,7 +300,7 @@ mod tests {
 
     fn child(how: &str) -> Child {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "exit::tests::nothing_holds_up_an_end", "--nocapture", "--test-threads=1"]);
+        child.args(["--exact", "process_exit::tests::nothing_holds_up_an_end", "--nocapture", "--test-threads=1"]);
         child.env(CHILD, how).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

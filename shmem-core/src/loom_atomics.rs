@@ -1,5 +1,5 @@
-//! The only choice between the atomics of `core` and of `loom`, so that models
-//! run the code that ships. Everything in [`sync`](crate::sync) imports its atomics from here.
+//! Atomics, fences and futexes, of the machine or of `loom`: the only choice between the two, so that models run the code that ships.
+//! Everything in [`sync`](crate::sync) imports its atomics from here.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -21,24 +21,6 @@ impl<T> Mutex<T> {
     pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
-}
-
-/// Whether the fault `name` is switched on: each model, and each test of an order, must then fail
-/// (`ci/loom.sh`, `ci/mutants.sh`). Faults exist in builds for these scripts only; in every other build
-/// this is `false`, and the faulty code is left out.
-#[cfg(not(any(loom, mutants)))]
-#[doc(hidden)]
-#[inline(always)]
-pub const fn mutant(_name: &str) -> bool {
-    false
-}
-
-/// Whether the fault `name` is switched on, by the variable `MUTANT`.
-#[cfg(any(loom, mutants))]
-#[doc(hidden)]
-pub fn mutant(name: &str) -> bool {
-    static CHOSEN: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
-    CHOSEN.get_or_init(|| std::env::var("MUTANT").ok()).as_deref() == Some(name)
 }
 
 /// Pauses between two polls of a word.
