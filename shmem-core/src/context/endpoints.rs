@@ -8,17 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use super::mapping::{Assignment, Tracking};
-use crate::endpoint::{Endpoint, Far, Waiting};
+use crate::endpoint::{Endpoint, Far};
 use crate::exclusion::Mutex;
-use crate::observe::Observer;
-use crate::pe::Pe;
-use crate::segment::Segments;
 use crate::transport::{Channel, Lane, Transport};
 
 /// All endpoints of a PE: stores to shared memory, and a channel on the transport to other nodes, if there are any.
 /// Stores take no lock, whatever the assignment says; the transport has locks.
 pub struct Endpoints {
-    /// The common part of all endpoints. Issues no operation.
+    /// The common part of all endpoints, which issues no operation.
     template: Endpoint,
     transport: Option<Arc<dyn Transport>>,
     /// Number of opened endpoints.
@@ -68,27 +65,13 @@ impl Channels {
 }
 
 impl Endpoints {
+    /// Endpoints like `template`, which has no route to other nodes, each with a channel on `transport` as its own.
+    ///
     /// # Safety
     ///
-    /// As [`Endpoint::new`]; `transport`, if it is given, must reach all PEs that have no slot.
-    pub unsafe fn new(
-        base: *mut u8,
-        stride: usize,
-        mine: *mut u8,
-        me: Pe,
-        transport: Option<Arc<dyn Transport>>,
-        segments: Arc<Segments>,
-        waiting: Arc<Waiting>,
-    ) -> Self {
-        // SAFETY: the caller's promise.
-        let template = unsafe { Endpoint::new(base, stride, mine, me, None, segments, waiting) };
+    /// `transport`, if it is given, must reach all PEs that have no slot.
+    pub unsafe fn new(template: Endpoint, transport: Option<Arc<dyn Transport>>) -> Self {
         Self { template, transport, opened: AtomicU32::new(0), channels: Mutex::default() }
-    }
-
-    /// Sets an observer of all operations. The job's PEs must be marked ([`Pe::observed`]), or most are unobserved.
-    #[must_use]
-    pub fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
-        Self { template: self.template.observed_by(observer), ..self }
     }
 
     /// Number of units that this node has; `None`: no limit.

@@ -25,6 +25,7 @@ pub use super::wait_set::WordSet;
 use crate::endpoint::Endpoint;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
+pub use crate::shared::{copy, read as load};
 use crate::strided::Level;
 use crate::system::Activity;
 use crate::transport::{AtomicOp, Remote, SignalOp, Width, shm};
@@ -46,28 +47,6 @@ pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
     // C programs may use other sizes at the same place, and need no alignment where their compiler needs none.
     // SAFETY: the caller's promise; a named place needs no alignment.
     unsafe { shm::store(to, value, true) };
-}
-
-/// Reads a value.
-///
-/// # Safety
-///
-/// `from` must be readable for the size of a `T`.
-#[inline(always)]
-pub unsafe fn load<T: Pod>(from: *const T) -> T {
-    // SAFETY: the caller's promise.
-    unsafe { shm::load(from, true) }
-}
-
-/// Copies bytes. Ranges may overlap, and other PEs may change them.
-///
-/// # Safety
-///
-/// `from` must be readable and `to` writable for `bytes` bytes.
-#[inline(always)]
-pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { shm::put(to, from, bytes) };
 }
 
 /// Rings the bell of the PE whose slot starts at `slot`, after stores, if the PE waits.
@@ -117,21 +96,10 @@ pub unsafe fn put_signal(
     family: Family,
 ) {
     let (Remote { pe, segment, offset }, (to_segment, to)) = (to, (signal.segment, signal.offset));
+    let location = Location::caller();
     // SAFETY: the caller's promise.
     unsafe {
-        put_signal_slow(
-            endpoint,
-            pe,
-            segment,
-            offset,
-            from,
-            bytes,
-            to_segment,
-            to,
-            op,
-            family,
-            Location::caller(),
-        );
+        put_signal_slow(endpoint, pe, segment, offset, from, bytes, to_segment, to, op, family, location);
     };
 }
 

@@ -85,9 +85,9 @@ impl Endpoint {
         Self { is_plain: self.far.is_none() && self.observer.is_none(), ..self }
     }
 
-    /// Sets an observer of the operations.
+    /// Sets an observer of the operations. The job's PEs must be marked ([`Pe::observed`]), or most operations are unobserved.
     #[must_use]
-    pub(crate) fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
+    pub fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
         Self { observer, ..self }.with_test()
     }
 

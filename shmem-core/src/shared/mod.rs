@@ -90,7 +90,7 @@ pub unsafe fn load<T: Pod>(from: *const T) -> T {
 ///
 /// `from` must be aligned and readable.
 #[inline(always)]
-pub(crate) unsafe fn read<T: Pod>(from: *const T) -> T {
+pub unsafe fn read<T: Pod>(from: *const T) -> T {
     // In registers: through memory, a long read would wait for shorter writes.
     macro_rules! word {
         ($word:ident) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use shmem_core::run_length::Alike;
-use shmem_core::context::{Endpoints, Far, WaitReport, Waiting, Watch};
+use shmem_core::context::{Endpoint, Endpoints, Far, WaitReport, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing};
@@ -102,11 +102,12 @@ pub(crate) fn assemble<L: ThreadLevel>(parts: Parts) -> World<L> {
     let counted = counted.map(|far| Arc::new(CountedTransport::new(Arc::clone(far), directory.pes().len())));
     let far = counted.clone().map(|counted| counted as Arc<dyn Transport>).or(far);
     let (base, stride, me) = (arena.base(), arena.stride(), directory.pes()[bootstrap.number()]);
-    let (others, known, waiting) = (far.clone(), Arc::clone(&segments), Arc::new(waiting));
-    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps the arena; the
-    // transport reaches the PEs without a slot.
-    let endpoints = unsafe { Endpoints::new(base, stride, node.mine, me, others, known, waiting) };
-    let endpoints = endpoints.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
+    let (known, waiting) = (Arc::clone(&segments), Arc::new(waiting));
+    // SAFETY: the arena maps every slot that a `Pe` of this job carries, and the job keeps the arena.
+    let template = unsafe { Endpoint::new(base, stride, node.mine, me, None, known, waiting) };
+    let template = template.observed_by(observers.clone().map(|observers| observers as Arc<dyn Observer>));
+    // SAFETY: the transport reaches the PEs without a slot.
+    let endpoints = unsafe { Endpoints::new(template, far.clone()) };
     let holdings = Holdings::start(&settings, endpoints.units(), node.pes.len(), node.index, L::USE);
     let holdings = holdings.unwrap_or_else(|error| end(&error));
     let endpoint = endpoints.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
