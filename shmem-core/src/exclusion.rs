@@ -82,30 +82,23 @@ impl<T: ?Sized> RwLock<T> {
 mod tests {
     use super::*;
 
-    /// Runs `f` on a thread that panics behind it.
-    fn panicking(f: impl FnOnce() + Send) {
-        std::thread::scope(|scope| {
-            scope.spawn(f).join().expect_err("it panics");
-        });
-    }
-
     #[test]
     fn a_thread_that_panics_keeps_nobody_out() {
-        let mutex = Mutex::new(1);
-        panicking(|| {
-            *mutex.lock() += 1;
-            let _held = mutex.lock();
-            panic!("with the mutex");
+        let (mutex, lock) = (Mutex::new(1), RwLock::new(1));
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let (mut one, mut other) = (mutex.lock(), lock.write());
+                (*one, *other) = (2, 3);
+                panic!("with the mutex and the lock");
+            });
+            thread.join().expect_err("it panics");
         });
-        assert_eq!(*mutex.try_lock().expect("nobody has it"), 2);
-        assert_eq!(mutex.into_inner(), 2);
-
-        let lock = RwLock::new(1);
-        panicking(|| {
-            let mut held = lock.write();
-            *held += 1;
-            panic!("with the lock");
-        });
-        assert_eq!(*lock.read(), 2);
+        assert_eq!(
+            (mutex.try_lock().map(|held| *held), lock.try_read().map(|held| *held)),
+            (Some(2), Some(3))
+        );
+        *mutex.lock() += 1;
+        *lock.write() += 1;
+        assert_eq!((*lock.read(), mutex.into_inner()), (4, 3));
     }
 }

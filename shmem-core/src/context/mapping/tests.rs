@@ -104,11 +104,6 @@ fn domains_created_together_are_mapped_together() {
     let domains = together.create_domains(Single, 3).unwrap();
     let found: Vec<_> = domains.into_iter().map(|domain| context(&mut together, domain)).collect();
     assert_eq!(found, [Own(0), Lock(1), Lock(1)]);
-    // All or none.
-    let mut conservative = mapping(Domain, Conservative, 2, None);
-    assert!(conservative.create_domains(Single, 3).is_err());
-    assert_eq!(conservative.used(), 0);
-    assert_eq!(conservative.create_domains(Single, 2).unwrap().len(), 2);
 }
 
 /// Where one costs more the more there are, this takes minutes.
