@@ -36,20 +36,15 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Number of run-time indices.
-    pub(super) const fn open_indices(&self) -> usize {
-        let (mut found, mut i) = (0, 0);
-        while i < self.axes.len() {
-            found += self.axes[i].is_dynamic() as usize;
-            i += 1;
-        }
-        found
-    }
-
     /// Panics unless `given` is the number of run-time indices.
     #[track_caller]
     pub(super) const fn require_indices(&self, given: usize) {
-        assert!(self.open_indices() == given, "an index that only the run knows is not given");
+        let (mut expected, mut i) = (0, 0);
+        while i < self.axes.len() {
+            expected += self.axes[i].is_dynamic() as usize;
+            i += 1;
+        }
+        assert!(expected == given, "an index that only the run knows is not given");
     }
 
     /// Layout in an object of these dimensions. Omitted innermost axes are whole.

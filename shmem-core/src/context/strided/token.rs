@@ -60,20 +60,11 @@ macro_rules! tokens {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<'env, I: $bound + ?Sized> $trait<'env> for Scope<'_, 'env, I> {
-            #[doc(hidden)]
-            #[inline(always)]
-            fn $method(&self) -> Through<'_, 'env> {
-                Through::new(self.endpoint(), Family::$nbi)
-            }
-        }
-
-        #[diagnostic::do_not_recommend]
         impl<'env, I: $bound + ?Sized> $trait<'env> for &Scope<'_, 'env, I> {
             #[doc(hidden)]
             #[inline(always)]
             fn $method(&self) -> Through<'_, 'env> {
-                (**self).$method()
+                Through::new(self.endpoint(), Family::$nbi)
             }
         }
     )*};
