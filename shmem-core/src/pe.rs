@@ -82,7 +82,7 @@ impl Pe {
         Self { number: self.number, slot: self.slot & Self::SLOT | (viewer + 1) << 16 | Self::OBSERVED }
     }
 
-    /// Whether both values have one viewer.
+    /// Whether both values were made by the same PE, or neither says which made it.
     #[doc(hidden)]
     #[inline(always)]
     pub const fn is_seen_with(self, other: Self) -> bool {

@@ -4,10 +4,10 @@
 //! destructors: another thread may be in a transfer to memory that a destructor would free.
 //!
 //! `exit` runs the destructors of the calling thread's thread-locals, the newest first, then the handlers of `atexit`. So a
-//! function that must precede all destructors is registered as the newest (`run_first`). glibc keeps destructors in a list without
-//! removal, whose head is a word of its thread-local memory. `Newest` finds that word: no other word changes in each of two
-//! registrations. The word shows whether the last registration is still the newest. Without it, every call registers, for some
-//! 50 bytes. musl's `exit` runs no destructors of thread-locals.
+//! function that must precede all destructors is registered as the newest (`run_first`). glibc keeps destructors in a list from which
+//! none is removed; the head of the list is a word of thread-local memory. `Newest` finds that word, because no other word changes in
+//! each of two registrations. The word shows whether the last registration is still the newest. Where the word is not found, every call
+//! registers again, which takes some 50 bytes. musl's `exit` runs no destructors of thread-locals.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -300,7 +300,12 @@ mod tests {
 
     fn child(how: &str) -> Child {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "process_exit::tests::nothing_holds_up_an_end", "--nocapture", "--test-threads=1"]);
+        child.args([
+            "--exact",
+            "process_exit::tests::nothing_holds_up_an_end",
+            "--nocapture",
+            "--test-threads=1",
+        ]);
         child.env(CHILD, how).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

@@ -23,7 +23,7 @@ pub const FIRST_LATER: u32 = 128;
 
 const NONE: u8 = u8::MAX;
 
-/// Most granules of a slot: a process's addresses in units of 2 MiB. The table has a byte for each granule.
+/// Upper limit on the granules of a slot: a process's addresses in units of 2 MiB. The table has a byte for each granule.
 const MOST_GRANULES: usize = 1 << 27;
 
 /// A segment: bytes at one offset in every PE's slot.

@@ -23,7 +23,7 @@ use crate::text::Text;
 /// Bytes reserved for the sparse system area.
 pub const SYSTEM_BYTES: usize = 32 << 20;
 
-/// Most teams at a time, the world included.
+/// Upper limit on the teams at a time, the world included.
 pub const MAX_TEAMS: usize = 64;
 
 /// Bytes that one PE contributes to one step of a collective.
@@ -41,13 +41,13 @@ pub const WINDOW_BYTES: usize = 1 << 20;
 /// Bytes of a ring, which replaces the slots if all members are on one node.
 pub const RING_BYTES: usize = 2 << 20;
 
-/// Most slots of a window.
+/// Upper limit on the slots of a window.
 pub const MOST_SLOTS: usize = 16;
 
-/// Most credit counters. Each counts further chunks that may be sent.
+/// Upper limit on the credit counters. Each counts further chunks that may be sent.
 pub const MOST_CREDITS: usize = 1024;
 
-/// Most nonblocking collectives of a team at a time.
+/// Upper limit on the nonblocking collectives of a team at a time.
 pub const MOST_REQUESTS: usize = 4;
 
 /// Bytes of the slots of a nonblocking collective.
@@ -328,17 +328,17 @@ impl PeRecord {
         self.magic.load(Ordering::Acquire) == Self::MAGIC
     }
 
-    /// Its process.
+    /// Process ID of the PE.
     pub fn pid(&self) -> u32 {
         self.pid.load(Ordering::Relaxed)
     }
 
-    /// Its number in the job.
+    /// Number of the PE in the job.
     pub fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
     }
 
-    /// Its stage.
+    /// Stage of the PE.
     pub fn stage(&self) -> Stage {
         match self.stage.load(Ordering::Acquire) {
             0 => Stage::Starting,
@@ -348,7 +348,7 @@ impl PeRecord {
         }
     }
 
-    /// Sets it.
+    /// Sets the PE's stage.
     pub fn set_stage(&self, stage: Stage) {
         self.stage.store(stage as u32, Ordering::Release);
     }

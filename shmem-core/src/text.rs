@@ -14,7 +14,7 @@ impl<const N: usize> Text<N> {
     /// The empty text.
     pub const EMPTY: Self = Self([0; N]);
 
-    /// `s`; if cut, its start and `..`.
+    /// Returns the text `s`. If it is too long, its end is cut, and `..` stands in its place.
     pub const fn head(s: &str) -> Self {
         let s = s.as_bytes();
         let mut t = [0; N];
@@ -31,7 +31,7 @@ impl<const N: usize> Text<N> {
         Self(t)
     }
 
-    /// `s`; if cut, `..` and its end.
+    /// Returns the text `s`. If it is too long, its beginning is cut, and `..` stands in its place.
     pub const fn tail(s: &str) -> Self {
         let s = s.as_bytes();
         let mut t = [0; N];

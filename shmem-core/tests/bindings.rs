@@ -27,7 +27,8 @@ fn structures() -> Structures {
     let declared = ["pub struct ", "pub union "].into_iter().flat_map(|kind| BINDINGS.split(kind).skip(1));
     let declared = declared.filter_map(|text| text.split_once(" {\n")).map(|(name, body)| {
         let lines = body.split("\n}").next().unwrap().lines();
-        let field = |line: &'static str| line.trim().strip_prefix("pub ")?.strip_suffix(',')?.split_once(": ");
+        let field =
+            |line: &'static str| line.trim().strip_prefix("pub ")?.strip_suffix(',')?.split_once(": ");
         (name, lines.filter_map(field).collect())
     });
     // Tables of calls: `NAME of fid.. {`, then entries that end with a semicolon.
@@ -43,7 +44,8 @@ fn structures() -> Structures {
 
 /// Declares a field in C.
 fn field(name: &str, of: &str) -> String {
-    if let Some((of, count)) = of.strip_prefix('[').and_then(|of| of.strip_suffix("usize]")?.split_once("; ")) {
+    if let Some((of, count)) = of.strip_prefix('[').and_then(|of| of.strip_suffix("usize]")?.split_once("; "))
+    {
         return field(&format!("{name}[{count}]"), of);
     }
     if of.starts_with('*') {
@@ -110,7 +112,8 @@ fn bindings_are_those_of_the_headers_installed_here() {
         return;
     }
     let mut source = "#include <stddef.h>\n".to_owned();
-    for header in ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_rma", "fi_atomic", "fi_eq", "fi_errno"] {
+    for header in ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_rma", "fi_atomic", "fi_eq", "fi_errno"]
+    {
         writeln!(source, "#include <rdma/{header}.h>").unwrap();
     }
     let (structures, mut declared) = (structures(), BTreeSet::new());
@@ -124,7 +127,9 @@ fn bindings_are_those_of_the_headers_installed_here() {
         for (field, _) in fields.iter().filter(|field| !is_later(field)) {
             let field = in_c(field);
             same(format!("offsetof(struct {name}, {field}) == offsetof(struct bound_{name}, {field})"));
-            same(format!("sizeof(((struct {name} *)0)->{field}) == sizeof(((struct bound_{name} *)0)->{field})"));
+            same(format!(
+                "sizeof(((struct {name} *)0)->{field}) == sizeof(((struct bound_{name} *)0)->{field})"
+            ));
         }
     }
     let constants = BINDINGS.lines().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": "));

@@ -6,8 +6,8 @@ use std::io;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use shmem_core::run_length::Alike;
 use shmem_core::ranges;
+use shmem_core::run_length::Alike;
 
 use crate::codec::Message;
 

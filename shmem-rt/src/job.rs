@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-use shmem_core::run_length::Alike;
 use shmem_core::context::{Endpoints, Far};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocation, Ledger, Made, Released};
@@ -13,6 +12,7 @@ use shmem_core::memory::{Arena, Machine};
 use shmem_core::object::Extent;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::run_length::Alike;
 use shmem_core::segment::Segments;
 use shmem_core::topology::Topology;
 use shmem_core::transport::{CountedTransport, Transport};

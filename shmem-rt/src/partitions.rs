@@ -4,13 +4,13 @@
 
 use std::panic::Location;
 
-use shmem_core::run_length::Alike;
 use shmem_core::context::Initiator as _;
 use shmem_core::heap::{Allocation, Allocator, statics};
 use shmem_core::memory::Request;
 use shmem_core::partition::{
     Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError, show_size,
 };
+use shmem_core::run_length::Alike;
 use shmem_core::segment::FIRST_LATER;
 use shmem_core::text::{Text, counted};
 use shmem_launch::codec;

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use shmem_core::run_length::Alike;
 use shmem_core::context::WaitReport;
 use shmem_core::exclusion::Mutex;
 use shmem_core::heap::Ledger;
 use shmem_core::object::Extent;
 use shmem_core::partition::{Grant, PartitionSpec, downgrades, show_size};
+use shmem_core::run_length::Alike;
 use shmem_core::system::{PeRecord, Stage};
 use shmem_launch::env::Settings;
 use shmem_launch::launch::held;

@@ -15,9 +15,9 @@ use crate::transport::{AtomicOp, SignalOp, Until, Width, shm};
 macro_rules! changes {
     ($then:ident) => {
         $then! {
-            /// Writes.
+            /// Writes the word.
             update set(value) [] = AtomicOp::Set(value.to_bits64()), AtomicSet;
-            /// Writes, and returns the previous value.
+            /// Writes the word, and returns the previous value.
             fetch swap(value) [] = AtomicOp::Swap(value.to_bits64()), AtomicSwap;
             /// Writes `desired` if the word is `expected`, bit for bit; returns the previous value.
             fetch compare_swap(expected, desired) []
@@ -92,8 +92,8 @@ macro_rules! methods {
     };
 }
 
-/// Atomic memory operations. All are atomic with respect to each other, between PEs and threads;
-/// an update that a PE waits for wakes it.
+/// Atomic memory operations. They are atomic with respect to each other, between PEs and between threads. An update of a word wakes
+/// a PE that waits for the word.
 ///
 /// Operations without a result (`set`, `add`, ...) are visible to every PE after `quiet`; the others are complete on return.
 ///
@@ -110,7 +110,7 @@ macro_rules! methods {
 /// }
 /// ```
 pub trait Amo: Initiator {
-    /// Reads.
+    /// Reads the word.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch`.
     #[inline(always)]
@@ -185,7 +185,6 @@ fn change_bits<W: SymmetricData>(endpoint: &Endpoint, word: On<'_, W>, op: Atomi
     }
 }
 
-/// Changes a signal.
 #[inline(always)]
 #[track_caller]
 pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
@@ -227,7 +226,7 @@ pub unsafe fn on_node(slot: *mut u8, word: *mut u8, width: Width, op: AtomicOp) 
     unsafe { shm::atomic(word, width, op, bell) }
 }
 
-/// As [`change`]; the previous value is written to `before`.
+/// Changes a word as [`change`] does, and writes the previous value to `before` until the endpoint is quiet.
 ///
 /// # Safety
 ///

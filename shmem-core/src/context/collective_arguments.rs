@@ -40,7 +40,7 @@ pub unsafe trait Contribution<R>: Sized {
     /// Type of the items.
     type Item: PlainData;
 
-    /// The extent, if in symmetric memory.
+    /// The extent of the argument, if the argument is in symmetric memory.
     #[doc(hidden)]
     #[track_caller]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
@@ -174,7 +174,7 @@ symmetric! {
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
 )]
 pub unsafe trait Source<I> {
-    /// The extent, if in symmetric memory.
+    /// The extent of the argument, if the argument is in symmetric memory.
     #[doc(hidden)]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
@@ -203,7 +203,7 @@ pub unsafe trait Source<I> {
     note = "a `values` that is a `&mut [..]` already is lent: `&mut *values`"
 )]
 pub unsafe trait Destination<I>: Sized {
-    /// The extent, if in symmetric memory.
+    /// The extent of the argument, if the argument is in symmetric memory.
     #[doc(hidden)]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
         None
@@ -320,7 +320,7 @@ symmetric_lists! {
     note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
 )]
 pub unsafe trait Collected<I> {
-    /// The extent, if in symmetric memory.
+    /// The extent of the argument, if the argument is in symmetric memory.
     #[doc(hidden)]
     #[track_caller]
     fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
@@ -460,7 +460,7 @@ unsafe impl Pod for Truth {}
 // SAFETY: transparent over a byte: no padding, no pointer, and every pattern is a value, the same in all processes.
 unsafe impl SymmetricData for Truth {}
 
-/// Bytes on the stack.
+/// Upper limit on the bytes of items on the stack.
 const FEW: usize = 1 << 10;
 
 /// Items, initially zero. A few bytes are on the stack, without an allocation.

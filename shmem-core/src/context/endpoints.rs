@@ -18,7 +18,6 @@ pub struct Endpoints {
     /// The common part of all endpoints, which issues no operation.
     template: Endpoint,
     transport: Option<Arc<dyn Transport>>,
-    /// Number of opened endpoints.
     opened: AtomicU32,
     channels: Mutex<Channels>,
 }

@@ -68,7 +68,7 @@ pub fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
     }
 }
 
-/// The slow path: for one PE, or for all.
+/// Orders or completes operations on one PE, or on all, if there are other nodes or an observer.
 #[cold]
 #[inline(never)]
 fn slow(endpoint: &Endpoint, family: Family, pe: Option<Pe>, location: &'static Location<'static>) {

@@ -97,7 +97,8 @@ impl<T: PlainData> SlicePlace<T> for On<'_, [T]> {}
 #[diagnostic::do_not_recommend]
 impl<T: PlainData, const D: usize> SlicePlace<T> for ArrayOn<'_, T, D> {}
 
-/// The type in which values are passed. For a word, which `p` refuses, it is the word's number: then rustc reports the place only.
+/// The type in which values are passed. For a word, which `p` refuses, it is the word's number, so
+/// that rustc reports the place only.
 pub trait Valued {
     /// The type.
     type Value;
@@ -142,7 +143,8 @@ impl<T: PlainData> ValuePlace for On<'_, T> {
     }
 }
 
-/// Writes the one item of a place, on this node in one access. The value is read after the branch, which is a cycle faster.
+/// Writes the one item of a place, on this node in one access. The value is read after the branch, because that is a cycle
+/// faster.
 #[inline(always)]
 #[track_caller]
 fn store<C: Contents<Item: PlainData> + ?Sized>(

@@ -2,8 +2,8 @@
 
 use core::panic::Location;
 
-use super::remote_place::{Place, ValuePlace, check_len};
 use super::out_of_line::g_slow;
+use super::remote_place::{Place, ValuePlace, check_len};
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, Signal};

@@ -21,7 +21,7 @@ use crate::endpoint::{Endpoint, Initiator, Stores};
 pub struct SessionOptions {
     /// Many small operations, each of which may take longer if all together take less (`SHMEM_CTX_SESSION_BATCH`).
     pub batch: bool,
-    /// Most operations of the session, if known (`SHMEM_CTX_SESSION_TOTAL_OPS`).
+    /// Upper limit on the operations of the session, if known (`SHMEM_CTX_SESSION_TOTAL_OPS`).
     pub total_ops: Option<usize>,
 }
 

@@ -238,7 +238,7 @@ impl Relation {
 }
 
 impl<V: AmoValue> Condition<V> {
-    /// Whether `value` satisfies it.
+    /// Whether `value` satisfies the condition.
     #[inline(always)]
     pub fn holds(self, value: V) -> bool {
         self.relation.holds(&value, &self.value)

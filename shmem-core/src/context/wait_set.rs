@@ -229,7 +229,7 @@ pub trait WordSet {
         self.numbers().find(|word| !self.holds(*word)).unwrap_or_default()
     }
 
-    /// A word whose condition holds, in turn.
+    /// Returns a word whose condition holds; repeated calls take turns among such words.
     fn any(&self) -> Option<usize> {
         find_in_turn(self.address(), self.count(), |word| self.counts(word) && self.holds(word))
     }

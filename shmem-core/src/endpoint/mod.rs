@@ -22,8 +22,9 @@ use crate::sync::Doorbell;
 use crate::system::SystemArea;
 use crate::transport::{Channel, Transport};
 
-/// An offset outside of every arena. Added to a user-space address, it gives an invalid address. So accesses fault before memory
-/// exists, and while the world is lent. Two bits: some processors ignore an address's upper byte (bit 62), none ignores bit 55.
+/// An offset outside of every arena. The sum of this offset and an address of the program is no valid address, so accesses fault: before
+/// memory exists, and while the world is lent. It has two bits, because some processors ignore the upper byte of an address, which has
+/// bit 62. None ignores bit 55.
 pub(crate) const POISON: usize = 1 << (usize::BITS - 2) | 1 << (usize::BITS - 9);
 
 /// The route to PEs on other nodes.

@@ -1,9 +1,9 @@
 //! Observation of operations: for statistics, traces and checks.
 //!
 //! An [`Observer`] is notified of every [`Call`] before and after it. One table of [families](Family) has all operations and their
-//! effects on memory. A job is observed or not from its start on. In an observed job, every [`Pe`] carries a mark: operations take
-//! the cold branch, as for the network, which notifies the observer and locates the PE again. So an unobserved operation has no
-//! additional instruction.
+//! effects on memory. A job is observed or not from its start on. In an observed job, every [`Pe`] carries a mark, so operations take
+//! the cold branch, as for the network. The functions of that branch notify the observer, and find the PE's slot behind the mark. So an
+//! unobserved operation has no additional instruction.
 
 mod counters;
 mod operation_table;
@@ -61,7 +61,7 @@ pub struct Listed<'a> {
 }
 
 impl Listed<'_> {
-    /// Most elements in a call that observers see.
+    /// Upper limit on the elements of a call that observers see.
     pub const MOST: usize = 4096;
 }
 

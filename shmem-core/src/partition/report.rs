@@ -7,9 +7,9 @@ use shmem_grammar::show_size;
 
 use super::spec::{Grant, Pages};
 use super::spec::{Origin, PartitionSpec};
-use crate::run_length::{Alike, groups};
 use crate::columns::Columns;
 use crate::ranges;
+use crate::run_length::{Alike, groups};
 
 const HEADS: [&str; 13] = [
     "ID",

@@ -87,10 +87,10 @@ macro_rules! call {
     }};
 }
 
-/// Most bytes that every C library copies without `rep movsb`.
+/// Upper limit on the bytes that every C library copies without `rep movsb`.
 const PART: usize = 2048;
 
-/// From here on, C libraries bypass the caches, which saves more than copying in parts.
+/// Number of bytes from which on C libraries bypass the caches. That saves more than copying in parts.
 const HUGE: usize = 1 << 20;
 
 const PAGE: usize = 4096;

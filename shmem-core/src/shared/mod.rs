@@ -42,7 +42,7 @@ pub(crate) use accesses::Sixteen;
 use accesses::{copy_long, zero_long};
 pub(crate) use register::{Ends, One, Quad, Register, Registers};
 
-/// Most bytes that [`copy`] copies by inline instructions.
+/// Upper limit on the bytes that [`copy`] copies by inline instructions.
 const SHORT: usize = 64;
 
 /// Whether a type is a number of at most 8 bytes, accessed by one atomic instruction. Known while compiling.

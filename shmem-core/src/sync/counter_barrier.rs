@@ -119,7 +119,7 @@ pub const STATEMENT_WORDS: usize = 16;
 pub struct Statement([AtomicU64; STATEMENT_WORDS]);
 
 impl Statement {
-    /// Called before the barrier.
+    /// Writes a statement, before the barrier.
     pub fn write(&self, words: &[u64; STATEMENT_WORDS]) {
         self.0.iter().zip(words).for_each(|(there, word)| there.store(*word, Ordering::Relaxed));
     }

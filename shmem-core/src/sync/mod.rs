@@ -20,8 +20,8 @@ mod ring_counters;
 
 pub use counter_barrier::{Arrival, NodeBarrier, STATEMENT_WORDS, Statement};
 pub use doorbell::Doorbell;
-pub use neighbour_exchange::{Turn, Turns};
 pub use flag_barrier::{LINE_BYTES, MeetingLines, Shown};
+pub use neighbour_exchange::{Turn, Turns};
 pub use patience::Patience;
 pub use ring_counters::RingWords;
 

@@ -10,7 +10,7 @@ pub struct Patience {
     outnumbered: bool,
 }
 
-/// Longer than a round trip between cores, and shorter than two sleeps and wake-ups.
+/// Time of spinning: longer than a round trip between cores, and shorter than two sleeps and wake-ups.
 const SPIN: Duration = Duration::from_micros(50);
 
 /// Time that a byte may take from one node to another.

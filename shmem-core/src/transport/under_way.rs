@@ -16,8 +16,8 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 
 use super::Completes;
-use crate::process_exit::run_first;
 use crate::planted_fault::mutant;
+use crate::process_exit::run_first;
 
 /// Transfers of one function: a link of the thread's list, on the stack.
 struct Open<'q> {

@@ -8,8 +8,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::net::SocketType;
 use rustix::process::getuid;
-use shmem_core::run_length::Alike;
 use shmem_core::process_exit;
+use shmem_core::run_length::Alike;
 
 use super::exchange::{self, Exchange as _, Served};
 use super::launcher::Bootstrap;

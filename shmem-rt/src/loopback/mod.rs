@@ -18,12 +18,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use shmem_core::run_length::Alike;
 use shmem_core::exclusion::Mutex;
-use shmem_core::process_exit;
 use shmem_core::memory::{Arena, Machine, OwnMemory, PeList};
 use shmem_core::partition::Grant;
 use shmem_core::pe::Pe;
+use shmem_core::process_exit;
+use shmem_core::run_length::Alike;
 use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
 use shmem_launch::bootstrap::Bootstrap;

@@ -6,9 +6,9 @@
 //! before they make any memory.
 
 use serde::{Deserialize, Serialize};
-use shmem_core::run_length::Alike;
 use shmem_core::memory::FilePart;
 use shmem_core::partition::Grant;
+use shmem_core::run_length::Alike;
 use shmem_core::text::first_difference;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};

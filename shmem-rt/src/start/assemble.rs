@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use shmem_core::run_length::Alike;
 use shmem_core::context::{Endpoint, Endpoints, Far, WaitReport, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
@@ -12,6 +11,7 @@ use shmem_core::memory::{Arena, Backing};
 use shmem_core::object::{self, Extent};
 use shmem_core::observe::{Family, Observer};
 use shmem_core::partition::Grant;
+use shmem_core::run_length::Alike;
 use shmem_core::sync::Patience;
 use shmem_core::system::Stage;
 use shmem_core::transport::ofi::strided::Row;

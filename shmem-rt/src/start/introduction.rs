@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use shmem_core::run_length::groups;
 use shmem_core::context::Initiator as _;
 use shmem_core::partition::{report, short_size};
 use shmem_core::ranges;
+use shmem_core::run_length::groups;
 use shmem_core::text::counted;
 use shmem_launch::env;
 use shmem_launch::say::{numbers, say};

@@ -21,10 +21,10 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use shmem_core::run_length::Alike;
 use shmem_core::memory::{Arena, Backing, Machine, PeList};
 use shmem_core::partition::{PartitionSpec, Policy};
 use shmem_core::pe::Pe;
+use shmem_core::run_length::Alike;
 use shmem_core::sync::Patience;
 use shmem_core::transport::Transport;
 use shmem_launch::bootstrap::{self, Bootstrap};

@@ -1,7 +1,7 @@
 //! The partitions of the job.
 
-use shmem_core::run_length::Alike;
 use shmem_core::partition::{Grant, PartitionSpec, Table};
+use shmem_core::run_length::Alike;
 
 pub(crate) struct Partitions {
     table: Table,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use shmem_core::process_exit;
 use shmem_core::memory::{Arena, Machine, MemoryError, SlotLayout};
 use shmem_core::pe::Pe;
+use shmem_core::process_exit;
 use shmem_core::segment::SYSTEM;
 use shmem_core::system::SystemArea;
 use shmem_core::topology::Topology;

@@ -269,7 +269,7 @@ impl Mapping {
         unit.ok_or_else(|| self.shortage(level, kept))
     }
 
-    /// The first row that matches decides.
+    /// Returns how a domain or a context of `level` gets a unit, by the first row that matches.
     fn way(&self, level: Level, expected: Option<Hints>) -> Way {
         let ([unlocked, locked], free) = (self.kept(expected), self.units.free());
         let (is_spare, is_expected) =
@@ -293,7 +293,7 @@ impl Mapping {
         self.domains.values().filter(move |domain| domain.level == level && !domain.of_the_world)
     }
 
-    /// Whether hints exceed the existing number.
+    /// Whether hints announce more domains of `level` than exist, or more contexts with [`Design::Context`].
     fn is_expected(&self, level: Level, expected: Option<Hints>) -> bool {
         let live = || match self.design {
             Design::Context => {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, Debug)]
 struct Unit {
-    /// Whether the unit has a lock.
     locked: bool,
     /// Whether the unit counts against hints: taken for a domain, or for a context if contexts have units.
     is_hinted: bool,

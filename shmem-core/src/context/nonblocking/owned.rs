@@ -12,7 +12,8 @@ use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::observe::Family;
 
-/// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`. (`Box` to `Vec` and back copies nothing: no spare capacity.)
+/// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`. (A conversion from `Box` to
+/// `Vec` and back copies nothing, because the vector has no spare capacity.)
 pub trait Buffer: sealed::Sealed + Into<Vec<Self::Item>> + From<Vec<Self::Item>> {
     /// Type of items.
     type Item: PlainData;

@@ -5,8 +5,8 @@ use core::panic::Location;
 
 use crate::context::amo::{change_nbi, changes};
 use crate::context::fence_quiet::quiet_through;
-use crate::context::remote_place::{Place, check_len};
 use crate::context::putmem::{get_bytes, put_bytes};
+use crate::context::remote_place::{Place, check_len};
 use crate::context::rma::{Matching, check_pe};
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Endpoint, Initiator, Stores};

@@ -1,8 +1,8 @@
 use shmem_grammar::Kind;
 
 use super::environment::environment;
-use crate::run_length::Alike;
 use crate::partition::{Grant, Pages, PartitionSpec, Table, downgrades, report};
+use crate::run_length::Alike;
 
 fn specs() -> Vec<PartitionSpec> {
     let environment = environment(&[

@@ -23,8 +23,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use shmem_core::run_length::Alike;
 use shmem_core::process_exit;
+use shmem_core::run_length::Alike;
 
 use super::claim::Claim;
 use super::exchange::{Exchange, Served};

@@ -4,8 +4,8 @@ use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::sync::RwLockReadGuard;
 
-use shmem_core::loader::keep_signal_handlers;
 use shmem_core::exclusion::RwLock;
+use shmem_core::loader::keep_signal_handlers;
 
 use super::bindings::*;
 use super::library::Library;
