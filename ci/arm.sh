@@ -44,7 +44,7 @@ starts || skip=(--skip ends_the_process)
 echo '-- unit tests'
 # Left out: what qemu does not emulate (which signals a library takes, what core dumps have), and what takes minutes.
 cargo test --quiet --target $target -p shmem-core --lib -- \
-    shared:: strided:: context:: indexed:: object:: segment sync:: system:: text message padded columns halo:: \
+    shared:: strided:: context:: indexed:: object:: segment sync:: system_area:: text message padded columns halo:: \
     --skip mapping "${skip[@]}"
 
 if [ ${#skip[@]} -eq 0 ]; then

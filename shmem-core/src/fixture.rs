@@ -7,14 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::data::Contents;
 use crate::endpoint::{Endpoint, Far, Initiator, Stores, Waiting};
 use crate::object::SymBox;
 use crate::observe::Observer;
 use crate::pe::Pe;
 use crate::segment::Segments;
+use crate::symmetric_data::Contents;
 use crate::sync::Patience;
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 
 const PAGE: usize = 4096;
 

@@ -23,9 +23,9 @@
 //! topology     NUMA nodes: memory, its kind, its distance
 //! segment      the table of segments: from an offset in a PE's slot to its partition
 //! partition    requests for partitions, and grants
-//! system       the words every PE keeps for the runtime: doorbell, barriers, its own record
+//! system_area  the words every PE keeps for the runtime: doorbell, barriers, its own record
 //! sync         waiting, barriers and exchanges on a node: algorithms that are checked with loom
-//! data         types that may be in symmetric memory
+//! symmetric_data  types that may be in symmetric memory
 //! shared       loads, stores and copies of memory that others access at the same time
 //! hash         a number for what must be equal on all PEs
 //! pe           the number of a PE, and its slot on this node
@@ -48,7 +48,6 @@
 pub mod array;
 pub mod columns;
 pub mod context;
-pub mod data;
 pub mod endpoint;
 pub mod exclusion;
 #[cfg(test)]
@@ -76,8 +75,9 @@ pub mod section;
 pub mod segment;
 pub mod shared;
 pub mod strided;
+pub mod symmetric_data;
 pub mod sync;
-pub mod system;
+pub mod system_area;
 pub mod text;
 pub mod topology;
 pub mod transport;

@@ -18,9 +18,9 @@
 
 use std::marker::PhantomData;
 
-use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::message::Message;
 use shmem_core::strided::Field;
+use shmem_core::symmetric_data::{PlainData, SymmetricData};
 
 /// A struct of plain data without padding.
 ///

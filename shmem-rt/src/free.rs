@@ -2,10 +2,10 @@
 
 use shmem_core::array::{NumaArray, Storage};
 use shmem_core::context::Initiator;
-use shmem_core::data::{Contents, SymmetricData};
 use shmem_core::heap::{Allocation, HeapError, Owner};
 use shmem_core::object::{SymAddr, SymBox};
-use shmem_core::system::SCRATCH_BYTES;
+use shmem_core::symmetric_data::{Contents, SymmetricData};
+use shmem_core::system_area::SCRATCH_BYTES;
 
 use crate::collective::Agreed;
 use crate::error::Result;
@@ -106,7 +106,7 @@ pub enum Block {
 
 mod sealed {
     pub trait Sealed {}
-    impl<T: shmem_core::data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}
+    impl<T: shmem_core::symmetric_data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}
     impl Sealed for shmem_core::object::SymAddr {}
     impl<T, const D: usize, S: shmem_core::array::Storage> Sealed for shmem_core::array::NumaArray<T, D, S> {}
 }

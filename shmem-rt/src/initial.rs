@@ -2,8 +2,8 @@
 //!
 //! A raw address may still lead to the memory of a new object, so that memory is written by `shmem_core::shared`.
 
-use shmem_core::data::{Contents, PlainData, SymmetricData};
 use shmem_core::shared;
+use shmem_core::symmetric_data::{Contents, PlainData, SymmetricData};
 
 /// The initial contents of a heap object: an array, a vector or a slice gives a slice of its length;
 /// [`filled`] and [`zeroed`] give one of any length; [`value`] gives a single value.

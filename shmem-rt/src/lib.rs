@@ -119,7 +119,6 @@ pub use shmem_core::context::{
     Place, PutSignal, Raw, Rma, Scope, Session, SessionOptions, Sessions, SignalOp, Source, Stores, Strided,
     WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
-pub use shmem_core::data::{Contents, MemoryHints, Movable, Plain, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::Usage;
 pub use shmem_core::indexed::{
@@ -134,6 +133,7 @@ pub use shmem_core::observe::{Effect, Family, Statistics, Tally};
 pub use shmem_core::padded;
 pub use shmem_core::pe::{OnPe, Pe};
 pub use shmem_core::segment::Miss;
+pub use shmem_core::symmetric_data::{Contents, MemoryHints, Movable, Plain, PlainData, SymmetricData};
 pub use shmem_core::transport::Traffic;
 pub use state::granted::{Granted, Resources};
 pub use state::names::Named;

@@ -26,8 +26,8 @@
 use bytemuck::Pod;
 use ndarray::{ArrayView, ArrayViewMut, Dimension, IntoDimension, Ix0, ShapeBuilder, StrideShape};
 use shmem_core::array::{ArrayMut, ArrayRef, ChunkMut, ChunkRef, Contiguous};
-use shmem_core::data::{Plain, PlainData};
 use shmem_core::strided::{Shape, Shaped};
+use shmem_core::symmetric_data::{Plain, PlainData};
 
 /// An array with a view of `ndarray`: slices and arrays, of numbers, of [`Element`]s, or of such arrays.
 pub trait AsNdarray {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use shmem_core::memory::Arena;
-use shmem_core::system::SystemArea;
+use shmem_core::system_area::SystemArea;
 use shmem_launch::say::say;
 
 use crate::thread::ThreadLevel;

@@ -21,10 +21,10 @@ use crate::initial::Initial;
 pub use crate::testing::test;
 pub use crate::thread::{Funneled, Multiple, Serialized, Single};
 
-pub use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::object::SymBox;
 pub use shmem_core::object::{Descriptor, Symmetric};
 pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, default};
+pub use shmem_core::symmetric_data::{PlainData, SymmetricData};
 
 /// Regions and transfers of `strided!`.
 pub mod strided {

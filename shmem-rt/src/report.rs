@@ -9,7 +9,7 @@ use shmem_core::heap::Ledger;
 use shmem_core::object::Extent;
 use shmem_core::partition::{Grant, PartitionSpec, downgrades, show_size};
 use shmem_core::run_length::Alike;
-use shmem_core::system::{PeRecord, Stage};
+use shmem_core::system_area::{PeRecord, Stage};
 use shmem_launch::env::Settings;
 use shmem_launch::launch::held;
 use shmem_launch::launch::report::Standing;
@@ -111,7 +111,7 @@ mod tests {
 
     use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
     use shmem_core::heap::{Allocator, Owner};
-    use shmem_core::system::Activity;
+    use shmem_core::system_area::Activity;
     use shmem_core::text::Text;
 
     use super::*;

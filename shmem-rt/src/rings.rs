@@ -13,9 +13,9 @@ use std::panic::Location;
 use std::sync::atomic::{Ordering, fence};
 
 use shmem_core::context::{Amo, Initiator, PutSignal, SignalOp, Stores, gt};
-use shmem_core::data::PlainData;
 use shmem_core::object::{Here, Signal, SymBox};
 use shmem_core::pe::Pe;
+use shmem_core::symmetric_data::PlainData;
 
 use crate::error::Result;
 use crate::initial::zeroed;

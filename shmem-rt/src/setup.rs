@@ -8,7 +8,7 @@ use shmem_core::memory::{Backing, Machine, SlotLayout};
 use shmem_core::object::Descriptor;
 use shmem_core::partition::{Environment, StaticEntry, Table, show_size};
 use shmem_core::section;
-use shmem_core::system::SystemArea;
+use shmem_core::system_area::SystemArea;
 use shmem_launch::env::{self, Settings};
 
 use crate::error::Result;

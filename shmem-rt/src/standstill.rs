@@ -13,7 +13,7 @@ use std::sync::Arc;
 use shmem_core::context::{Far, Watch};
 use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
-use shmem_core::system::{PeRecord, Stage, SystemArea};
+use shmem_core::system_area::{PeRecord, Stage, SystemArea};
 use shmem_core::transport::{AtomicOp, Remote, Until, Width};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::say::numbers;

@@ -7,7 +7,7 @@ use super::elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
 use super::geometry::{Geometry, strides};
 use super::index::{ArrayIndex, Indices, indices, refuse};
 use super::rows::{Rows, Walk};
-use crate::data::copied;
+use crate::symmetric_data::copied;
 
 /// Place and shape of a chunk in memory.
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use core::ops::{Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeT
 
 use super::handle::NumaArray;
 use super::storage::Storage;
-use crate::data::{Contents, PlainData, SymmetricData, copied};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{Here, NAMELESS, On, many, one};
 use crate::pe::{OnPe, Pe};
 use crate::strided::Piece;
+use crate::symmetric_data::{Contents, PlainData, SymmetricData, copied};
 
 /// Whose copy of an array a place is in: that of a [`Pe`], or the calling PE's [`OwnCopy`].
 pub trait Copied<'a>: Copy + fmt::Debug {

@@ -8,8 +8,8 @@ use core::marker::PhantomData;
 use super::address::Addressing;
 use super::geometry::Geometry;
 use super::storage::Storage;
-use crate::data::copied;
 use crate::strided::Piece;
+use crate::symmetric_data::copied;
 
 /// A run of contiguous elements: address of the first, and number.
 pub(super) type Run<T> = (*mut T, usize);

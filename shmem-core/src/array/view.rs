@@ -14,7 +14,7 @@ use super::index::{ArrayIndex, Indices, indices, refuse};
 use super::kind::StorageKind;
 use super::rows::{Route as _, Run, Tour};
 use super::storage::{Chosen, Contiguous, Storage};
-use crate::data::copied;
+use crate::symmetric_data::copied;
 use crate::text::counted;
 
 /// An array, for reading: what `frozen` opens.

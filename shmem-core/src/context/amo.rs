@@ -4,10 +4,10 @@ use core::panic::Location;
 use core::ptr::NonNull;
 
 use super::out_of_line::change_slow;
-use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal};
 use crate::observe::Family;
+use crate::symmetric_data::SymmetricData;
 use crate::transport::{AtomicOp, SignalOp, Until, Width, shm};
 
 /// The operations that change a word, for a macro that defines methods: `update` returns nothing, `fetch` returns the previous

@@ -8,9 +8,9 @@ use core::mem::MaybeUninit;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::data::{Contents, Movable, PlainData, SymmetricData, zeroed_items};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
+use crate::symmetric_data::{Contents, Movable, PlainData, SymmetricData, zeroed_items};
 
 /// An argument of a collective that changes data, such as a sum or a broadcast. `R` is the result of the call.
 ///

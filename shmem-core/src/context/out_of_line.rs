@@ -5,11 +5,11 @@ use core::panic::Location;
 use core::ptr::{self, NonNull};
 
 use super::amo::{on_node, signal_on_node};
-use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::On;
 use crate::observe::{Call, Effect, Family};
 use crate::pe::Pe;
+use crate::symmetric_data::PlainData;
 use crate::transport::{AtomicOp, Remote, SignalOp, Until, Width, shm};
 
 /// Writes one value, passed by value: a reference would keep it in memory also on the fast path.

@@ -6,13 +6,13 @@ use super::amo::{signal_on_node, update_signal};
 use super::fence_quiet::fence_through;
 use super::out_of_line::{get_slow, p_slow, put_signal_slow, put_slow};
 use crate::array::ArrayOn;
-use crate::data::{Contents, PlainData};
 use crate::endpoint::Endpoint;
 use crate::object::{AmoValue, Atomic, NAMELESS, On, Signal, place_at};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::planted_fault::mutant;
 use crate::shared;
+use crate::symmetric_data::{Contents, PlainData};
 use crate::transport::{SignalOp, shm};
 
 /// The remote side of put and get: a place on one PE, see [`On`].

@@ -4,11 +4,11 @@ use core::panic::Location;
 
 use super::out_of_line::g_slow;
 use super::remote_place::{Place, ValuePlace, check_len};
-use crate::data::{Contents, PlainData};
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, Signal};
 use crate::observe::Family;
 use crate::pe::Pe;
+use crate::symmetric_data::{Contents, PlainData};
 use crate::transport::{SignalOp, shm};
 
 /// Typed remote memory access. Destination first, as in SHMEM.

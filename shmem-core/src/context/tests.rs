@@ -9,7 +9,7 @@ use crate::object::{Atomic, Signal};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::{Segment, Segments};
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 use crate::text::Text;
 
 const HEAP: usize = 4096;

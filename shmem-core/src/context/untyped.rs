@@ -27,7 +27,7 @@ use crate::observe::{Call, Family};
 use crate::pe::Pe;
 pub use crate::shared::{copy, read as load};
 use crate::strided::Level;
-use crate::system::Activity;
+use crate::system_area::Activity;
 use crate::transport::{AtomicOp, Remote, SignalOp, Width, shm};
 
 /// The longest sleep of a waiter, and so the longest delay until it sees a plain store.

@@ -4,11 +4,11 @@ use std::panic::Location;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{AmoValue, Here, SymBox, Symmetric, Waitable};
 use crate::observe::{Call, Family, Wait};
-use crate::system::Activity;
+use crate::symmetric_data::SymmetricData;
+use crate::system_area::Activity;
 use crate::text::Text;
 use crate::transport::{AtomicOp, Number, Width, atomic};
 

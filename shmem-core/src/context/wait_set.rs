@@ -8,9 +8,9 @@ use core::cell::Cell;
 use core::panic::Location;
 
 use super::wait::{Condition, look, wait_for};
-use crate::data::copied;
 use crate::object::{Here, Waitable};
 use crate::observe::{Call, Family};
+use crate::symmetric_data::copied;
 
 /// Methods with one value, and with a value for each word.
 macro_rules! forms {

@@ -20,7 +20,7 @@
 
 use std::time::Duration;
 
-use crate::system::{PeRecord, Stage};
+use crate::system_area::{PeRecord, Stage};
 
 /// Time between checks of a sleeping thread.
 pub(super) const LOOK: Duration = Duration::from_millis(500);

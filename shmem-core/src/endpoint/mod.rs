@@ -19,7 +19,7 @@ use crate::observe::{Call, Family, Observer};
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::sync::Doorbell;
-use crate::system::SystemArea;
+use crate::system_area::SystemArea;
 use crate::transport::{Channel, Transport};
 
 /// An offset outside of every arena. The sum of this offset and an address of the program is no valid address, so accesses fault: before

@@ -9,7 +9,7 @@ use super::Endpoint;
 use super::background_work::{LONGEST_SLEEP, Work, Works};
 use super::deadlock_detector::{LOOK, Vigil, Watch};
 use crate::sync::Patience;
-use crate::system::{Activity, monotonic_now};
+use crate::system_area::{Activity, monotonic_now};
 
 /// A report of a long wait.
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,9 @@ use core::fmt;
 use core::ops::{Index, Range};
 
 use super::Halo;
-use crate::data::{PlainData, copied};
 use crate::endpoint::Endpoint;
 use crate::strided::PartOfSlice;
+use crate::symmetric_data::{PlainData, copied};
 
 /// The ghost cells of an exchange: a slice for each edge, empty where there is no neighbour.
 ///

@@ -31,10 +31,10 @@ pub use flight::{Flight, HaloToken, OpenPhase};
 pub use ghosts::Ghosts;
 pub use plan::{Edge, HaloError, HaloPlan, Link};
 
-use crate::data::PlainData;
 use crate::object::SymBox;
 use crate::observe::Family;
 use crate::pe::Pe;
+use crate::symmetric_data::PlainData;
 use crate::sync::Turns;
 
 /// The ghost cells of a PE, and access to its neighbours' cells.

@@ -173,7 +173,10 @@ impl Link {
     ///
     /// `T` must be the cell type of the link's halo, and the halo live for `'a`.
     #[inline(always)]
-    pub(super) unsafe fn cells<'a, T: crate::data::PlainData>(&self, message: usize) -> On<'a, [T]> {
+    pub(super) unsafe fn cells<'a, T: crate::symmetric_data::PlainData>(
+        &self,
+        message: usize,
+    ) -> On<'a, [T]> {
         let Self { pe, segment, theirs, .. } = *self;
         // SAFETY: the plan put the cells into the segment, which all PEs have while a halo lives.
         unsafe { On::new(pe, segment, theirs.cells_of(message), theirs.cells) }

@@ -15,10 +15,10 @@ use super::near::Near;
 use super::over::Numbered;
 use super::verb::{self, Verb};
 use crate::context::Order;
-use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::observe::Family;
+use crate::symmetric_data::PlainData;
 use crate::transport::Until;
 
 /// Bytes of a batch's buffer.

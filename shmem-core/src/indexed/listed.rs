@@ -2,9 +2,9 @@
 
 use core::ops::RangeFull;
 
-use crate::data::{Contents, SymmetricData, copied};
 use crate::object::{On, PlaceIndex, object_at};
 use crate::pe::Pe;
+use crate::symmetric_data::{Contents, SymmetricData, copied};
 use crate::text::counted;
 
 /// An index of a list: `u32`, `u64` or `usize`.

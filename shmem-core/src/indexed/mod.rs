@@ -34,10 +34,10 @@ use listed::sealed::Spread;
 use verb::{method, verbs};
 
 use crate::context::Scope;
-use crate::data::PlainData;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::observe::Family;
+use crate::symmetric_data::PlainData;
 use crate::transport::Until;
 
 /// Moves and changes elements by lists of indices.

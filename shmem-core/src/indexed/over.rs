@@ -10,9 +10,9 @@ use super::distribution::Distribution;
 use super::distribution::sealed::Map;
 use super::listed::sealed::{Span, Spread};
 use super::listed::{ListIndex, Listed};
-use crate::data::{Contents, SymmetricData};
 use crate::object::{On, PlaceIndex, SymBox, Symmetric};
 use crate::pe::Pe;
+use crate::symmetric_data::{Contents, SymmetricData};
 
 /// An ordered set of PEs over which an object can be spread: a team.
 #[diagnostic::on_unimplemented(

@@ -7,9 +7,9 @@ use super::distribution::Distribution;
 use super::distribution::sealed::Map;
 use super::over::Over;
 use crate::context::{NonBlocking, Rma};
-use crate::data::{PlainData, SymmetricData};
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, object_at};
+use crate::symmetric_data::{PlainData, SymmetricData};
 use crate::text::counted;
 
 /// Fewest contiguous bytes on one PE for a separate transfer; shorter runs become elements of a list.

@@ -18,7 +18,7 @@ use crate::object::{AmoValue, Atomic, SymBox};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::Segments;
-use crate::system::{SYSTEM_BYTES, SystemArea};
+use crate::system_area::{SYSTEM_BYTES, SystemArea};
 use crate::transport::Channel;
 use crate::transport::loopback::Network;
 use crate::transport::target::Target;

@@ -20,7 +20,7 @@ use super::request::Request;
 use super::size::Size;
 use crate::partition::{MAX_PARTITIONS, PartitionSpec};
 use crate::segment::{SYSTEM, Segment, Segments};
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 use crate::text::Text;
 use crate::topology::Topology;
 

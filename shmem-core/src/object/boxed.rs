@@ -5,9 +5,9 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use super::On;
-use crate::data::Contents;
 use crate::heap::Released;
 use crate::pe::OnPe;
+use crate::symmetric_data::Contents;
 use crate::text::counted;
 
 /// An object on a symmetric heap: the same offset on every PE.
@@ -68,7 +68,7 @@ impl<T: Contents + ?Sized> SymBox<T> {
     }
 }
 
-impl<T: crate::data::SymmetricData> SymBox<[T]> {
+impl<T: crate::symmetric_data::SymmetricData> SymBox<[T]> {
     /// Number of elements.
     #[inline(always)]
     pub fn len(&self) -> usize {

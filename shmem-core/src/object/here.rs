@@ -11,9 +11,9 @@ use super::address::Extent;
 use super::index::{PlaceIndex, place_at};
 use super::on::NamedPart;
 use super::{On, SymAddr, SymBox, Symmetric};
-use crate::data::{Contents, PlainData, SymmetricData, copied, zeroed_items};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::observe::{Call, Family};
+use crate::symmetric_data::{Contents, PlainData, SymmetricData, copied, zeroed_items};
 use crate::transport::shm;
 
 /// The calling PE's own copy of a symmetric object or of a part of it.

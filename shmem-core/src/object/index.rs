@@ -3,7 +3,7 @@
 use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::OnceLock;
 
-use crate::data::{Contents, SymmetricData};
+use crate::symmetric_data::{Contents, SymmetricData};
 use crate::text::counted;
 
 /// An index into a place: a number, or any range of numbers.

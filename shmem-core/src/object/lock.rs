@@ -1,9 +1,9 @@
 //! The words of a lock.
 
 use super::{Atomic, On};
-use crate::data::SymmetricData;
 use crate::pe::Pe;
 use crate::strided::{Shape, Shaped};
+use crate::symmetric_data::SymmetricData;
 
 /// Bytes of the name of a file, in a lock.
 pub const LOCK_FILE_BYTES: usize = 64;

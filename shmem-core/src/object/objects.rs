@@ -2,8 +2,8 @@
 
 use super::address::Extent;
 use super::{SymBox, Symmetric};
-use crate::data::{Contents, SymmetricData};
 use crate::endpoint::Endpoint;
+use crate::symmetric_data::{Contents, SymmetricData};
 
 /// One symmetric object by reference; a tuple of up to eight arguments; or a list: a slice, a `Vec` or an array of
 /// objects, or of references to them, by reference. A list opens as a `Vec`, an array as an array. Tuples, and arrays

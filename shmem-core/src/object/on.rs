@@ -10,9 +10,9 @@ use core::mem::MaybeUninit;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
 use super::index::PlaceIndex;
-use crate::data::{Contents, SymmetricData, copied};
 use crate::endpoint::Initiator;
 use crate::pe::Pe;
+use crate::symmetric_data::{Contents, SymmetricData, copied};
 use crate::text::counted;
 
 /// A symmetric object, or a part of one, on one PE: argument of put, get and atomics.

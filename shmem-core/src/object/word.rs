@@ -7,8 +7,8 @@
 
 use bytemuck::Pod;
 
-use crate::data::SymmetricData;
 use crate::strided::{Shape, Shaped};
+use crate::symmetric_data::SymmetricData;
 use crate::transport::{AtomicOp, Number};
 
 /// A number that PEs change atomically.

@@ -11,7 +11,7 @@ use super::layout::Layout;
 use super::plan::TransferPlan;
 use super::region::{Axis, Part, lower};
 use super::shape::{MAX_DIMS, Shape};
-use crate::data::PlainData;
+use crate::symmetric_data::PlainData;
 
 /// A region of a slice that is an array of `D` dimensions, in row-major order.
 pub(crate) struct PartOfSlice<T> {

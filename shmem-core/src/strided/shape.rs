@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use crate::data::{Plain, SymmetricData};
+use crate::symmetric_data::{Plain, SymmetricData};
 
 /// Most dimensions that a shape can have.
 pub const MAX_DIMS: usize = 6;

@@ -107,6 +107,6 @@ impl Target {
 
     fn bell(&self) -> &Doorbell {
         // SAFETY: the slot starts with the system area, which starts with the bell (`new`).
-        unsafe { &(*self.slot.cast::<crate::system::SystemArea>()).doorbell }
+        unsafe { &(*self.slot.cast::<crate::system_area::SystemArea>()).doorbell }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use memmap2::MmapOptions;
 use rustix::fs::FileType;
-use shmem_core::system::{PeRecord, Stage, SystemArea, monotonic_now};
+use shmem_core::system_area::{PeRecord, Stage, SystemArea, monotonic_now};
 
 use super::report::Standing;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use shmem_core::array::{Chosen, Chunking, NumaArray, Storage, StorageKind, array_bytes};
 use shmem_core::context::Initiator as _;
-use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
+use shmem_core::symmetric_data::{PlainData, SymmetricData};
 
 use super::contents::{Fresh, Written, from_indices};
 use super::make::{Homes, Maker, Memory, is_elsewhere, strictness};

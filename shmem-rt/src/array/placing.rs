@@ -4,9 +4,9 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use shmem_core::array::{NumaArray, Storage};
-use shmem_core::data::SymmetricData;
 use shmem_core::memory::{MemoryError, Request, Spread};
 use shmem_core::partition::{Grant, Kind, show_size};
+use shmem_core::symmetric_data::SymmetricData;
 use shmem_launch::say::say;
 
 use super::make::Maker;

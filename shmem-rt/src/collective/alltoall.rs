@@ -7,10 +7,10 @@
 use core::ops::Range;
 
 use shmem_core::context::{Destination, Initiator, Source};
-use shmem_core::data::PlainData;
 use shmem_core::observe::Family;
 use shmem_core::shared;
-use shmem_core::system::SCRATCH_BYTES;
+use shmem_core::symmetric_data::PlainData;
+use shmem_core::system_area::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, new_list};

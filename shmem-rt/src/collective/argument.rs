@@ -4,12 +4,12 @@ use core::ops::Range;
 use std::panic::Location;
 
 use shmem_core::context::{Collected, Contribution, Destination, Initiator, Source};
-use shmem_core::data::{PlainData, zeroed_items};
 use shmem_core::hash::fingerprint_of_words;
 use shmem_core::object::Extent;
 use shmem_core::observe::{Call, Family};
 use shmem_core::pe::Pe;
 use shmem_core::planted_fault::mutant;
+use shmem_core::symmetric_data::{PlainData, zeroed_items};
 
 use super::buffer::{RecvBuf, SendBuf};
 use crate::group::{Collective, Operation, Purpose, Team, words_of};

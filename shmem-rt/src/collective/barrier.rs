@@ -20,7 +20,7 @@ use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::segment::SYSTEM;
 use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
-use shmem_core::system::TeamArea;
+use shmem_core::system_area::TeamArea;
 use shmem_core::transport::{Remote, SignalOp, Until};
 
 use super::argument::Argument;

@@ -4,7 +4,7 @@
 //! Between nodes it compares estimated times, from the provider's model numbers. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks for is taken
 //! wherever it exists.
 
-use shmem_core::system::CHUNK_BYTES;
+use shmem_core::system_area::CHUNK_BYTES;
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
 use super::partial_results::values_and_bytes;

@@ -222,7 +222,7 @@ mod tests {
     use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
     use proptest::prelude::*;
-    use shmem_core::system::MOST_CREDITS;
+    use shmem_core::system_area::MOST_CREDITS;
     use shmem_launch::env::CollectiveWay;
 
     use super::*;

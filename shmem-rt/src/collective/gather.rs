@@ -6,11 +6,11 @@
 use core::ops::Range;
 
 use shmem_core::context::{Collected, Destination, Initiator};
-use shmem_core::data::PlainData;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
-use shmem_core::system::SCRATCH_BYTES;
+use shmem_core::symmetric_data::PlainData;
+use shmem_core::system_area::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, Root, new_list};

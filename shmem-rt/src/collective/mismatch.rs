@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use shmem_core::pe::Pe;
-use shmem_core::system::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
+use shmem_core::system_area::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
 use shmem_launch::say::numbers;
 
 use super::placement::request_area;

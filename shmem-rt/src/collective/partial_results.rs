@@ -9,7 +9,7 @@ use core::ops::Range;
 use core::slice::from_ref;
 
 use shmem_core::pe::Pe;
-use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
+use shmem_core::system_area::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
 use super::reduce_op::ReduceOp;

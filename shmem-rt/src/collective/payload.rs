@@ -20,7 +20,7 @@ use core::ops::Range;
 
 use shmem_core::pe::Pe;
 use shmem_core::sync::{STATEMENT_WORDS, Statement};
-use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea};
+use shmem_core::system_area::{DESK_BYTES, MIRROR_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea};
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::schedule::Round;

@@ -27,7 +27,7 @@ use shmem_core::planted_fault::mutant;
 use shmem_core::segment::SYSTEM;
 use shmem_core::shared;
 use shmem_core::sync::Doorbell;
-use shmem_core::system::{
+use shmem_core::system_area::{
     MOST_CREDITS, MOST_REQUESTS, MOST_SLOTS, REQUEST_BYTES, RequestArea, SystemArea, WINDOW_BYTES,
     WORLD_REQUEST_BYTES, Window,
 };

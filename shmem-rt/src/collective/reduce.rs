@@ -12,7 +12,7 @@ use shmem_core::context::{Contribution, Initiator};
 use shmem_core::hash::fingerprint_of_words;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
-use shmem_core::system::SCRATCH_BYTES;
+use shmem_core::system_area::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, word_of};

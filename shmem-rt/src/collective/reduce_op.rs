@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use bytemuck::Pod;
 use shmem_core::context::{Both, Contribution, Truth};
-use shmem_core::data::PlainData;
 use shmem_core::planted_fault::mutant;
+use shmem_core::symmetric_data::PlainData;
 
 use crate::group::{Collective, Purpose};
 

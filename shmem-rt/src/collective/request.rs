@@ -8,7 +8,7 @@
 //! collectives, or of their order, is found here. A member that started nothing is found at its next barrier
 //! ([strays](super::mismatch)).
 //!
-//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system::MOST_REQUESTS) requests under way, each with a place:
+//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system_area::MOST_REQUESTS) requests under way, each with a place:
 //! counters and slots in the system area of every PE. A start clears the counters, then sends its mark. No message reaches them
 //! before:
 //!
@@ -32,7 +32,7 @@ use shmem_core::endpoint::{Work, WorkStatus};
 use shmem_core::exclusion::Mutex;
 use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::planted_fault::mutant;
-use shmem_core::system::{Activity, MOST_SLOTS, ROUNDS, RequestArea};
+use shmem_core::system_area::{Activity, MOST_SLOTS, ROUNDS, RequestArea};
 use shmem_core::text::Text;
 use shmem_core::transport::SignalOp;
 use shmem_launch::say::say;

@@ -5,7 +5,7 @@ use core::ops::Range;
 use shmem_core::context::{Collected, Contribution, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
-use shmem_core::system::SCRATCH_BYTES;
+use shmem_core::system_area::SCRATCH_BYTES;
 
 use super::alltoall::most_in_a_step;
 use super::argument::{Argument, Root};

@@ -19,7 +19,7 @@ use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
 use shmem_core::planted_fault::mutant;
 use shmem_core::sync::{LINE_BYTES, MeetingLines, RingWords};
-use shmem_core::system::{
+use shmem_core::system_area::{
     CHUNK_BYTES, MIRROR_BYTES, RING_BYTES, SCRATCH_BYTES, TeamArea, WINDOW_BYTES, Window,
 };
 use shmem_launch::env::CollectiveWay as Way;

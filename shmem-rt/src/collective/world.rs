@@ -1,8 +1,8 @@
 //! The collectives of teams as methods of a world, over all PEs. `and`, `or` and `xor` are atomic operations there.
 
 use shmem_core::context::{Collected, Contribution, Destination, Source};
-use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
+use shmem_core::symmetric_data::PlainData;
 
 use super::reduce_op;
 use super::request::Started;

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
+use shmem_core::symmetric_data::PlainData;
 
 use super::post::Content;
 use super::round::ExchangeRound;

@@ -19,10 +19,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use shmem_core::data::PlainData;
 use shmem_core::endpoint::Initiator as _;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::symmetric_data::PlainData;
 use shmem_core::text::counted;
 
 pub use self::post::ExchangeToken;

@@ -7,9 +7,9 @@
 use std::panic::Location;
 
 use shmem_core::context::wait_for;
-use shmem_core::data::PlainData;
 use shmem_core::endpoint::{Endpoint, Initiator, Stores};
 use shmem_core::halo::HaloToken;
+use shmem_core::symmetric_data::PlainData;
 
 use crate::caller::at;
 use crate::error::Result;

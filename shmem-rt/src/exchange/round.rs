@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use shmem_core::data::PlainData;
+use shmem_core::symmetric_data::PlainData;
 
 use super::Exchange;
 use super::post::{Content, Through};

@@ -6,7 +6,7 @@ use std::panic::Location;
 use shmem_core::hash::fingerprint_of_words;
 use shmem_core::observe::Family;
 use shmem_core::sync::STATEMENT_WORDS;
-use shmem_core::system::Activity;
+use shmem_core::system_area::Activity;
 use shmem_core::text::Text;
 
 use crate::caller::finds;

@@ -19,7 +19,7 @@ use shmem_core::object::SymAddr;
 use shmem_core::observe::{Call, Family, Meeting as Met};
 use shmem_core::pe::Pe;
 use shmem_core::sync::NodeBarrier;
-use shmem_core::system::{Activity, SystemArea, TeamArea, Window};
+use shmem_core::system_area::{Activity, SystemArea, TeamArea, Window};
 use shmem_core::text::{Text, counted};
 use shmem_launch::env::BarrierChoice;
 

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use shmem_core::observe::{Call, Counters, Observer, Statistics};
-use shmem_core::system::monotonic_now;
+use shmem_core::system_area::monotonic_now;
 use shmem_core::transport::Traffic;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::{CHECK, CheckChoice, STATS, Settings, TRACE};

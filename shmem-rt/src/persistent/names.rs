@@ -4,10 +4,10 @@ use core::any::TypeId;
 use std::sync::{Arc, MutexGuard};
 
 use shmem_core::context::Initiator as _;
-use shmem_core::data::Contents;
 use shmem_core::heap::{Allocation, MIN_ALIGN, Owner};
 use shmem_core::object::SymBox;
 use shmem_core::partition::{FileGrant, nearest};
+use shmem_core::symmetric_data::Contents;
 
 use crate::error::{NameError, Result};
 use crate::group::{Purpose, words_of};

@@ -13,7 +13,7 @@ use shmem_core::observe::{Family, Observer};
 use shmem_core::partition::Grant;
 use shmem_core::run_length::Alike;
 use shmem_core::sync::Patience;
-use shmem_core::system::Stage;
+use shmem_core::system_area::Stage;
 use shmem_core::transport::ofi::strided::Row;
 use shmem_core::transport::{CountedTransport, Lane, Tracking, Transport};
 use shmem_launch::bootstrap::Bootstrap;

@@ -2,7 +2,7 @@
 
 use shmem_core::context::{Endpoint, Initiator as _};
 use shmem_core::observe::Family;
-use shmem_core::system::Stage;
+use shmem_core::system_area::Stage;
 use shmem_core::transport::Traffic;
 
 use crate::collective::land_all;

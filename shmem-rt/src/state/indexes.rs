@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use shmem_core::object::Extent;
 use shmem_core::pe::Pe;
-use shmem_core::system::MAX_TEAMS;
+use shmem_core::system_area::MAX_TEAMS;
 
 use super::uses::Uses;
 

@@ -5,10 +5,10 @@ use std::ops::RangeFull;
 use std::sync::Arc;
 
 use shmem_core::context::{Collected, Contribution, Destination, Endpoint, Initiator, Source};
-use shmem_core::data::{Contents, PlainData, SymmetricData};
 use shmem_core::indexed::{Distribution, Over, Ranked};
 use shmem_core::object::{Extent, Here, On, PlaceIndex, SymBox, SymmetricObject};
 use shmem_core::pe::Pe;
+use shmem_core::symmetric_data::{Contents, PlainData, SymmetricData};
 
 use crate::state::uses::Uses;
 

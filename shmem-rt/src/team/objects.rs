@@ -14,8 +14,8 @@ pub trait TeamObjects: Objects + sealed::OfTeam {}
 impl<O: Objects + sealed::OfTeam> TeamObjects for O {}
 
 mod sealed {
-    use shmem_core::data::Contents;
     use shmem_core::object::SymmetricObject;
+    use shmem_core::symmetric_data::Contents;
 
     use crate::team::object::TeamBox;
 

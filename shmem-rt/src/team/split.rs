@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 use shmem_core::observe::Family;
-use shmem_core::system::{MAX_TEAMS, RequestArea};
+use shmem_core::system_area::{MAX_TEAMS, RequestArea};
 use shmem_core::text::counted;
 
 use crate::collective::Agreed;

@@ -127,7 +127,7 @@ fn items_without_bytes_keep_their_count(world: &mut World) {
     // Too many for a loop.
     let many = 1_usize << 50;
     let (me, first) = (world.my_pe(), world.pe(0).unwrap());
-    let some = |count: usize| shmem_core::data::zeroed_items::<[u64; 0]>(count);
+    let some = |count: usize| shmem_core::symmetric_data::zeroed_items::<[u64; 0]>(count);
     let all = world.collect_to(&some(many + me), first);
     assert_eq!(all.map(|all| all.len()), (me == 0).then_some(3 * many + 3));
     let mut into = Vec::new();

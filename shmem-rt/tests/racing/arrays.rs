@@ -4,7 +4,7 @@
 use shmem::array::{ArrayHere, ArrayOn, Multi, Single, Storage, StorageKind};
 use shmem::prelude::*;
 use shmem::{Here, On};
-use shmem_core::data::PlainData;
+use shmem_core::symmetric_data::PlainData;
 
 use crate::dice::Dice;
 use crate::held::{held, is_loopback};

@@ -8,7 +8,7 @@ use shmem_core::memory::{Arena, Machine, MemoryError, SlotLayout};
 use shmem_core::pe::Pe;
 use shmem_core::process_exit;
 use shmem_core::segment::SYSTEM;
-use shmem_core::system::SystemArea;
+use shmem_core::system_area::SystemArea;
 use shmem_core::topology::Topology;
 use shmem_core::transport::ofi::{AddressTable, Ofi, OfiError, Options, Secret};
 use shmem_core::transport::{AtomicOp, Lane, Remote, Tracking, Transport as _, Until, Width};

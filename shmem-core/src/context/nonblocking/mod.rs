@@ -20,10 +20,10 @@ pub use scope::Scope;
 use core::panic::Location;
 
 use super::remote_place::{Place, SlicePlace, check_len};
-use crate::data::Contents;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::Here;
 use crate::observe::Family;
+use crate::symmetric_data::Contents;
 
 /// Non-blocking transfers.
 ///

@@ -8,9 +8,9 @@ use core::task::{Context, Poll};
 
 use crate::context::fence_quiet::quiet_through;
 use crate::context::remote_place::{Place, check_len};
-use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::observe::Family;
+use crate::symmetric_data::PlainData;
 
 /// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`. (A conversion from `Box` to
 /// `Vec` and back copies nothing, because the vector has no spare capacity.)

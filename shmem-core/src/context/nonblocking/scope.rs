@@ -8,12 +8,12 @@ use crate::context::fence_quiet::quiet_through;
 use crate::context::putmem::{get_bytes, put_bytes};
 use crate::context::remote_place::{Place, check_len};
 use crate::context::rma::{Matching, check_pe};
-use crate::data::{Contents, PlainData};
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::planted_fault::mutant;
+use crate::symmetric_data::{Contents, PlainData};
 use crate::transport::{AtomicOp, Completes, SignalOp, under_way};
 
 /// Non-blocking operations, which are complete at the end of the [`scope`](super::NonBlocking::scope).

@@ -16,13 +16,13 @@ use super::object::{Lent, Object, Readable, Remote, Writable};
 use super::region::Selected;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{get_planned, put_planned};
-use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::pe::{OnPe, Pe};
 use crate::strided::{
     Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Pieced, Spot, Thresholds, TransferPlan, each_part,
     settings,
 };
+use crate::symmetric_data::PlainData;
 use crate::transport;
 
 pub use super::object::Lend;

@@ -21,12 +21,12 @@ use core::panic::Location;
 
 use bytemuck::Pod;
 
-use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::On;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::strided::{Level, Method, PartOfSlice, TransferPlan, execute, execute_blocks, execute_dyn};
+use crate::symmetric_data::PlainData;
 use crate::transport;
 
 /// Writes a part of `from` to a contiguous place. Panics if the place has another number of elements, or `part` is that of a slice of

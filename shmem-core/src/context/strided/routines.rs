@@ -2,12 +2,12 @@
 
 use super::{get_blocks, put_blocks};
 use crate::context::putmem::bytes_at;
-use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{On, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::strided::Level;
+use crate::symmetric_data::PlainData;
 use crate::transport::Remote;
 
 /// Strided remote memory access with strides as arguments. `strided!` takes regions of arrays, and plans constant ones

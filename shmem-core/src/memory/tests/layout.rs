@@ -7,7 +7,7 @@ use super::plain;
 use crate::memory::{LaterRange, MemoryError, SlotLayout};
 use crate::partition::PartitionSpec;
 use crate::segment::{FIRST_LATER, MAX_SEGMENTS};
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 use crate::topology::Topology;
 
 const M: usize = 1 << 20;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::{Slots, assert_says, refusal};
 use crate::pe::Pe;
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 
 const CHANNEL: Channel = Channel(0);
 

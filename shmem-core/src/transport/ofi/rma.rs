@@ -23,7 +23,7 @@ use crate::libfabric::bindings::FI_INJECT;
 use crate::pe::Pe;
 use crate::shared;
 use crate::strided::{Algorithm, Pattern, settings};
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 use crate::transport::target::Target as Memory;
 use crate::transport::{
     AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,

@@ -8,7 +8,7 @@ use super::engine::tests::fuzz::corpus;
 use super::engine::{Limits, Sent, TOKEN, Wire as _};
 use super::*;
 use crate::fixture::{Slots, live};
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 use crate::transport::{AtomicOp, Remote, Tracking, Transport as _, Until, Width};
 
 /// The memory of a PE in the corpus of messages.

@@ -17,7 +17,7 @@ use super::record::Purpose;
 use super::{Fabric, Ofi};
 use crate::pe::Pe;
 use crate::segment::SYSTEM;
-use crate::system::{MAX_TEAMS, SystemArea, TeamArea};
+use crate::system_area::{MAX_TEAMS, SystemArea, TeamArea};
 use crate::transport::{AtomicOp, Remote, Width};
 
 /// Additions through the fabric to each word.
@@ -177,4 +177,4 @@ impl Fabric {
     }
 }
 
-const _: () = assert!(size_of::<Words>() <= crate::system::SCRATCH_BYTES);
+const _: () = assert!(size_of::<Words>() <= crate::system_area::SCRATCH_BYTES);

@@ -33,7 +33,7 @@ mod two_tree;
 
 use core::ops::Range;
 
-use shmem_core::system::{MOST_SLOTS, WINDOW_BYTES};
+use shmem_core::system_area::{MOST_SLOTS, WINDOW_BYTES};
 
 pub(in crate::collective) use dissemination::Round;
 pub(in crate::collective) use halving_doubling::{HalvingDoubling, Radices};

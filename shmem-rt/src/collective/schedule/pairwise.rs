@@ -4,7 +4,7 @@
 //!
 //! Source: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
-use shmem_core::system::MOST_CREDITS;
+use shmem_core::system_area::MOST_CREDITS;
 
 use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 

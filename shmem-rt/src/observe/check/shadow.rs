@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 use shmem_core::observe::{Family, Meeting as Met};
-use shmem_core::system::{MAX_TEAMS, MOST_REQUESTS};
+use shmem_core::system_area::{MAX_TEAMS, MOST_REQUESTS};
 use shmem_core::text::Text;
 use shmem_launch::bootstrap::Bootstrap;
 

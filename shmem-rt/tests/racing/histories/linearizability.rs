@@ -8,7 +8,7 @@ use std::thread;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::{AmoValue, BitValue, On};
-use shmem_core::system::monotonic_now;
+use shmem_core::system_area::monotonic_now;
 
 use crate::dice::Dice;
 

@@ -6,7 +6,7 @@
 use shmem::prelude::*;
 use shmem::thread::Private;
 use shmem::{Ctx, Stores};
-use shmem_core::system::monotonic_now;
+use shmem_core::system_area::monotonic_now;
 
 use crate::held::is_loopback;
 

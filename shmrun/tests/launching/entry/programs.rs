@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use shmem::bootstrap::{Bootstrap, Connection, Local};
 use shmem_core::ranges;
-use shmem_core::system::{Activity, Stage, SystemArea, monotonic_now};
+use shmem_core::system_area::{Activity, Stage, SystemArea, monotonic_now};
 use shmem_core::text::Text;
 use shmem_launch::cpus;
 

@@ -6,7 +6,7 @@ use super::super::wire::Flaw;
 use super::super::*;
 use super::network::{Network, SEGMENT, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 use crate::transport::{self, AtomicOp, EachOp, Elements, Number, Operand, SignalOp, Until, Width};
 
 /// Registered bytes of a slot; as many follow that are not registered.

@@ -21,7 +21,7 @@ fn indices(count: usize) -> Vec<u32> {
 /// Waiters are woken by changes of words, and not by reads.
 #[test]
 fn lists_that_change_words_ring_the_bell() {
-    use crate::system::SystemArea;
+    use crate::system_area::SystemArea;
     let network = Network::new(2, 8 << 12, LIMITS, 64, 3);
     let end = network.end(0);
     // SAFETY: a slot begins with its system area, all zeroes, and its words are atomics.

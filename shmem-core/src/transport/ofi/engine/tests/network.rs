@@ -6,7 +6,7 @@ use super::super::*;
 use crate::fixture::{Slots, uncounted};
 use crate::pe::Pe;
 use crate::strided::Pattern;
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 use crate::transport::target::Target;
 use crate::transport::{Change, Deed, Elements, Remote, SignalOp, Until};
 

@@ -3,7 +3,7 @@
 use super::super::*;
 use super::network::{Network, remote};
 use crate::strided::Pattern;
-use crate::system::SYSTEM_BYTES;
+use crate::system_area::SYSTEM_BYTES;
 use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, SignalOp, Until, Width};
 
 const PES: usize = 3;

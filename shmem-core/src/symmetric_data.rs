@@ -59,7 +59,7 @@ unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {}
 /// implement with a feature `bytemuck`: `Plain<Complex<f64>>` of `num-complex`, `Plain<Vec3>` of `glam`, `Plain<f16>` of `half`.
 ///
 /// ```
-/// # mod shmem { pub use shmem_core::data::*; }
+/// # mod shmem { pub use shmem_core::symmetric_data::*; }
 /// use shmem::{Plain, PlainData};
 ///
 /// fn moved<T: PlainData>(_: &[T]) {}
@@ -85,7 +85,7 @@ unsafe impl<T: Pod> SymmetricData for Plain<T> {}
 /// result.
 ///
 /// ```
-/// # mod shmem { pub use shmem_core::data::*; }
+/// # mod shmem { pub use shmem_core::symmetric_data::*; }
 /// use shmem::MemoryHints;
 ///
 /// let both = MemoryHints::ATOMICS_REMOTE | MemoryHints::SIGNAL_REMOTE;
