@@ -24,27 +24,6 @@ pub enum Method {
     Kernel(Kernel),
 }
 
-impl Method {
-    /// The methods that statistics count.
-    pub const WAYS: [&'static str; 8] =
-        ["copies", "putmem", "columns", "rows", "throttled", "streamed", "spans", "shuffles"];
-
-    /// Index into [`WAYS`](Self::WAYS); `None` if nothing is moved.
-    pub const fn way(self) -> Option<usize> {
-        Some(match self {
-            Self::Nothing => return None,
-            Self::Contiguous => 0,
-            Self::Putmem => 1,
-            Self::Columns(_) => 2,
-            Self::Kernel(Kernel::Rows) => 3,
-            Self::Kernel(Kernel::Throttled(_)) => 4,
-            Self::Kernel(Kernel::Stream) => 5,
-            Self::Kernel(Kernel::Span) => 6,
-            Self::Kernel(Kernel::Shuffle) => 7,
-        })
-    }
-}
-
 /// A pattern and the method that moves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferPlan {

@@ -1,17 +1,27 @@
 //! The table at the end of a job (`SHMEM_STATS`).
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
+use serde::{Deserialize, Serialize};
 use shmem_core::columns::Columns;
 use shmem_core::observe::{Family, Statistics, Tally};
 use shmem_core::partition::round_size;
 use shmem_core::text::counted;
 use shmem_core::transport::Traffic;
 use shmem_launch::bootstrap::Bootstrap;
-use shmem_launch::codec;
+use shmem_launch::codec::{self, Message};
 use shmem_launch::say::say;
+
+/// The numbers of one PE.
+#[derive(Serialize, Deserialize)]
+struct Counts {
+    /// Operations with other nodes, their bytes, and dropped messages.
+    network: [u64; 3],
+    operations: Statistics,
+}
+
+impl Message for Counts {}
 
 /// Collects the numbers of all PEs; PE 0 prints them.
 pub(super) fn conclude(
@@ -20,17 +30,16 @@ pub(super) fn conclude(
     strangers: u64,
     bootstrap: &dyn Bootstrap,
 ) -> io::Result<()> {
-    let words = [sent.operations, sent.bytes, strangers].into_iter().chain(mine.to_words());
-    let all = bootstrap.exchange("statistics", &codec::encode(&words.collect::<Vec<_>>()))?;
+    let mine = Counts { network: [sent.operations, sent.bytes, strangers], operations: mine.clone() };
+    let all = bootstrap.exchange("statistics", &codec::encode(&mine))?;
     if bootstrap.number() != 0 {
         return Ok(());
     }
     let mut sums = [0_u64; 3];
     let read = |bytes: &Vec<u8>| {
-        let words: Vec<u64> = codec::decode(bytes).ok()?;
-        let (sent, rest) = words.split_first_chunk::<3>()?;
-        sums.iter_mut().zip(sent).for_each(|(sum, one)| *sum += one);
-        Statistics::from_words(rest)
+        let Counts { network, operations } = codec::decode(bytes).ok()?;
+        sums.iter_mut().zip(network).for_each(|(sum, one)| *sum += one);
+        Some(operations)
     };
     let all = all.iter().map(read).collect::<Option<Vec<_>>>();
     let all =
@@ -73,19 +82,10 @@ fn table(pes: &[Statistics]) -> String {
             duration(time / calls),
         ]);
     }
-    let mut text = format!(
+    format!(
         "shmem: statistics (SHMEM_STATS): sums of {}, the least and the most calls of one, the most time of one\n{columns}",
         counted(pes.len(), "PE")
-    );
-    let mut ways: BTreeMap<&str, u64> = BTreeMap::new();
-    for (way, transfers) in pes.iter().flat_map(Statistics::ways) {
-        *ways.entry(way).or_default() += transfers;
-    }
-    if !ways.is_empty() {
-        let list: Vec<_> = ways.iter().map(|(way, transfers)| format!("{transfers} {way}")).collect();
-        let _ = writeln!(text, "  strided transfers: {}", list.join(", "));
-    }
-    text
+    )
 }
 
 fn duration(nanoseconds: u64) -> String {

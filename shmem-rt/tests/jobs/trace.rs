@@ -94,7 +94,6 @@ fn every_call_is_an_event_with_its_line_and_counted_in_the_table_of_all_pes() {
             "calls of all, the least and the most of one PE: {said}"
         );
     }
-    assert!(said.contains("strided transfers: "), "{said}");
     assert!((1..3).all(|pe| !said_by(&outcome, pe).contains("statistics")), "PE 0 speaks for all");
 }
 

@@ -1,4 +1,4 @@
-//! Statistics: each operation of the table is counted, and the algorithms of strided transfers.
+//! Statistics: each operation of the table is counted.
 
 use shmem::prelude::*;
 use shmem::{DomainHints, Family, HintScope};
@@ -67,17 +67,4 @@ fn of_collectives_the_bytes_are_counted_that_a_pe_gives(world: &mut World) {
 fn nothing_is_counted_unless_it_is_asked_for(world: &mut World) {
     world.p(FIELD.on(world.me()).index(0), 1);
     assert_eq!((world.statistics(), world.traffic()), (None, None));
-}
-
-/// Strided transfers by name of way: columns of one word, blocks of 512 bytes, a row, and nothing.
-#[shmem::test(env("SHMEM_STATS" = "1", "SHMEM_STRIDED_ALGORITHM" = "3"))]
-fn algorithm_3_asks_the_published_table(world: &mut World) {
-    let (place, source) = (FIELD.on(world.me()).index(..), [1_u64; 4096]);
-    world.iput(place, &source, 8, 8, 100);
-    world.ibput(place, &source, 66, 66, 64, 50);
-    world.iput(place, &source, 1, 1, 100);
-    world.iput(place, &source, 8, 8, 0);
-    world.ibget(&mut [0; 100], place, 3, 3, 2, 10);
-    let ways: Vec<_> = world.statistics().unwrap().ways().collect();
-    assert_eq!(ways, [("copies", 1), ("putmem", 1), ("columns", 2)]);
 }
