@@ -151,13 +151,13 @@ unsafe fn memmove(to: *mut u8, from: *const u8, bytes: usize) {
     unsafe { call!(libc::memmove, to, from, bytes) };
 }
 
-/// As [`zero`](super::zero), by the C library's `memset`.
+/// Writes zeroes, by the C library's `memset`.
 ///
 /// # Safety
 ///
-/// As [`zero`](super::zero).
+/// `to` must be writable for `bytes` bytes.
 #[inline]
-pub(super) unsafe fn zero_long(to: *mut u8, bytes: usize) {
+pub unsafe fn zero(to: *mut u8, bytes: usize) {
     // SAFETY: a call of `memset` for memory that is writable for `bytes` bytes (caller).
     unsafe { call!(libc::memset, to, 0_usize, bytes) };
 }

@@ -39,7 +39,8 @@ use assembly as accesses;
 use words as accesses;
 
 pub(crate) use accesses::Sixteen;
-use accesses::{copy_long, zero_long};
+use accesses::copy_long;
+pub use accesses::zero;
 pub(crate) use register::{Ends, One, Quad, Register, Registers};
 
 /// Upper limit on the bytes that [`copy`] copies by inline instructions.
@@ -220,17 +221,6 @@ unsafe fn copy_short(to: *mut u8, from: *const u8, bytes: usize) {
         17..=32 => by!(Ends<Sixteen>),
         _ => by!(Quad<Sixteen>),
     }
-}
-
-/// Writes zeroes.
-///
-/// # Safety
-///
-/// `to` must be writable for `bytes` bytes.
-#[inline]
-pub unsafe fn zero(to: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { zero_long(to, bytes) };
 }
 
 #[cfg(test)]

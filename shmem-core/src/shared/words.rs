@@ -3,7 +3,7 @@
 //! A copy by words and one by bytes may access the same memory. Rust does not define atomics of mixed sizes yet.
 //! The compiler's own model, by bytes, gives them the meaning in the head of [`shared`](super).
 
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::Ordering;
 
 use super::register::Register;
 
@@ -31,7 +31,7 @@ macro_rules! registers {
                     return unsafe { $atomic::from_ptr(from.cast_mut().cast()) }.load(Ordering::Relaxed);
                 }
                 // SAFETY: bytes of the register (caller).
-                <$register>::from_ne_bytes(core::array::from_fn(|i| unsafe { byte(from.wrapping_add(i)) }))
+                <$register>::from_ne_bytes(core::array::from_fn(|i| unsafe { u8::load(from.wrapping_add(i)) }))
             }
 
             #[inline(always)]
@@ -48,7 +48,7 @@ macro_rules! registers {
                 }
                 for (i, value) in self.to_ne_bytes().into_iter().enumerate() {
                     // SAFETY: bytes of the register (caller).
-                    unsafe { set_byte(to.wrapping_add(i), value) };
+                    unsafe { value.store(to.wrapping_add(i)) };
                 }
             }
         }
@@ -94,9 +94,9 @@ pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     let behind = head + words * WORD;
     let copy_byte = |at: usize| {
         // SAFETY: one of the bytes (caller).
-        let value = unsafe { byte(from.wrapping_add(at)) };
+        let value = unsafe { u8::load(from.wrapping_add(at)) };
         // SAFETY: one of the bytes (caller).
-        unsafe { set_byte(to.wrapping_add(at), value) };
+        unsafe { value.store(to.wrapping_add(at)) };
     };
     let copy_word = |word: usize| {
         let at = head + word * WORD;
@@ -117,34 +117,16 @@ pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// As [`zero`](super::zero).
+/// Writes zeroes.
 ///
 /// # Safety
 ///
-/// As [`zero`](super::zero).
-pub(super) unsafe fn zero_long(to: *mut u8, bytes: usize) {
+/// `to` must be writable for `bytes` bytes.
+pub unsafe fn zero(to: *mut u8, bytes: usize) {
     let head = (to.addr().wrapping_neg() % WORD).min(bytes);
     let behind = bytes - (bytes - head) % WORD;
     // SAFETY: bytes in front of the first word and behind the last (caller).
-    (0..head).chain(behind..bytes).for_each(|at| unsafe { set_byte(to.wrapping_add(at), 0) });
+    (0..head).chain(behind..bytes).for_each(|at| unsafe { 0_u8.store(to.wrapping_add(at)) });
     // SAFETY: words of the bytes (caller).
     (head..behind).step_by(WORD).for_each(|at| unsafe { 0_u64.store(to.wrapping_add(at)) });
-}
-
-/// # Safety
-///
-/// The byte must be readable.
-#[inline(always)]
-unsafe fn byte(from: *const u8) -> u8 {
-    // SAFETY: the caller's promise.
-    unsafe { u8::load(from) }
-}
-
-/// # Safety
-///
-/// The byte must be writable.
-#[inline(always)]
-unsafe fn set_byte(to: *mut u8, value: u8) {
-    // SAFETY: the caller's promise.
-    unsafe { AtomicU8::from_ptr(to) }.store(value, Ordering::Relaxed);
 }
