@@ -145,19 +145,6 @@ impl Layout {
         self
     }
 
-    /// The layout with each block in pieces of `bytes` bytes, which must divide it.
-    ///
-    /// # Panics
-    ///
-    /// If they do not, or there are too many runs.
-    #[must_use]
-    pub const fn divided(mut self, bytes: usize) -> Self {
-        assert!(bytes > 0 && self.block.is_multiple_of(bytes), "a block consists of whole pieces");
-        let count = self.block / bytes;
-        self.block = bytes;
-        self.repeated(count, bytes)
-    }
-
     /// Number of blocks, without a run of unknown count; `usize::MAX` if the number overflows.
     #[inline(always)]
     pub const fn count(&self) -> usize {

@@ -129,20 +129,19 @@ proptest! {
         prop_assert_eq!(unpacked, expected);
     }
 
-    /// A line is equivalent to the dense region, on either side, with its length known or not. Its elements may be arrays.
+    /// A line is equivalent to the dense region, on either side, with its length known or not.
     #[test]
     fn a_line_takes_a_region_of_any_shape(
-        (region, _) in sides(), first in 0..4_usize, item in 1..4_usize, is_open in any::<bool>(), packs in any::<bool>(),
+        (region, _) in sides(), first in 0..4_usize, is_open in any::<bool>(), packs in any::<bool>(),
     ) {
         let (elements, bytes) = (region.elements(), region.part.bytes);
-        let (count, item) = (elements.len(), if bytes.is_multiple_of(item) { item } else { 1 });
+        let count = elements.len();
         let line = |count: usize| {
-            let shape = Shape::element(bytes / item).array(item, bytes / item);
-            let shape = shape.array(if is_open { Dim::DYNAMIC } else { first + count }, bytes);
+            let shape = Shape::element(bytes).array(if is_open { Dim::DYNAMIC } else { first + count }, bytes);
             let axis = if is_open { Axis::from(first) } else { Axis::range(first, first + count) };
-            lower("LINE", &shape, 1, &[axis, Axis::all()], Part::whole(bytes / item))
+            lower("LINE", &shape, 1, &[axis], Part::whole(bytes))
         };
-        let (there, here) = (region.layout().divided(bytes / item), line(count));
+        let (there, here) = (region.layout(), line(count));
         let (to, from) = if packs { (here, there) } else { (there, here) };
         let plan = TransferPlan::new(&to, &from, Algorithm::Auto, &Thresholds::DEFAULT);
         let dense: Vec<usize> = (first..first + count).map(|i| i * bytes).collect();
@@ -263,8 +262,6 @@ fn what_makes_no_plan_is_refused() {
         (&|| _ = Layout::block(8, 0), "an alignment is a power of two"),
         (&|| _ = auto(Pattern::contiguous(8), 0), "an alignment is a power of two"),
         (&|| _ = block.shifted(1).shifted(usize::MAX), "a layout starts beyond the last number"),
-        (&|| _ = block.divided(0), "a block consists of whole pieces"),
-        (&|| _ = block.divided(3), "a block consists of whole pieces"),
         (
             &|| {
                 let (to, from) = (Pieced { pieces: &far, at: 1 }, Pieced { pieces: &near, at: 0 });
@@ -280,7 +277,6 @@ fn what_makes_no_plan_is_refused() {
         assert_eq!(refusal(make), *said);
     }
     // What is just right.
-    assert_eq!(block.divided(4).block_bytes(), 4);
     assert_eq!(select(&cell, &[field(8)], &[&["field"]]).1.offset, 8);
     assert_eq!(Pattern::join(&cubes.0, &cube([f; 6])).bytes(), 4096, "of eight");
     let columns = Method::Columns(Columns { iput128: 1, iput64: 0, iput32: 1 });
@@ -449,6 +445,19 @@ fn a_constant_plan_is_held_back_as_the_machine_wants_it() {
     assert_eq!(PADDED.here(), PADDED);
     let puts = TransferPlan::by(*CROWDED.pattern(), Method::Putmem);
     assert_eq!(puts.here(), puts, "what is asked for stays");
+}
+
+/// Columns of one word and of two at short strides, blocks of 512 bytes, a row, and nothing.
+#[test]
+fn algorithm_3_asks_the_published_table() {
+    let method = |block, count, to, from| {
+        TransferPlan::of(Pattern::blocks(block, count, to, from), 8, Algorithm::Three, &Thresholds::DEFAULT)
+            .method()
+    };
+    assert!(matches!(method(8, 100, 64, 64), Method::Columns(_)));
+    assert!(matches!(method(16, 10, 24, 24), Method::Columns(_)));
+    let others = [method(512, 50, 528, 528), method(800, 1, 8, 8), method(8, 0, 64, 64)];
+    assert_eq!(others, [Method::Putmem, Method::Contiguous, Method::Nothing]);
 }
 
 #[test]

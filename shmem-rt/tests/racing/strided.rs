@@ -35,8 +35,6 @@ struct Cell {
 }
 
 #[symmetric]
-static BYTES: [u8; LEN];
-#[symmetric]
 static WORDS: [f32; LEN];
 #[symmetric]
 static ROW: [f64; LEN];
@@ -157,13 +155,9 @@ fn regions_are_those_of_loops(world: &mut World) {
         // One field, also of a single struct.
         CELLS[..].mass = [f64; LEN], [..]; LEN => |there: &mut [Cell; LEN], here, n| (&mut there[n].mass, &mut here[n]);
         ONE[..].spin = [u16; 3], [..]; 3 => |there: &mut Cell, here, n| (&mut there.spin[n], &mut here[n]);
-        // Several fields of one type; a column of structs.
-        GRID[.., 2].{kind, level} = [[u8; 2]; ROWS], [..];
-            2 * ROWS => |there: &mut Cells, here, n| (last(&mut there[n / 2][2], n), &mut here[n / 2][n % 2]);
-        BYTES[..6] = [Cell; 3], [..].{kind, level};
-            6 => |there: &mut [u8; LEN], here, n| (&mut there[n], last(&mut here[n / 2], n));
-        BYTES[..12] = [[Cell; 2]; 3], [.., ..].{kind, level};
-            12 => |there: &mut [u8; LEN], here, n| (&mut there[n], last(&mut here[n / 4][n / 2 % 2], n));
+        // Several fields; a column of structs.
+        GRID[.., 2].{kind, level} = Cells, [.., 5].{kind, level};
+            2 * ROWS => |there: &mut Cells, here, n| (last(&mut there[n / 2][2], n), last(&mut here[n / 2][5], n));
         FIELD[dyn one..ROWS - 1, dyn j] = [f32; ROWS - 2], [..];
             ROWS - 2 => |there: &mut Plane, here, n| (&mut there[n + 1][7], &mut here[n]);
         FIELD[dyn one..ROWS - 1, dyn two..=5] = [[f32; 4]; ROWS - 2], [..];

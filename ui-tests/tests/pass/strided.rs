@@ -116,8 +116,7 @@ fn main(world: &mut World) -> Result<()> {
         };
     }
     written!(CELLS, pe, 0..4, [0.0; 8], mass);
-    let mut pairs = [[0_u32; 2]; N];
-    strided!(world, pairs[..] = CELLS@pe[..].pair.{0, 1});
+    strided!(world, CELLS@pe[..4].pair.{0, 1} = CELLS[4..].pair.{0, 1});
     let mut solver = Solver {
         world,
         edges: (world.alloc([0.0; N])?, Box::new(world.alloc(shmem::value([0.0; N]))?)),

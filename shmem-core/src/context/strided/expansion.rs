@@ -14,7 +14,7 @@ use core::panic::Location;
 use super::object::SameElements;
 use super::object::{Lent, Object, Readable, Remote, Writable};
 use super::region::Selected;
-use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
+use super::region::{fits, indexed, is_apart, outermost, refuse};
 use super::{get_planned, put_planned};
 use crate::endpoint::Endpoint;
 use crate::pe::{OnPe, Pe};
@@ -36,11 +36,11 @@ pub use super::token::{LoadingToken, StoringToken, Through, loading, storing};
 ///
 /// If the region does not lie in the object.
 #[track_caller]
-pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Option<Side> {
+pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Option<Layout> {
     if region.is_known::<O>() {
-        Some(Side::of::<O>(region))
+        Some(region.layout_of::<O>())
     } else {
-        Side::of::<O>(&region.whole());
+        region.whole().layout_of::<O>();
         None
     }
 }
@@ -51,9 +51,8 @@ pub const fn region<O: Object + ?Sized>(region: &Region<'_>, _: &O) -> Option<Si
 ///
 /// If they differ in shape.
 #[track_caller]
-pub const fn agree(to: Option<Side>, from: Option<Side>) {
+pub const fn agree(to: Option<Layout>, from: Option<Layout>) {
     let (Some(to), Some(from)) = (to, from) else { return };
-    let (to, from) = matched(to, from);
     if to.block_bytes() == from.block_bytes() && !(to.is_open() && from.is_open()) {
         Pattern::join(&to, &from);
     }
@@ -64,15 +63,15 @@ pub const fn agree(to: Option<Side>, from: Option<Side>) {
 pub struct Checked<O: ?Sized> {
     region: Region<'static>,
     /// `None` if the dimensions are known at run time only.
-    side: Option<Side>,
+    layout: Option<Layout>,
     of: PhantomData<*const O>,
 }
 
 impl<O: Object + ?Sized> Checked<O> {
     #[track_caller]
     const fn new(region: Region<'static>) -> Self {
-        let side = if O::IS_DYNAMIC { None } else { Some(Side::of::<O>(&region)) };
-        Self { region, side, of: PhantomData }
+        let layout = if O::IS_DYNAMIC { None } else { Some(region.layout_of::<O>()) };
+        Self { region, layout, of: PhantomData }
     }
 }
 
@@ -150,7 +149,7 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
             run.run((to.pieces(), Piece::whole(segment, offset)), lies, |to, from, plan| {
                 let to = transport::Remote { pe, segment: to.segment, offset: to.offset };
                 let from = origin.wrapping_add(from.offset);
-                // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`). Every PE has the
+                // SAFETY: blocks of the regions that `planned` found in their objects (`layout_in`). Every PE has the
                 // remote object, and the regions are disjoint (`is_apart`); the pieces are the objects'.
                 unsafe { put_planned::<(), ()>(endpoint, to, from, plan, family, location) };
             });
@@ -204,7 +203,7 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
             run.run(lies, (from.pieces(), Piece::whole(segment, offset)), |to, from, plan| {
                 let from = transport::Remote { pe, segment: from.segment, offset: from.offset };
                 let to = origin.wrapping_add(to.offset);
-                // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`). Every PE has the
+                // SAFETY: blocks of the regions that `planned` found in their objects (`layout_in`). Every PE has the
                 // remote object, and the regions are disjoint (`is_apart`); the pieces are the objects'.
                 unsafe { get_planned::<(), ()>(endpoint, to, from, plan, family, location) };
             });
@@ -265,11 +264,8 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
     pub const fn new(to: Checked<D>, from: Checked<S>, algorithm: Option<Algorithm>) -> Self {
         to.region.require_indices(I::INDICES);
         from.region.require_indices(J::INDICES);
-        let computed = match (to.side, from.side) {
-            (Some(to_side), Some(from_side)) => {
-                let is_known = I::INDICES + J::INDICES == 0;
-                Computed::new(matched(to_side, from_side), algorithm, is_known)
-            }
+        let computed = match (to.layout, from.layout) {
+            (Some(to), Some(from)) => Computed::new(to, from, algorithm, I::INDICES + J::INDICES == 0),
             _ => Computed::DYNAMIC,
         };
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
@@ -312,7 +308,7 @@ impl<D: ?Sized, S: ?Sized, I: Selected, J: Selected> Constant<D, S, I, J> {
 }
 
 impl Computed {
-    /// All is computed at run time.
+    /// A transfer of which everything is computed at run time.
     const DYNAMIC: Self = {
         let nothing = Layout::block(0, 1);
         Self {
@@ -326,9 +322,9 @@ impl Computed {
         }
     };
 
-    /// From two layouts; `is_known`: without run-time indices.
+    /// Computes a transfer between two layouts. `is_known` says that there are no run-time indices.
     #[track_caller]
-    const fn new((to, from): (Layout, Layout), algorithm: Option<Algorithm>, is_known: bool) -> Self {
+    const fn new(to: Layout, from: Layout, algorithm: Option<Algorithm>, is_known: bool) -> Self {
         let algorithm = match algorithm {
             Some(algorithm) => algorithm,
             None => Algorithm::Auto,
@@ -364,7 +360,7 @@ fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     if is_one && !is_apart(to, from, (0, 0)) {
         return None;
     }
-    let (a, b) = matched(Side::of_object(to.0, to.1), Side::of_object(from.0, from.1));
+    let (a, b) = (to.0.layout_in(to.1), from.0.layout_in(from.1));
     to.0.require_indices(0);
     from.0.require_indices(0);
     let settings = settings();

@@ -13,7 +13,7 @@ mod routines;
 mod token;
 
 pub use object::{Object, Own, Readable, Remote, SameElements, Writable};
-pub use region::{Region, Side};
+pub use region::Region;
 pub use routines::Strided;
 
 use core::any::TypeId;

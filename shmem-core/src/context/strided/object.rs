@@ -386,7 +386,7 @@ pub trait Lend {
 
 impl<O: ?Sized> Lend for O {}
 
-/// Elements that may be moved to `To`: the same type, or several fields to or from their one type.
+/// Elements that may be moved to `To`: those of the same type.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `{Self}`",
     label = "the elements of the source are `{Self}`, those of the destination `{To}`",
@@ -418,24 +418,18 @@ pub trait Run {
 }
 
 macro_rules! runs {
-    ($($first:ident: $($name:ident)*;)*) => {$(
-        impl<$first, $($name),*> Run for (PhantomData<$first>, $(PhantomData<$name>),*) {
-            type Elements = ($first, $($name),*);
+    ($($($name:ident)*;)*) => {$(
+        impl<$($name),*> Run for ($(PhantomData<$name>,)*) {
+            type Elements = ($($name,)*);
         }
-
-        #[diagnostic::do_not_recommend]
-        impl<E> SameElements<E> for (runs!(@ $first), $(runs!(@ $name)),*) {}
-        #[diagnostic::do_not_recommend]
-        impl<E> SameElements<(runs!(@ $first), $(runs!(@ $name)),*)> for E {}
     )*};
-    (@ $name:ident) => { E };
 }
 runs! {
-    A: B;
-    A: B C;
-    A: B C D;
-    A: B C D F;
-    A: B C D F G;
-    A: B C D F G H;
-    A: B C D F G H I;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
 }

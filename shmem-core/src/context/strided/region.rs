@@ -28,14 +28,6 @@ impl<'a> Region<'a> {
         Self { fields: &[], ..*self }
     }
 
-    /// Whether the region names several fields.
-    const fn is_run(&self) -> bool {
-        match self.fields {
-            [.., last] => last.len() > 1,
-            [] => false,
-        }
-    }
-
     /// Panics unless `given` is the number of run-time indices.
     #[track_caller]
     pub(super) const fn require_indices(&self, given: usize) {
@@ -45,6 +37,18 @@ impl<'a> Region<'a> {
             i += 1;
         }
         assert!(expected == given, "an index that only the run knows is not given");
+    }
+
+    /// Layout in an `O`.
+    #[track_caller]
+    pub(super) const fn layout_of<O: Object + ?Sized>(&self) -> Layout {
+        self.layout(&O::SHAPE, O::FIELDS, O::ALIGN)
+    }
+
+    /// Layout in `object`, at its length.
+    #[track_caller]
+    pub(super) fn layout_in<O: Object + ?Sized>(&self, object: &O) -> Layout {
+        self.layout(&object.shape(), O::FIELDS, O::ALIGN)
     }
 
     /// Layout in an object of these dimensions. Omitted innermost axes are whole.
@@ -64,49 +68,6 @@ impl<'a> Region<'a> {
         let (shape, part) = select(shape, fields, self.fields);
         lower(self.name, &shape, align, axes.split_at(shape.dims().len()).0, part)
     }
-}
-
-/// One side, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Side {
-    pub(super) layout: Layout,
-    is_run: bool,
-}
-
-impl Side {
-    #[track_caller]
-    const fn new(region: &Region<'_>, shape: &Shape, fields: &[Field], align: usize) -> Self {
-        Self { layout: region.layout(shape, fields, align), is_run: region.is_run() }
-    }
-
-    /// The side for an `O`.
-    #[track_caller]
-    pub(super) const fn of<O: Object + ?Sized>(region: &Region<'_>) -> Self {
-        Self::new(region, &O::SHAPE, O::FIELDS, O::ALIGN)
-    }
-
-    /// The side for `object`, at its length.
-    #[track_caller]
-    pub(super) fn of_object<O: Object + ?Sized>(region: &Region<'_>, object: &O) -> Self {
-        Self::new(region, &object.shape(), O::FIELDS, O::ALIGN)
-    }
-}
-
-/// Both layouts. A block of several fields is cut into blocks of the other side.
-pub(super) const fn matched(to: Side, from: Side) -> (Layout, Layout) {
-    let (mut a, mut b) = (to.layout, from.layout);
-    let (to_bytes, from_bytes) = (a.block_bytes(), b.block_bytes());
-    if to.is_run && !from.is_run && from_bytes != 0 && to_bytes > from_bytes && to_bytes % from_bytes == 0 {
-        a = a.divided(from_bytes);
-    } else if from.is_run
-        && !to.is_run
-        && to_bytes != 0
-        && from_bytes > to_bytes
-        && from_bytes % to_bytes == 0
-    {
-        b = b.divided(to_bytes);
-    }
-    (a, b)
 }
 
 /// Whether a region, with `count` blocks along an open outermost axis, fits the length of a slice.
@@ -171,8 +132,7 @@ where
     D: Object + ?Sized,
     S: Object + ?Sized,
 {
-    let (to, from) = matched(Side::of_object(to.0, to.1), Side::of_object(from.0, from.1));
-    Pattern::join(&to, &from);
+    Pattern::join(&to.0.layout_in(to.1), &from.0.layout_in(from.1));
     unreachable!("regions that fit were refused")
 }
 
@@ -191,8 +151,8 @@ where
     S: Object + ?Sized,
 {
     let name = to.name;
-    let (to, from) = matched(Side::of_object(to, to_object), Side::of_object(from, from_object));
-    let (to, from) = (to.shifted(further.0), from.shifted(further.1));
+    let (to, from) =
+        (to.layout_in(to_object).shifted(further.0), from.layout_in(from_object).shifted(further.1));
     if to.is_same(&from) {
         return false;
     }
