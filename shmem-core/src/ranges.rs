@@ -3,7 +3,7 @@
 //! A short text may stand for a long range. So a list must ascend, and its numbers must be possible on
 //! a machine. This bounds a list to 64 KiB for any text.
 
-/// Bound of numbers in lists: Linux has at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes (`NODES_SHIFT`).
+/// Upper limit on the numbers of lists: Linux has at most 8192 CPUs (`NR_CPUS`) and 1024 memory nodes (`NODES_SHIFT`).
 const NUMBERS: usize = 8192;
 
 /// Reads a list. An empty text is an empty list. `None`: malformed, not ascending, or numbers of 8192 or more.

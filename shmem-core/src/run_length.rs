@@ -61,7 +61,7 @@ impl<T> Alike<T> {
     }
 }
 
-/// Panics if there are 2^32 elements or more.
+/// Encodes a list. Panics if there are 2^32 elements or more.
 impl<T: Eq + Hash + Clone> FromIterator<T> for Alike<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
         let mut len = 0;

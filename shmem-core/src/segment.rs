@@ -163,7 +163,7 @@ impl Segments {
         self.names.lock().iter().find(holds).map(|(index, _)| *index)
     }
 
-    /// False for hidden segments.
+    /// Whether raw addresses find the segment.
     fn is_found(&self, segment: &Segment) -> bool {
         u32::from(self.table[segment.start >> self.shift].load(Ordering::Relaxed)) != SYSTEM
     }

@@ -291,7 +291,7 @@ pub struct PeRecord {
     echoes: AtomicU64,
     /// Source place (high 32 bits) and PE of the node's first panic; 0: none (on the node's first PE).
     panicked: AtomicU64,
-    /// Whether a thread here is asking.
+    /// Whether a thread of this PE is the asker.
     asking: AtomicU32,
     busy: AtomicU32,
     activity: UnsafeCell<Activity>,
@@ -495,7 +495,7 @@ impl PeRecord {
         (echoes & u64::from(u32::MAX), echoes >> 32)
     }
 
-    /// Makes this thread ask, unless another thread asks.
+    /// Makes the calling thread the asker of this PE, unless another thread is.
     pub(crate) fn begin_asking(&self) -> bool {
         self.asking.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }

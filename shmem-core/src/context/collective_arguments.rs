@@ -371,7 +371,7 @@ unsafe impl<A: Pod, B: Pod> Pod for Both<A, B> {}
 // SAFETY: packed: no padding, no pointer, and every pattern is a value of both, the same in all processes.
 unsafe impl<A: SymmetricData, B: SymmetricData> SymmetricData for Both<A, B> {}
 
-/// Values that are sent as an item of another type: by value, and changed in place.
+/// Arguments that are sent as an item of another type, by value or changed in place.
 macro_rules! made {
     ($([$($generic:tt)*] $whole:ty = $item:ty: $value:pat => $to:expr, $made:pat => $back:expr;)*) => {$(
         #[diagnostic::do_not_recommend]

@@ -25,7 +25,7 @@ pub struct Endpoints {
 /// The channels in use, those of forgotten endpoints included.
 #[derive(Default)]
 struct Channels {
-    /// Number of endpoints on each.
+    /// Number of endpoints on each channel.
     used: BTreeMap<u32, usize>,
     /// Each unit's channel for counted operations.
     of_unit: BTreeMap<u32, u32>,

@@ -73,7 +73,7 @@ pub trait Raw: Initiator {
 
 impl<I: Initiator + ?Sized> Raw for I {}
 
-/// Writes `source`, which lives for as long as the family says.
+/// Writes `source` to bytes of `pe`. It is borrowed for as long as the family says.
 #[inline]
 #[track_caller]
 pub(super) fn put_bytes(endpoint: &Endpoint, to: SymAddr, source: &[u8], pe: Pe, family: Family) {
@@ -82,7 +82,7 @@ pub(super) fn put_bytes(endpoint: &Endpoint, to: SymAddr, source: &[u8], pe: Pe,
     unsafe { to.put_from(endpoint, source.as_ptr(), family) };
 }
 
-/// Reads into `into`, which lives for as long as the family says.
+/// Reads bytes of `pe` into `into`, which is borrowed for as long as the family says.
 #[inline]
 #[track_caller]
 pub(super) fn get_bytes(endpoint: &Endpoint, into: &mut [u8], from: SymAddr, pe: Pe, family: Family) {
@@ -96,7 +96,7 @@ fn offset_of(endpoint: &Endpoint, address: SymAddr) -> usize {
     (address.as_ptr() as usize).wrapping_sub(endpoint.mine(0) as usize)
 }
 
-/// The bytes of a PE from an address on.
+/// Returns the place of `bytes` bytes of `pe`, from an address on.
 #[inline(always)]
 #[track_caller]
 pub(super) fn bytes_at(

@@ -64,7 +64,7 @@ pub unsafe trait Place: Copy {
         family: Family,
     );
 
-    /// The PE.
+    /// The PE of the place.
     fn pe_of(self) -> Pe;
 
     /// Writes the items at `source`, then changes a signal: a PE that sees the change sees the items.

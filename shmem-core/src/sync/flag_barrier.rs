@@ -98,7 +98,7 @@ impl MeetingLines {
     }
 }
 
-/// Numbers wrap, and skip 0. The old values of the same line differ.
+/// Returns the word of a barrier: its number, which wraps and skips 0, and the fingerprint. So it differs from the line's earlier words.
 #[inline(always)]
 fn word(count: u64, fingerprint: u64) -> u64 {
     let number = 1 + count % u64::from(u16::MAX - 1);
